@@ -3,7 +3,7 @@ import { pluginReact } from '@rsbuild/plugin-react';
 import { pluginCountries } from './build/countries.ts';
 import { pluginScriptFiles } from './build/scriptFiles.ts';
 
-/** The API during `npm run dev`; in production one server answers both. */
+/** The API during `npm run dev`. In production one server answers both pages and API. */
 const api = process.env.API_ORIGIN ?? 'http://127.0.0.1:3000';
 
 export default defineConfig({
@@ -29,20 +29,20 @@ export default defineConfig({
   environments: {
     web: {
       source: { entry: { index: './app/main.tsx' } },
-      // One script for the first load; code that several screens share is in chunks of its own.
+      // One script for the first load. Code that several screens share is in separate chunks.
       splitChunks: {
         preset: 'none',
         chunks: 'async',
         minSize: 4000,
         cacheGroups: {
-          // All CSS is in the entry: a lazy style sheet that fails would not say "Loading chunk failed".
+          // All CSS is in the entry: if a lazy style sheet failed, the error would not say "Loading chunk failed".
           styles: { name: 'index', type: 'css/mini-extract', chunks: 'all', enforce: true },
         },
       },
-      // Specification, section 9: a chunk has 120 seconds to arrive.
+      // A chunk has 120 seconds to arrive (specification, section 9).
       tools: { rspack: { output: { chunkLoadTimeout: 120_000 } } },
     },
-    // What the server uses once at start: dist/server/render.js (see render.tsx).
+    // The renderer that the server uses once at start: dist/server/render.js (see render.tsx).
     server: {
       source: { entry: { render: './app/render.tsx' } },
       output: {

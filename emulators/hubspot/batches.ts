@@ -9,7 +9,7 @@ export interface BatchInput {
   objectWriteTraceId?: string;
 }
 
-/** An answer of a batch: 207 with the errors of single inputs, where some failed. */
+/** The answer to a batch; status 207 with the errors of single inputs when some failed. */
 export interface BatchAnswer {
   status: number;
   body: object;
@@ -20,7 +20,7 @@ interface Failure {
   context: Record<string, string[]>;
 }
 
-/** Runs `write` for each input inside `attempt`, which undoes what a failing one wrote. */
+/** What a batch is run with. `attempt` undoes what a failing input wrote. */
 interface Run {
   now: number;
   attempt: <T>(work: () => T) => T;
@@ -44,7 +44,7 @@ export function readBatch(
   return answer(200, results, lost.length > 0 ? [missing(lost)] : [], now);
 }
 
-/** Creates contacts; all or none, unless each input carries an `objectWriteTraceId` of its own by which its error is told. */
+/** Creates contacts: all or none, unless each input has its own `objectWriteTraceId`, by which its error is reported. */
 export function createBatch(contacts: Contacts, inputs: Omit<BatchInput, 'id'>[], run: Run): BatchAnswer {
   const traces = inputs.flatMap(({ objectWriteTraceId }) => objectWriteTraceId ?? []);
   if (new Set(traces).size < traces.length)
@@ -56,8 +56,8 @@ export function createBatch(contacts: Contacts, inputs: Omit<BatchInput, 'id'>[]
 }
 
 /**
- * Updates contacts by id or by a unique property. Unknown ones are told as errors beside the others' results; a value that
- * is refused fails them all, since errors are told one by one of created records alone.
+ * Updates contacts by id or by a unique property. Unknown contacts are reported as errors beside the results of the others. A
+ * refused value fails the whole batch, since HubSpot reports single errors of values only when it creates records.
  */
 export function updateBatch(contacts: Contacts, inputs: BatchInput[], run: Run): BatchAnswer {
   assertIds(inputs);
@@ -71,7 +71,10 @@ export function updateBatch(contacts: Contacts, inputs: BatchInput[], run: Run):
   return answer(200, results, lost.length > 0 ? [missing(lost)] : [], run.now);
 }
 
-/** Updates contacts by a unique property, or creates them. By email all of a contact must be given, the email too. */
+/**
+ * Updates contacts by a unique property, or creates them. An upsert by email must give all properties of a contact, including the
+ * email.
+ */
 export function upsertBatch(contacts: Contacts, inputs: BatchInput[], run: Run): BatchAnswer {
   if (inputs.some(({ idProperty }) => idProperty === undefined))
     throw invalid('An upsert needs an idProperty.');
@@ -106,7 +109,7 @@ function each<Input extends { objectWriteTraceId?: string }>(
   return { results, failures };
 }
 
-/** A record's id is a number of 64 bits. */
+/** Throws unless every record id is a number of 64 bits. */
 function assertIds(inputs: readonly { id: string; idProperty?: string | undefined }[]): void {
   const wrong = inputs.find(
     ({ id, idProperty }) => idProperty === undefined && !(/^\d{1,19}$/.test(id) && BigInt(id) < 2n ** 63n),

@@ -2,7 +2,7 @@ import { conflict, type ErrorDetail, invalid, invalidProperties, notFound, type 
 import { DEFAULT_PROPERTIES, refusalOf, stored } from './properties.ts';
 import type { Row, Store } from './store.ts';
 
-/** A contact as the CRM answers it. */
+/** A contact in the form in which the CRM returns it. */
 export interface Contact {
   id: string;
   properties: Record<string, string | null>;
@@ -13,9 +13,9 @@ export interface Contact {
 }
 
 /**
- * What a test makes the CRM refuse: a rule that an administrator set on a property. One of its values
- * (`pattern`, a regular expression of those that are refused), its absence from a new contact (`required`), or its absence
- * where another one has a value (`requiredWhen`). The last two since 2026-09
+ * A rule of an administrator on a property, by which a test makes the CRM refuse writes. The CRM refuses values that match
+ * `pattern` (a regular expression), a new contact without the property (`required`), or its absence where another property has a
+ * value (`requiredWhen`). The last two exist since 2026-09
  * (https://developers.hubspot.com/changelog/crm-api-write-validation-enforcement).
  */
 export type Rule =
@@ -23,7 +23,7 @@ export type Rule =
   | { property: string; required: true }
   | { property: string; requiredWhen: { property: string; value: string } };
 
-/** Contacts and what may be done to them. `now` is in ms since 1970. */
+/** Contacts and the operations on them. `now` is in ms since 1970. */
 export class Contacts {
   readonly #store: Store;
   readonly rules: Rule[] = [];
@@ -32,7 +32,7 @@ export class Contacts {
     this.#store = store;
   }
 
-  /** The contact's requested properties, or the CRM's usual ones; unset ones are null, unknown ones left out. */
+  /** Returns the contact's requested properties, or the CRM's usual ones. Unset properties are null, unknown ones are left out. */
   view(row: Row, wanted: readonly string[] | undefined): Contact {
     const names = new Set([
       ...(wanted?.length ? wanted : DEFAULT_PROPERTIES),
@@ -51,7 +51,7 @@ export class Contacts {
     };
   }
 
-  /** The contact with this id, or with this value of a unique property. */
+  /** Returns the contact with this id, or with this value of a unique property. */
   find(id: string, idProperty = 'hs_object_id', archived = false): Row | undefined {
     if (idProperty !== 'hs_object_id' && !this.#store.property(idProperty)?.hasUniqueValue) {
       throw invalid(`Invalid idProperty ${idProperty}: it is not a unique property.`);
@@ -63,14 +63,14 @@ export class Contacts {
     return row && row.archived === archived ? row : undefined;
   }
 
-  /** The contact with this id, or that the one with it was merged into. */
+  /** Returns the contact with this id, or the contact that it was merged into. */
   #afterMerges(id: string): Row | undefined {
     const row = this.#store.byId(id);
     return row?.mergedInto === undefined ? row : this.#afterMerges(row.mergedInto);
   }
 
   /**
-   * Makes one new contact of two, with the first one's values where it has any; both old ids lead to it
+   * Merges two contacts into a new one, with the first one's values where it has any. Both old ids lead to the new contact
    * (https://developers.hubspot.com/changelog/updated-merge-functionality-for-contacts-and-companies).
    */
   merge(primaryId: string, otherId: string, now: number): Row {
@@ -116,14 +116,14 @@ export class Contacts {
     this.#store.save({ ...row, archived: true }, now);
   }
 
-  /** Deletes a contact for good, archived or not, with the notes about it, and those that were merged into it (GDPR). */
+  /** Deletes a contact for good (GDPR), archived or not, with the notes about it and the contacts that were merged into it. */
   erase(id: string): void {
     const row = this.#afterMerges(id);
     if (!row) throw notFound();
     this.#store.erase([row.id, ...(row.properties.hs_merged_object_ids?.split(';') ?? [])]);
   }
 
-  /** Values as they are stored, or a 400 that names every one that the CRM refuses. */
+  /** Returns values as they are stored, or throws a 400 that names every value that the CRM refuses. */
   #checked(given: Record<string, string>): Record<string, string> {
     const refusals: Refusal[] = [];
     const values: Record<string, string> = {};

@@ -6,7 +6,7 @@ export interface ErrorDetail {
   context?: Record<string, string[]>;
 }
 
-/** An error in the form that the CRM answers it (components/schemas/Error of its specification). */
+/** An error in the form in which the CRM returns it (components/schemas/Error of its specification). */
 export class CrmError extends Error {
   readonly status: number;
   readonly category: string;
@@ -53,7 +53,7 @@ export interface Refusal {
   message: string;
 }
 
-/** The answer to properties that are not valid: the refusals stand inside the message as JSON. */
+/** Returns the error for invalid properties. Its message contains the refusals as JSON. */
 export function invalidProperties(refusals: readonly Refusal[]): CrmError {
   const listed = refusals.map(({ name, error, message }) => ({
     isValid: false,
@@ -76,7 +76,7 @@ export function conflict(existing: string): CrmError {
   return new CrmError(409, 'CONFLICT', `Contact already exists. Existing ID: ${existing}`);
 }
 
-/** What the emulator does not stand in for. Never a friendly guess. */
+/** Returns the error for what the emulator does not support. The emulator never guesses an answer. */
 export function notEmulated(what: string): CrmError {
   return new CrmError(501, 'NOT_EMULATED', `The emulator does not stand in for ${what}.`);
 }

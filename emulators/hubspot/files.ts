@@ -7,7 +7,7 @@ export interface Form {
   file: { name: string; type: string; bytes: Buffer } | null;
 }
 
-/** A file as the account keeps it; its bytes are beside it. */
+/** A file as the account stores it. Its bytes are stored separately. */
 export interface HubspotFile {
   id: string;
   name: string;
@@ -33,12 +33,12 @@ const ACCESS = [
 ];
 const FIELDS = ['options', 'folderPath', 'fileName', 'charsetHunch'];
 const OPTIONS = ['access'];
-/** Endings of programs. Which ones exactly are refused is not published. */
+/** Extensions of programs. HubSpot does not publish which ones it refuses. */
 const FORBIDDEN = ['exe', 'bat', 'cmd', 'com', 'msi', 'scr', 'dll', 'jar', 'sh', 'vbs', 'ps1', 'apk', 'app'];
 
 /**
- * Keeps an uploaded file (https://developers.hubspot.com/docs/api-reference/files-files-v3/files/post-files-v3-files). Where
- * one has the same path, the new one gets a number.
+ * Stores an uploaded file (https://developers.hubspot.com/docs/api-reference/files-files-v3/files/post-files-v3-files). If a file
+ * has the same path, the new file's name gets a number.
  */
 export function upload(store: Store, { fields, file }: Form, now: number): HubspotFile {
   const unknown = Object.keys(fields).find((name) => !FIELDS.includes(name));
@@ -106,12 +106,12 @@ interface NoteRequest {
   }[];
 }
 
-/** Note to contact (https://developers.hubspot.com/docs/api-reference/crm-associations-v4/guide, association type ids). */
+/** The association type id of note to contact (https://developers.hubspot.com/docs/api-reference/crm-associations-v4/guide). */
 const NOTE_TO_CONTACT = 202;
 const NOTE_PROPERTIES = ['hs_timestamp', 'hs_note_body', 'hs_attachment_ids'];
 const LONGEST_BODY = 65_536;
 
-/** Makes a note (https://developers.hubspot.com/docs/api-reference/crm-notes-v3/guide), at once with what it is about. */
+/** Creates a note (https://developers.hubspot.com/docs/api-reference/crm-notes-v3/guide) together with its associations. */
 export function createNote(
   store: Store,
   { properties, associations = [] }: NoteRequest,
@@ -149,7 +149,7 @@ function noSuchContact(id: string): CrmError {
   return invalid(`CONTACT=${id} is not valid: No CONTACT with ID ${id} exists.`);
 }
 
-/** As the CRM answers it, with these properties. */
+/** Returns a note as the CRM does, with these properties. */
 export function viewNote({ contactIds: _, properties, ...note }: Note, wanted: readonly string[]): object {
   const names = ['hs_createdate', 'hs_lastmodifieddate', ...wanted];
   return { ...note, properties: Object.fromEntries(names.map((name) => [name, properties[name] ?? null])) };

@@ -7,7 +7,7 @@ export interface Limits {
   tenSecondly: number;
   /** Searches in any second. */
   searchSecondly: number;
-  /** All calls of a day, which ends at midnight (UTC here); without end when absent. */
+  /** All calls of a day, which ends at midnight (UTC here); no daily limit when absent. */
   daily?: number;
 }
 
@@ -24,7 +24,7 @@ export class RateLimit {
     this.#limits = limits;
   }
 
-  /** Counts a call at `now` (ms) and gives the headers that its answer carries, or throws the 429. */
+  /** Counts a call at `now` (ms). Returns the rate limit headers of its answer, or throws the 429. */
   count(isSearch: boolean, now: number): Record<string, string> {
     if (this.#limits === 'off') return {};
     const { tenSecondly, searchSecondly, daily } = this.#limits;
@@ -65,7 +65,7 @@ function take(
   );
 }
 
-/** HubSpot says which limit it was, and promises no Retry-After. */
+/** Returns the 429. HubSpot names the limit that was exceeded, and promises no Retry-After. */
 function limited(policyName: string, headers: Record<string, string>): CrmError {
   return new CrmError(
     429,

@@ -12,7 +12,7 @@ export interface Property {
   options: { label: string; value: string; displayOrder: number; hidden: boolean }[];
   hasUniqueValue: boolean;
   hubspotDefined: boolean;
-  /** Whether the CRM alone writes it. */
+  /** Whether only the CRM itself may write the property. */
   readOnlyValue: boolean;
 }
 
@@ -70,7 +70,7 @@ export const FIRST_PROPERTIES: readonly Property[] = [
   own('transcript_received', 'bool'),
 ];
 
-/** Properties that an answer holds when the request names none. */
+/** Properties that an answer has when the request names none. */
 export const DEFAULT_PROPERTIES = [
   'createdate',
   'email',
@@ -80,7 +80,7 @@ export const DEFAULT_PROPERTIES = [
   'lastname',
 ];
 
-/** Why a value cannot be written, or undefined when it can. '' clears a property. */
+/** Returns why a value cannot be written, or undefined when it can. '' clears a property. */
 export function refusalOf(property: Property | undefined, name: string, value: string): Refusal | undefined {
   const refuse = (error: string, message: string): Refusal => ({ name, error, message });
   if (!property) return refuse('PROPERTY_DOESNT_EXIST', `Property "${name}" does not exist`);
@@ -120,13 +120,16 @@ export function refusalOf(property: Property | undefined, name: string, value: s
   }
 }
 
-/** Digits, with a sign or a decimal part: 1e5 is none. */
+/** Digits, with an optional sign and decimal part. 1e5 does not match. */
 export const NUMBER = /^-?(\d+(\.\d*)?|\.\d+)$/;
 const ISO = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?)?$/;
 
 const DAY_MS = 86_400_000;
 
-/** Milliseconds since 1970 of a date given in ISO 8601 or as milliseconds; NaN when it is neither, or a day that no month has. */
+/**
+ * Returns the milliseconds since 1970 of a date in ISO 8601 or in milliseconds; NaN for any other text, or for a day that does not
+ * exist.
+ */
 export function timeOf(value: string): number {
   if (/^-?\d+$/.test(value)) return new Date(Number(value)).getTime();
   const day = value.slice(0, 10);
@@ -134,7 +137,10 @@ export function timeOf(value: string): number {
   return isDay ? Date.parse(value) : Number.NaN;
 }
 
-/** An address of plain letters: no dot at an end or beside another, no list, a domain with a name for its country or kind. */
+/**
+ * Whether a text is an email of plain letters: no dot at an end or next to another, only one address, and a domain that ends in a
+ * top-level domain.
+ */
 function isEmail(value: string): boolean {
   const text = value.trim();
   const [local, domain, ...more] = text.split('@');
@@ -144,7 +150,7 @@ function isEmail(value: string): boolean {
   return atoms.test(local) && labels.test(domain);
 }
 
-/** Field types that go with each type (https://developers.hubspot.com/docs/api-reference/crm-properties-v3/guide). */
+/** The field types that each type allows (https://developers.hubspot.com/docs/api-reference/crm-properties-v3/guide). */
 export const FIELD_TYPES: Record<PropertyType, readonly string[]> = {
   bool: ['booleancheckbox', 'calculation_equation'],
   enumeration: ['booleancheckbox', 'checkbox', 'radio', 'select', 'calculation_equation'],
@@ -165,7 +171,7 @@ export const GROUPS: readonly string[] = [
   'social_media_information',
 ];
 
-/** A property as the CRM answers it. */
+/** Returns a property as the CRM does. */
 export function viewProperty({ readOnlyValue, ...property }: Property): object {
   return {
     ...property,
@@ -181,7 +187,7 @@ export function viewProperty({ readOnlyValue, ...property }: Property): object {
   };
 }
 
-/** Why a property cannot be made. */
+/** Returns why a property cannot be created, or null. */
 export function propertyFault({
   type,
   fieldType,
@@ -201,7 +207,7 @@ export function propertyFault({
   return null;
 }
 
-/** A value as the CRM keeps it: dates in ISO 8601, emails in lower case. */
+/** Returns a value as the CRM stores it: dates in ISO 8601, emails in lower case. */
 export function stored(property: Property, value: string): string {
   if (value === '') return '';
   if (property.type === 'datetime') return new Date(timeOf(value)).toISOString();

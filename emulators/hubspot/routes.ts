@@ -9,7 +9,7 @@ import { type SearchRequest, search } from './search.ts';
 import type { ShapeName } from './shapes.ts';
 import type { Store } from './store.ts';
 
-/** One request on its way through the emulator; times are in ms since 1970. */
+/** One request to the emulator. Times are in ms since 1970. */
 export interface CrmCall {
   contacts: Contacts;
   store: Store;
@@ -17,23 +17,23 @@ export interface CrmCall {
   query: URLSearchParams;
   body: unknown;
   now: number;
-  /** The moment up to which search knows what was written. */
+  /** The time up to which search knows what was written. */
   searchTime: number;
-  /** What the token may do; null when the account does not tell it of this kind of token. */
+  /** The token's scopes; null when the account does not reveal the scopes of this kind of token. */
   scopes: readonly string[] | null;
-  /** Runs one write of many, undone when it fails. */
+  /** Runs one write of a batch, and undoes it when it fails. */
   attempt: <T>(work: () => T) => T;
 }
 
 export interface Route {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  /** With the word VERSION where the API's version stands. */
+  /** The path, with the word VERSION in place of the API's version. */
   path: string;
   query: readonly string[];
-  /** A shape of JSON, or a form with a file. */
+  /** The shape of a JSON body, or `form` for a form with a file. */
   body: ShapeName | 'form' | null;
   answer: ShapeName | null;
-  /** One of these scopes opens it; any token does when there is none. */
+  /** A token needs one of these scopes. If the list is empty, any token will do. */
   scopes: readonly string[];
   run: (call: CrmCall) => Answer;
 }
@@ -50,7 +50,7 @@ const FILE_SCOPE = ['files'];
 const READ_SCHEMA = [...READ, 'crm.schemas.contacts.read'];
 const WRITE_SCHEMA = ['crm.schemas.contacts.write'];
 
-/** Every call. A literal segment comes before a named one. */
+/** Every call. Paths with a literal segment come before those with a named segment. */
 export const ROUTES: readonly Route[] = [
   route('POST', `${OBJECTS}/search`, READ, [], 'search', 'found', (call) => {
     const request = call.body as SearchRequest;
@@ -81,7 +81,7 @@ export const ROUTES: readonly Route[] = [
   route('POST', `${OBJECTS}/gdpr-delete`, WRITE, [], 'gdprDelete', null, (call) => {
     const { objectId, idProperty } = call.body as { objectId: string; idProperty?: string };
     if (objectId === '') throw invalid('objectId must not be empty');
-    // By an email that nobody has, it would go onto a blocklist.
+    // HubSpot would put an email that no contact has onto a blocklist.
     if (idProperty !== undefined) throw notEmulated('gdpr-delete by a property');
     call.contacts.erase(objectId);
     return { status: 204, body: undefined };
@@ -137,7 +137,7 @@ export const ROUTES: readonly Route[] = [
     return ok(call.contacts.view(updated, Object.keys(properties)));
   }),
   route('DELETE', `${OBJECTS}/:id`, WRITE, [], null, null, (call) => {
-    // Archiving what is not there answers 204 as well: the wish is fulfilled.
+    // Archiving a contact that does not exist also answers 204, since there is nothing left to do.
     const row = call.contacts.find(call.ids.id!);
     if (row) call.contacts.archive(row, call.now);
     return { status: 204, body: undefined };
@@ -153,7 +153,7 @@ export const ROUTES: readonly Route[] = [
     return { status: 201, body: viewNote(note, Object.keys(note.properties)) };
   }),
   route('DELETE', `${NOTES}/:id`, WRITE, [], null, null, (call) => {
-    // As of a contact: what is not there is deleted.
+    // As with contacts, deleting a note that does not exist answers 204.
     call.store.removeNote(call.ids.id!);
     return { status: 204, body: undefined };
   }),
@@ -234,7 +234,8 @@ export const ROUTES: readonly Route[] = [
       dataHostingLocation: 'na1',
     }),
   ),
-  // What a token may do. Not among the dated calls (https://developers.hubspot.com/docs/apps/legacy-apps/private-apps/overview).
+  // Returns the token's scopes. This call has no dated version
+  // (https://developers.hubspot.com/docs/apps/legacy-apps/private-apps/overview).
   route('POST', '/oauth/v2/private-apps/get/access-token-info', [], [], 'tokenInfo', null, (call) => {
     const { tokenKey } = call.body as { tokenKey: string };
     if (tokenKey !== HUBSPOT_ACCESS_TOKEN) throw notFound();
@@ -264,7 +265,7 @@ function inputs(call: CrmCall): BatchInput[] {
   return (call.body as { inputs: BatchInput[] }).inputs;
 }
 
-/** `properties=a,b` and `properties=a&properties=b` alike. */
+/** Reads a list from `properties=a,b` or `properties=a&properties=b`. */
 function list(query: URLSearchParams, name: string): string[] {
   return query
     .getAll(name)

@@ -1,6 +1,9 @@
 import { CrmError } from './errors.ts';
 
-/** What the emulated account's token may do (https://developers.hubspot.com/docs/apps/developer-platform/build-apps/authentication/scopes). */
+/**
+ * The scopes of the emulated account's token
+ * (https://developers.hubspot.com/docs/apps/developer-platform/build-apps/authentication/scopes).
+ */
 export const FIRST_SCOPES: readonly string[] = [
   'crm.objects.contacts.read',
   'crm.objects.contacts.write',
@@ -8,7 +11,7 @@ export const FIRST_SCOPES: readonly string[] = [
   'files',
 ];
 
-/** Throws the CRM's 403 unless one of the scopes is granted. A call that needs none gives an empty list. */
+/** Throws the CRM's 403 unless one of the scopes is granted. An empty list needs no scope. */
 export function assertGranted(granted: readonly string[], oneOf: readonly string[]): void {
   if (oneOf.length === 0 || oneOf.some((scope) => granted.includes(scope))) return;
   throw new CrmError(

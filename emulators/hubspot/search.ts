@@ -19,15 +19,15 @@ interface Filter {
   highValue?: string;
 }
 
-/** Results that can be paged through at most (https://developers.hubspot.com/docs/guides/api/crm/search). */
+/** The most results that paging can reach (https://developers.hubspot.com/docs/guides/api/crm/search). */
 const DEEPEST = 10_000;
 const MOST_FILTERS = 18;
 
 type Test = (value: string | undefined) => boolean;
 
 /**
- * Contacts as the search index knows them at `time` (ms), which lags behind writes. Groups are joined by OR,
- * filters of a group by AND; without `sorts` the oldest come first.
+ * Returns the contacts that the search index knows at `time` (ms), which lags behind writes. Groups are joined by OR, the filters
+ * of a group by AND. Without `sorts` the oldest come first.
  */
 export function search(
   store: Store,
@@ -60,7 +60,7 @@ export function search(
   return { total: found.length, rows, ...(next < found.length && { after: String(next) }) };
 }
 
-/** Properties that a free query looks at. */
+/** The properties that a query by free text searches. */
 const SEARCHED = ['firstname', 'lastname', 'email', 'phone', 'hs_object_id'];
 
 function testOf(store: Store, filter: Filter): Test {
@@ -126,14 +126,17 @@ function testOf(store: Store, filter: Filter): Test {
   }
 }
 
-/** Numbers by numbers, times by ISO 8601 or milliseconds: a word is refused, and not everything that is later than it. */
+/**
+ * Throws unless a value can be compared with the property: numbers with numbers, times with ISO 8601 or milliseconds. The CRM
+ * refuses a word for a time.
+ */
 function assertComparable({ name, type }: Property, against: string): void {
   const isTime = type === 'date' || type === 'datetime';
   if ((type === 'number' && !NUMBER.test(against)) || (isTime && Number.isNaN(timeOf(against))))
     throw invalid(`There was a problem with the request: ${against} is not a valid value of ${name}.`);
 }
 
-/** Text is compared without case, numbers and dates by value. */
+/** Compares text without case, numbers and dates by value. */
 function compare(property: Property, value: string, against: string): number {
   if (property.type === 'number') return Number(value) - Number(against);
   if (property.type === 'date' || property.type === 'datetime') return timeOf(value) - timeOf(against);

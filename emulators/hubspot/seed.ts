@@ -4,7 +4,7 @@ export interface SeedContact {
   properties: Record<string, string>;
 }
 
-/** The people of the demo, each there for a reason that design and tests lean on. */
+/** The people of the demo. Design and tests rely on each of them for a particular case. */
 export const DEMO_CONTACTS: readonly SeedContact[] = [
   {
     id: '101',
@@ -21,7 +21,7 @@ export const DEMO_CONTACTS: readonly SeedContact[] = [
       address: '12 Oak Street',
       address2: 'Apt 4',
       city: 'Austin',
-      // The state by code and the country by code.
+      // State and country as codes.
       state: 'TX',
       zip: '78701',
       country: 'US',
@@ -40,7 +40,7 @@ export const DEMO_CONTACTS: readonly SeedContact[] = [
       personal_email: 'amelie.tremblay@example.com',
       address: '48 rue Saint-Jean',
       city: 'Québec',
-      // The province by name and the country by name.
+      // Province and country as names.
       state: 'Quebec',
       zip: 'G1R 1N8',
       country: 'Canada',
@@ -66,7 +66,7 @@ export const DEMO_CONTACTS: readonly SeedContact[] = [
       personal_email: 'priya.natarajan@example.com',
       address: '7 Lake Road',
       city: 'Bhubaneswar',
-      // A subdivision whose present ISO code (OD) is absent from the reference data, so only its name can match.
+      // A subdivision whose current ISO code (OD) is missing in the reference data, so that only its name can match.
       state: 'Odisha',
       zip: '751001',
       country: 'India',

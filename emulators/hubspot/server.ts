@@ -18,18 +18,18 @@ import { Store } from './store.ts';
 
 export interface HubspotEmulatorOptions {
   host: string;
-  /** 0 for a free one. */
+  /** 0 for any free port. */
   port: number;
-  /** Folder that holds the account's state; made when absent. */
+  /** The folder of the account's state; created when absent. */
   dataDir: string;
-  /** Contacts of the first start; the demo's when absent. */
+  /** The contacts at the first start; the demo's when absent. */
   seed?: readonly SeedContact[];
-  /** How long a write stays unknown to search, in ms; 5,000 when absent. */
+  /** How long search does not know a write, in ms; 5,000 when absent. */
   searchLagMs?: number;
   limits?: Limits | 'off';
-  /** Segment of the path that names the API's version. */
+  /** The path segment that names the API's version. */
   version?: string;
-  /** Milliseconds since 1970. */
+  /** Returns milliseconds since 1970. */
   clock?: () => number;
 }
 
@@ -38,13 +38,16 @@ export interface HubspotEmulator {
   close(): Promise<void>;
 }
 
-/** What the emulated account's plan takes (https://knowledge.hubspot.com/files/supported-file-types). */
+/** The size limit of the emulated account's plan (https://knowledge.hubspot.com/files/supported-file-types). */
 const LARGEST_FILE_BYTES = 20 * 1_048_576;
 
-/** Characters of a search's body (https://developers.hubspot.com/docs/api-reference/latest/crm/search-the-crm, limits). */
+/**
+ * The limit for a search's body in characters (https://developers.hubspot.com/docs/api-reference/latest/crm/search-the-crm,
+ * limits).
+ */
 const LONGEST_SEARCH = 3_000;
 
-/** Starts a stand-in for the CRM: contacts and their properties, notes and files. */
+/** Starts an emulator of the CRM: contacts and their properties, notes and files. */
 export async function startHubspotEmulator(options: HubspotEmulatorOptions): Promise<HubspotEmulator> {
   const clock = options.clock ?? Date.now;
   const version = options.version ?? '2026-09';
@@ -118,7 +121,7 @@ export async function startHubspotEmulator(options: HubspotEmulatorOptions): Pro
   });
 
   addControls(app, faults, ledger);
-  // A validation rule on a property, as an administrator sets it: values that match the pattern are refused.
+  // Sets a validation rule on a property, as an administrator does: values that match the pattern are refused.
   app.post('/_emulator/rules', (request, reply) => {
     contacts.rules.push(bodyOf(request.body) as unknown as Rule);
     return reply.code(204).send();
@@ -128,14 +131,14 @@ export async function startHubspotEmulator(options: HubspotEmulatorOptions): Pro
     return reply.code(204).send();
   });
 
-  // What the account holds, as a test looks at it: bytes as base64.
+  // Returns what the account stores, for tests: bytes as base64.
   app.get('/_emulator/attachments', () => ({
     files: store.files().map(({ bytes, ...file }) => ({ ...file, bytes: bytes.toString('base64') })),
     notes: store.notes(),
   }));
 
-  // The scopes of the token, as an administrator ticks them; those of the first start when `scopes` is null. Those of a
-  // service key it does not tell.
+  // Sets the token's scopes, as an administrator does; those of the first start when `scopes` is null. With `serviceKey` the
+  // account does not reveal them.
   app.post('/_emulator/scopes', (request, reply) => {
     const body = bodyOf(request.body);
     scopes = (body.scopes as string[] | null) ?? FIRST_SCOPES;
@@ -216,7 +219,7 @@ function jsonOf(body: unknown, contentType: string | undefined, shape: ShapeName
   return json;
 }
 
-/** Holds an answer against its shape, so that the stand-in cannot drift from what the CRM says it answers. */
+/** Checks an answer against its shape, so that the emulator cannot differ from the CRM's published answers. */
 function checked(route: Route, answer: Answer): Answer {
   const faults = route.answer && answer.status < 300 ? faultsOf(route.answer, answer.body) : [];
   if (faults.length > 0)

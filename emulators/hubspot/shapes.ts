@@ -26,7 +26,7 @@ const contact = {
   archived: { type: 'boolean' },
   archivedAt: time,
   url: text,
-  /** Only where they were asked for. */
+  /** Present only when associations were requested. */
   associations: { type: 'object', additionalProperties: { type: 'object' } },
 };
 const FILE = closed(
@@ -105,10 +105,12 @@ const batchAnswer = (item: object) =>
     ['status', 'results', 'startedAt', 'completedAt'],
   );
 
-/** Requests per batch and results per search (https://developers.hubspot.com/docs/api-reference/crm-contacts-v3/guide). */
+/**
+ * The most requests in a batch and results of a search (https://developers.hubspot.com/docs/api-reference/crm-contacts-v3/guide).
+ */
 const BATCH = 100;
 
-/** Closed shapes of every body, as facts of the CRM's specification. */
+/** The shapes of every body, from the CRM's specification. They are closed: unknown properties are faults. */
 const SHAPES = {
   create: closed(
     { properties: written, associations: listOf({ type: 'object' }), objectWriteTraceId: text },
@@ -226,7 +228,7 @@ const checks = Object.fromEntries(
   Object.entries(SHAPES).map(([name, shape]) => [name, shapeFaults(shape)]),
 ) as Record<ShapeName, (value: unknown) => string[]>;
 
-/** What is wrong with a body; empty when it has the shape. */
+/** Returns what is wrong with a body; empty when it has the shape. */
 export function faultsOf(name: ShapeName, body: unknown): string[] {
   return checks[name](body);
 }

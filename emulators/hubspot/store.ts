@@ -4,18 +4,18 @@ import type { HubspotFile, Note } from './files.ts';
 import { FIRST_PROPERTIES, type Property } from './properties.ts';
 import type { SeedContact } from './seed.ts';
 
-/** A contact at one moment; times are in ms since 1970, properties hold set values only. */
+/** The state of a contact at one moment. Times are in ms since 1970; `properties` has only set values. */
 export interface Row {
   id: string;
   properties: Record<string, string>;
   createdAt: number;
   updatedAt: number;
   archived: boolean;
-  /** The contact that it was merged into, and is read and written as. */
+  /** The contact into which this one was merged, and which is read and written in its place. */
   mergedInto?: string;
 }
 
-/** First id of a contact that is created; those of the seed are smaller. */
+/** The first id of contacts that are created; the seed's ids are smaller. */
 const FIRST_ID = 100_001;
 const FIRST_OTHER_ID = 700_000;
 
@@ -35,7 +35,7 @@ const SCHEMA = `
   ${LEDGER_SCHEMA}
 `;
 
-/** Where the emulated account lives. Every state of a contact is kept, so that search can lag behind. */
+/** Stores the emulated account. Every state of a contact is kept, so that search can lag behind. */
 export class Store {
   readonly database: Database;
   readonly #properties = new Map<string, Property>();
@@ -46,7 +46,7 @@ export class Store {
     if (isNew) {
       transaction(this.database, () => {
         for (const property of FIRST_PROPERTIES) this.addProperty(property);
-        // Known for a day: search finds them at once.
+        // Dated a day back, so that search finds them at once.
         for (const { id, properties } of seed)
           this.#put({ id, properties, createdAt: now, updatedAt: now, archived: false }, now - 86_400_000);
       });
@@ -131,7 +131,7 @@ export class Store {
     return kept;
   }
 
-  /** Contacts after an id, in the order of their ids. */
+  /** Returns contacts with ids above `id`, ordered by id. */
   after(id: number, archived: boolean, limit: number): Row[] {
     return this.database
       .prepare(
@@ -141,7 +141,7 @@ export class Store {
       .map((row) => JSON.parse(row.body as string));
   }
 
-  /** Contacts as they were at `time`: what the search index knows. */
+  /** Returns contacts as they were at `time`, which is what the search index knows. */
   asOf(time: number): Row[] {
     const newest = 'select max(seq) from version where time <= ? group by id';
     return this.database
@@ -151,7 +151,7 @@ export class Store {
       .filter((row) => !row.archived);
   }
 
-  /** The next id of what is no contact. */
+  /** Returns the next id for anything that is not a contact. */
   nextId(): string {
     const { lastInsertRowid } = this.database.prepare('insert into other default values').run();
     return String(FIRST_OTHER_ID + Number(lastInsertRowid));
@@ -174,7 +174,7 @@ export class Store {
     return row && (JSON.parse(row.body as string) as HubspotFile);
   }
 
-  /** Every file with its bytes, in the order in which they came. */
+  /** Returns every file with its bytes, in the order of upload. */
   files(): (HubspotFile & { bytes: Buffer })[] {
     return this.database
       .prepare('select body, bytes from file order by rowid')
@@ -187,7 +187,7 @@ export class Store {
     return note;
   }
 
-  /** Nothing of these contacts stays: no state that search could show, and no note about them alone. */
+  /** Erases contacts completely, with every state that search could show, and the notes that are about them alone. */
   erase(ids: readonly string[]): void {
     for (const id of ids)
       for (const table of ['contact', 'version'])
@@ -200,7 +200,7 @@ export class Store {
     this.database.prepare('delete from note where id = ?').run(id);
   }
 
-  /** False when there is no such file. */
+  /** Erases a file. Returns false when there is no such file. */
   eraseFile(id: string): boolean {
     return this.database.prepare('delete from file where id = ?').run(id).changes > 0;
   }
@@ -212,7 +212,7 @@ export class Store {
       .map(({ body }) => JSON.parse(body as string) as Note);
   }
 
-  /** Forgets states that no search can show any more. */
+  /** Removes states that search can no longer show. */
   forgetBefore(time: number): void {
     this.database
       .prepare(

@@ -16,19 +16,19 @@ interface Answered {
   body: any;
 }
 
-/** The HubSpot that a test of behaviour is about: an emulator of its own, or a real test account. */
+/** The HubSpot that a behaviour test runs against: its own emulator, or a real test account. */
 export interface Subject {
   accessToken: string;
   /** `VERSION` in the path stands for the dated version of the API. */
   request(method: string, path: string, body?: object, token?: string): Promise<Answered>;
   contacts(method: string, path: string, body?: object): Promise<Answered>;
-  /** Uploads a file of a few bytes under this name; the status of the answer. One that was taken is removed after the test. */
+  /** Uploads a file of a few bytes under this name. Returns the answer's status. An accepted file is removed after the test. */
   upload(name: string): Promise<number>;
-  /** What is to be removed from a real account after the test. */
+  /** Registers what to remove from a real account after the test. */
   afterwards(remove: () => Promise<unknown>): void;
-  /** A contact with an email of its own, archived after the test. */
+  /** Creates a contact with a unique email, which is archived after the test. */
   contact(properties?: Record<string, string>): Promise<{ id: string; email: string }>;
-  /** Looks until something is found, where writes are not known at once. */
+  /** Looks until something is found, since a real account may not know its writes at once. */
   eventually<T>(look: () => Promise<T[]>): Promise<T[]>;
 }
 
@@ -42,7 +42,7 @@ export async function subject(t: TestContext): Promise<Subject> {
       ...(body && { body: JSON.stringify(body) }),
     });
     const text = await response.text();
-    // A real account has a limit that others may have used up. Its emulator's is looked at in other tests.
+    // A real account has a rate limit that others may have used up. The emulator's limit has its own tests.
     if (response.status === 429 && real) {
       await pause(1000 * Number(response.headers.get('retry-after') ?? '10'));
       return request(method, path, body, token);

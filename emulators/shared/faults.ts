@@ -1,7 +1,7 @@
 import { matchPath } from './paths.ts';
 
 /**
- * What a client may meet on the way to a provider.
+ * What can happen to a client's request on the way to a provider.
  *
  * - `status`: answered with `status` before any work is done
  * - `status_after`: the work is done, then answered with `status`
@@ -17,9 +17,9 @@ export interface Fault {
   kind: FaultKind;
   /** HTTP method; any when absent. */
   method?: string;
-  /** Path without query; `*` stands for one segment, a last `**` for the rest. Any when absent. */
+  /** Path without query; `*` stands for one segment, a last `**` for the rest. Any path when absent. */
   path?: string;
-  /** A text that the request has in its address, its parameters or its idempotency key. Any request when absent. */
+  /** A text in the request's address, its parameters or its idempotency key. Any request when absent. */
   about?: string;
   /** HTTP status for the two kinds that answer with one; 500 when absent. */
   status?: number;
@@ -47,7 +47,10 @@ const FIELDS = new Set([
   'times',
 ]);
 
-/** Faults that wait for their requests, first come first served. In memory: a restart is a fresh start. */
+/**
+ * Faults that wait for matching requests, in the order in which they were added. They are kept in memory, so a restart removes
+ * them.
+ */
 export class Faults {
   #waiting: Fault[] = [];
 
@@ -68,7 +71,10 @@ export class Faults {
     this.#waiting = [];
   }
 
-  /** The fault that this request meets, counted as used. `text` is all that it says of itself; `kinds` can befall it. */
+  /**
+   * Returns the fault that this request meets, and counts it as used. `text` is everything in the request that `about` is compared
+   * with; `kinds` says which kinds are possible for it.
+   */
   take(
     method: string,
     path: string,

@@ -14,24 +14,26 @@ interface Gateway {
   ledger: Ledger;
   /** Milliseconds since 1970. */
   clock: () => number;
-  /** Headers of a request that the ledger keeps. */
+  /** Names of the request headers that the ledger keeps. */
   noted: readonly string[];
-  /** What a provider answers to a client when a fault says `status` and no body. */
+  /** The provider's error body for a fault that gives a `status` but no body. */
   faultBody: (status: number) => object;
 }
 
-/** What a provider remembers of a request that it may get again. */
+/** What a provider remembers of a request that may be repeated, for example by its idempotency key. */
 export interface Remembered {
-  /** It has answered this request before: it does so again, and only the network can still fail. */
+  /**
+   * Whether the provider has answered this request before. It then gives the same answer again, so only faults of the network are
+   * possible.
+   */
   isAnswered: () => boolean;
-  /** A failure of its own is an answer that it keeps. */
+  /** Keeps a failure of the provider's own as the answer to repeated requests. */
   keep: (failure: Answer) => void;
 }
 
 /**
- * Takes one request through the faults that wait for it, to `work` and back, and writes it into the ledger.
- * `work` does the whole request in one go and says what to answer; `finished` is called when the client can
- * no longer be waiting.
+ * Takes one request through the faults that match it, runs `work`, and writes the request into the ledger. `work` does the whole
+ * request at once and returns the answer. `finished` is called when the client can no longer be waiting.
  */
 export async function passThrough(
   gateway: Gateway,

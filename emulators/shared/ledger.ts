@@ -8,7 +8,7 @@ export interface LedgerEntry {
   idempotencyKey: string | null;
   /** Null when the connection was cut or left hanging instead of being answered. */
   status: number | null;
-  /** Headers worth asserting on, such as the API version that the client asked for. */
+  /** Headers that tests check, such as the API version that the client asked for. */
   headers: Record<string, string>;
   time: number;
 }
@@ -16,7 +16,7 @@ export interface LedgerEntry {
 export const LEDGER_SCHEMA =
   'create table if not exists ledger (seq integer primary key autoincrement, entry text not null)';
 
-/** Everything that an emulator was asked, oldest first, for tests that count calls. Survives a restart. */
+/** All requests to an emulator, oldest first, for tests that count calls. Survives a restart. */
 export class Ledger {
   readonly #database: Database;
 

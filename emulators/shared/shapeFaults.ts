@@ -1,17 +1,17 @@
 import { type Schema, Validator } from '@cfworker/json-schema';
 
-/** Keywords that only say that something within them is wrong, which is told as well. */
+/** Keywords whose errors only say that something nested is wrong, which has its own error. */
 const OUTER = ['$ref', 'properties', 'items', 'additionalProperties'];
 
 /**
- * What is wrong with a value against a JSON Schema (draft 7), five faults at most; empty when it has the shape. The schema is
- * interpreted: compiling one of Stripe's costs more than the tests of a file that has a few answers checked by it.
+ * Returns a function that lists what is wrong with a value by a JSON Schema (draft 7): at most five faults, none when it conforms.
+ * The schema is interpreted, because compiling one of Stripe's takes longer than a test file that checks only a few answers.
  */
 export function shapeFaults(schema: Schema): (value: unknown) => string[] {
   let validator: Validator | undefined;
   return (value) => {
     validator ??= new Validator(schema, '7', false);
-    // A body is JSON: what is undefined is not in it.
+    // A body is JSON, so undefined properties are not in it.
     return validator
       .validate(JSON.parse(JSON.stringify(value)))
       .errors.filter(({ keyword }) => !OUTER.includes(keyword))

@@ -5,11 +5,11 @@ import { DatabaseSync } from 'node:sqlite';
 export type Database = DatabaseSync;
 
 /**
- * Opens `dataDir/name.sqlite`, made when absent, and runs `schema` on it (`create … if not exists`).
+ * Opens `dataDir/name.sqlite`, creating it when absent, and runs `schema` on it (`create … if not exists`).
  *
- * Write-ahead log with `synchronous = NORMAL`: a commit is handed to the operating system before it is
- * answered, so it outlives `kill -9` of this process. Only a power cut could lose the last ones, and no
- * provider's money depends on that here; FULL would cost an fsync for every request.
+ * The write-ahead log has `synchronous = NORMAL`: a commit is handed to the operating system before it is answered, so it survives
+ * `kill -9` of this process. Only a power cut could lose the last commits, and no provider's money depends on them here. FULL
+ * would cost an fsync for every request.
  */
 export function openState(dataDir: string, name: string, schema: string): Database {
   mkdirSync(dataDir, { recursive: true });

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Accounts that the tests of the providers' behaviour run against in place of the emulators; null where there is none. */
+/** Real accounts that the tests of the providers' behaviour run against instead of the emulators; null where there is none. */
 export interface RealSubjects {
   /** `url` is null for Stripe's own address. */
   stripe: { url: string | null; secretKey: string; publishableKey: string } | null;
   hubspot: { url: string; accessToken: string } | null;
 }
 
-/** What is wrong with the settings that name the accounts, a sentence each. */
+/** The settings that name the accounts are wrong; each fault is a sentence. */
 export class SubjectFaults extends Error {
   readonly faults: readonly string[];
   constructor(faults: readonly string[]) {
@@ -18,8 +18,8 @@ export class SubjectFaults extends Error {
 }
 
 /**
- * Reads the DRIFT_… settings. Throws {@link SubjectFaults} for a live key above all: these tests pay, refund and delete.
- * An address may be given only for this machine, so that no key ever goes to a stranger.
+ * Reads the DRIFT_… settings. Throws {@link SubjectFaults}, above all for a live key, since these tests pay, refund and delete. A
+ * URL may only point to this machine, so that no key is ever sent to a stranger.
  */
 export function realSubjects(env: NodeJS.ProcessEnv): RealSubjects {
   const faults: string[] = [];
@@ -60,16 +60,16 @@ export function realSubjects(env: NodeJS.ProcessEnv): RealSubjects {
   };
 }
 
-/** A word that nothing else in the account carries. */
+/** Returns a word that occurs nowhere else in the account. */
 export function uniqueWord(): string {
   return `drift${Date.now().toString(36)}${randomBytes(4).toString('hex')}`;
 }
 
-/** How long a real provider may take until its search knows a write (ms), and how often it is asked. */
+/** How long a real provider's search may take to know a write (ms), and the time between two looks (ms). */
 const PATIENCE = 120_000;
 const EVERY = 2_000;
 
-/** Looks until something is found; at an emulator once, because it answers at once. */
+/** Looks until something is found. Looks at an emulator only once, because it finds its writes at once. */
 export async function eventually<T>(isReal: boolean, look: () => Promise<T[]>): Promise<T[]> {
   const deadline = Date.now() + PATIENCE;
   for (;;) {

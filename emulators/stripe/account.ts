@@ -35,10 +35,10 @@ export function retrieveAccount(call: Call): object {
   };
 }
 
-/** Of an account, in each mode. */
+/** The most webhook endpoints that an account may have in each mode. */
 const MOST_ENDPOINTS = 16;
 
-/** The signing secret is in this answer only, as with the provider. */
+/** Creates a webhook endpoint. As with the provider, only this answer contains the signing secret. */
 export function createWebhookEndpoint(call: Call): ApiObject {
   const { params } = call;
   checkWebhookUrl(params.url as string);
@@ -98,7 +98,7 @@ export function listWebhookEndpoints(call: Call): object {
   return page(call, 'webhook_endpoint', '/v1/webhook_endpoints', []);
 }
 
-/** Registers a domain for wallets; the emulator finds every domain in order. */
+/** Registers a domain for wallets. The emulator accepts every domain. */
 export function createPaymentMethodDomain(call: Call): ApiObject {
   const name = call.params.domain_name as string;
   checkDomainName(name);
@@ -145,7 +145,7 @@ export function listPaymentMethodDomains(call: Call): object {
   );
 }
 
-/** The account's own, in which Link is on, as in a new account. */
+/** The account's default configuration, in which Link is on, as in a new account. */
 const DEFAULT_CONFIGURATION = 'pmc_emulated';
 
 function shown(value: 'on' | 'off') {
@@ -155,7 +155,7 @@ function shown(value: 'on' | 'off') {
   };
 }
 
-/** Made when it is first asked for. */
+/** Creates the default configuration on the first request for it. */
 function withConfiguration(call: Call): Call {
   if (call.store.find(DEFAULT_CONFIGURATION)) return call;
   const on = shown('on');
@@ -195,7 +195,7 @@ export function updatePaymentMethodConfiguration(call: Call): Configuration {
   const { link } = call.params as Stripe.PaymentMethodConfigurationUpdateParams;
   const preference = link?.display_preference?.preference;
   if (preference === undefined) return configuration;
-  // `none` is the default of a configuration without a parent: on.
+  // `none` means the default; without a parent configuration that is on.
   const updated: Configuration = {
     ...configuration,
     link: {

@@ -7,18 +7,18 @@ import type { ApiObject, Condition } from './store.ts';
 
 export type BalanceTransaction = Stripe.BalanceTransaction & ApiObject;
 
-/** What a card payment costs: 2.9 % and 30 cents (https://stripe.com/pricing). A refund gives nothing of it back. */
+/** Returns the fee of a card payment: 2.9 % and 30 cents (https://stripe.com/pricing). A refund does not return it. */
 export function cardFeeCents(amountCents: number): number {
   return Math.round((amountCents * 29) / 1000) + 30;
 }
 
-/** What a dispute costs when it is opened; winning it gives nothing of it back (https://stripe.com/pricing). */
+/** The fee for opening a dispute. Winning the dispute does not return it (https://stripe.com/pricing). */
 export const DISPUTE_FEE_CENTS = 1500;
 
 /** One movement of the account's money: `amount` cents of `source`, less `fee` cents. */
 interface Movement {
   type: 'adjustment' | 'charge' | 'payout' | 'payout_failure' | 'refund' | 'refund_failure' | 'stripe_fee';
-  /** https://docs.stripe.com/reports/reporting-categories */
+  /** The reporting category (https://docs.stripe.com/reports/reporting-categories). */
   category:
     | 'charge'
     | 'dispute'
@@ -35,12 +35,12 @@ interface Movement {
   fee?: { amount: number; description: string };
 }
 
-/** Which payout a transaction left with. */
+/** The payout that included a transaction. */
 interface PaidOut {
   payout: string;
 }
 
-/** Writes that money came or went, as a transaction of the balance; it is available at once. */
+/** Records money that came or went as a balance transaction. It is available at once. */
 export function moveMoney(call: Call, movement: Movement): BalanceTransaction {
   const { amount, currency, fee } = movement;
   const transaction: BalanceTransaction = {
@@ -75,7 +75,7 @@ export function moveMoney(call: Call, movement: Movement): BalanceTransaction {
   return transaction;
 }
 
-/** The sum of all that ever came and went, in cents: available at once. */
+/** Returns the sum of all balance transactions, in cents. All of it is available at once. */
 export function retrieveBalance(call: Call): object {
   const totals = new Map([['usd', 0]]);
   for (const { net, currency } of transactions(call, []))
@@ -93,7 +93,10 @@ export function retrieveBalanceTransaction(call: Call): ApiObject {
   return require(call, 'balance_transaction', call.ids.id!, 'id');
 }
 
-/** Newest first, by type, by the object that moved the money, or by the automatic payout that they left with. */
+/**
+ * Lists balance transactions, newest first, by type, by the object that moved the money, or by the automatic payout that included
+ * them.
+ */
 export function listBalanceTransactions(call: Call): object {
   const filters = given(call.params, 'type', 'source');
   const id = call.params.payout as string | undefined;
@@ -109,7 +112,7 @@ export function listBalanceTransactions(call: Call): object {
   return page(call, 'balance_transaction', '/v1/balance_transactions', filters);
 }
 
-/** Those of one currency that no payout has taken yet. */
+/** Returns the transactions of one currency that no payout has included yet. */
 export function notPaidOut(call: Call, currency: string): BalanceTransaction[] {
   return transactions(call, [
     {

@@ -8,9 +8,11 @@ import { intentOf } from './payment-intents.ts';
 import { finishAuthentication } from './payments.ts';
 import type { App, Perform } from './server.ts';
 
-/** What a browser loads from the emulator besides the API: stripe.js, its frames and windows, the card issuer's page. */
+/**
+ * Serves what a browser loads from the emulator besides the API: stripe.js, its frames and windows, and the card issuer's page.
+ */
 export async function addBrowserRoutes(app: App, perform: Perform): Promise<void> {
-  // Browsers ask for it with the card issuer's page.
+  // Browsers request it together with the card issuer's page.
   app.get('/favicon.ico', (_, reply) => reply.status(204).send());
   const scripts: [string, Program][] = [
     ['/stripe.js', 'stripe'],
@@ -18,7 +20,7 @@ export async function addBrowserRoutes(app: App, perform: Perform): Promise<void
     ['/wallet.js', 'wallet-window'],
   ];
   for (const [path, program] of scripts) {
-    // Made when a browser wants it: most tests open none.
+    // Bundled on the first request, since most tests open no browser.
     let script: string | undefined;
     app.get(path, (_, reply) => {
       script ??= bundle(program);
@@ -50,7 +52,7 @@ export async function addBrowserRoutes(app: App, perform: Perform): Promise<void
     },
   );
 
-  // From Stripe.js: answers the intent. From the page's own form: goes back to the return address.
+  // Stripe.js gets the intent as the answer; the page's own form is redirected to the return URL.
   app.post<{ Params: { id: string } }>('/authenticate/:id', async (request, reply) => {
     const form = request.headers['content-type']?.startsWith('application/x-www-form-urlencoded');
     const given = form
@@ -69,7 +71,7 @@ export async function addBrowserRoutes(app: App, perform: Perform): Promise<void
   });
 }
 
-/** The frames' own, as strict as they can be: one script, and the API. */
+/** The content security policy of the frames, as strict as possible: one script, and the API. */
 const FRAME_POLICY =
   "default-src 'none'; script-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'";
 
@@ -98,7 +100,7 @@ function find(call: Call, id: string, secret: string): Intent {
 
 const REDIRECT_STATUS: Record<string, string> = { succeeded: 'succeeded', processing: 'pending' };
 
-/** The merchant's return address with what the provider appends to it. */
+/** Returns the merchant's return URL with the parameters that the provider appends. */
 export function returnAddress(address: string, intent: Intent): string {
   const url = new URL(address);
   url.searchParams.set('payment_intent', intent.id);

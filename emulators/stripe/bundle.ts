@@ -6,13 +6,13 @@ const FOLDER = join(import.meta.dirname, 'browser');
 const IMPORT = /^import\s[^;]*?from '\.\/([\w-]+\.ts)';$/gm;
 const DECLARED = /^(?:async )?(?:abstract )?(?:function|class|const|let) (\w+)/gm;
 
-/** The scripts that a browser runs: on the page, in the frames that it opens, and in a wallet's window. */
+/** The scripts that a browser runs: on the page, in the page's frames, and in a wallet's window. */
 export type Program = 'stripe' | 'frame' | 'wallet-window';
 
 /**
- * The text of a program: one classic script, because a page waits for `window.Stripe` to be there once it has
- * loaded. The modules import only named things from each other, never renamed, so that in the order of their
- * imports and inside one function they are the same program.
+ * Returns the text of a program as one classic script, because a page expects `window.Stripe` once the script has loaded. The
+ * modules import only named things from each other and never rename them. So, put into one function in the order of their imports,
+ * they form the same program.
  */
 export function bundle(program: Program): string {
   const texts: string[] = [];

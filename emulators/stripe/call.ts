@@ -4,23 +4,23 @@ import { newId } from './ids.ts';
 import type { Params } from './shapes.ts';
 import type { ApiObject, Store } from './store.ts';
 
-/** One request on its way through the emulator, and what its handler may use. */
+/** One request to the emulator, with everything that its handler may use. */
 export interface Call {
   store: Store;
   params: Params;
-  /** Named segments of the path. */
+  /** The named segments of the path. */
   ids: Record<string, string>;
   /** Seconds since 1970, by the emulator's clock. */
   now: number;
-  /** Whether the publishable key signed the request: a browser, which sees and may do less. */
+  /** Whether the request was made with the publishable key, by a browser, which may see and do less. */
   fromBrowser: boolean;
   requestId: string | null;
   idempotencyKey: string | null;
-  /** Where a browser reaches this emulator. */
+  /** The URL at which a browser reaches this emulator. */
   baseUrl: string;
 }
 
-/** The object with this id, or the API's answer that there is none. `param` is the name it was given under. */
+/** Returns the object with this id, or throws the API's error that there is none. `param` is the parameter that gave the id. */
 export function require<T extends ApiObject>(call: Call, kind: T['object'], id: string, param: string): T {
   const found = call.store.find<T>(id, kind);
   if (!found) throw missing(kind === 'payment_method' ? 'PaymentMethod' : kind, id, param);
@@ -28,8 +28,8 @@ export function require<T extends ApiObject>(call: Call, kind: T['object'], id: 
 }
 
 /**
- * Records that something happened, with a copy of the object as it is now. Webhooks leave after the request's
- * transaction. `previous` holds the former values of changed fields, for `*.updated` events.
+ * Records an event with a copy of the object as it is now. Webhooks are sent after the request's transaction. `previous` holds the
+ * former values of changed fields, for `*.updated` events.
  */
 export function emit(call: Call, type: string, object: ApiObject, previous?: object): void {
   call.store.insert({
@@ -46,8 +46,8 @@ export function emit(call: Call, type: string, object: ApiObject, previous?: obj
 }
 
 /**
- * Merges metadata as the API does: a key given as '' is removed, the whole given as '' is emptied. At most 50
- * keys of 40 characters with values of 500 (https://docs.stripe.com/api/metadata).
+ * Merges metadata as the API does: '' as a value removes its key, '' in place of the metadata removes all keys. At most 50 keys of
+ * 40 characters with values of 500 (https://docs.stripe.com/api/metadata).
  */
 export function mergeMetadata(current: Record<string, string>, given: unknown): Record<string, string> {
   if (given === undefined) return current;
@@ -75,7 +75,7 @@ export function mergeMetadata(current: Record<string, string>, given: unknown): 
   return merged;
 }
 
-/** A value that the request gave, with '' as the API's word for unset. */
+/** Returns a value of the request, or null if it is absent or '', with which the API unsets a value. */
 export function orNull<T>(value: T | '' | undefined): T | null {
   return value === undefined || value === '' ? null : value;
 }

@@ -16,7 +16,7 @@ export interface Decline {
   decline_code: string;
 }
 
-/** Records a charge of an intent: a successful one, or a failed one when `decline` says why. */
+/** Records a charge of an intent: a successful charge, or a failed one with the reason `decline`. */
 export function insertCharge(
   call: Call,
   intent: Intent,
@@ -147,7 +147,7 @@ export function retrieveCharge(call: Call): ApiObject {
   return require(call, 'charge', call.ids.id!, 'id');
 }
 
-/** What is noted with a charge: its intent does not hear of it, nor it of its intent, once it is made. */
+/** Changes what is noted with a charge. Once the charge exists, such changes are not copied between the charge and its intent. */
 export function updateCharge(call: Call): ApiObject {
   const { params } = call;
   const charge = require<Charge>(call, 'charge', call.ids.id!, 'id');

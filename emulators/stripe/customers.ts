@@ -8,7 +8,7 @@ import { checkEmail, checkLength } from './texts.ts';
 
 type Customer = Stripe.Customer & ApiObject;
 
-/** Parameters that are stored as they are given. */
+/** Parameters that are stored as given. */
 const TEXTS = ['description', 'email', 'name', 'phone'] as const;
 
 export const CUSTOMER_PARAMS = ['address', ...TEXTS, 'expand', 'metadata', 'shipping', 'preferred_locales'];
@@ -93,7 +93,7 @@ function checkTexts({ params }: Call): void {
   checkLength(params.description, 'customer description', 'description');
 }
 
-/** Former values of the fields that differ. */
+/** Returns the former values of the fields that differ. */
 function changes(before: ApiObject, after: ApiObject): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(before).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(after[name])),
@@ -104,7 +104,7 @@ function text(value: unknown): string | null {
   return orNull(value) as string | null;
 }
 
-/** An address with every line named: absent ones are null. */
+/** Returns an address with every field; absent fields are null. */
 export function address(value: unknown): Stripe.Address | null {
   if (value === undefined || value === '') return null;
   const given = value as Partial<Stripe.Address>;

@@ -10,19 +10,21 @@ import type { ApiObject } from './store.ts';
 
 export type Dispute = Stripe.Dispute & ApiObject;
 
-/** Days that the account has to answer a dispute. */
+/** How many days the account has to answer a dispute. */
 const DAYS_TO_RESPOND = 21;
 
 /** How a dispute is opened. */
 interface Opening {
   reason?: string;
-  /** Cents; all that was not refunded when absent. */
+  /** In cents; everything that was not refunded when absent. */
   amount?: number;
-  /** The bank only asks, and takes nothing yet. */
+  /** The bank only inquires, and takes no money yet. */
   isInquiry?: boolean;
 }
 
-/** The cardholder's bank takes back what of a charge was not refunded, or a part of it, and Stripe takes a fee. */
+/**
+ * Opens a dispute: the cardholder's bank takes back what was not refunded of a charge, or a part of it, and Stripe takes a fee.
+ */
 export function openDispute(
   call: Call,
   chargeId: string,
@@ -82,11 +84,11 @@ export function openDispute(
   return dispute;
 }
 
-/** How disputes end; an inquiry is closed and nothing else. */
+/** How disputes end. An inquiry can only be closed (`warning_closed`). */
 export const DISPUTE_ENDINGS = ['won', 'lost', 'warning_closed'] as const;
 type DisputeEnding = (typeof DISPUTE_ENDINGS)[number];
 
-/** The bank decides: `won` gives the money back to the account. */
+/** Closes a dispute by the bank's decision. `won` returns the money to the account. */
 export function closeDispute(call: Call, id: string, status: DisputeEnding): Dispute {
   const dispute = require<Dispute>(call, 'dispute', id, 'id');
   if ((DISPUTE_ENDINGS as readonly string[]).includes(dispute.status))
@@ -122,7 +124,7 @@ export function retrieveDispute(call: Call): ApiObject {
   return require(call, 'dispute', call.ids.id!, 'id');
 }
 
-/** The account gives in: the dispute is lost (`POST /v1/disputes/:id/close`). */
+/** Accepts a dispute for the account, which is then lost (`POST /v1/disputes/:id/close`). */
 export function acceptDispute(call: Call): ApiObject {
   return closeDispute(call, call.ids.id!, 'lost');
 }

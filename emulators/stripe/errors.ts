@@ -1,6 +1,4 @@
-/**
- * Errors in the form that the provider's API answers them (https://docs.stripe.com/api/errors).
- */
+/** An error in the form in which the provider's API returns it (https://docs.stripe.com/api/errors). */
 export interface ErrorBody {
   type: 'invalid_request_error' | 'card_error' | 'api_error' | 'idempotency_error';
   message: string;
@@ -14,7 +12,7 @@ export interface ErrorBody {
 export class ApiError extends Error {
   readonly status: number;
   readonly body: ErrorBody;
-  /** A request that failed validation never began: its idempotency key stays free. */
+  /** False when the request failed validation: its work never began, so its idempotency key can be used again. */
   readonly beganWork: boolean;
 
   constructor(status: number, body: ErrorBody, beganWork = true) {
@@ -27,7 +25,7 @@ export class ApiError extends Error {
   }
 }
 
-/** A parameter that fails validation: 400, not kept under the idempotency key. */
+/** Returns the error for a parameter that fails validation: 400, not stored under the idempotency key. */
 export function invalid(message: string, param?: string, code?: string): ApiError {
   return new ApiError(
     400,
@@ -36,13 +34,13 @@ export function invalid(message: string, param?: string, code?: string): ApiErro
   );
 }
 
-/** A request that is well formed but that the state of things forbids: 400. */
+/** Returns the error for a well-formed request that the current state forbids: 400. */
 export function refused(message: string, code?: string, details: Record<string, unknown> = {}): ApiError {
   return new ApiError(400, { type: 'invalid_request_error', message, ...(code && { code }), ...details });
 }
 
 export function missing(what: string, id: string, param: string): ApiError {
-  // Naming an id of another resource in the path is 404, naming one in a parameter is 400.
+  // An unknown id in the path is 404; an unknown id in a parameter is 400.
   const status = param === 'id' || param === 'intent' || param === 'webhook_endpoint' ? 404 : 400;
   return new ApiError(status, {
     type: 'invalid_request_error',
@@ -56,7 +54,7 @@ export function unauthorized(message: string): ApiError {
   return new ApiError(401, { type: 'invalid_request_error', message }, false);
 }
 
-/** What the emulator does not stand in for. Never a friendly guess. */
+/** Returns the error for what the emulator does not support. The emulator never guesses an answer. */
 export function notEmulated(what: string): ApiError {
   return new ApiError(
     501,

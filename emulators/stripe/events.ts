@@ -5,7 +5,7 @@ import { given, page } from './lists.ts';
 import { isEventType } from './shapes.ts';
 import type { ApiObject, Condition } from './store.ts';
 
-/** Types that one list may name (https://docs.stripe.com/api/events/list). */
+/** The most types that a list may name (https://docs.stripe.com/api/events/list). */
 const MOST_TYPES = 20;
 
 export type Event = Stripe.Event & ApiObject;
@@ -14,7 +14,7 @@ export function retrieveEvent(call: Call): ApiObject {
   return withPending(call, require(call, 'event', call.ids.id!, 'id'));
 }
 
-/** Events, newest first, by `type` (a last `*` stands for any rest), `types[]` or whether they were delivered. */
+/** Lists events, newest first, by `type` (a last `*` matches any rest), by `types[]`, or by whether they were delivered. */
 export function listEvents(call: Call): object {
   const {
     type,
@@ -53,7 +53,7 @@ function checkTypes(type: string | undefined, types: readonly string[] | undefin
     throw invalid(`Invalid event type: ${type}`, 'type');
 }
 
-/** The event with the number of webhooks that still wait to be delivered. */
+/** Returns the event with the number of its webhooks that are not delivered yet. */
 function withPending(call: Call, event: ApiObject): ApiObject {
   const row = call.store.database
     .prepare("select count(*) as count from delivery where event = ? and state in ('waiting', 'held')")

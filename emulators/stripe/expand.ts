@@ -3,7 +3,7 @@ import { invalid } from './errors.ts';
 import { isExpandable } from './shapes.ts';
 import { type ApiObject, fieldIs } from './store.ts';
 
-/** Deepest path that may be expanded (https://docs.stripe.com/api/expanding_objects). */
+/** The most levels of a path that may be expanded (https://docs.stripe.com/api/expanding_objects). */
 const DEEPEST = 4;
 
 /** Replaces ids by objects along each path, such as `latest_charge` or `data.latest_charge.payment_method`. */
@@ -18,7 +18,7 @@ export function expand<T extends object>(call: Call, answer: T, paths: readonly 
   return answer;
 }
 
-/** `isOfAnyKind`: the target stands where objects of several kinds may, of which not each has every field of the path. */
+/** Expands one path. `isOfAnyKind`: the target may be of several kinds, of which not every one has each field of the path. */
 function expandPath(
   call: Call,
   target: unknown,

@@ -1,12 +1,12 @@
 import { invalid } from './errors.ts';
 
-/** A decoded form before types are known: text, lists and named values. */
+/** A decoded form before its types are known: text, lists and named values. */
 export type FormValue = string | FormValue[] | FormTree;
 export type FormTree = { [name: string]: FormValue };
 
 /**
- * Decodes `a=1&b[c]=2&d[0]=3&d[]=4`, the encoding of the v1 API, into a tree. Numbered and empty brackets
- * make lists. Names are kept out of the prototype chain.
+ * Decodes `a=1&b[c]=2&d[0]=3&d[]=4`, the encoding of the v1 API, into a tree. Numbered and empty brackets make lists. The tree has
+ * no prototype, so that names cannot reach one.
  */
 export function decodeForm(text: string): FormTree {
   const tree: FormTree = Object.create(null);
@@ -39,7 +39,7 @@ function listsIn(value: FormValue): FormValue {
   return isList ? names.map((name) => value[name]!) : value;
 }
 
-/** Encodes a value as the v1 API's form, for signing in to it by hand. `null` and `undefined` are left out. */
+/** Encodes a value as a form of the v1 API, for calls without the official client. `null` and `undefined` are left out. */
 export function encodeForm(value: Record<string, unknown>): string {
   const form = new URLSearchParams();
   const add = (name: string, inner: unknown): void => {

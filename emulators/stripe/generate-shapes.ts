@@ -1,17 +1,17 @@
 /**
- * Writes shapes.schema.json: JSON Schema (draft-07) of every request the emulator accepts and of every
- * object it answers, read from the types of the installed `stripe` package. Objects are closed: a parameter
- * that the types do not know is one that the provider's current API refuses.
+ * Writes shapes.schema.json: a JSON Schema (draft-07) of every request that the emulator accepts and every object that it returns,
+ * from the types of the installed `stripe` package. Objects are closed, because the provider's current API refuses a parameter
+ * that the types do not know.
  *
- * Trimmed to cards: sub-objects of other payment methods are left out, and an expandable reference to a
- * resource that is not emulated is its id only.
+ * Reduced to cards: sub-objects of other payment methods are left out, and an expandable reference to a resource that is not
+ * emulated is only its id.
  *
- *   node emulators/stripe/generate-shapes.ts
+ * Run it with `node emulators/stripe/generate-shapes.ts`.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-// TypeScript 7 exposes no JavaScript compiler API; version 5, a development dependency under this name, does.
+// TypeScript 7 has no JavaScript compiler API. Version 5 has one; it is a development dependency under this name.
 import ts from 'typescript5';
 
 export type Schema = { [key: string]: unknown };
@@ -52,18 +52,18 @@ const ANSWERS = [
   'DeletedWebhookEndpoint',
 ];
 
-/** Longest list of literals that is kept as an enum; longer ones name every payment method or error code. */
+/** The longest list of literals that is kept as an enum. Longer lists name every payment method or error code. */
 const LONGEST_ENUM = 24;
 
-/** But these are kept: the provider refuses an event that it does not know. */
+/** These lists are kept although they are longer: the provider refuses an event that it does not know. */
 const WHOLE_ENUMS = /^WebhookEndpoint(Create|Update)Params\.enabled_events$/;
 
-/** Whether Link is offered beside cards. */
+/** Types whose property for Link is kept beside the one for cards. */
 const WITH_LINK = /^PaymentMethodConfiguration(UpdateParams)?$/;
 
 const NEXT_ACTIONS = ['type', 'redirect_to_url', 'use_stripe_sdk'];
 
-/** The generated document. `x-source` says which package and API version it was read from. */
+/** Generates the document. `x-source` says from which package and API version. */
 export function generateShapes(): Schema {
   const stripe = dirname(dirname(createRequire(import.meta.url).resolve('stripe')));
   const version = JSON.parse(readFileSync(join(stripe, 'package.json'), 'utf8')).version as string;
@@ -133,14 +133,14 @@ export function generateShapes(): Schema {
       type: 'object',
       ...(Object.keys(properties).length > 0 && { properties }),
       ...(required.length > 0 && { required }),
-      // An answer without any declared property may hold anything, such as the object of an event.
+      // An object of an answer without any declared property may hold anything, such as the object of an event.
       additionalProperties: index
         ? (schemaOf(index, `${name}.*`, request) ?? {})
         : !request && Object.keys(properties).length === 0,
     };
   }
 
-  /** The schema of a property, or undefined when nothing of it is emulated. */
+  /** Returns the schema of a property, or undefined when no part of it is emulated. */
   function schemaOf(type: ts.Type, path: string, request: boolean): Schema | undefined {
     const parts = type.isUnion() ? type.types : [type];
     const literals: (string | number | boolean | null)[] = [];
@@ -149,13 +149,14 @@ export function generateShapes(): Schema {
     for (const part of parts) {
       if (part.flags & (ts.TypeFlags.Any | ts.TypeFlags.Unknown)) return {};
       if (part.flags & ts.TypeFlags.Undefined) continue;
-      // A form has no null: the official clients send the empty string, which unsets. Beside a text the types lose it.
+      // A form has no null: the official clients send the empty string, which unsets a value. In a union with text, the types do
+      // not show it.
       if (part.flags & ts.TypeFlags.Null) literals.push(request ? '' : null);
       else if (part.isLiteral()) literals.push(part.value as string | number);
       else if (part.flags & ts.TypeFlags.BooleanLiteral) schemas.push({ type: 'boolean' });
       else if (part.flags & ts.TypeFlags.String) schemas.push({ type: 'string' });
       else if (part.flags & ts.TypeFlags.Number) schemas.push({ type: 'number' });
-      // `string & Record<never, never>` marks an open list of literals: new ones may come, these are known.
+      // `string & Record<never, never>` marks an open list of literals: the known ones are listed, and new ones may be added.
       else if (part.isIntersection()) known = true;
       else if (checker.isArrayType(part)) {
         const item = schemaOf(checker.getTypeArguments(part as ts.TypeReference)[0]!, path, request);
@@ -190,7 +191,7 @@ export function generateShapes(): Schema {
   }
 }
 
-/** A page of a list, as `ApiList` declares it. */
+/** Returns the schema of a page of a list, as `ApiList` declares it. */
 function list(items: Schema): Schema {
   return {
     type: 'object',
@@ -205,7 +206,7 @@ function list(items: Schema): Schema {
   };
 }
 
-/** Names of the payment methods other than card: each is a property of PaymentMethod that holds an object. */
+/** Returns the names of the payment methods other than card. Each is a property of PaymentMethod that holds an object. */
 function otherPaymentMethods(checker: ts.TypeChecker, paymentMethod: ts.Symbol): Set<string> {
   const type = checker.getDeclaredTypeOfSymbol(paymentMethod);
   const listed = checker.getNonNullableType(checker.getTypeOfSymbol(type.getProperty('type')!));

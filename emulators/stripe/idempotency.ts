@@ -3,7 +3,7 @@ import type { Remembered } from '../shared/gateway.ts';
 import { ApiError } from './errors.ts';
 import type { Store } from './store.ts';
 
-/** Keys may be removed once they are this old (https://docs.stripe.com/api/idempotent_requests). Seconds. */
+/** In seconds. Keys may be removed once they are this old (https://docs.stripe.com/api/idempotent_requests). */
 const KEPT_FOR = 24 * 60 * 60;
 const LONGEST_KEY = 255;
 
@@ -14,8 +14,8 @@ export interface Answer {
 }
 
 /**
- * Idempotency keys as the v1 API keeps them: the first answer of a request whose work began is stored, errors
- * and declines too, and given again to the same request for a day.
+ * Idempotency keys as in the v1 API. If the work of a request began, its first answer is stored, including errors and declines,
+ * and is returned to the same request for a day.
  */
 export class IdempotencyKeys {
   readonly #store: Store;
@@ -29,7 +29,7 @@ export class IdempotencyKeys {
     return createHash('sha256').update(`${method} ${path}\n${body}`).digest('hex');
   }
 
-  /** Marks the key as in use until `release`, or gives the error of a request that may not use it now. */
+  /** Marks the key as in use until `release`. Returns an error when the request may not use the key now. */
   claim(key: string): ApiError | undefined {
     if (key.length > LONGEST_KEY) {
       return new ApiError(400, {
@@ -52,7 +52,7 @@ export class IdempotencyKeys {
     this.#inFlight.delete(key);
   }
 
-  /** The stored answer to this request, if it came before. The same key with another request is an error. */
+  /** Returns the stored answer if this request came before. Throws when another request used the same key. */
   replay(key: string, fingerprint: string, now: number): Answer | undefined {
     const { database } = this.#store;
     database.prepare('delete from idempotency where time <= ?').run(now - KEPT_FOR);
@@ -71,7 +71,7 @@ export class IdempotencyKeys {
     };
   }
 
-  /** For the faults on a request's way. `clock` is in milliseconds. */
+  /** Returns what the faults of the gateway need to know of a key. `clock` is in milliseconds. */
   memoryOf(key: string, fingerprint: string, clock: () => number): Remembered {
     const now = () => Math.floor(clock() / 1000);
     return {

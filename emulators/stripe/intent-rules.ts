@@ -5,7 +5,7 @@ const SMALLEST = 50;
 const LARGEST = 99_999_999;
 const CURRENCIES = ['usd', 'cad'];
 
-/** The payment method types that a request allows; undefined when it leaves the choice to the account. */
+/** Returns the payment method types that a request allows; undefined when it leaves the choice to the account. */
 export function cardTypes(value: unknown): string[] | undefined {
   if (value === undefined || value === '') return undefined;
   const types = value as string[];

@@ -4,23 +4,24 @@ import type { ApiObject } from './store.ts';
 
 export type Intent = Stripe.PaymentIntent & ApiObject;
 
-/** How an intent was confirmed, which its later steps need. */
+/** How an intent was confirmed; its later steps need this. */
 export interface IntentSecrets {
   offSession: boolean;
   returnUrl: string;
-  /** Payment method under authentication or in processing. */
+  /** The payment method that is being authenticated or processed. */
   method: string;
 }
 
-/** Statuses in which each thing may be done to an intent (https://docs.stripe.com/payments/paymentintents/lifecycle). */
+/** The statuses in which each action on an intent is allowed (https://docs.stripe.com/payments/paymentintents/lifecycle). */
 const ALLOWED = {
-  // And "in rare cases, processing" (https://docs.stripe.com/api/payment_intents/cancel): not with these cards.
+  // The API also allows it "in rare cases, processing" (https://docs.stripe.com/api/payment_intents/cancel), but not with these
+  // cards.
   canceled: ['requires_payment_method', 'requires_capture', 'requires_confirmation', 'requires_action'],
   confirmed: ['requires_payment_method', 'requires_confirmation', 'requires_action'],
   updated: ['requires_payment_method', 'requires_confirmation', 'requires_action'],
 } as const;
 
-/** Throws `payment_intent_unexpected_state`, with the intent, when its status forbids what is asked. */
+/** Throws `payment_intent_unexpected_state`, with the intent, when the intent's status forbids the action. */
 export function assertMayBe(done: keyof typeof ALLOWED, intent: Intent): void {
   if ((ALLOWED[done] as readonly string[]).includes(intent.status)) return;
   const verb = { canceled: 'cancel', confirmed: 'confirm', updated: 'update' }[done];
@@ -46,7 +47,7 @@ export function unexpectedState(intent: Intent, message: string): ApiError {
   });
 }
 
-/** Fields that a browser may see of an intent, by its client secret. */
+/** Fields of an intent that a browser may see with the client secret. */
 const PUBLIC = [
   'id',
   'object',
@@ -77,7 +78,7 @@ const PUBLIC = [
   'status',
 ];
 
-/** The intent as a browser sees it: no customer, no metadata, no charge. */
+/** Returns the intent as a browser sees it: no customer, no metadata, no charge. */
 export function publicView(intent: ApiObject): ApiObject {
   return Object.fromEntries(Object.entries(intent).filter(([name]) => PUBLIC.includes(name))) as ApiObject;
 }

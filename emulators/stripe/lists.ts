@@ -11,8 +11,8 @@ export interface Page {
 }
 
 /**
- * A page of objects, newest first (https://docs.stripe.com/api/pagination): `limit` 1 to 100, 10 when absent,
- * `starting_after` and `ending_before` an id that the page begins after or ends before.
+ * Returns a page of objects, newest first (https://docs.stripe.com/api/pagination). `limit` is 1 to 100, by default 10.
+ * `starting_after` and `ending_before` are ids after which the page begins or before which it ends.
  */
 export function page(call: Call, kind: string, url: string, filters: readonly Condition[]): Page {
   const { limit = 10, starting_after: after, ending_before: before, created } = call.params as PageParams;
@@ -58,7 +58,7 @@ function createdWithin(created: PageParams['created']): Condition[] {
   }));
 }
 
-/** Conditions for those of the named parameters that the request gave. */
+/** Returns conditions for those named parameters that the request gave. */
 export function given(params: Params, ...names: string[]): Condition[] {
   return names.flatMap((name) => (params[name] === undefined ? [] : [fieldIs(name, params[name] as string)]));
 }

@@ -44,7 +44,7 @@ export const CONFIRM_PARAMS = [
   'use_stripe_sdk',
 ];
 
-/** What only makes sense when the intent is confirmed in the same call. */
+/** Parameters that are valid only when the intent is confirmed in the same call. */
 const WITH_CONFIRM = ['error_on_requires_action', 'off_session', 'return_url', 'use_stripe_sdk'];
 
 export const CREATE_PARAMS = [...UPDATE_PARAMS, 'automatic_payment_methods', 'confirm', ...WITH_CONFIRM];
@@ -78,7 +78,7 @@ export function createPaymentIntent(call: Call): ApiObject {
     amount_received: 0,
     application: null,
     application_fee_amount: null,
-    // Without a choice of methods the account's own decide, as since API version 2023-08-16.
+    // If the request does not choose the methods, the account's methods apply, as since API version 2023-08-16.
     automatic_payment_methods: types
       ? null
       : { allow_redirects: 'always', ...(automatic ?? { enabled: true }) },
@@ -136,7 +136,7 @@ export function updatePaymentIntent(call: Call): ApiObject {
   if (amount !== undefined || params.currency !== undefined) {
     checkAmount(amount ?? intent.amount, (params.currency as string) ?? intent.currency);
   }
-  // What a payment was for may be noted afterwards; everything else is fixed once it is under way.
+  // Metadata and description may be changed afterwards; everything else is fixed once the payment is in progress.
   const onlyNotes = Object.keys(params).every((name) => ['metadata', 'description', 'expand'].includes(name));
   if (!onlyNotes) assertMayBe('updated', intent);
   const updated = fill(call, intent);
@@ -170,7 +170,7 @@ export function listPaymentIntents(call: Call): object {
   return page(call, 'payment_intent', '/v1/payment_intents', given(call.params, 'customer'));
 }
 
-/** The intent in the path. A browser must show its client secret, and gets 404 for a wrong one as for a wrong id. */
+/** Returns the intent in the path. A browser must give its client secret; a wrong secret is 404, like a wrong id. */
 export function intentOf(call: Call): Intent {
   const intent = require<Intent>(call, 'payment_intent', call.ids.id!, 'intent');
   const secret = call.params.client_secret;
@@ -189,7 +189,7 @@ export function intentOf(call: Call): Intent {
   return intent;
 }
 
-/** The intent with what the request says of it. Does not save it. */
+/** Returns the intent with the request's changes. Does not save it. */
 function fill(call: Call, intent: Intent): Intent {
   const { params } = call;
   checkTexts(call, intent);
@@ -231,7 +231,8 @@ function checkTexts({ params }: Call, intent: Intent): void {
   checkLength(params.description, 'intent description', 'description');
   checkReturnUrl(params.return_url);
   checkStatementSuffix(params.statement_descriptor_suffix);
-  // Since 2024: https://support.stripe.com/questions/use-of-the-statement-descriptor-parameter-on-paymentintents-for-card-charges
+  // Stripe refuses this parameter since 2024:
+  // https://support.stripe.com/questions/use-of-the-statement-descriptor-parameter-on-paymentintents-for-card-charges
   if (orNull(params.statement_descriptor) !== null && intent.payment_method_types.includes('card'))
     throw invalid(
       'The `statement_descriptor` parameter is not supported for PaymentIntents that take cards. Use `statement_descriptor_suffix` instead.',
@@ -262,7 +263,7 @@ function assertBelongs(method: PaymentMethod, intent: Intent): void {
   );
 }
 
-/** Confirms an intent that is filled from the request but not yet saved. */
+/** Confirms an intent that has the request's changes but is not saved yet. */
 function confirm(call: Call, intent: Intent): ApiObject {
   const { params } = call;
   if (!intent.payment_method) {

@@ -12,20 +12,20 @@ import { checkEmail } from './texts.ts';
 
 export type PaymentMethod = Stripe.PaymentMethod & ApiObject & { card: Stripe.PaymentMethod.Card };
 
-/** What a payment method keeps to itself. */
+/** Data of a payment method that the API never shows. */
 export interface CardSecrets {
   number: string;
-  /** Whether the customer authenticated it for later payments. */
+  /** Whether the customer authenticated the card for later payments. */
   setUp: boolean;
-  /** Whether it was charged without being attached: it can be charged only once. */
+  /** Whether the card was charged without being attached; then it cannot be charged again. */
   used: boolean;
-  /** Whether it was charged with `setup_future_usage`: then it can still be attached. */
+  /** Whether the card was charged with `setup_future_usage`; then it can still be attached. */
   kept: boolean;
-  /** Decline code that the issuer answers from now on, set by a test. */
+  /** The decline code that the issuer answers from now on, set by a test. */
   declines: string;
 }
 
-/** Card details, which only a browser may send: with them the API's published shapes would be another matter. */
+/** Card details, which only a browser may send. They are not in the API's published shapes. */
 export const CARD_PARAMS: Extra = {
   card: {
     type: 'object',
@@ -55,7 +55,7 @@ export interface PaymentMethodData {
   allow_redisplay?: 'always' | 'limited' | 'unspecified';
 }
 
-/** Makes a card payment method from what a browser sent. */
+/** Makes a card payment method from a browser's data. */
 export function makePaymentMethod(call: Call, data: PaymentMethodData): PaymentMethod {
   if (data.type !== 'card') throw notEmulated(`payment methods of type ${data.type}`);
   if (!data.card) throw invalid('Missing required param: card.', 'card', 'parameter_missing');
@@ -112,7 +112,7 @@ function insertCard(call: Call, card: CardDetails, data: Partial<PaymentMethodDa
   return method;
 }
 
-/** The payment method with this id; a test payment method such as `pm_card_visa` becomes a new one. */
+/** Returns the payment method with this id. A test payment method such as `pm_card_visa` becomes a new one. */
 export function findPaymentMethod(call: Call, id: string, param: string): PaymentMethod {
   const number = id.startsWith('pm_') ? numberOfTestCard(id) : undefined;
   if (number) return insertCard(call, testCard(call, number), {});
@@ -181,12 +181,12 @@ export function attachPaymentMethod(call: Call): ApiObject {
   return keep(call, findPaymentMethod(call, call.ids.id!, 'id'), id);
 }
 
-/** Saves a payment method to a customer for whoever asks the API for it. */
+/** Attaches a payment method to a customer, for a call of the API. */
 export function keep(call: Call, method: PaymentMethod, customer: string): PaymentMethod {
   if (method.customer) {
     throw refused('The payment method you provided has already been attached to a customer.');
   }
-  // The issuer is asked when a card is attached; most cards that would be declined fail here already.
+  // The issuer is asked when a card is attached, so most cards that would be declined fail here.
   const { decline, authentication, attachable } = behaviourOf(
     call.store.hidden<CardSecrets>(method.id).number!,
   );
@@ -195,7 +195,10 @@ export function keep(call: Call, method: PaymentMethod, customer: string): Payme
   return attach(call, method, customer);
 }
 
-/** Saves a payment method to a customer. A card that was charged without one and is not to be kept cannot be. */
+/**
+ * Attaches a payment method to a customer. A card that was charged without a customer, and without `setup_future_usage`, cannot be
+ * attached.
+ */
 export function attach(call: Call, method: PaymentMethod, customer: string): PaymentMethod {
   if (!call.store.hidden<CardSecrets>(method.id).kept) assertUnused(call, method);
   const attached = { ...method, customer };

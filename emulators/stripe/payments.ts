@@ -19,8 +19,8 @@ export interface Confirmation {
 }
 
 /**
- * Takes the payment: asks for authentication, fails or succeeds, as the card's issuer says. Saves the intent
- * and records the events. A decline is thrown as 402 after everything it changed.
+ * Makes the payment: asks for authentication, fails or succeeds, as the card's issuer decides. Saves the intent and records the
+ * events. A decline is thrown as 402 after all its changes.
  */
 export function pay(call: Call, intent: Intent, confirmation: Confirmation): Intent {
   const method = call.store.find<PaymentMethod>(intent.payment_method as string)!;
@@ -39,7 +39,7 @@ export function pay(call: Call, intent: Intent, confirmation: Confirmation): Int
   return charge(call, intent, method, false);
 }
 
-/** What the customer did when asked to authenticate: the payment goes on or fails. */
+/** Continues a payment after its authentication passed or failed. */
 export function finishAuthentication(call: Call, intent: Intent, passed: boolean): Intent {
   if (intent.status !== 'requires_action') {
     throw unexpectedState(
@@ -60,17 +60,17 @@ export function finishAuthentication(call: Call, intent: Intent, passed: boolean
   });
 }
 
-/** The setting that says whether payments, or those of one intent, are held in `processing`. */
+/** Returns the setting that says whether payments, or those of one intent, are held in `processing`. */
 export function processingOf(intentId?: string): string {
   return intentId === undefined ? 'processing' : `processing ${intentId}`;
 }
 
-/** The setting that says whether the bank's question of an intent is a frame over the page or a page of its own. */
+/** Returns the setting that says whether the bank asks its question for an intent in a frame or on its own page. */
 export function authenticationOf(intentId: string): string {
   return `authentication ${intentId}`;
 }
 
-/** Ends the wait of an intent that a test holds in `processing`. */
+/** Settles an intent that a test holds in `processing`. */
 export function settle(call: Call, intent: Intent, reason: string | undefined): Intent {
   if (intent.status !== 'processing') throw unexpectedState(intent, 'This PaymentIntent is not processing.');
   const method = call.store.find<PaymentMethod>(intent.payment_method as string)!;
@@ -80,7 +80,7 @@ export function settle(call: Call, intent: Intent, reason: string | undefined): 
   return call.store.find<Intent>(intent.id)!;
 }
 
-/** A decline that nobody waits for as an answer: the intent itself tells of it. */
+/** Returns the failed intent instead of throwing a decline, when no request waits for the answer. */
 function orFailed(call: Call, id: string, work: () => Intent): Intent {
   try {
     return work();
@@ -164,7 +164,7 @@ function succeed(call: Call, intent: Intent, method: PaymentMethod, authenticate
   return succeeded;
 }
 
-/** Records a declined charge and gives back the error that says so. */
+/** Records a declined charge and returns the error for it. */
 function decline(call: Call, intent: Intent, method: PaymentMethod, reason: string): ApiError {
   const why = declineOf(reason);
   const charged = insertCharge(call, intent, method, false, why);

@@ -9,8 +9,8 @@ import type { ApiObject } from './store.ts';
 type Payout = Stripe.Payout & ApiObject;
 
 /**
- * All that the balance has goes to the account's bank. An automatic payout knows the transactions that it is made of; of a
- * manual one nobody knows (https://docs.stripe.com/payouts/reconciliation).
+ * Pays the whole balance out to the account's bank. An automatic payout records which transactions it includes; a manual payout
+ * does not (https://docs.stripe.com/payouts/reconciliation).
  */
 export function payOut(call: Call, automatic: boolean): Payout {
   const currency = 'usd';
@@ -62,7 +62,7 @@ export function payOut(call: Call, automatic: boolean): Payout {
   return payout;
 }
 
-/** The bank sends a payout back: its money is in the balance again. */
+/** Fails a payout: the bank sends it back, and its money is in the balance again. */
 export function failPayout(call: Call, id: string): Payout {
   const payout = require<Payout>(call, 'payout', id, 'payout');
   if (payout.status === 'failed') throw refused('This payout has failed already.');

@@ -12,11 +12,11 @@ type Refund = Stripe.Refund & ApiObject;
 
 export const REFUND_PARAMS = ['amount', 'charge', 'expand', 'metadata', 'payment_intent', 'reason'];
 
-/** What becomes of refunds that are asked for: `refused` for now, as while the account's balance does not suffice. */
+/** How requested refunds are answered. `refused`: as while the account's balance is too low. */
 export const REFUND_ANSWERS = ['succeeded', 'pending', 'requires_action', 'refused'] as const;
 export type RefundAnswer = (typeof REFUND_ANSWERS)[number];
 
-/** Gives back all or part of a charge, in cents; what was given back before counts. */
+/** Refunds all or part of a charge, in cents. Earlier refunds are deducted. */
 export function createRefund(call: Call): ApiObject {
   const { params } = call;
   const charge = chargeOf(call);
@@ -76,12 +76,18 @@ export function createRefund(call: Call): ApiObject {
   return made;
 }
 
-/** A charge stays `disputed` for ever; while its dispute is an inquiry, and once it is won, it can be refunded (`is_charge_refundable`). */
+/**
+ * Returns the disputes of a charge. A charge stays `disputed` forever, but it can be refunded while its dispute is an inquiry and
+ * after the dispute is won (`is_charge_refundable`).
+ */
 function disputesOf(call: Call, charge: string): Stripe.Dispute[] {
   return call.store.select('dispute', [fieldIs('charge', charge)], -1) as unknown as Stripe.Dispute[];
 }
 
-/** The refund once its money has left the balance: one that waits for the balance, or for the payer, has moved none yet. */
+/**
+ * Returns the refund after its money has left the balance. A refund that waits for the balance or for the payer has not moved
+ * money yet.
+ */
 function withMoney(call: Call, refund: Refund): Refund {
   const { description } = call.store.find<Charge>(refund.charge as string)!;
   const taken = moveMoney(call, {
@@ -95,7 +101,7 @@ function withMoney(call: Call, refund: Refund): Refund {
   return { ...refund, balance_transaction: taken.id };
 }
 
-/** What a failed refund had taken is the account's again. */
+/** Returns a failed refund's money to the account. */
 function withMoneyBack(call: Call, refund: Refund): Refund {
   if (refund.balance_transaction === null) return refund;
   const back = moveMoney(call, {
@@ -109,7 +115,10 @@ function withMoneyBack(call: Call, refund: Refund): Refund {
   return { ...refund, failure_balance_transaction: back.id };
 }
 
-/** A bank takes a refund or sends it back, which it may do days after it had taken it; what failed is the account's again. */
+/**
+ * Settles a refund: the bank accepts it or sends it back, possibly days after accepting it. A failed refund's money returns to the
+ * account.
+ */
 export function settleRefund(
   call: Call,
   id: string,
@@ -137,7 +146,10 @@ export function settleRefund(
   return settled;
 }
 
-/** A dispute ends the refunds that still wait (https://support.stripe.com/questions/pending-refunds-due-to-insufficient-funds-or-stripe-balance). */
+/**
+ * Fails the refunds that are still waiting when a dispute is opened
+ * (https://support.stripe.com/questions/pending-refunds-due-to-insufficient-funds-or-stripe-balance).
+ */
 export function failWaitingRefunds(call: Call, charge: string): void {
   const refunds = call.store.select('refund', [fieldIs('charge', charge)], -1) as Refund[];
   for (const { id, status } of refunds)

@@ -14,12 +14,12 @@ type Review = Stripe.Review & ApiObject;
 export const REVIEW_ENDINGS = ['approved', 'refunded', 'refunded_as_fraud'] as const;
 export type ReviewEnding = (typeof REVIEW_ENDINGS)[number];
 
-/** The setting that says whether payments are held for review. */
+/** The name of the setting that says whether payments are held for review. */
 export const REVIEWING = 'reviews';
 
 /**
- * Radar wants somebody to look at a payment (https://docs.stripe.com/radar/reviews). It has succeeded all the same, and its
- * money is the account's: what is captured automatically is not held back.
+ * Opens a review: Radar wants a person to look at a payment (https://docs.stripe.com/radar/reviews). The payment has succeeded
+ * nevertheless, and the account has its money, since automatic captures are not held back.
  */
 export function openReview(call: Call, intent: Intent, charge: Charge): Review {
   const review: Review = {
@@ -42,7 +42,7 @@ export function openReview(call: Call, intent: Intent, charge: Charge): Review {
   return review;
 }
 
-/** Ends a review; its charge goes back in full when it was not approved. */
+/** Ends a review. If it was not approved, its charge is refunded in full. */
 export function closeReview(call: Call, id: string, reason: ReviewEnding): Review {
   const review = require<Review>(call, 'review', id, 'id');
   if (!review.open) throw refused('This review is already closed.');

@@ -13,16 +13,16 @@ import * as reviews from './reviews.ts';
 import { search } from './search.ts';
 import { type Extra, extended } from './shapes.ts';
 
-/** One call of the API that the emulator stands in for. */
+/** One call of the API that the emulator supports. */
 export interface Route {
   method: 'GET' | 'POST' | 'DELETE';
   path: string;
-  /** Name of the request's shape in shapes.schema.json; null when it takes no parameters but `expand`. */
+  /** The name of the request's shape in shapes.schema.json; null when it takes no parameters except `expand`. */
   shape: string | null;
   /** Parameters of the shape that the emulator acts on. */
   params: readonly string[];
   run: (call: Call) => object;
-  /** Parameters that the publishable key may send; without them the call needs the secret key. */
+  /** The parameters that a request with the publishable key may send. When absent, the call needs the secret key. */
   browser?: { params: readonly string[]; extra: Extra };
 }
 
@@ -34,7 +34,7 @@ const CONFIRM_EXTRA: Extra = {
 };
 const METHOD_PARAMS = ['allow_redisplay', 'billing_details', 'card', 'expand', 'metadata', 'type'];
 
-/** What Stripe.js may say when it confirms: nothing about off-session use, nothing about money. */
+/** What Stripe.js may send when it confirms: nothing about off-session use, nothing about money. */
 const BROWSER_CONFIRM = [
   'expand',
   'payment_method',
@@ -67,7 +67,7 @@ const fromBrowser = (route: Route, params: readonly string[], extra: Extra): Rou
   browser: { params, extra },
 });
 
-/** Every call, in the order of the provider's reference. A literal segment comes before a named one. */
+/** Every call, in the order of the provider's reference. Paths with a literal segment come before those with a named segment. */
 export const ROUTES: readonly Route[] = [
   get('account', null, [], account.retrieveAccount),
   get('balance', 'BalanceRetrieveParams', ['expand'], balance.retrieveBalance),

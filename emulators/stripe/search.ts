@@ -3,15 +3,15 @@ import { invalid, notEmulated } from './errors.ts';
 import type { Params } from './shapes.ts';
 import type { ApiObject, Condition } from './store.ts';
 
-/** Fields by which the API searches (https://docs.stripe.com/search); `metadata[…]` comes on top. */
+/** Fields that the API can search (https://docs.stripe.com/search), besides `metadata[…]`. */
 const FIELDS: Record<string, readonly string[]> = {
   customer: ['created', 'email', 'name', 'phone'],
   payment_intent: ['amount', 'created', 'currency', 'customer', 'status'],
 };
 
 /**
- * A page of search results. The query is clauses `field:"value"`, `field>number`, `metadata["key"]:"value"`,
- * a leading `-` for not, joined by all AND or all OR. `~` (substring) works on text fields.
+ * Returns a page of search results. A query has clauses such as `field:"value"`, `field>number` and `metadata["key"]:"value"`,
+ * each optionally negated by a leading `-`, joined by all AND or all OR. `~` (substring) works on text fields.
  */
 export function search(call: Call, kind: string, url: string): object {
   const { query, limit = 10, page } = call.params as { query: string; limit?: number; page?: string };

@@ -23,15 +23,15 @@ import { Webhooks, type WebhookTarget } from './webhooks.ts';
 
 export interface StripeEmulatorOptions {
   host: string;
-  /** 0 for a free one. */
+  /** 0 for any free port. */
   port: number;
-  /** Folder that holds the account's state; made when absent. */
+  /** The folder of the account's state; created when absent. */
   dataDir: string;
-  /** A receiver of every event, besides the registered endpoints. */
+  /** A receiver of every event, in addition to the registered endpoints. */
   webhook?: WebhookTarget | undefined;
-  /** Milliseconds since 1970. */
+  /** Returns milliseconds since 1970. */
   clock?: () => number;
-  /** Answers 500 instead of an object that does not have the published shape. For tests. */
+  /** Answers 500 in place of an object that does not match its published shape. For tests. */
   checkAnswers?: boolean;
 }
 
@@ -40,7 +40,7 @@ export interface StripeEmulator {
   close(): Promise<void>;
 }
 
-/** Starts a stand-in for the card payment provider: its API, its webhooks, its stripe.js. */
+/** Starts an emulator of the card payment provider: its API, its webhooks and its stripe.js. */
 export async function startStripeEmulator(options: StripeEmulatorOptions): Promise<StripeEmulator> {
   const clock = options.clock ?? Date.now;
   const store = new Store(options.dataDir);
@@ -64,7 +64,7 @@ export async function startStripeEmulator(options: StripeEmulatorOptions): Promi
     const asked = request.headers['access-control-request-headers'] ?? '*';
     return reply.header('access-control-allow-headers', asked).send('');
   });
-  /** Runs `work` in a transaction with the webhooks it causes, and sends them afterwards. */
+  /** Runs `work` in a transaction together with the webhooks that it causes, and sends the webhooks afterwards. */
   const perform = <T>(call: Partial<Call>, work: (call: Call) => T): T => {
     const whole: Call = {
       store,
@@ -143,7 +143,7 @@ export async function startStripeEmulator(options: StripeEmulatorOptions): Promi
       safeForm(text),
       work,
       {
-        // The v1 API keeps its own failures too (https://docs.stripe.com/api/idempotent_requests).
+        // The v1 API also stores its own failures under the key (https://docs.stripe.com/api/idempotent_requests).
         remembered: key && !inUse ? keys.memoryOf(key, fingerprint, clock) : undefined,
         finished: () => {
           if (key && !inUse) keys.release(key);
@@ -189,14 +189,14 @@ function findRoute(method: string, path: string): { route: Route; ids: Record<st
   throw notEmulated(`${method} ${path}`);
 }
 
-/** Without the header the account's own version answers, which is the emulator's. It speaks no other one. */
+/** Checks the version header. Without it the account's version applies, which is the only version that the emulator supports. */
 function checkVersion({ headers }: FastifyRequest): void {
   const version = headers['stripe-version'];
   if (version !== undefined && version !== ApiVersion)
     throw invalid(`Invalid Stripe API version: ${version}`);
 }
 
-/** Whose request it is. The publishable key opens only what Stripe.js needs. */
+/** Checks the key of a request. The publishable key allows only the calls that Stripe.js needs. */
 function authenticate(
   request: FastifyRequest,
   route: Route,
@@ -205,7 +205,7 @@ function authenticate(
   const form = decodeForm(text);
   const header = request.headers.authorization ?? '';
   const basic = /^Basic (.+)$/i.exec(header)?.[1];
-  // Stripe.js sends its publishable key in the form, so that the browser asks no leave of the other origin.
+  // Stripe.js sends its publishable key in the form, so that the browser makes no cross-origin preflight.
   const key = basic
     ? Buffer.from(basic, 'base64').toString().split(':', 1)[0]
     : (/^Bearer (.+)$/i.exec(header)?.[1] ?? (form.key as string | undefined));
@@ -263,14 +263,14 @@ function runRoute(call: Call, route: Route, checkAnswers: boolean): Answer & { b
   }
 }
 
-/** A decline is an error that happened: the failed charge and its events stay. */
+/** Whether an error is a decline, whose changes are kept: the failed charge and its events. */
 function isDecline(error: unknown): boolean {
   return error instanceof ApiError && error.status === 402 && error.body.charge !== undefined;
 }
 
 function errorAnswer(error: unknown): Answer & { body: object } {
   if (error instanceof ApiError) {
-    // The official clients try a 5xx again; what is not emulated will not be there the next time either.
+    // The official clients retry a 5xx, but what is not emulated will not be there at the next try either.
     const headers = error.status === 501 ? { 'stripe-should-retry': 'false' } : undefined;
     return { status: error.status, body: { error: error.body }, ...(headers && { headers }) };
   }
@@ -287,7 +287,7 @@ function safeForm(text: string): unknown {
   }
 }
 
-/** The ledger is read by tests and people: it never holds a card number. */
+/** Removes card numbers and CVCs from a form, since tests and people read the ledger. */
 function hideCard(form: Record<string, unknown>): unknown {
   return JSON.parse(JSON.stringify(form), (name, value) =>
     name === 'number' && typeof value === 'string' ? `…${value.slice(-4)}` : name === 'cvc' ? '…' : value,

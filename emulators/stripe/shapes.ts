@@ -21,9 +21,9 @@ const definitions = document.definitions as Record<string, Shape>;
 export type Params = Record<string, unknown>;
 
 /**
- * Reads a form against the closed shape of its request, as the API does: text becomes numbers and booleans,
- * an unknown or a missing parameter is a 400 that names it. `supported` are the top-level parameters that
- * the emulator acts on; another one that the API knows answers 501 instead of being silently ignored.
+ * Reads a form by the closed shape of its request, as the API does. Text becomes numbers and booleans; an unknown or missing
+ * parameter is a 400 that names it. `supported` are the top-level parameters that the emulator acts on. Another parameter that the
+ * API knows answers 501, so that it is not silently ignored.
  */
 export function readParams(
   form: FormTree,
@@ -31,6 +31,7 @@ export function readParams(
   supported: readonly string[],
   extra: Extra = {},
 ): Params {
+  // The API removed this parameter:
   // https://docs.stripe.com/changelog/endive/2026-09-30/removes-the-payment-method-types-parameter-from-payment-intents-and-setup-intents
   if (name.startsWith('PaymentIntent') && 'payment_method_types' in form)
     throw invalid(
@@ -44,10 +45,10 @@ export function readParams(
   return params;
 }
 
-/** Parameters that a request takes beyond its published shape: those that only Stripe.js sends. */
+/** Parameters that a request accepts beyond its published shape, since only Stripe.js sends them. */
 export type Extra = Record<string, Shape>;
 
-/** A published shape with further properties. */
+/** Returns a published shape with additional properties. */
 export function extended(name: string, extra: Extra): Shape {
   const shape = definitions[name]!;
   return { ...shape, properties: { ...shape.properties, ...extra } };
@@ -131,7 +132,7 @@ function oneOf(values: unknown[]): string {
   return named.length < 2 ? named.join('') : `${named.slice(0, -1).join(', ')} or ${named.at(-1)}`;
 }
 
-/** Of an object whose only property is named by the shape that it has. */
+/** Checks an object whose only property has the name of the shape that its value must match. */
 const faultsOfNamed = shapeFaults({
   definitions: document.definitions,
   properties: Object.fromEntries(
@@ -163,7 +164,7 @@ export function isExpandable(kind: string, field: string): boolean {
   return options.some((option) => option.type === 'string') && options.some(isObject);
 }
 
-/** What is wrong with an answered object (or a page of them) against its published shape; empty when right. */
+/** Returns what is wrong with an answer (an object or a page of objects) by its published shape; empty when it is right. */
 export function faultsOfAnswer(answer: unknown): string[] {
   const value = answer as { object?: string; data?: unknown; deleted?: boolean; error?: unknown };
   if (value.object === 'list' || value.object === 'search_result') {

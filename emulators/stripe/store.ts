@@ -1,7 +1,7 @@
 import { LEDGER_SCHEMA } from '../shared/ledger.ts';
 import { type Database, openState } from '../shared/state.ts';
 
-/** Any object of the API, as it is answered without expansion. */
+/** Any object of the API, in the form in which it is returned without expansion. */
 export interface ApiObject {
   id: string;
   object: string;
@@ -32,7 +32,7 @@ const SCHEMA = `
   ${LEDGER_SCHEMA}
 `;
 
-/** Where the emulated account lives: a row per object, in the order of creation. */
+/** Stores the emulated account: a row for each object, in the order of creation. */
 export class Store {
   readonly database: Database;
 
@@ -45,7 +45,7 @@ export class Store {
     return row && (!kind || row.kind === kind) ? (JSON.parse(row.body as string) as T) : undefined;
   }
 
-  /** What the account never shows: a card's number, how an intent was confirmed. */
+  /** Returns an object's data that the API never shows, such as a card's number or how an intent was confirmed. */
   hidden<T extends object>(id: string): Partial<T> {
     const row = this.database.prepare('select hidden from object where id = ?').get(id);
     return row ? JSON.parse(row.hidden as string) : {};
@@ -74,7 +74,9 @@ export class Store {
     return this.database.prepare('select seq from object where id = ?').get(id)?.seq as number | undefined;
   }
 
-  /** Objects of a kind, newest first, for which every `where` holds: SQL over `body` and `seq`, with its values. */
+  /**
+   * Returns objects of a kind, newest first, that fulfil every condition of `where`: SQL over `body` and `seq`, with its values.
+   */
   select(kind: string, where: readonly Condition[], limit: number, oldestFirst = false): ApiObject[] {
     const conditions = ['kind = ?', ...where.map((condition) => condition.sql)].join(' and ');
     const values = where.flatMap((condition) => condition.values);
@@ -102,7 +104,7 @@ export interface Condition {
   values: (string | number)[];
 }
 
-/** The field of the object at a JSON path equals the value. */
+/** Returns the condition that the field at a JSON path equals the value. */
 export function fieldIs(field: string, value: string | number): Condition {
   return { sql: `json_extract(body, '$.${field}') = ?`, values: [value] };
 }

@@ -5,22 +5,22 @@ import { eventually, realSubjects } from '../shared/subjects.ts';
 import { encodeForm } from './form.ts';
 import { emulate } from './test-support.ts';
 
-/** The Stripe that a test of behaviour is about: an emulator of its own, or a real account in test mode. */
+/** The Stripe that a behaviour test runs against: its own emulator, or a real account in test mode. */
 export interface Subject {
   /** The official client with the secret key. */
   stripe: Stripe;
   url: string;
-  /** A customer that is deleted after the test, and whose payments nobody else makes. */
+  /** Creates a customer that is used by this test alone and deleted after it. */
   customer(params?: Stripe.CustomerCreateParams): Promise<string>;
-  /** A call as Stripe.js makes it, with the publishable key. */
+  /** Makes a call as Stripe.js does, with the publishable key. */
   browser(
     method: 'GET' | 'POST',
     path: string,
     params: Record<string, unknown>,
   ): Promise<{ status: number; body: Record<string, unknown> & { error?: { code?: string } } }>;
-  /** Puts a real account in order after the test; an emulator is thrown away. */
+  /** Registers work that tidies a real account after the test; an emulator is simply thrown away. */
   afterwards(work: () => Promise<unknown>): void;
-  /** Looks until something is found, where writes are not known at once. */
+  /** Looks until something is found, since a real account may not know its writes at once. */
   eventually<T>(look: () => Promise<T[]>): Promise<T[]>;
 }
 

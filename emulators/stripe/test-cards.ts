@@ -1,22 +1,23 @@
 /**
- * The provider's test cards and what each does (https://docs.stripe.com/testing). Numbers that are not
- * listed behave like the first one of their brand if they pass the Luhn check.
+ * The provider's test cards and what each does (https://docs.stripe.com/testing). Other numbers behave like the first card of
+ * their brand if they pass the Luhn check.
  */
 export interface CardBehaviour {
-  /** Decline code when the card is charged; when it is attached to a customer, too, unless it is `attachable`. */
+  /** The decline code when the card is charged, and also when it is attached to a customer unless it is `attachable`. */
   decline?: string;
   attachable?: boolean;
   /**
    * `always`: every payment asks for authentication.
-   * `unless_set_up`: every payment with the customer present does, off-session ones only until the card was set up.
+   * `unless_set_up`: every payment with the customer present asks for it; an off-session payment asks only if the card was not set
+   * up.
    */
   authentication?: 'always' | 'unless_set_up';
-  /** The payment succeeds and is disputed at once. */
+  /** The payment succeeds and is disputed immediately. */
   disputed?: boolean;
 }
 
 interface TestCard extends CardBehaviour {
-  /** Suffix of the test payment method `pm_card_…`. */
+  /** The suffix of the test payment method `pm_card_…`. */
   name: string;
 }
 
@@ -56,7 +57,10 @@ export function behaviourOf(number: string): CardBehaviour {
   return CARDS[number] ?? {};
 }
 
-/** The number behind a test payment method such as `pm_card_visa` or a test token such as `tok_visa`, if it is one. */
+/**
+ * Returns the card number of a test payment method such as `pm_card_visa` or a test token such as `tok_visa`; undefined for
+ * anything else.
+ */
 export function numberOfTestCard(id: string): string | undefined {
   const name = /^(?:pm_card|tok)_(.+)$/.exec(id)?.[1];
   if (name === undefined) return undefined;
@@ -65,7 +69,7 @@ export function numberOfTestCard(id: string): string | undefined {
 
 export type Brand = 'visa' | 'mastercard' | 'amex' | 'discover' | 'diners' | 'jcb' | 'unionpay' | 'unknown';
 
-/** The brand by the leading digits (ISO/IEC 7812 ranges of the networks). */
+/** Returns the brand by the leading digits (ISO/IEC 7812 ranges of the networks). */
 export function brandOf(number: string): Brand {
   if (/^4/.test(number)) return 'visa';
   if (/^(5[1-5]|222[1-9]|22[3-9]|2[3-6]|27[01]|2720)/.test(number)) return 'mastercard';
@@ -77,7 +81,7 @@ export function brandOf(number: string): Brand {
   return 'unknown';
 }
 
-/** The check digit of ISO/IEC 7812-1. */
+/** Whether the check digit of ISO/IEC 7812-1 is right. */
 export function passesLuhn(number: string): boolean {
   if (!/^\d{12,19}$/.test(number)) return false;
   const sum = [...number].reverse().reduce((total, digit, index) => {
@@ -87,7 +91,7 @@ export function passesLuhn(number: string): boolean {
   return sum % 10 === 0;
 }
 
-/** Sentence, error code and decline code of a decline, as the API answers them. */
+/** Returns the sentence, error code and decline code of a decline, as the API does. */
 export function declineOf(reason: string): { code: string; message: string; decline_code: string } {
   const own: Record<string, { code: string; message: string }> = {
     expired_card: { code: 'expired_card', message: 'Your card has expired.' },

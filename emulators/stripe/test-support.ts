@@ -9,7 +9,7 @@ import { STRIPE_PUBLISHABLE_KEY, STRIPE_SECRET_KEY, STRIPE_WEBHOOK_SECRET } from
 import { encodeForm } from './form.ts';
 import { type StripeEmulatorOptions, startStripeEmulator } from './server.ts';
 
-/** The official client, pointed at an emulator. It never tries again by itself: a test sees every answer. */
+/** Returns the official client for an emulator. It never retries, so that a test sees every answer. */
 export function clientOf(url: string): Stripe {
   const { hostname, port } = new URL(url);
   return new Stripe(STRIPE_SECRET_KEY, {
@@ -20,7 +20,7 @@ export function clientOf(url: string): Stripe {
   });
 }
 
-/** An emulator of its own for one test, which checks its answers against the published shapes. */
+/** Starts an emulator for one test. The emulator checks its answers against the published shapes. */
 export async function emulate(t: TestContext, options: Partial<StripeEmulatorOptions> = {}) {
   const dataDir = mkdtempSync(join(tmpdir(), 'stripe-emulator-'));
   const emulator = await startStripeEmulator({
@@ -36,7 +36,7 @@ export async function emulate(t: TestContext, options: Partial<StripeEmulatorOpt
     url: emulator.url,
     stripe,
     dataDir,
-    /** A call of the test controls. */
+    /** Calls a test control. */
     control: async (method: string, path: string, body?: object) => {
       const response = await fetch(`${emulator.url}/_emulator/${path}`, {
         method,
@@ -45,7 +45,7 @@ export async function emulate(t: TestContext, options: Partial<StripeEmulatorOpt
       const text = await response.text();
       return text === '' ? undefined : JSON.parse(text);
     },
-    /** A call as Stripe.js makes it, with the publishable key. */
+    /** Makes a call as Stripe.js does, with the publishable key. */
     browser: async (method: string, path: string, params: Record<string, unknown>) => {
       const form = encodeForm({ ...params, key: STRIPE_PUBLISHABLE_KEY });
       const url = `${emulator.url}/v1/${path}`;
@@ -62,7 +62,7 @@ export const CARDS_ONLY: { currency: string; allowed_payment_method_types: ['car
   allowed_payment_method_types: ['card'],
 };
 
-/** The error that a call of the client ends with. */
+/** Returns the error with which a call of the client fails. */
 export async function errorOf(call: Promise<unknown>): Promise<Stripe.errors.StripeError> {
   const error = await call.then(
     () => undefined,
@@ -72,7 +72,7 @@ export async function errorOf(call: Promise<unknown>): Promise<Stripe.errors.Str
   return error;
 }
 
-/** Takes webhooks, verifies each with the official client, and gives them in the order of arrival. */
+/** Receives webhooks, verifies each with the official client, and returns them in the order of arrival. */
 export async function receiveWebhooks(t: TestContext, answer: (count: number) => number = () => 200) {
   const events: Stripe.Event[] = [];
   const webhook = { url: '', secret: STRIPE_WEBHOOK_SECRET };
@@ -95,7 +95,7 @@ export async function receiveWebhooks(t: TestContext, answer: (count: number) =>
     events,
     types: () => events.map((event) => event.type),
     webhook,
-    /** Resolves once so many have arrived. */
+    /** Resolves once `count` webhooks have arrived. */
     arrived: (count: number) =>
       events.length >= count
         ? Promise.resolve()

@@ -1,6 +1,6 @@
 import { invalid } from './errors.ts';
 
-/** Characters that a text may have (the published OpenAPI document, `maxLength`). */
+/** The most characters of each text (the published OpenAPI document, `maxLength`). */
 const LONGEST = {
   'customer email': 512,
   'customer name': 256,
@@ -10,20 +10,22 @@ const LONGEST = {
   statement_descriptor_suffix: 22,
 } as const;
 
-/** Throws when a text that was given is longer than the provider keeps. `param` is the name it was given under. */
+/** Throws when a text is longer than the provider allows. `param` is the parameter that gave it. */
 export function checkLength(text: unknown, kind: keyof typeof LONGEST, param: string): void {
   const longest = LONGEST[kind];
-  // By code points, as far as is known.
+  // Counted in code points, as far as is known.
   if (typeof text === 'string' && [...text].length > longest)
     throw invalid(`Invalid string: ${text.slice(0, 5)}...; must be at most ${longest} characters`, param);
 }
 
-/** Words joined by single dots, then a domain of two labels at least; only ASCII. */
+/** Words joined by single dots, then a domain of at least two labels; only ASCII. */
 const EMAIL =
   /^[\w!#$%&'*+/=?^`{|}~-]+(\.[\w!#$%&'*+/=?^`{|}~-]+)*@([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]([a-z0-9-]*[a-z0-9])$/i;
 const LONGEST_LOCAL_PART = 64;
 
-/** Throws `email_invalid` (https://docs.stripe.com/error-codes#email-invalid); '' unsets. */
+/**
+ * Throws `email_invalid` for an invalid email (https://docs.stripe.com/error-codes#email-invalid). '' is allowed, since it unsets.
+ */
 export function checkEmail(given: unknown, param: string): void {
   if (typeof given !== 'string' || given === '') return;
   checkLength(given, 'customer email', param);
@@ -31,14 +33,17 @@ export function checkEmail(given: unknown, param: string): void {
     throw invalid(`Invalid email address: ${given}`, param, 'email_invalid');
 }
 
-/** Throws `url_invalid` for a return address that is none. Apps have schemes of their own. */
+/** Throws `url_invalid` for an invalid return URL. Any scheme is allowed, since apps have their own. */
 export function checkReturnUrl(given: unknown): void {
   if (typeof given !== 'string') return;
   if (!/^[a-z][a-z0-9+.-]*:\/\/./i.test(given) || !URL.canParse(given))
     throw invalid('Not a valid URL', 'return_url', 'url_invalid');
 }
 
-/** Whether strangers can look a host up: it has a dot, is no IP address, and not of a domain for private use. */
+/**
+ * Whether a host name can be looked up on the public internet: it has a dot, is not an IP address, and not in a domain for private
+ * use.
+ */
 function isPublicName(host: string): boolean {
   return (
     /^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z][a-z0-9-]*[a-z0-9]$/i.test(host) &&
@@ -46,12 +51,12 @@ function isPublicName(host: string): boolean {
   );
 }
 
-/** Throws for what is no host name of the public internet, where wallets would be registered. */
+/** Throws unless the name is a public host name, for which wallets can be registered. */
 export function checkDomainName(name: string): void {
   if (!isPublicName(name)) throw invalid(`Invalid domain name: ${name}`, 'domain_name');
 }
 
-/** Throws for an address to which the provider would not send live events: it must be https and reachable by strangers. */
+/** Throws for a URL to which the provider would not send live events: it must be https and publicly reachable. */
 export function checkWebhookUrl(url: string): void {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
     throw invalid('Not a valid URL', 'url', 'url_invalid');
@@ -62,7 +67,10 @@ export function checkWebhookUrl(url: string): void {
     throw invalid(`Invalid URL: ${url}. URLs in livemode must begin with "https://"`, 'url', 'url_invalid');
 }
 
-/** Throws for what may not be printed on a card statement (https://docs.stripe.com/get-started/account/statement-descriptors). */
+/**
+ * Throws for a text that may not be printed on a card statement
+ * (https://docs.stripe.com/get-started/account/statement-descriptors).
+ */
 export function checkStatementSuffix(given: unknown): void {
   const param = 'statement_descriptor_suffix';
   if (typeof given !== 'string' || given === '') return;

@@ -2,13 +2,13 @@ import { createHmac } from 'node:crypto';
 import type { WebhookEndpoint } from './account.ts';
 import type { Store } from './store.ts';
 
-/** What becomes of webhooks. All but `deliver` are what a network or an outage does to them. */
+/** What happens to webhooks. All modes except `deliver` imitate a network or an outage. */
 export type WebhookMode = 'deliver' | 'hold' | 'drop' | 'duplicate' | 'reverse' | 'delay';
 export const WEBHOOK_MODES: readonly string[] = ['deliver', 'hold', 'drop', 'duplicate', 'reverse', 'delay'];
 
-/** How long a receiver may take, in ms. */
+/** How long a receiver may take (ms). */
 const TIMEOUT = 20_000;
-/** Wait before the second attempt in ms; doubled each time, up to the longest. */
+/** The wait before the second attempt in ms. It doubles with each attempt, up to the longest. */
 const FIRST_WAIT = 1_000;
 const LONGEST_WAIT = 300_000;
 
@@ -26,8 +26,8 @@ export interface WebhookTarget {
 }
 
 /**
- * Sends events, signed, to the configured receiver (all of them) and to registered endpoints (those they
- * enabled), again with back-off until a 2xx. What is owed is a row in the database, so a restart goes on.
+ * Sends signed events to the configured receiver (all events) and to registered endpoints (the events that they enabled). Retries
+ * with backoff until a 2xx. Pending deliveries are rows in the database, so they survive a restart.
  */
 export class Webhooks {
   readonly #store: Store;
@@ -47,13 +47,13 @@ export class Webhooks {
     return (this.#store.setting('webhooks') as WebhookMode | undefined) ?? 'deliver';
   }
 
-  /** `delay` is in ms and counts for mode `delay`. Going back to `deliver` does not send what was held. */
+  /** Sets the mode. `delay` is in ms and applies to mode `delay`. Changing back to `deliver` does not send held events. */
   setMode(mode: WebhookMode, delay = 0): void {
     this.#store.setSetting('webhooks', mode);
     this.#store.setSetting('webhook delay', String(delay));
   }
 
-  /** Owes the events recorded since the last call to everyone who wants them. Part of their transaction. */
+  /** Records deliveries of the new events to every receiver that wants them, in the same transaction as the events. */
   owe(): void {
     const from = Number(this.#store.setting('webhooks owed') ?? 0);
     const events = this.#store.database
@@ -90,14 +90,14 @@ export class Webhooks {
     return this.#target ? [this.#target, ...registered] : registered;
   }
 
-  /** Sends what is due, now and as time passes. Returns at once. */
+  /** Sends what is due, now and later. Returns at once. */
   run(): void {
     if (this.#closing.signal.aborted) return;
     clearTimeout(this.#timer);
     this.#sending = this.#sending.then(() => this.#sendDue()).then(() => this.#sleep());
   }
 
-  /** Sends everything that is owed, held or not yet due; in mode `reverse` the newest first. */
+  /** Sends every pending delivery, also those that are held or not yet due; in mode `reverse` the newest first. */
   async flush(): Promise<{ sent: number; failed: number }> {
     const order = this.mode === 'reverse' ? 'desc' : 'asc';
     await this.#sending;
@@ -170,7 +170,7 @@ export class Webhooks {
   }
 }
 
-/** The `Stripe-Signature` of a payload (https://docs.stripe.com/webhooks/signature). `time` is in seconds. */
+/** Returns the `Stripe-Signature` of a payload (https://docs.stripe.com/webhooks/signature). `time` is in seconds. */
 export function signature(payload: string, secret: string, time: number): string {
   const digest = createHmac('sha256', secret).update(`${time}.${payload}`).digest('hex');
   return `t=${time},v1=${digest}`;

@@ -1,6 +1,6 @@
 /**
- * Every HTTP call once: method and path (specification, section 7). No schema library here, so the browser can
- * import it; the shapes of requests and answers are in schemas.ts, under the same names.
+ * The only list of the HTTP calls: method and path (specification, section 7). It imports no schema library, so that the browser
+ * can import it. The shapes of requests and answers are in schemas.ts, under the same names.
  */
 const session = '/api/public/join-session/{uuid}';
 
@@ -49,7 +49,10 @@ export const calls = {
 
 export type CallName = keyof typeof calls;
 
-/** Files of a join, for the browser that holds it. `?paper=letter` or `?paper=a4`; without it the paper of the member's country. */
+/**
+ * Files of a join, for the browser that holds it. The query is `?paper=letter` or `?paper=a4`; without it the paper is that of the
+ * member's country.
+ */
 export const downloads = {
   certificate: `${session}/certificate.pdf`,
   pressRelease: `${session}/press-release.pdf`,
@@ -61,7 +64,7 @@ export function pathOf(name: CallName, params: Record<string, string> = {}): str
   return filledIn(calls[name].path, params);
 }
 
-/** The same of a download: downloadPath('certificate', { uuid }) */
+/** A download's path with its parameters filled in: downloadPath('certificate', { uuid }) */
 export function downloadPath(name: DownloadName, params: { uuid: string }): string {
   return filledIn(downloads[name], params);
 }

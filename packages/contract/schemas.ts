@@ -11,7 +11,7 @@ import type { CallName } from './calls.ts';
  * `{ success: true, status: 'success', message?, data }`; a failure is the `failure` below with the right HTTP status.
  */
 
-/** Text as PostgreSQL can keep it: no NUL, no half of a surrogate pair. */
+/** Text that PostgreSQL can store: no NUL, no half of a surrogate pair. */
 const text = (max: number) =>
   z
     .string()
@@ -21,7 +21,7 @@ const text = (max: number) =>
       'Contains characters that cannot be stored.',
     );
 
-/** A missing or null value is read as empty: the rules of core then refuse it with their sentences. */
+/** Reads a missing or null value as an empty string, which the rules of core then refuse with their own sentences. */
 const given = (max: number) =>
   text(max)
     .nullish()
@@ -32,7 +32,7 @@ const flag = (fallback: boolean) =>
     .nullish()
     .transform((value) => value ?? fallback);
 
-/** In small letters, as PostgreSQL writes them: in Stripe's metadata and keys there is one spelling. */
+/** In lower case, as PostgreSQL writes uuids, so that Stripe's metadata and keys have one spelling. */
 const uuid = z.uuid().toLowerCase();
 const contactId = z.string().regex(/^[0-9]{1,20}$/, 'A contact id has digits only.');
 const productId = z.int().min(1).max(2_147_483_647);
@@ -49,12 +49,12 @@ export const failure = z.object({
   status: z.literal('error'),
   message: z.string(),
   errors: z.record(z.string(), z.string()).optional(),
-  /** Where the session continues, when its state does not allow the call. */
+  /** The screen where the session continues, when its state does not allow the call. */
   goOn: z.string().optional(),
-  /** For the page: `perhaps_paid` asks whether a second payment is meant. */
+  /** For the page: `perhaps_paid` asks the joiner whether a second payment is intended. */
   code: z.enum(['perhaps_paid']).optional(),
   requestId: z.string().optional(),
-  /** For our own failures (5xx): the beginning of the request id, short enough to be read out. */
+  /** Only for our own failures (5xx): the beginning of the request id, short enough to read out on the phone. */
   reference: z.string().optional(),
 });
 
@@ -64,7 +64,7 @@ const success = <Data extends z.ZodType>(data: Data) =>
 const started = z.object({ uuid, message: z.string(), programme: z.string() });
 
 const product = z.object({
-  /** Null while the product is only on offer. */
+  /** Null while the product is only offered and not in the order. */
   sessionProductUuid: uuid.nullable(),
   productId,
   name: z.string(),
@@ -75,7 +75,7 @@ const product = z.object({
   icon: z.string(),
   productType: z.enum(productTypes),
   sortOrder: z.int(),
-  /** The product's uuid in the catalogue: what set-session-product takes. */
+  /** The product's uuid in the catalogue, which the call set-session-product takes. */
   uuid,
   id: productId,
 });
@@ -122,7 +122,7 @@ const membershipDetails = z.object({
   membershipPageHeader: z.string(),
   membershipPageSubheader: z.string(),
   refundNote: z.string(),
-  /** The programme's rules, in plain words, before money is asked for. */
+  /** The programme's rules in plain words, shown before the joiner pays. */
   eligibility: eligibility.extend({ programme: z.string() }),
 });
 
@@ -143,12 +143,12 @@ const checkoutDetails = z.object({
   }),
   isCheckoutOnly: z.boolean(),
   hasAgreedToPolicies: z.boolean(),
-  /** The number of the order's version: begin-payment names the one on the screen. */
+  /** The order's revision. `beginPayment` sends the one on the screen. */
   revision: z.int(),
   refundNote: z.string(),
   /**
-   * For whoever did not come by the membership screen: what the fee buys, as HTML, and who is eligible. No rules
-   * for a member who buys an upgrade. Null for everybody else.
+   * What the joiner has not seen when the join skipped the membership screen: what the fee buys, as HTML, and who is eligible. A
+   * member who buys an upgrade gets no rules. Null for everybody else.
    */
   unseen: z.object({ features: z.array(feature), eligibility: eligibility.nullable() }).nullable(),
 });
@@ -170,13 +170,13 @@ const site = z.object({
       name: z.string(),
       isTOLA: z.boolean(),
       eligibility,
-      /** What a person not eligible gets back, in words. */
+      /** In words, what a person who is not eligible gets back. */
       refund: z.string(),
       /** Price of the default membership, as "$65". */
       membershipFrom: z.string(),
     }),
   ),
-  /** The facts' texts may have {price} and {refund}, which are the chosen programme's. */
+  /** The facts' texts may contain {price} and {refund}, which are replaced by those of the chosen programme. */
   getStarted: z.object({
     lead: z.string(),
     facts: z.array(z.object({ title: z.string(), text: z.string() })),
@@ -197,13 +197,13 @@ const site = z.object({
   }),
   payments: z.object({
     publishableKey: z.string(),
-    /** Where the stand-in's script is, or null: then the provider's own is loaded. */
+    /** The URL of the stand-in's script; null: the page loads the provider's own script. */
     scriptUrl: z.string().nullable(),
   }),
   uploadMaxBytes: z.number().nullable(),
-  /** Letters are sent, so that one can ask for the link of a join. */
+  /** The server sends letters, so that a joiner can ask for the link of a join. */
   sendsLetters: z.boolean(),
-  /** Where the calls go; empty for the page's own origin. */
+  /** The origin of the API; empty for the page's own origin. */
   apiUrl: z.string(),
 });
 
@@ -213,13 +213,16 @@ const sessionParams = z.object({ uuid });
 const linkParams = z.object({ token: z.string().max(100) });
 const none = z.object({});
 const reminders = z.object({ areStopped: z.boolean() });
-/** What stands behind the `#` of a link in a letter. */
+/** The text after the `#` of a link in a letter. */
 const token = given(200);
 const openedJoin = z.object({ uuid, goOn: z.string() });
-/** A call that needs no body takes none, or an empty object. */
+/** A call without a body also accepts an empty object. */
 const noBody = none.nullish();
 
-/** For each call: its path parameters, its query, its body and the `data` of its success. Multipart bodies are read as streams. */
+/**
+ * For each call: its path parameters, its query, its body and the `data` of its success. Multipart bodies are read as streams
+ * instead.
+ */
 export const schemas = {
   checkEligibility: {
     body: z.object({ invitationCode, isTOLA: flag(true) }),
@@ -234,7 +237,7 @@ export const schemas = {
       contactId,
       invitationCode,
       isTOLA: flag(true),
-      /** The joiner has pressed Start Over: a new join, though the browser holds an open one of the contact. */
+      /** The joiner has pressed Start Over: make a new join, although the browser holds an open join of the contact. */
       startOver: flag(false),
     }),
     data: started,
@@ -249,12 +252,15 @@ export const schemas = {
     body: z.object({ ...signature }).nullish(),
     data: started,
   },
-  /** Where a join that is not paid goes on; null for a paid or unknown one. The name only for the browser that holds its cookie. */
+  /**
+   * Where a join that is not paid goes on; null for a paid or unknown join. The name is only for the browser that holds the join's
+   * cookie.
+   */
   getOpenJoin: {
     params: sessionParams,
     data: z.object({ join: z.object({ firstName: nullableText, goOn: z.string() }).nullable() }),
   },
-  /** With who invited the joiner and why, in a sentence. */
+  /** `invitation` is a sentence that says who invited the joiner and why. */
   getContact: { params: sessionParams, data: contact.extend({ invitation: z.string() }) },
   submitDetails: {
     params: sessionParams,
@@ -285,7 +291,7 @@ export const schemas = {
   },
   createPaymentIntent: {
     params: sessionParams,
-    /** Cents. The server never believes the amount: another one than its own is 409. */
+    /** Cents. The server only compares the amount: it answers 409 when it differs from the server's own. */
     body: z.object({ amount: z.int(), currency: z.literal('usd'), billingEmail: given(320) }),
     data: paymentIntentAnswer,
   },
@@ -294,7 +300,7 @@ export const schemas = {
     body: z.object({
       revision: z.int().min(0).max(2_147_483_647),
       agreeToPolicies: flag(false),
-      /** The payer has said that this membership is for somebody else than the one paid for in this browser before. */
+      /** The payer has said that this membership is for somebody else than the one that this browser paid for before. */
       isForAnother: flag(false),
     }),
     data: z.object({ revision: z.int(), amount: z.int() }),
@@ -302,7 +308,7 @@ export const schemas = {
   releasePayment: {
     params: sessionParams,
     body: noBody,
-    /** `paid` when the payment turned out to have succeeded, `paying` while its outcome is open. */
+    /** `paid` when the payment turned out to have succeeded, `paying` while its outcome is unknown. */
     data: z.object({ state: z.enum(joinSessionStates), goOn: z.string() }),
   },
   postPayment: {
@@ -316,18 +322,21 @@ export const schemas = {
       /** Stripe's status (succeeded, processing, requires_payment_method, …) or refunded. */
       status: z.string(),
       paymentIntent: z.string(),
-      /** For refunded: the amount (cents) and card of a payment for something already held, or of another amount than was shown. */
+      /**
+       * For the status `refunded`: the amount (cents) and card of a payment for something already held, or of another amount than
+       * was shown.
+       */
       refunded: z
         .object({
           kind: z.enum(['join', 'upgrade']),
           why: z.enum(['held', 'other_amount']),
           amount: z.int(),
           card: z.object({ brand: z.string(), last4: z.string() }).nullable(),
-          /** False while the provider has yet to take the refund. */
+          /** False until the provider has accepted the refund. */
           isReturned: z.boolean(),
         })
         .nullable(),
-      /** Where the session continues when this payment was not for it. */
+      /** Where the session continues when this payment did not belong to it. */
       goOn: z.string().nullable(),
     }),
   },
@@ -346,7 +355,7 @@ export const schemas = {
       /** The card that will be charged. */
       card: z.object({ brand: z.string(), last4: z.string() }).nullable(),
       refundNote: z.string(),
-      /** Where Skip and a finished upgrade lead. */
+      /** The screen to which Skip and a finished upgrade lead. */
       goOn: z.string(),
     }),
   },
@@ -354,9 +363,9 @@ export const schemas = {
     params: sessionParams,
     body: z.object({
       paymentIntent: given(255),
-      /** False: no card is charged by this call; it answers the client secret for another card, or how that ended. */
+      /** False: the call charges no card. It answers the client secret for another card, or the outcome of that card's payment. */
       charge: flag(true),
-      /** Cents, as shown. Only compared: another price than the server's own is 409. */
+      /** Cents, as shown. The server only compares it: it answers 409 when the price differs from its own. */
       amount: z
         .int()
         .nullish()
@@ -364,8 +373,8 @@ export const schemas = {
     }),
     data: z.object({
       /**
-       * succeeded, requires_action (finish it in the page with `clientSecret`, then call again), processing or failed;
-       * with `charge: false` also requires_payment_method. A `clientSecret` that comes with failed takes another card.
+       * succeeded; requires_action (finish it in the page with `clientSecret`, then call again); processing; failed; with `charge:
+       * false` also requires_payment_method. If failed comes with a `clientSecret`, another card can be used with it.
        */
       status: z.enum(['succeeded', 'requires_action', 'processing', 'failed', 'requires_payment_method']),
       clientSecret: z.string().optional(),
@@ -388,16 +397,16 @@ export const schemas = {
   getDocuments: {
     params: sessionParams,
     data: z.object({
-      /** Those that were not rejected; only for the browser that holds the session's cookie. Sizes in bytes. */
+      /** The documents that staff did not reject; only for the browser that holds the session's cookie. Sizes in bytes. */
       documents: z.array(upload),
-      /** The staff's reason for rejecting the last one. */
+      /** The staff's reason for rejecting the last document. */
       rejection: z.object({ message: z.string(), isFinal: z.boolean() }).nullable(),
     }),
   },
   createUploadLink: {
     params: sessionParams,
     body: noBody,
-    /** `path` of the page on which a phone uploads. */
+    /** `path` leads to the page on which a phone uploads. */
     data: z.object({ path: z.string(), expiresAt: z.iso.datetime() }),
   },
   getUploadLink: { params: linkParams, data: z.object({ expiresAt: z.iso.datetime() }) },
@@ -405,13 +414,13 @@ export const schemas = {
   uploadResume: { data: z.object({ success: z.boolean(), message: z.string() }) },
   getWelcome: {
     params: sessionParams,
-    /** The name and what was paid only for the browser that holds the session's cookie. */
+    /** The name and the receipt are only for the browser that holds the session's cookie. */
     data: z.object({
       firstName: nullableText,
       receipt: z
         .object({
           name: z.string(),
-          /** The join's and the upgrade's, the oldest first. Cents. */
+          /** The payments of the join and of its upgrade, the oldest first. Cents. */
           payments: z.array(
             z.object({
               reference: z.string(),
@@ -427,16 +436,16 @@ export const schemas = {
       /** The memberships of this join with their standing, the base membership before its upgrade. */
       memberships: z.array(z.object({ name: z.string(), standing: z.enum(membershipStandings) })),
       owesTranscript: z.boolean(),
-      /** Why staff rejected the transcript, until a new one is uploaded. */
+      /** Staff's reason for rejecting the transcript, until a new one is uploaded. */
       rejection: nullableText,
       programme: z.string(),
       /**
-       * What a member is given on paper; null for other browsers, and when the membership has ended. Servers of the version
-       * before do not tell of it.
+       * What a member can print; null for other browsers, and when the membership has ended. Servers of the previous version leave
+       * it out.
        */
       papers: z
         .object({
-          /** As it is printed: "7K3M-9QXR". */
+          /** As printed: "7K3M-9QXR". */
           number: z.string(),
           /** Others may verify the membership by its number. */
           isVerifiable: z.boolean(),
@@ -445,8 +454,8 @@ export const schemas = {
         })
         .nullish(),
       /**
-       * Payments of this join or another of the same contact that are refunded, as in postPayment. Cents. Servers of the version
-       * before do not tell why.
+       * Refunded payments of this join or of another join of the same contact, as in postPayment. Cents. Servers of the previous
+       * version leave out `why`.
        */
       refunded: z.array(
         z.object({
@@ -458,14 +467,17 @@ export const schemas = {
       ),
     }),
   },
-  /** A link from a letter: for a browser that holds its join where that goes on, for any other nothing but the ways to prove oneself. */
+  /**
+   * Opens a link from a letter. The browser that holds the join gets where the join goes on; any other gets only the ways to prove
+   * to be the joiner.
+   */
   openPass: {
     body: z.object({ token }),
     data: z.object({
       join: openedJoin.nullable(),
-      /** Last name and ZIP code were given, and may prove the joiner. */
+      /** The joiner gave a last name and a ZIP code, which may serve as proof. */
       hasDetails: z.boolean(),
-      /** A code was mailed for this browser, and is still taken. */
+      /** A code was mailed for this browser, and is still valid. */
       isCodeSent: z.boolean(),
     }),
   },
@@ -475,26 +487,26 @@ export const schemas = {
     body: z.object({ token, lastName: detailText, zipcode: detailText }),
     data: openedJoin,
   },
-  /** Answers alike whether or not there is a join of the email. */
+  /** Gives the same answer whether or not a join has the email. */
   sendPassLinks: { body: z.object({ email: given(320) }), data: none },
-  /** Whether reminders of joins left behind go to the email that the link in one of them was made for. */
+  /** Whether reminders of joins left behind go to the email for which the token was made. The token is in a reminder's link. */
   getReminders: { params: linkParams, data: reminders },
   setReminders: { params: linkParams, body: reminders, data: reminders },
-  /** The text of the press release, to be copied. Like the downloads, for the browser that holds the join of a member. */
+  /** The text of the press release, for copying. Like the downloads, only for the browser that holds a member's join. */
   getPressRelease: { params: sessionParams, data: z.object({ text: z.string() }) },
   setVerification: {
     params: sessionParams,
     body: z.object({ isVerifiable: z.boolean() }),
     data: z.object({ isVerifiable: z.boolean() }),
   },
-  /** Whether a typed member number is genuine. One whose member does not want that is unknown, and counted like one. */
+  /** Whether a typed member number is genuine. An unlisted number is answered and counted like one that does not exist. */
   verifyNumber: {
     params: z.object({ number: z.string().max(100) }),
     data: z.discriminatedUnion('standing', [
       z.object({
         standing: z.literal('valid'),
         number: z.string(),
-        /** The date, in words. */
+        /** The date in words. */
         since: z.string(),
         society: z.string(),
         programme: z.string(),
@@ -506,7 +518,7 @@ export const schemas = {
   getSite: { data: site },
 } as const satisfies Record<CallName, { params?: z.ZodType; body?: z.ZodType; data: z.ZodType }>;
 
-/** The whole body of a call's success. */
+/** Returns the schema of the whole body of a call's success. */
 export function successOf<Name extends CallName>(name: Name) {
   return success(schemas[name].data as (typeof schemas)[Name]['data']);
 }

@@ -1,6 +1,6 @@
 /**
  * dist/scripts.json of the web build: the script of the first load, and for each chunk name (apps/web/screens/lazyScreens.tsx) the
- * scripts that it consists of besides. The server sends them as preload links with the page.
+ * other scripts that the chunk needs. The server sends them as preload links with the page.
  */
 export interface ScriptFiles {
   index: string;

@@ -1,13 +1,13 @@
 import type { ProductType } from './product.ts';
 import { isHeld, type MembershipStanding } from './refunds.ts';
 
-/** What else is known when a payment succeeds, read while its join and its contact are locked. */
+/** What else the server knows when a payment succeeds. Read while the payment's join and contact are locked. */
 export interface PaymentFacts {
   kind: 'join' | 'upgrade';
   bought: ProductType;
-  /** What was received is the amount of the order that was on the screen. */
+  /** The amount received equals the amount of the order that was on the screen. */
   isAsShown: boolean;
-  /** Status of our row of the payment; null when a crash prevented writing it. */
+  /** Status of our row of the payment; null when a crash prevented writing the row. */
   status: 'open' | 'succeeded' | 'canceled' | 'duplicate' | null;
   /** This payment's membership has been written already. */
   hasMembership: boolean;
@@ -18,19 +18,19 @@ export interface PaymentFacts {
   /** The types of membership that the contact holds, from any join; empty without a contact. */
   heldByContact: readonly ProductType[];
   /**
-   * The membership to be upgraded is held: by the join itself, or by its contact when a link sold the upgrade as a join of its
-   * own.
+   * Whether the membership to be upgraded is held: by the join itself, or by its contact if a link sold the upgrade as a separate
+   * join.
    */
   holdsBase: boolean;
   /** Null for a payment that is confirmed for the first time. */
   madeAgain: MadeAgain | null;
 }
 
-/** What became of a payment that was confirmed once and that a restored database has lost: as Stripe tells. */
+/** What became of a payment that was confirmed before a restore lost its row, as Stripe tells. */
 export interface MadeAgain {
-  /** It bought nothing, and was given back for that. */
+  /** The payment bought nothing, so all of it was refunded. */
   isReturned: boolean;
-  /** By its money, of what it would buy. */
+  /** The standing, by its refunds and disputes, of what the payment would buy. */
   standing: MembershipStanding;
   /** When it was paid. */
   paidAt: Date;
@@ -38,9 +38,9 @@ export interface MadeAgain {
 
 /**
  * What a succeeded payment buys. A success always confirms, however late, unless its product is held already or the join has
- * ended: then all of it is refunded, and `unwanted` is the reason, as part of a sentence for staff. `another amount` than the one on
- * the screen buys nothing of what was shown. A payment that is made again was sold once: what has ended since takes nobody's place,
- * and an upgrade needs no membership that is still held.
+ * ended: then all of it is refunded, and `unwanted` gives the reason, as part of a sentence for staff. `another amount`: the
+ * payment's amount is not that of the order on the screen, so it buys nothing. A payment that is made again was sold once. If its
+ * membership has ended since, it stands in no other membership's way, and an upgrade needs no held base.
  */
 export type Confirmation =
   | { is: 'confirmed already' }

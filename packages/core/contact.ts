@@ -1,6 +1,6 @@
 import type { StudentDetailsField } from './studentDetails.ts';
 
-/** The fields of a contact: the record of the specification, section 3. */
+/** The fields of a contact, as in the record of the specification, section 3. */
 export const contactFields = [
   'firstName',
   'middleName',
@@ -28,13 +28,13 @@ export type ContactField = (typeof contactFields)[number];
 export type Contact = {
   [Field in ContactField]: Field extends 'acceptedPrivacyPolicy' ? boolean : string | null;
 };
-/** Nothing known. */
+/** A contact of whom nothing is known. */
 export const noContact = {
   ...Object.fromEntries(contactFields.map((field) => [field, null])),
   acceptedPrivacyPolicy: false,
 } as Contact;
 
-/** The contact's field that a field of the details is; most have one name. */
+/** Returns the contact's field that corresponds to a field of the student details. Most have the same name. */
 export function contactFieldOf(field: StudentDetailsField): ContactField {
   return (
     renamed[field as keyof typeof renamed] ?? (field as Exclude<StudentDetailsField, keyof typeof renamed>)

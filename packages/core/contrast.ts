@@ -26,14 +26,14 @@ export function contrast(one: string, other: string): number {
   return (light + 0.05) / (dark + 0.05);
 }
 
-/** What CSS makes of `color-mix(in srgb, colour percent%, other)`. */
+/** Returns the colour that CSS computes for `color-mix(in srgb, colour percent%, other)`. */
 export function mix(colour: string, percent: number, other: string): string {
   const [a, b] = [rgb(colour), rgb(other)];
   const channels = a.map((channel, at) => Math.round((channel * percent + b[at]! * (100 - percent)) / 100));
   return `#${channels.map((channel) => channel.toString(16).padStart(2, '0')).join('')}`;
 }
 
-/** The fixed colours of the pages that a society's own ones meet; the same as in apps/web/styles/tokens.css. */
+/** The fixed page colours that appear next to the society's own colours. Keep them equal to apps/web/styles/tokens.css. */
 export const pageColours = {
   white: '#ffffff',
   paper: '#fffdf8',
@@ -42,7 +42,7 @@ export const pageColours = {
   green: '#1c6a45',
 } as const;
 
-/** What would be hard to read in a society's colours, a sentence for each; nothing when all passes WCAG AA. */
+/** Returns a sentence for each combination of a society's colours that is hard to read; empty when all pass WCAG AA. */
 export function contrastFaults({ gold, red }: { gold: string; red: string }): {
   colour: 'gold' | 'red';
   text: string;

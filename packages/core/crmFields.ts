@@ -1,6 +1,6 @@
 import { type ContactField, contactFields } from './contact.ts';
 
-/** What the CRM is told of a join besides the contact's fields. */
+/** The fields that a join writes to the CRM, besides the contact's fields. */
 export const joinFields = [
   'stage',
   'membershipStatus',
@@ -13,31 +13,31 @@ export const joinFields = [
   'transcriptReceivedAt',
 ] as const;
 /**
- * Added after societies had made their properties: where the CRM lacks one of these, a join is told without it. A join is
- * refused for want of any other.
+ * Fields that were added after societies had created their CRM properties. If the CRM lacks one of these, the join is written
+ * without it. If it lacks any other field, the join is refused.
  */
 export const laterFields: readonly CrmField[] = ['upgrade', 'donation', 'items'];
-/** What a paid join may write into a contact that was not proven to be its payer. */
+/** Fields that a paid join may write into a contact that was not proven to be its payer. */
 const purchaseFields: readonly CrmField[] = joinFields.filter((field) => field !== 'transcriptReceivedAt');
-/** So long after it was made a payment that nobody reported is confirmed at the latest, while Stripe answers (the sweep). */
+/** While Stripe answers, the sweep confirms a payment that nobody reported at most this long after the payment was made. */
 const CONFIRMED_AFTER_MS = 600_000;
-/** Only read: by these an invitation is found. */
+/** Only read: invitations are found by this field. */
 export const codeField = 'invitationCode';
 
 export type JoinField = (typeof joinFields)[number];
 export type CrmField = ContactField | JoinField | typeof codeField;
 export const crmFields: readonly CrmField[] = [...contactFields, ...joinFields, codeField];
 
-/** overwrite: the join's value wins; blanks: written only where the CRM has none; never: only read. */
+/** overwrite: the join's value wins; blanks: written only where the CRM has no value; never: only read. */
 export type WriteRule = 'overwrite' | 'blanks' | 'never';
 export interface FieldRule {
-  /** The CRM's name of it; null: the CRM neither has it nor hears of it. */
+  /** The CRM's name for the field; null: the CRM does not have the field and is never sent it. */
   property: string | null;
   write: WriteRule;
 }
 export type FieldRules = Record<CrmField, FieldRule>;
 
-/** What a society gets that says nothing: HubSpot's own properties, and those of docs/integrations.md. */
+/** The rules for a society that configures none: HubSpot's own properties, and those of docs/integrations.md. */
 export const defaultFieldRules: FieldRules = {
   firstName: { property: 'firstname', write: 'overwrite' },
   middleName: { property: 'middlename', write: 'overwrite' },
@@ -69,7 +69,7 @@ export const defaultFieldRules: FieldRules = {
   invitationCode: { property: 'invitation_code', write: 'never' },
 };
 
-/** A value that the join has for a field; empty for one of its own that it had and has no more. */
+/** A value of a join for a field. Empty for a field of {@link joinFields} whose earlier value no longer holds. */
 export interface FieldValue {
   field: CrmField;
   value: string;
@@ -79,10 +79,10 @@ export type CrmValues = Partial<Record<CrmField, string>>;
 type Held = Record<string, string | null | undefined>;
 
 /**
- * What a write sends to a join's own contact, by property. `known` is what the CRM had of each field when we last knew: as
- * the form showed it, then as it was written. What the member left as it was is not sent, so that what staff wrote
- * meanwhile stays. `present` is what the CRM holds now, where that had to be read: fields that only fill blanks are sent
- * where it has none. Nothing of the member's is blanked; what the join itself wrote is, when it holds no more.
+ * Returns what a write sends to a join's own contact, by property. `known` is what the CRM last had of each field, as far as we
+ * know: as the form showed it, or as we wrote it later. A value equal to it is not sent, so that what staff wrote meanwhile stays.
+ * `present` is what the CRM holds now, if that had to be read: fields with the rule `blanks` are sent where it has no value. A
+ * value of the member's is never blanked; a value that the join itself wrote is, once it no longer holds.
  */
 export function propertiesToSend(
   rules: FieldRules,
@@ -101,19 +101,20 @@ export function propertiesToSend(
   return properties;
 }
 
-/** What may be written into a contact with the payer's email that nobody has proven to be the payer. */
+/** What may be written into a contact that has the payer's email but is not proven to be the payer. */
 export interface UnprovenWrite {
   properties: Record<string, string>;
-  /** What of the join the CRM then has, by field. */
+  /** The join's values that the CRM has after the write, by field. */
   written: CrmValues;
-  /** The status that stands there and was not written over: staff are to look. */
+  /** A membership status in the CRM that was not written over, so that staff have to look at it; null for none. */
   statusInTheWay: string | null;
 }
 
 /**
- * A contact of somebody with the same email, which a payment does not prove (docs/decisions/0020-contacts-that-are-not-proven.md).
- * A join that is not paid writes nothing. A paid one says what was bought where nothing stands, or where what stands is
- * what it wrote (`written`); never a personal field, an address or consent.
+ * Returns what to write to a contact that only has the payer's email, which proves nothing
+ * (docs/decisions/0020-contacts-that-are-not-proven.md). A join that is not paid writes nothing. A paid join writes what was
+ * bought, where the CRM has no value or still has the value that the join wrote (`written`). It never writes a personal field, an
+ * address or consent.
  */
 export function propertiesForUnproven(
   rules: FieldRules,
@@ -125,7 +126,7 @@ export function propertiesForUnproven(
   const heldOf = (field: CrmField) => present[rules[field].property ?? ''] ?? '';
   const paidAt = values.find(({ field }) => field === 'paidAt')?.value;
   if (!paidAt) return write;
-  // The server died between writing and noting that it wrote, or what it noted was lost by a restore.
+  // The server died after the write but before noting it, or a restore lost the note.
   const isNoted = purchaseFields.some((field) => field in written);
   const isOfThisPayment = !isNoted && tellsPayment(heldOf('paidAt'), paidAt);
   for (const { field, value } of values) {
@@ -133,7 +134,7 @@ export function propertiesForUnproven(
     if (property === null || rule === 'never' || !purchaseFields.includes(field)) continue;
     const held = heldOf(field);
     const before = written[field];
-    // It may also have died after a later change: then what stands is what it would write now.
+    // The server may also have died after a later change: then the CRM holds what the join would write now.
     const isOurs =
       isOfThisPayment || isSame(held, before ?? '') || (before !== undefined && isSame(held, value));
     if (held !== '' && (!isOurs || rule === 'blanks')) {
@@ -147,8 +148,9 @@ export function propertiesForUnproven(
 }
 
 /**
- * Whether the time of a payment that the CRM holds is this payment's. No other one was made in its millisecond. One that is made again
- * after a restore is dated by Stripe, to the second: what was told of it before is when it was confirmed.
+ * Whether the payment time that the CRM holds belongs to this payment: no other payment was made in the same millisecond. A
+ * payment that is made again after a restore has Stripe's time, in whole seconds; the CRM may then hold the later time at which it
+ * was first confirmed.
  */
 function tellsPayment(held: string, paidAt: string): boolean {
   if (isSame(held, paidAt)) return true;
@@ -158,8 +160,8 @@ function tellsPayment(held: string, paidAt: string): boolean {
 }
 
 /**
- * What is known of a contact for which several joins tell what was bought: of that, what the CRM holds, since each join knows its own
- * writes alone. The status is a join's own: what staff wrote there since stays.
+ * Returns what is known of a contact to which several joins write what was bought. For the fields that they share this is what the
+ * CRM holds, since each join knows only its own writes. The status belongs to one join, so what staff wrote there since stays.
  */
 export function knownOfSeveral(rules: FieldRules, known: CrmValues, present: Held): CrmValues {
   const shared = joinFields.filter((field) => field !== 'membershipStatus' && field !== 'stage');
@@ -167,7 +169,7 @@ export function knownOfSeveral(rules: FieldRules, known: CrmValues, present: Hel
   return { ...known, ...Object.fromEntries(held) };
 }
 
-/** Whether two values are the same to the CRM, which may write numbers and times in another way. */
+/** Whether two values are the same to the CRM, which may write numbers and times in another format. */
 export function isSame(one: string, other: string): boolean {
   if (one === other) return true;
   if (one === '' || other === '') return false;

@@ -1,6 +1,6 @@
 /**
- * One line of a CSV file (RFC 4180), with its line end. A cell that a spreadsheet would take for a formula, since it begins
- * with = + - @ or a control character, gets an apostrophe before it; a plain number, as -65.00, stays one.
+ * Returns one line of a CSV file (RFC 4180), with its line end. A cell that begins with = + - @ or a control character could run
+ * as a formula in a spreadsheet, so it gets an apostrophe in front. A plain number such as -65.00 does not.
  */
 export function csvLine(cells: readonly string[]): string {
   return `${cells.map(cellOf).join(',')}\r\n`;

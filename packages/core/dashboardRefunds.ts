@@ -12,9 +12,9 @@ import {
 } from './refunds.ts';
 
 /**
- * Matches refunds made elsewhere to lines by their amounts: lines by the refund's uuid, null when the amount is ambiguous. A
- * refund was for those unrefunded lines whose sum it equals, when there is only one such set; the membership may count less the
- * processing fee. Refunds that match no set are added up. Once everything is refunded, they were for the remaining lines.
+ * Matches refunds made elsewhere to lines by their amounts. Returns the lines by the refund's uuid; null when the amount is
+ * ambiguous. A refund was for the unrefunded lines whose sum it equals, if there is exactly one such set; the membership may count
+ * less the processing fee. Refunds that match no set are added up. Once everything is refunded, they were for the remaining lines.
  */
 export function matchRefunds(
   { lines, refunds }: Pick<PaidOrder, 'lines' | 'refunds'>,
@@ -51,7 +51,10 @@ export function matchRefunds(
   return matched;
 }
 
-/** The refunds of an order with what each was for: those made elsewhere as {@link matchRefunds} reads them. `feeCents` is today's. */
+/**
+ * Returns the refunds of an order with the lines of each; for those made elsewhere as {@link matchRefunds} finds them. `feeCents`
+ * is today's processing fee.
+ */
 export function withLines(order: Pick<PaidOrder, 'lines' | 'refunds'>, feeCents: number): GivenBack[] {
   const matched = matchRefunds(order, feeReadBy(order, feeCents));
   return order.refunds.map((refund) =>
@@ -60,8 +63,8 @@ export function withLines(order: Pick<PaidOrder, 'lines' | 'refunds'>, feeCents:
 }
 
 /**
- * The processing fee for matching a join's dashboard refunds: the fee used before, when a refund has ended the membership less a
- * fee (of an order that does not keep its own, the society may have changed it since); otherwise `feeCents`.
+ * Returns the processing fee to match a join's dashboard refunds with. If a refund has already ended the membership less a fee, it
+ * is that fee, since the society may have changed its fee since an order that does not keep its own. Otherwise it is `feeCents`.
  */
 export function feeReadBy(
   { lines, refunds }: Pick<PaidOrder, 'lines' | 'refunds'>,
@@ -74,7 +77,7 @@ export function feeReadBy(
   return Math.max(0, lines[at]!.priceCents - backCents) || feeCents;
 }
 
-/** The only set of parts, each whole or less its fee, with this sum; undefined when there is none or more than one. */
+/** Returns the only set of parts, each whole or less its fee, with this sum; undefined when there is no set or more than one. */
 function onlySet(
   parts: readonly RefundedLine[],
   feeOf: (part: RefundedLine) => number,
@@ -97,10 +100,10 @@ function onlySet(
   return found === 'several' ? undefined : found;
 }
 
-/** What staff say a refund was for: none of the lines, or these. `items` are product ids. */
+/** What staff say a refund was for: no line, or the lines named. `items` are product ids. */
 export type Assignment = 'none' | { membership: boolean; upgrade: boolean; items: readonly number[] };
 
-/** The lines of a refund made elsewhere, as assigned by staff; or a sentence why that is impossible. */
+/** Returns the lines of a refund made elsewhere, as staff assigned it; or a sentence that says why that is impossible. */
 export function assignRefund(
   order: Pick<PaidOrder, 'lines' | 'refunds'>,
   { uuid, amountCents }: Pick<GivenBack, 'uuid' | 'amountCents'>,
@@ -118,12 +121,12 @@ export function assignRefund(
   return sharesOf([{ amountCents }], parts)[0]!;
 }
 
-/** The options by which staff assign a refund. */
+/** Returns the command by which staff assign a refund, with its options. */
 export function assignCommand(uuid: string): string {
   return `npm run operator -- refund assign ${uuid} --membership, --upgrade, --items ID,ID or --none`;
 }
 
-/** Made elsewhere, and not assigned by its amount or by staff. */
+/** Whether a refund was made elsewhere and neither its amount nor staff say what it was for. */
 export function isUnassigned(refund: GivenBack): boolean {
   return counts(refund) && refund.saidBy === null && refund.lines === null;
 }

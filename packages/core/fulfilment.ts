@@ -11,7 +11,7 @@ import {
   type MembershipStanding,
 } from './refunds.ts';
 
-/** What was sent of a line. */
+/** The record that a line's goods were sent. */
 export interface Shipment {
   line: number;
   shippedAt: Date;
@@ -19,23 +19,24 @@ export interface Shipment {
   note: string | null;
 }
 
-/** A payment that succeeded, with all that decides what of it is to be sent. */
+/** A payment that succeeded, with everything that decides which of its goods are to be sent. */
 export interface ShippedOrder {
   lines: readonly OrderLine[];
-  /** What each line sends by post, or null. */
+  /** For each line, the name of what is sent by post, or null. */
   goods: readonly (string | null)[];
   refunds: readonly Pick<GivenBack, 'amountCents' | 'status' | 'lines' | 'isDispute'>[];
   dispute: Dispute | null;
-  /** Of the membership or upgrade that it bought. */
+  /** The standing of the membership or upgrade that the payment bought. */
   standing: MembershipStanding | null;
-  /** Of an upgrade: the membership that it upgrades has ended, and none has taken its place. */
+  /** The payment bought an upgrade whose base membership has ended, and no other membership has taken its place. */
   hasLostBase: boolean;
   shipments: readonly Shipment[];
 }
 
 /**
- * open: to be sent. held: staff decide, since the bank has the money for now, or some went back without saying what for.
- * ended: its money went back, so it is not to be sent. sent: it was; `isOwed` is false when its money went back afterwards.
+ * open: to be sent. held: staff decide, since the bank holds the money for now, or part of it was refunded and nothing says for
+ * which line. ended: the money went back, so the goods are not sent. sent: already sent; `isOwed` is false if the money went back
+ * afterwards.
  */
 export type GoodsState =
   | { is: 'open' }
@@ -51,15 +52,15 @@ export interface Goods {
 }
 
 /**
- * What a product sends by post: a store item itself, of a membership or upgrade what the society's file says, or null.
- * `ships` gives the latter by product id.
+ * Returns what is sent by post for a line: a store item itself; for a membership or upgrade what `ships` gives for its product id,
+ * from the society's file; otherwise null.
  */
 export function goodsOf(line: OrderLine, ships: (productId: number) => string | undefined): string | null {
   if (line.type === 'store') return line.name;
   return isMembershipType(line.type) ? (ships(line.productId) ?? null) : null;
 }
 
-/** The goods of a paid order, and how each stands. A line that was sent stays so, whatever went back later. */
+/** Returns the goods of a paid order with the state of each. A line that was sent stays sent, whatever is refunded later. */
 export function goodsOfOrder(order: ShippedOrder): Goods[] {
   return order.lines.flatMap((paid, line) => {
     const name = order.goods[line] ?? null;
@@ -82,7 +83,7 @@ function owes(
   if (isLostWhole({ refunds, dispute })) return lost;
   const taken = refunds.filter((refund) => refund.isDispute && counts(refund));
   const back = centsBack(refunds, line);
-  // Any refund of a membership or an upgrade has ended it, an item one of all of it.
+  // Any refund of a membership or an upgrade ends it; an item ends only when all of its price went back.
   if (isMembershipType(paid.type) ? back > 0 : back >= paid.priceCents)
     return centsBack(taken, line) > 0 ? lost : { is: 'ended', because: 'refunded' };
   const total = lines.reduce((sum, { priceCents }) => sum + priceCents, 0);
@@ -97,7 +98,7 @@ function owes(
   return { is: 'open' };
 }
 
-/** What a parcel is addressed to; null where no street or city is known. */
+/** The address on a parcel. */
 export interface Address {
   address1: string;
   address2: string;
@@ -109,7 +110,7 @@ export interface Address {
 
 type Fields<Name extends string> = { [name in Name]?: string | null };
 
-/** The address that the joiner gave, else the contact's; null when neither has a street and a city. */
+/** Returns the address that the joiner gave, otherwise the contact's; null when neither has a street and a city. */
 export function addressFrom(
   details: Fields<'address1' | 'address2' | 'city' | 'state' | 'zipcode' | 'country'> | null,
   profile: Fields<'address' | 'address2' | 'city' | 'state' | 'zip' | 'country'> | null,

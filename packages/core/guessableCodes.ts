@@ -1,7 +1,7 @@
-/** A shorter code can be found by trying, even if it is random. */
+/** A shorter code can be found by trying all codes, even if it is random. */
 export const SHORTEST_CODE = 8;
 
-/** Whether two codes are one edit apart (a character changed, left out or added). All codes of a set are different. */
+/** Whether two different codes are one edit apart (a character changed, left out or added). */
 export function areAlike(a: string, b: string): boolean {
   const [short, long] = a.length <= b.length ? [a, b] : [b, a];
   if (long.length - short.length > 1) return false;

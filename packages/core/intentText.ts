@@ -11,7 +11,7 @@ const NAME_LIMIT = 50;
 /** Metadata values reserved for lines: `lines`, `lines_2`, … Stripe allows 50 values in all. */
 const MOST_VALUES = 12;
 
-/** An order in words, for Stripe's receipt and dashboard. At most 1,000 characters. */
+/** Returns an order in words, for Stripe's receipt and dashboard. At most 1,000 characters. */
 export function orderDescription(
   society: string,
   lines: readonly Pick<OrderLine, 'name' | 'priceCents'>[],
@@ -21,8 +21,8 @@ export function orderDescription(
 }
 
 /**
- * The lines of an order as metadata of its intent, so that the order can be rebuilt from Stripe alone: product id, type, dollars
- * and name, a line each. Unused values are empty, which deletes them from an intent that had them.
+ * Returns the lines of an order as metadata of its intent, so that the order can be rebuilt from Stripe alone. Each line has the
+ * product id, type, dollars and name. Unused values are empty, which deletes them from an intent that had them.
  */
 export function lineMetadata(lines: readonly OrderLine[]): Record<string, string> {
   const values = inValues(
@@ -34,15 +34,15 @@ export function lineMetadata(lines: readonly OrderLine[]): Record<string, string
   return Object.fromEntries(lineKeys.map((key, index) => [key, values[index] ?? '']));
 }
 
-/** Why we decided a refund, and what for; `lines` is null for one of a payment that bought nothing. */
+/** Why we decided a refund, and for which lines; `lines` is null for a refund of a payment that bought nothing. */
 export interface Decided {
   reason: Exclude<RefundReason, 'dashboard'>;
   lines: RefundedLine[] | null;
 }
 
 /**
- * What we decided of a refund as its metadata, so that it can be read back from Stripe alone. A refunded line is told by its
- * index into the paid order's lines, product id, dollars and name.
+ * Returns what we decided of a refund as its metadata, so that it can be read back from Stripe alone. A refunded line is written
+ * as its index into the paid order's lines, product id, dollars and name.
  */
 export function refundMetadata({ reason, lines }: Decided): Record<string, string> {
   const values = inValues(
@@ -53,12 +53,12 @@ export function refundMetadata({ reason, lines }: Decided): Record<string, strin
   return { reason, ...Object.fromEntries(values.map((value, index) => [lineKeys[index]!, value])) };
 }
 
-/** A name in one line of text. */
+/** Returns a name on a single line, shortened. */
 function nameText(name: string): string {
   return shorten(name.replace(/\s+/g, ' '), NAME_LIMIT);
 }
 
-/** Lines of text in as few values of metadata as hold them. */
+/** Packs lines of text into as few metadata values as possible. */
 function inValues(texts: readonly string[]): string[] {
   const values: string[] = [];
   for (const text of texts) {
@@ -81,7 +81,7 @@ const lineKeys = Array.from({ length: MOST_VALUES }, (_, index) =>
   index === 0 ? 'lines' : `lines_${index + 1}`,
 );
 
-/** Reads the lines that {@link lineMetadata} wrote, names shortened as written; null when the lines are incomplete. */
+/** Reads the lines that {@link lineMetadata} wrote, with names shortened as written; null when the lines are incomplete. */
 export function linesOfMetadata(metadata: Readonly<Record<string, string>>): OrderLine[] | null {
   const lines = textsIn(metadata).map((text) => {
     const [, id, type, price, name] = /^(\d+) (\w+) (\d{1,9}\.\d{2}) (.*)/.exec(text) ?? [];
@@ -92,8 +92,8 @@ export function linesOfMetadata(metadata: Readonly<Record<string, string>>): Ord
 }
 
 /**
- * Reads what {@link refundMetadata} wrote, names shortened as written. Null for a refund that was made elsewhere, or whose lines
- * are not told, as by versions before, or do not sum to what was refunded.
+ * Reads what {@link refundMetadata} wrote, names shortened as written. Null for a refund that was made elsewhere, that has no
+ * lines (as from earlier versions), or whose lines do not sum to the refunded amount.
  */
 export function decidedOfMetadata(
   metadata: Readonly<Record<string, string>>,
@@ -113,7 +113,7 @@ export function decidedOfMetadata(
   return lines.length > 0 && sum === amountCents ? { reason, lines } : null;
 }
 
-/** Whose a join is and how it began, to rebuild its row when the database has lost it. Null: unknown. */
+/** Whose join it is and how it began: enough to rebuild its row when the database has lost it. Null: unknown. */
 export interface JoinIdentity {
   origin: string;
   programme: string;
@@ -130,7 +130,7 @@ const identityKeys = {
   firstName: 'first_name',
   lastName: 'last_name',
 } as const satisfies Record<keyof JoinIdentity, string>;
-/** Those of an intent's metadata that say whose a join is. */
+/** The keys of an intent's metadata that say whose join it is. */
 export const personKeys: readonly string[] = [
   identityKeys.contactId,
   identityKeys.school,
@@ -138,7 +138,7 @@ export const personKeys: readonly string[] = [
   identityKeys.lastName,
 ];
 
-/** A join's identity as metadata of its intent. The email is the intent's own. */
+/** Returns a join's identity as metadata of its intent. The email is not part of it, since the intent has the email itself. */
 export function identityMetadata(identity: JoinIdentity): Record<string, string> {
   return Object.fromEntries(
     Object.entries(identityKeys).map(([field, key]) => [
@@ -164,9 +164,9 @@ export function identityOfMetadata(metadata: Readonly<Record<string, string>>): 
   };
 }
 
-/** A text cut to at most `limit` characters, with an ellipsis when it was cut. */
+/** Returns a text cut to at most `limit` characters, with an ellipsis if it was cut. */
 export function shorten(text: string, limit: number): string {
   if (text.length <= limit) return text;
-  // Half of a surrogate pair could not be sent.
+  // Stripe accepts no half of a surrogate pair.
   return `${text.slice(0, limit - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }

@@ -1,10 +1,10 @@
-/** The sentences of the specification, section 5. */
+/** The sentences that the specification, section 5, prescribes. */
 const INVITE_CODE_REQUIRED = 'Invite code is required.';
 const INVITE_CODE_CHARACTERS = 'Invite code must contain only letters and numbers.';
-/** Longer than any printed code; keeps pasted texts out of the index. */
+/** Longer than any printed code, so that pasted texts are not looked up in the database. */
 export const INVITE_CODE_MAX_LENGTH = 64;
 
-/** The rule that a typed invite code breaks, as its sentence, or null. Spaces around a pasted code are forgiven. */
+/** Returns the sentence for the rule that a typed invite code breaks, or null. Ignores spaces around a pasted code. */
 export function inviteCodeError(typed: string): string | null {
   const code = typed.trim();
   if (code === '') return INVITE_CODE_REQUIRED;

@@ -1,13 +1,13 @@
 import { screens } from './navigation.ts';
 
 /**
- * The life of a join session. It only moves forward, except that an order frozen for payment (`paying`) is an
- * open order (`ordering`) again when the payment fails or is abandoned.
+ * The states of a join session. A session only moves forward, with one exception: an order frozen for payment (`paying`) becomes
+ * an open order (`ordering`) again when the payment fails or is abandoned.
  */
 export const joinSessionStates = ['started', 'detailed', 'ordering', 'paying', 'paid'] as const;
 export type JoinSessionState = (typeof joinSessionStates)[number];
 
-/** What a joiner can ask of a session: one name for each call that names one. */
+/** What a joiner can ask of a session: one name for each call that names a session. */
 export type SessionAction =
   | 'readContact'
   | 'submitDetails'
@@ -24,7 +24,7 @@ export type SessionAction =
   | 'skipUpgrade'
   | 'uploadTranscript';
 
-/** The one table of which state allows what. The server enforces it; screens follow the server's answer. */
+/** The only table of which state allows which action. The server enforces it; screens follow the server's answer. */
 const allowed: Record<SessionAction, readonly JoinSessionState[]> = {
   readContact: ['started', 'detailed', 'ordering', 'paying'],
   submitDetails: ['started', 'detailed', 'ordering'],
@@ -42,7 +42,7 @@ const allowed: Record<SessionAction, readonly JoinSessionState[]> = {
   uploadTranscript: ['paid'],
 };
 
-/** The states that allow an action, for SQL statements that check and write at once. */
+/** Returns the states that allow an action, for SQL statements that check the state and write in one step. */
 export function statesAllowing(action: SessionAction): readonly JoinSessionState[] {
   return allowed[action];
 }
@@ -56,7 +56,7 @@ export const DETAILS_FIRST = 'Please submit your student details first.';
 export const MEMBERSHIP_FIRST = 'Please choose a membership first.';
 export const PAYMENT_FIRST = 'Please complete your payment first.';
 
-/** Null when the state allows the action, otherwise a sentence why it does not. */
+/** Returns null when the state allows the action, otherwise a sentence that says why it does not. */
 export function refusal(action: SessionAction, state: JoinSessionState): string | null {
   if (allowed[action].includes(state)) return null;
   if (allowed[action].every((one) => one === 'paid')) return PAYMENT_FIRST;
@@ -75,14 +75,17 @@ export function refusal(action: SessionAction, state: JoinSessionState): string 
 /** What decides on which screen a session continues. */
 export interface Standing {
   state: JoinSessionState;
-  /** The id of the payment intent that paid for the join, once it is paid. */
+  /** The id of the payment intent that paid for the join; null before that. */
   paymentIntent: string | null;
   /** An upgrade may still be offered to this browser. */
   upgradeOpen: boolean;
   owesTranscript: boolean;
 }
 
-/** The screen on which a session continues: after payment where it was left, before at its first open step. */
+/**
+ * Returns the screen on which a session continues: after payment where the joiner left off, before payment at the first step that
+ * is not finished.
+ */
 export function screenToGoOn(standing: Standing): string {
   switch (standing.state) {
     case 'started':
@@ -99,7 +102,10 @@ export function screenToGoOn(standing: Standing): string {
   }
 }
 
-/** After the upgrade: transcript upload for self-nominators, otherwise congratulations (specification, section 4). */
+/**
+ * Returns the screen after the upgrade: transcript upload for self-nominators, otherwise congratulations (specification, section
+ * 4).
+ */
 export function screenAfterUpgrade(owesTranscript: boolean): string {
   return owesTranscript ? screens.uploadTranscript : screens.congratulations;
 }

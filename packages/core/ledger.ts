@@ -2,7 +2,9 @@ import type { OrderLine } from './orderLine.ts';
 import { isDonationType, type ProductType } from './product.ts';
 import { centsBack, counts, type GivenBack, leftCents, type RefundedLine } from './refunds.ts';
 
-/** What an accountant books money under. `account`: Stripe's own dealings with the account that are none of the others. */
+/**
+ * The kinds under which an accountant books money. `account`: transactions between Stripe and the account that fit no other kind.
+ */
 export const ledgerKinds = [
   'dues',
   'upgrade',
@@ -18,7 +20,7 @@ export const ledgerKinds = [
 ] as const;
 export type LedgerKind = (typeof ledgerKinds)[number];
 
-/** One line of the ledger. Net is gross less fee, as in Stripe: a fee is a positive number that was taken. */
+/** One line of the ledger. As in Stripe, the fee is positive when it was taken, and net is gross less fee. */
 export interface LedgerEntry {
   kind: LedgerKind;
   product: string;
@@ -28,7 +30,7 @@ export interface LedgerEntry {
 
 /** One transaction of Stripe's balance. */
 export interface Movement {
-  /** Stripe's reporting category: charge, refund, dispute, payout and so on. */
+  /** Stripe's reporting category: charge, refund, dispute, payout and others. */
   category: string;
   description: string | null;
   grossCents: number;
@@ -37,24 +39,25 @@ export interface Movement {
   feeDescription: string | null;
 }
 
-/** What was paid by the charge that a movement is of, or belongs to. */
+/** What was paid by the charge to which a movement belongs. */
 export interface LedgerOrder {
   lines: readonly OrderLine[];
   amountCents: number;
-  /** By which refunds made elsewhere are read (dashboardRefunds.ts). */
+  /** The processing fee with which refunds made elsewhere are read (dashboardRefunds.ts). */
   processingFeeCents: number;
 }
 
 type Made = Pick<GivenBack, 'amountCents' | 'status' | 'lines'> & { reason: string };
 
-/** The refund that a movement is of, and those made before it, the oldest first. */
+/** The refund to which a movement belongs, and those made before it, the oldest first. */
 export interface LedgerRefund extends Made {
   before: readonly Made[];
 }
 
 /**
- * The processing fee that stays of a line as this refund ends its membership, in cents: what it leaves of the price where its payer was
- * not eligible, or, made elsewhere, where it leaves exactly the fee. Never more than the payment still has.
+ * Returns the processing fee in cents that is kept when this refund ends the membership of a line: what the refund leaves of the
+ * price if the payer was not eligible, or, for a refund made elsewhere, if it leaves exactly the fee. Never more than the payment
+ * still has.
  */
 function feeKept(
   order: LedgerOrder,
@@ -81,10 +84,11 @@ function isLessFee(order: LedgerOrder, refunds: readonly Made[], line: number): 
 }
 
 /**
- * A movement as lines of the ledger, whose gross sums to its amount and whose fee sums to its fee, to the cent. A charge is
- * the lines that were paid. A refund is the lines that it names, or all when it is the whole payment; what names none is
- * `unassigned`, and so is what does not add up. Of a membership that went back less its processing fee, all of the dues go
- * back and the fee stays as `fee kept`, from which a later refund of the rest is taken. A refund that failed is the same with the other sign.
+ * Splits a movement into lines of the ledger. Their gross sums to its amount and their fee to its fee, to the cent. A charge gives
+ * the lines that were paid. A refund gives the lines that it names, or all lines when it is the whole payment. A refund that names
+ * none, and any rest that does not add up, is `unassigned`. If a membership went back less its processing fee, all of the dues go
+ * back and the fee stays as `fee kept`; a later refund of the rest is taken from that. A failed refund gives the same lines with
+ * the opposite sign.
  */
 export function ledgerEntries(
   movement: Movement,
@@ -134,7 +138,7 @@ function grossEntries(
   }
 }
 
-/** What goes back, as positive amounts. */
+/** Returns the ledger lines for money that goes back, as positive amounts. */
 function refundEntries(cents: number, order: LedgerOrder | null, refund: LedgerRefund | null): LedgerEntry[] {
   if (!order) return [];
   if (!refund?.lines) return cents === order.amountCents ? lineEntries(order.lines) : [];

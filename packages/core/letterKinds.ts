@@ -1,4 +1,4 @@
-/** Every letter, under the name of its file in society/letters. */
+/** The kinds of letter. Each has the name of its file in society/letters. */
 export const letterKinds = [
   /** A membership was paid for: its receipt. */
   'confirmation',
@@ -11,15 +11,15 @@ export const letterKinds = [
   'proof-rejected',
   /** Stripe has made a refund. */
   'refund',
-  /** A payment bought nothing, as one for what its payer holds already: all of it goes back. */
+  /** A payment bought nothing, for example because its payer already holds the product: all of it goes back. */
   'second-payment',
-  /** A payment that the bank was still deciding on came to nothing. */
+  /** A payment that was processing at the bank failed. */
   'payment-failed',
   /** Somebody asked at Get Started for the link of their join. */
   'link',
-  /** Proves on a new device that the join is the joiner's. */
+  /** The code that proves on a new device that the user is the joiner. */
   'code',
-  /** A join was left behind: an hour ago, and two days ago. */
+  /** A join was left behind: an hour ago, or two days ago. */
   'reminder-hour',
   'reminder-days',
 ] as const;

@@ -1,10 +1,13 @@
 /**
- * A member's number: 40 bits that say nothing, as eight characters of Crockford's Base32 (https://www.crockford.com/base32.html),
- * which has none of I, L, O and U. Migration 0019 makes it.
+ * A member number: 40 random bits as eight characters of Crockford's Base32 (https://www.crockford.com/base32.html), which has
+ * none of I, L, O and U. The database function of migration 0019 makes it.
  */
 const NUMBER = /^[0-9A-HJKMNP-TV-Z]{8}$/;
 
-/** A typed number in its one spelling; null when it cannot be one. Case, spaces, dashes and look-alike letters are forgiven. */
+/**
+ * Returns a typed number in its one spelling; null when it cannot be a member number. Ignores case, spaces and dashes, and reads
+ * look-alike letters as digits.
+ */
 export function parseMemberNumber(typed: string): string | null {
   const number = typed
     .replace(/[\s\p{Dash}_.]/gu, '')
@@ -14,12 +17,12 @@ export function parseMemberNumber(typed: string): string | null {
   return NUMBER.test(number) ? number : null;
 }
 
-/** As people read it: "7K3M-9QXR". */
+/** Returns a member number as people read it: "7K3M-9QXR". */
 export function displayMemberNumber(number: string): string {
   return `${number.slice(0, 4)}-${number.slice(4)}`;
 }
 
-/** The page that says whether a number is genuine, in the form that is printed. */
+/** Returns the path of the page that verifies a number, with the number in its printed form. */
 export function verifyPath(number: string): string {
   return `/verify/${displayMemberNumber(number)}`;
 }

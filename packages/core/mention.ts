@@ -1,6 +1,6 @@
 /**
- * Whether a text names an email or a person: as a whole and in any case, not as a part of a longer one, as `ann@example.com` is of
- * `joann@example.com` and "Ann Lee" of "Joann Leeds".
+ * Whether a text names an email or a person, in any case, as a whole word: `ann@example.com` does not match inside
+ * `joann@example.com`, nor "Ann Lee" inside "Joann Leeds".
  */
 export function mentions(text: string, named: string): boolean {
   const escaped = named.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');

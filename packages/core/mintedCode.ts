@@ -1,13 +1,13 @@
 /**
- * Invite codes that cannot be guessed: eight characters of 32, so 40 random bits, and a check letter. None of 0, O, 1 and I
- * is among them, which people take for one another.
+ * Invite codes that cannot be guessed: eight characters from an alphabet of 32, which are 40 random bits, and a check letter. The
+ * alphabet has none of 0, O, 1 and I, which people confuse.
  */
 const ALPHABET = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ';
 const RANDOM_CHARACTERS = 8;
 /** Random bytes in a minted code. */
 export const MINTED_BYTES = 5;
 
-/** Powers of x in the field of 32 elements, with x^5 = x^2 + 1: 31 of them, all different. */
+/** The powers of x in the field of 32 elements, with x^5 = x^2 + 1. There are 31, all different. */
 const powers: number[] = [1];
 while (powers.length < 31) {
   const doubled = powers.at(-1)! << 1;
@@ -20,14 +20,14 @@ function multiply(a: number, b: number): number {
 }
 
 /**
- * Each character has a weight of its own, none of them 0: one wrong character changes the sum, and so do any two that have
- * changed places.
+ * Each position has its own weight, never 0. So one wrong character changes the sum, and so does swapping any two different
+ * characters.
  */
 function checksum(values: readonly number[]): number {
   return values.reduce((sum, value, index) => sum ^ multiply(value, powers[index + 1]!), 0);
 }
 
-/** The code of {@link MINTED_BYTES} random bytes: nine characters, the last of them the check letter. */
+/** Returns the code of {@link MINTED_BYTES} random bytes: nine characters, the last of which is the check letter. */
 export function mintedCode(random: Uint8Array): string {
   const bits = [...random.subarray(0, MINTED_BYTES)]
     .map((byte) => byte.toString(2).padStart(8, '0'))
@@ -38,7 +38,7 @@ export function mintedCode(random: Uint8Array): string {
   return [...values, checksum(values)].map((value) => ALPHABET[value]).join('');
 }
 
-/** Whether a normalized code can have been minted: its check letter is right. */
+/** Whether a normalized code has the form and the check letter of a minted code. */
 export function isMinted(code: string): boolean {
   const values = [...code].map((character) => ALPHABET.indexOf(character));
   const isOfForm = values.length === RANDOM_CHARACTERS + 1 && values.every((value) => value >= 0);
@@ -46,8 +46,8 @@ export function isMinted(code: string): boolean {
 }
 
 /**
- * Whether a normalized code is probably a mistyped minted code: nine characters, at most one of which never occurs in minted
- * codes, and a wrong check letter. Says nothing about which codes exist. A society's other codes may look like this too.
+ * Whether a normalized code is probably a mistyped minted code (a slip): it has nine characters, at most one that never occurs in
+ * minted codes, and a wrong check letter. This does not say which codes exist. A society's other codes may look like this, too.
  */
 export function isSlip(code: string): boolean {
   if (code.length !== RANDOM_CHARACTERS + 1) return false;

@@ -1,4 +1,4 @@
-/** Every screen of the specification, section 2, by the path under which it is reached. */
+/** The paths of the screens in the specification, section 2. */
 export const screens = {
   getStarted: '/registration/get-started',
   studentDetails: '/registration/student-details',
@@ -10,11 +10,11 @@ export const screens = {
   congratulations: '/registration/congratulations',
   initiateUpgrade: '/registration/initiate/upgrade',
   initializeCheckout: '/initialize/checkout',
-  /** Not in the specification: opens a join by the link in its letters, or asks for one. */
+  /** Not in the specification. Opens a join by the link in its letters, or asks for such a link. */
   pass: '/pass',
 } as const;
 
-/** The same and the screens whose paths have parameters, as router patterns. */
+/** The paths of {@link screens} and of the screens whose paths have parameters, as router patterns. */
 export const screenPaths = {
   ...screens,
   init: '/registration/:hubspotContactId/init',
@@ -25,7 +25,7 @@ export const screenPaths = {
 } as const;
 export type ScreenName = keyof typeof screenPaths;
 
-/** The document title of each screen, before its scripts run and after. */
+/** The document title of each screen, both in the HTML that the server sends and once the scripts run. */
 export const screenTitles: Record<ScreenName, string> = {
   getStarted: 'Get Started',
   init: 'Your invitation',
@@ -51,44 +51,47 @@ const patterns = (Object.entries(screenPaths) as [ScreenName, string][]).map(([n
   pattern: new RegExp(`^${path.replace(/\/:\w+\?/, '(/[^/]+)?').replace(/:\w+/, '[^/]+')}/*$`, 'i'),
 }));
 
-/** The screen at a path, matched as the router does: case-insensitive, trailing slashes ignored. */
+/** Returns the screen at a path, matched as the router does: case-insensitive, trailing slashes ignored. */
 export function screenAt(path: string): ScreenName | null {
   if (path === '/') return 'getStarted';
   return patterns.find(({ pattern }) => pattern.test(path))?.name ?? null;
 }
 
-/** Screens that only start something, and the screen that follows. */
+/** Screens that only start something, with the screen that follows each. */
 export const leadsTo: Partial<Record<ScreenName, ScreenName>> = {
   init: 'studentDetails',
   initiateUpgrade: 'upgrade',
   initializeCheckout: 'checkout',
 };
 
-/** Screens that a letter's link may name, instead of leading where the join goes on; a join that is not there yet leads on by itself. */
+/** Screens that a letter's link may open directly. A join that has not come so far opens where it goes on. */
 const linkedScreens = ['checkout', 'uploadTranscript', 'congratulations'] as const;
 export type LinkedScreen = (typeof linkedScreens)[number];
 
-/** The path of a link in a letter; its token is appended behind a `#`. */
+/** Returns the path of a link in a letter. The token is appended after a `#`. */
 export const passPath = (screen?: LinkedScreen) => screens.pass + (screen ? `?to=${screen}` : '');
 
-/** The screen that a link's query names; null for none. */
+/** Returns the path of the screen that a link's query names; null when it names none. */
 export function linkedScreen(search: string): string | null {
   const named = new URLSearchParams(search).get('to');
   const screen = linkedScreens.find((name) => name === named);
   return screen ? screens[screen] : null;
 }
 
-/** The page on which a phone uploads for a join on another device. The token is all that the phone knows of the join. */
+/**
+ * Returns the path of the page on which a phone uploads for a join on another device. The token is all that the phone knows of the
+ * join.
+ */
 export const uploadLinkPath = (token: string) => `/upload/${token}`;
 
-/** The page on which reminders to an email are stopped, and wanted again. */
+/** Returns the path of the page that stops reminders to an email, or allows them again. */
 export const stopRemindersPath = (token: string) => `/unsubscribe/${encodeURIComponent(token)}`;
 
 export type Visit = { allowed: true } | { allowed: false; redirectTo: string };
 
 /**
  * The route guard (specification, section 2) as a table: the first row whose pattern matches the path decides.
- * `/initialize/checkout` and the link in a letter are allowed without a session because making or finding one is what they are for.
+ * `/initialize/checkout` and the link in a letter need no session, because their purpose is to make or find one.
  */
 const guard: readonly { paths: RegExp; needsSession: boolean }[] = [
   { paths: /^\/upload-resume\//, needsSession: false },
@@ -104,13 +107,13 @@ const guard: readonly { paths: RegExp; needsSession: boolean }[] = [
   { paths: /^/, needsSession: true },
 ];
 
-/** Whether a path may be shown, given whether a join session id is stored in this browser; otherwise where to go. */
+/** Whether a path may be shown, given whether this browser has stored a join session id; if not, where to redirect. */
 export function visit(path: string, hasSession: boolean): Visit {
   const row = guard.find(({ paths }) => paths.test(path));
   return row && (!row.needsSession || hasSession) ? { allowed: true } : { allowed: false, redirectTo: '/' };
 }
 
-/** The part of a query that Get Started uses; anything else may be a secret and is dropped. */
+/** Returns the part of a query that Get Started uses. Everything else may be a secret and is dropped. */
 export function queryForGetStarted(search: string): string {
   const programme = new URLSearchParams(search).get('programme');
   return programme === null ? '' : `?${new URLSearchParams({ programme })}`;

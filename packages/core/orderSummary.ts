@@ -1,11 +1,11 @@
 import type { OrderLine } from './orderLine.ts';
 import { isDonationType, isMembershipType } from './product.ts';
 
-/** What the summary needs of an order line. */
+/** The fields of an order line that the summary needs. */
 type Summed = Pick<OrderLine, 'type' | 'priceCents'>;
 
 export interface OrderSummary<Line extends Summed> {
-  /** The first membership or membership_upgrade product; an order has one at most. */
+  /** The first membership or membership_upgrade product. An order has at most one. */
   membership: Line | null;
   donations: Line[];
   storeProducts: Line[];
@@ -15,7 +15,7 @@ export interface OrderSummary<Line extends Summed> {
   totalDueTodayCents: number;
 }
 
-/** Splits an order by type and totals it: subtotal is the sum of all lines shown, tax is 0 (specification, section 4). */
+/** Splits an order by type and totals it. The subtotal is the sum of all lines shown; tax is 0 (specification, section 4). */
 export function summarise<Line extends Summed>(lines: readonly Line[]): OrderSummary<Line> {
   const membership = lines.find((line) => isMembershipType(line.type)) ?? null;
   const donations = lines.filter((line) => isDonationType(line.type));

@@ -1,8 +1,11 @@
-/** For how long the link in a letter opens its join. */
+/** For how many days the link in a letter opens its join. */
 export const PASS_DAYS = 30;
-/** For how long a mailed code is taken. */
+/** For how many minutes a mailed code is valid. */
 export const CODE_MINUTES = 15;
-/** Wrong proofs before a code has to be mailed anew; wrong last names and ZIP codes before only a code will do. */
+/**
+ * After this many wrong codes a new code has to be mailed. After this many wrong last names and ZIP codes, only a code is
+ * accepted.
+ */
 export const MOST_TRIES = 5;
 
 export const CODE_WRONG = 'That is not the code that we mailed last, or it is too old.';
@@ -12,22 +15,22 @@ export const NAME_CLOSED = 'Please ask for a code by email: last name and ZIP co
 export const TRIES_USED_UP = 'Too many tries. Please ask for a new code by email.';
 export const TOO_MANY_CODES =
   'We have mailed as many codes for this join as we do in a day. Please look for the last one, or contact us.';
-/** The same for every email. */
+/** The same answer for every email, so that it does not tell whether a join exists. */
 export const LINKS_SENT =
   'If we know a join with this email, its link is on the way. It can take a few minutes; please look in your spam folder, too.';
 
-/** To a browser that began a join which its joiner has since opened by its link elsewhere. */
+/** Shown in a browser that began a join whose joiner has since opened it by its link in another browser. */
 export const OPENED_ELSEWHERE =
   'This join was opened by the link in its letter in another browser, and goes on there. To go on here, please open that link here.';
 
-/** Letters and digits alone, in small letters without their accents: how people write the same name differently. */
+/** Keeps only letters and digits, in lower case and without accents, since people write the same name differently. */
 const plain = (text: string) =>
   text
     .normalize('NFKD')
     .replace(/[^\p{L}\p{N}]/gu, '')
     .toLowerCase();
 
-/** ZIP+4 in its first five digits. */
+/** Cuts ZIP+4 to its first five digits. */
 const zip = (text: string) => plain(text).replace(/^(\d{5})\d{4}$/, '$1');
 
 interface NameAndZip {
@@ -35,7 +38,7 @@ interface NameAndZip {
   zipcode: string;
 }
 
-/** Whether a last name and a ZIP code are those that were given. What has no letter or digit is nobody's. */
+/** Whether a last name and a ZIP code are those that were given. A value without a letter or digit never matches. */
 export function isSamePerson(given: NameAndZip, known: NameAndZip): boolean {
   const name = plain(given.lastName);
   return (

@@ -1,9 +1,9 @@
 import { MINIMUM_CHARGE_CENTS } from './money.ts';
 
-/** No membership costs more, and Stripe would refuse a larger total. Cents. */
+/** In cents. No membership costs more, and Stripe refuses a larger total. */
 export const HIGHEST_OVERRIDE_CENTS = 1_000_000;
 
-/** The least that a link may sell a product for, in cents. */
+/** Returns the least price at which a link may sell a product, in cents. */
 export function floorOf(product: {
   priceCents?: number | undefined;
   floorCents?: number | undefined;
@@ -11,7 +11,10 @@ export function floorOf(product: {
   return Math.max(product.floorCents ?? product.priceCents ?? 0, MINIMUM_CHARGE_CENTS);
 }
 
-/** The price (cents) at which a link sells a product: its override or the catalogue's; or why it is not sold. */
+/**
+ * Returns the price (cents) at which a link sells a product: its override or the catalogue's price. Otherwise says why the
+ * override is not accepted.
+ */
 export function salePrice(
   product: { priceCents?: number | undefined; floorCents?: number | undefined },
   override: number | null | undefined,

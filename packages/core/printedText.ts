@@ -1,4 +1,4 @@
-/** A text as it is set: accents composed, no invisible characters, one space between words. */
+/** Returns a text as it is printed: accents composed, no invisible characters, one space between words. */
 export function tidyText(text: string): string {
   return text
     .normalize('NFC')
@@ -7,7 +7,10 @@ export function tidyText(text: string): string {
     .trim();
 }
 
-/** Letters that the papers' typeface has for certain, so that nobody needs to look: Latin with most accents. */
+/**
+ * Whether all letters are Latin with common accents, which the papers' typeface is certain to have. Then its glyphs need not be
+ * checked.
+ */
 export function isPlainlyPrintable(text: string): boolean {
   return /^[ -~\u00a1-\u017f]*$/.test(text);
 }

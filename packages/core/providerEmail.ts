@@ -1,4 +1,4 @@
-/** Longest email, its part before the at sign, and one label of its domain, in characters (RFC 5321, 4.5.3.1). */
+/** The limits in characters for an email, for its part before the at sign, and for one label of its domain (RFC 5321, 4.5.3.1). */
 const LONGEST = 254;
 const LONGEST_LOCAL_PART = 64;
 const LONGEST_LABEL = 63;
@@ -8,9 +8,9 @@ const LABEL = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/i;
 const TOP_LEVEL = /^[a-z][a-z0-9-]*[a-z0-9]$/i;
 
 /**
- * Whether Stripe and HubSpot take a text as an email. Both refuse the whole request for one that they do not take: a text
- * field of the CRM may hold "n/a", and the specification's pattern for what people type lets "name@gmail..com" through. Only
- * ASCII, no quotes, no domain without a dot, no address of numbers.
+ * Whether Stripe and HubSpot accept a text as an email. Both refuse the whole request because of one invalid email: a text field
+ * of the CRM may hold "n/a", and the specification's pattern for typed emails lets "name@gmail..com" through. Accepts only ASCII,
+ * no quotes, no domain without a dot, and no numeric address.
  */
 export function isProviderEmail(email: string): boolean {
   if (email.length > LONGEST) return false;
@@ -25,7 +25,7 @@ export function isProviderEmail(email: string): boolean {
   );
 }
 
-/** The first of the candidates that a provider takes, without the spaces around it; null when none does. */
+/** Returns the first candidate that both providers accept, trimmed; null when there is none. */
 export function providerEmail(candidates: readonly (string | null | undefined)[]): string | null {
   const trimmed = candidates.flatMap((candidate) => candidate?.trim() || []);
   return trimmed.find(isProviderEmail) ?? null;

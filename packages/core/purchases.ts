@@ -1,11 +1,11 @@
 import { isDonationType } from './product.ts';
 import { centsBack, leftCents, type PaidOrder } from './refunds.ts';
 
-/** What a join has bought, less what went back. Null: it never bought any; empty: all of it went back. */
+/** What a join has bought, less what was refunded. Null: it never bought any; empty: all of it was refunded. */
 export interface Purchases {
-  /** Its name; the membership's standing is told apart from it, so that it stays when the membership ends. */
+  /** The membership's name. It stays when the membership ends, since its standing is told separately. */
   membership: string | null;
-  /** Its name while it is held. */
+  /** The upgrade's name while it is held. */
   upgrade: string | null;
   donationCents: number | null;
   /** Names, in the order in which they were added. */
@@ -13,8 +13,8 @@ export interface Purchases {
 }
 
 /**
- * What the paid orders of a join come to. A line is gone when refunds that name it gave back all of its price, or when
- * all of its payment went back. `holdsUpgrade`: the upgrade that was bought has not ended.
+ * Sums up what the paid orders of a join bought. A line is gone when refunds that name it gave back all of its price, or when all
+ * of its payment was refunded. `holdsUpgrade`: the upgrade that was bought has not ended.
  */
 export function purchasesOf(
   orders: readonly Pick<PaidOrder, 'lines' | 'amountCents' | 'refunds'>[],

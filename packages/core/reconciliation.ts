@@ -10,7 +10,7 @@ import {
   standingAfter,
 } from './refunds.ts';
 
-/** One payment from every side that knows of it. Amounts are cents. */
+/** One payment as Stripe, our row, its session, its snapshot and its memberships know it. Amounts are cents. */
 export interface Sides {
   intentId: string;
   /** Null: Stripe knows no such intent. */
@@ -19,14 +19,14 @@ export interface Sides {
     amountReceivedCents: number;
     refundedCents: number;
     dispute: Dispute | null;
-    /** What lost disputes took. */
+    /** Cents that lost disputes took. */
     lostCents: number;
-    /** Since it was made, or charged: minutes. */
+    /** Minutes since the intent was made or charged. */
     ageMinutes: number;
-    /** It says enough to make its join again. */
+    /** The intent's metadata says enough to make its join again. */
     tellsOrder: boolean;
   } | null;
-  /** Our row; null: none. */
+  /** Our row of the payment; null when there is none. */
   payment: {
     status: 'open' | 'succeeded' | 'canceled' | 'duplicate';
     amountCents: number;
@@ -35,37 +35,37 @@ export interface Sides {
     refunds: readonly GivenBack[];
   } | null;
   kind: 'join' | 'upgrade';
-  /** Null: there is no such session. */
+  /** The payment's join session; null when there is none. */
   session: { uuid: string; state: string; upgrade: string } | null;
-  /** What was on the screen; null: nobody kept it. */
+  /** The order that was on the screen; null when it was not kept. */
   snapshot: { amountCents: number; lines: readonly OrderLine[] } | null;
-  /** What this payment bought. */
+  /** The memberships that this payment bought. */
   memberships: readonly {
     productId: number;
     standing: MembershipStanding;
     isHeld: boolean;
-    /** Its contact holds another one of its type. */
+    /** The contact holds another membership of the same type. */
     isReplaced: boolean;
   }[];
 }
 
-/** Something that does not agree, what it is, and the command of staff that repairs it. */
+/** A disagreement between Stripe's money and our members, and the staff command that repairs it. */
 export interface Difference {
   kind: string;
-  /** A payment intent, or a join session. */
+  /** The id of a payment intent or of a join session. */
   subject: string;
   text: string;
   repair: string;
 }
 
-/** An open intent is nothing unusual for this long: joiners walk away, and the sweep gives it up after a day. Minutes. */
+/** In minutes. An intent may stay open this long: joiners walk away, and the sweep cancels it after a day. */
 const OPEN_FOR_MINUTES = 26 * 60;
 
 const operator = (command: string) => `npm run operator -- ${command}`;
 
 /**
- * Where the sides of a payment do not agree: money without a member, a member without money, or another amount than the
- * one that was on the screen. What is younger than `graceMinutes` may be on its way and is passed over.
+ * Returns where the sides of a payment do not agree: money without a member, a member without money, or another amount than the
+ * one on the screen. Anything younger than `graceMinutes` is passed over, since it may still be in progress.
  */
 export function differencesOf(sides: Sides, graceMinutes: number): Difference[] {
   const found: Difference[] = [];
@@ -127,7 +127,7 @@ export function differencesOf(sides: Sides, graceMinutes: number): Difference[] 
         ].join(' '),
       );
   };
-  // It bought nothing, perhaps of an order that was never here.
+  // The payment bought nothing; its order may never have been in this database.
   if (session && payment?.status === 'duplicate') {
     compareMoney(payment);
     if (memberships.length > 0)

@@ -5,10 +5,10 @@ import { isMembershipType, type MembershipType, type ProductType } from './produ
 /** due: decided, but not yet requested from Stripe; the others are Stripe's statuses. */
 export type RefundStatus = 'due' | 'pending' | 'succeeded' | 'failed' | 'canceled';
 
-/** Why money goes back. duplicate, unconfirmed: all of a payment that bought nothing. dashboard: it was made elsewhere. */
+/** Why money goes back. duplicate, unconfirmed: all of a payment that bought nothing. dashboard: the refund was made elsewhere. */
 export type RefundReason = 'duplicate' | 'unconfirmed' | 'requested' | 'ineligible' | 'dashboard';
 
-/** One refund. `lines` says what it was for, by index into the paid order's lines; empty: for none of them; null: unknown. */
+/** One refund. `lines` says what it was for, by index into the paid order's lines; empty: for no line; null: unknown. */
 export interface GivenBack {
   uuid: string;
   amountCents: number;
@@ -16,7 +16,7 @@ export interface GivenBack {
   lines: RefundedLine[] | null;
   /** Why Stripe refused a due refund at the last attempt. */
   refusal?: string | null;
-  /** It is what a lost dispute took. */
+  /** The entry stands for what a lost dispute took. */
   isDispute?: boolean;
   /** Who assigned the lines; null for a refund made elsewhere, whose lines are read from its amount (dashboardRefunds.ts). */
   saidBy: 'us' | 'staff' | null;
@@ -36,11 +36,11 @@ export interface PaidOrder {
   /** In the order in which they were made. */
   refunds: readonly GivenBack[];
   dispute: Dispute | null;
-  /** What is kept of a membership when its payer is not eligible. */
+  /** Cents that are kept of a membership's price when its payer is not eligible. */
   processingFeeCents: number;
 }
 
-/** What staff ask for. `items` are donations and store items: none, all, or those of these product ids. */
+/** What staff ask to refund. `items` are donations and store items: none, all, or those with these product ids. */
 export interface RefundWish {
   membership: boolean;
   ineligible: boolean;
@@ -51,7 +51,7 @@ export interface RefundWish {
 export interface RefundPlan {
   /** At most one for each payment. */
   refunds: { intentId: string; amountCents: number; lines: RefundedLine[] }[];
-  /** Requested payments that are not refunded because they are disputed. */
+  /** Payments that staff asked to refund, but that are not refunded because they are disputed. */
   disputed: string[];
   /** Sentences on what is not refunded, and why. */
   notes: string[];
@@ -62,19 +62,25 @@ export function counts({ status }: Pick<GivenBack, 'status'>): boolean {
   return status !== 'failed' && status !== 'canceled';
 }
 
-/** Why a payment with a dispute is not refunded, for staff. Stripe refunds none whose dispute was lost, not even the rest of it. */
+/**
+ * Returns, for staff, why a payment with a dispute is not refunded. After a lost dispute Stripe refuses every refund of the
+ * payment, even of the rest.
+ */
 export function disputedSentence({ intentId, dispute }: Pick<PaidOrder, 'intentId' | 'dispute'>): string {
   return dispute === 'lost'
     ? `A dispute over payment ${intentId} was lost, and Stripe refunds nothing more of it: what is left goes back by other means, as by a cheque.`
     : `Payment ${intentId} is disputed: its bank has the money, and Stripe refunds nothing of it.`;
 }
 
-/** Cents refunded or due to be. */
+/** Returns the cents that are refunded or due to be refunded. */
 export function goneCents(refunds: readonly Pick<GivenBack, 'amountCents' | 'status'>[]): number {
   return refunds.filter(counts).reduce((sum, { amountCents }) => sum + amountCents, 0);
 }
 
-/** Cents that lost disputes took: those of before their amounts were kept, all that had not gone back. */
+/**
+ * Returns the cents that lost disputes took. For a dispute from before disputed amounts were kept, these are all cents that had
+ * not been refunded.
+ */
 export function lostCents({
   amountCents,
   refunds,
@@ -88,7 +94,7 @@ export function lostCents({
   return goneCents(refunds.filter(({ isDispute }) => isDispute));
 }
 
-/** A dispute was lost before the amounts of disputes were kept: then all of the payment counts as lost. */
+/** Whether a dispute was lost before the amounts of disputes were kept. Then all of the payment counts as lost. */
 export function isLostWhole({
   refunds,
   dispute,
@@ -111,11 +117,11 @@ export function leftCents({
 }
 
 /**
- * Plans the refunds over the payments of a join. The membership is refunded in full, or less the programme's processing fee
- * when its payer is not eligible (specification, section 9); the upgrade, donations and store items only when requested. What
- * a line is follows from its type: an upgrade that was sold by a link is the order of a join of its own, and an upgrade all the
- * same. Each line once, never more than was paid, and nothing of a disputed payment. Any refund of a membership or an upgrade has
- * ended it; of a donation or a store item of which a part went back, the rest goes back.
+ * Plans the refunds over the payments of a join. The membership is refunded in full, or less the programme's processing fee when
+ * its payer is not eligible (specification, section 9). The upgrade, donations and store items are refunded only when requested.
+ * The type of a line says what it is, also when an upgrade was sold by link as a join of its own. Each line is refunded once,
+ * never more than was paid, and nothing of a disputed payment. Any earlier refund of a membership or an upgrade has ended it; of a
+ * partly refunded donation or store item the rest goes back.
  */
 export function planRefund(orders: readonly PaidOrder[], wish: RefundWish): RefundPlan {
   const plan: RefundPlan = { refunds: [], disputed: [], notes: [] };
@@ -174,7 +180,7 @@ export function planRefund(orders: readonly PaidOrder[], wish: RefundWish): Refu
   return plan;
 }
 
-/** How the membership or upgrade of each order stands when a plan is carried out. */
+/** Returns the standing of each order's membership or upgrade after a plan is carried out. */
 export function standingsAfter(
   orders: readonly PaidOrder[],
   { refunds }: Pick<RefundPlan, 'refunds'>,
@@ -195,12 +201,12 @@ export function standingsAfter(
   });
 }
 
-/** Refunded lines, of the refunds whose lines are known; a line may occur several times. */
+/** Returns the refunded lines of those refunds whose lines are known. A line may occur several times. */
 function refundedLines(refunds: readonly Pick<GivenBack, 'status' | 'lines'>[]): RefundedLine[] {
   return refunds.filter(counts).flatMap(({ lines }) => lines ?? []);
 }
 
-/** Cents of a line that went back by refunds whose lines are known. */
+/** Returns the cents of a line that refunds with known lines gave back. */
 export function centsBack(refunds: readonly Pick<GivenBack, 'status' | 'lines'>[], line: number): number {
   return sumOf(refundedLines(refunds).filter((part) => part.line === line));
 }
@@ -210,12 +216,12 @@ function namedLines({ refunds }: Pick<PaidOrder, 'refunds'>): Set<number> {
   return new Set(refundedLines(refunds).map(({ line }) => line));
 }
 
-/** Cents in all. */
+/** Returns the sum of the parts in cents. */
 export function sumOf(parts: readonly { cents: number }[]): number {
   return parts.reduce((sum, { cents }) => sum + cents, 0);
 }
 
-/** The unrefunded rest of each line, in cents. */
+/** Returns the rest of each line that is not refunded, in cents. */
 export function linesLeft(lines: readonly OrderLine[], refunds: readonly GivenBack[]): RefundedLine[] {
   return lines.map(({ productId, name, priceCents }, line) => ({
     line,
@@ -225,7 +231,7 @@ export function linesLeft(lines: readonly OrderLine[], refunds: readonly GivenBa
   }));
 }
 
-/** Distributes parts over refunds, in order. */
+/** Distributes parts over refunds, filling one refund after the other. */
 export function sharesOf(
   refunds: readonly Pick<GivenBack, 'amountCents'>[],
   parts: readonly RefundedLine[],
@@ -242,12 +248,12 @@ export function sharesOf(
   });
 }
 
-/** The lines of a refund of all that is left. */
+/** Returns the lines of a refund of all that is left. */
 export function restOf(order: Pick<PaidOrder, 'lines' | 'amountCents' | 'refunds'>): RefundedLine[] {
   return sharesOf([{ amountCents: leftCents(order) }], linesLeft(order.lines, order.refunds))[0]!;
 }
 
-/** The command of staff that gives back the membership of a join, its upgrade, or both, and nothing else of it. */
+/** Returns the staff command that refunds a join's membership, its upgrade, or both, and nothing else. */
 export function giveBackCommand(uuid: string, types: readonly MembershipType[]): string {
   const options = [
     ...(types.includes('membership') ? [] : [' --no-membership']),
@@ -256,7 +262,7 @@ export function giveBackCommand(uuid: string, types: readonly MembershipType[]):
   return `npm run operator -- refund ${uuid}${options.join('')}`;
 }
 
-/** Whether staff ask for a line of this type and product. */
+/** Whether staff ask to refund a line of this type and product. */
 export function isWanted(
   wish: Omit<RefundWish, 'ineligible'>,
   type: ProductType,
@@ -267,25 +273,25 @@ export function isWanted(
   return typeof wish.items === 'string' ? wish.items === 'all' : wish.items.includes(productId);
 }
 
-/** A payment's dispute: while open, the bank holds the money; when lost, it is gone. */
+/** A payment's dispute. open: the bank holds the money; lost: the money is gone. */
 export type Dispute = 'open' | 'lost';
 
 /**
- * active: held and paid. disputed: still held while the bank has the money back. Ended: refunded, charged_back (a dispute was
- * lost), void (Stripe has no such payment).
+ * active: held and paid. disputed: still held, although the bank holds the money. The others have ended: refunded, charged_back (a
+ * dispute was lost), void (Stripe has no such payment).
  */
 export const membershipStandings = ['active', 'disputed', 'refunded', 'charged_back', 'void'] as const;
 export type MembershipStanding = (typeof membershipStandings)[number];
 
-/** Whether it makes its holder a member. */
+/** Whether a membership of this standing makes its holder a member. */
 export function isHeld(standing: MembershipStanding): boolean {
   return standing === 'active' || standing === 'disputed';
 }
 
 /**
- * The standing of a membership after its payment's refunds and disputes. A refund of its line ends it, and so do refunds of
- * everything that was paid, whatever they were for. What a lost dispute took counts as a refund of that amount. What ended it
- * first decides: a dispute over the fee that a refund had left is no other end.
+ * Returns the standing of a membership after its payment's refunds and disputes. A refund of its line ends it, and so do refunds
+ * of the whole payment, whatever they were for. What a lost dispute took counts as a refund of that amount. The first end decides:
+ * a later dispute over the fee that a refund left does not change the standing.
  */
 export function standingAfter({
   lines,

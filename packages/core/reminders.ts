@@ -1,8 +1,8 @@
 import type { JoinSessionState } from './joinSession.ts';
 
 /**
- * The reminders of a join that was left behind, and when each may be sent: counted from what the joiner did last (hours). What
- * could not be sent in that time is not sent later.
+ * The reminders of a join that was left behind, and when each may be sent, in hours since the joiner's last activity. A reminder
+ * that could not be sent in that time is never sent.
  */
 export const reminderHours = {
   'reminder-hour': { from: 1, to: 24 },
@@ -12,33 +12,33 @@ export type ReminderKind = keyof typeof reminderHours;
 export const reminderKinds = Object.keys(reminderHours) as readonly ReminderKind[];
 export const isReminder = (kind: string): kind is ReminderKind => kind in reminderHours;
 
-/** So many reminders go to one address in so many days, whatever joins it is given in. */
+/** At most this many reminders go to one address within {@link MOST_REMINDERS_DAYS} days, whatever joins it is given in. */
 export const MOST_REMINDERS = 2;
 export const MOST_REMINDERS_DAYS = 30;
 
-/** While a payment is under way it is looked at again so much later (hours). */
+/** In hours. While a payment is in progress, the reminder is judged again after this time. */
 const WHILE_PAYING_HOURS = 1;
 const HOUR_MS = 3_600_000;
 
-/** A join that somebody may have left behind, as its reminder finds it. */
+/** What decides whether a join's reminder is sent. */
 export interface LeftJoin {
   state: JoinSessionState;
   /** When the joiner last did something. */
   lastActivityAt: Date;
   hasAgreedToPolicies: boolean;
-  /** The society reminds those who join its programme. */
+  /** The society sends reminders to joiners of this programme. */
   isReminded: boolean;
-  /** Of its contact or its email: somebody has paid, or is a member. */
+  /** Somebody with the join's contact or email has paid, or is a member. */
   isMember: boolean;
   /** The same email was given in a join that began later. */
   hasNewerJoin: boolean;
-  /** Whose email it is wants no reminders. */
+  /** The email's owner has stopped reminders. */
   isStopped: boolean;
   /** Reminders that were sent to the email in the last {@link MOST_REMINDERS_DAYS} days. */
   sentLately: number;
 }
 
-/** Whether a reminder is sent now, never, or not before a moment. */
+/** Returns whether a reminder is sent now, never, or not before a moment. */
 export function judgeReminder(kind: ReminderKind, join: LeftJoin, now: Date): 'send' | 'withdraw' | Date {
   const { from, to } = reminderHours[kind];
   const mayBeSent =

@@ -1,6 +1,6 @@
 /**
- * The error catalogue of the specification, section 8: what a screen says when a call fails and the server
- * sent no message of its own. The rules of section 5 keep their sentences beside the rules.
+ * The error catalogue of the specification, section 8: what a screen says when a call fails and the server sent no message of its
+ * own. The sentences of section 5 are beside the rules that they belong to.
  */
 export const fallback = {
   checkEligibility: 'An error occurred during the eligibility check.',
@@ -54,8 +54,8 @@ export function toastFor(status: number, message?: string): ToastText {
 export const UNSENT_TOAST: ToastText = { title: 'Request Error', text: 'Failed to send request.' };
 
 /**
- * The sentence for a status that a proxy or network answered in our place; undefined where it says no more than that the call
- * failed.
+ * Returns the sentence for a status that a proxy or network answered in our place; undefined when the status says only that the
+ * call failed.
  */
 export function sentenceOfProxy(status: number): string | undefined {
   if (status === 413) return 'This is more than our server takes. Please send less, or email it to us.';

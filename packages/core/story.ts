@@ -2,7 +2,9 @@ import { displayPrice } from './money.ts';
 import type { OrderLine } from './orderLine.ts';
 import { isMembershipType } from './product.ts';
 
-/** Every step that the database records of a join, in the order in which one write makes them: migration 0012 has them. */
+/**
+ * Every step of a join that the database records (migration 0012 has the same list), in the order in which one write makes them.
+ */
 export const storySteps = [
   'started',
   'contact_linked',
@@ -41,7 +43,7 @@ export const storySteps = [
 ] as const;
 export type StoryStep = (typeof storySteps)[number];
 
-/** induct: by itself, as the sweep does. record: told from a row that is older than the record of steps. */
+/** induct: the server by itself, as in the sweep. record: derived from a row that is older than the record of steps. */
 export type StoryCause = 'joiner' | 'staff' | 'stripe' | 'induct' | 'record';
 
 /** What a step is about. Money is cents. */
@@ -49,7 +51,7 @@ export interface StoryDetail {
   origin?: string;
   programme?: string;
   revision?: number;
-  /** Of an order, its lines; of a refund, those that it was for. */
+  /** The lines of an order, or those that a refund was for. */
   lines?: readonly Pick<OrderLine, 'productId' | 'type' | 'name' | 'priceCents'>[] | null;
   from?: string;
   intent?: string;
@@ -73,13 +75,13 @@ export interface StoryEvent {
 export interface StoryLine {
   at: Date;
   text: string;
-  /** "Stripe", "staff (NAME)" and so on. */
+  /** Who caused the step: "Stripe", "staff (NAME)" and so on. */
   by: string;
 }
 
 /**
- * The steps of a join in sentences, from its events as they were written. Those of one moment were made by one write, and are
- * told in the order of their meaning. An order is told by what changed of it.
+ * Returns the steps of a join in sentences, from its recorded events. Events of the same moment were made by one write, and are
+ * put in the order of {@link storySteps}. A changed order is described by what changed.
  */
 export function tellStory(events: readonly StoryEvent[]): StoryLine[] {
   const moments = Map.groupBy(events, ({ at }) => at.getTime()).values();

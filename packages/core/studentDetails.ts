@@ -21,16 +21,18 @@ export type StudentDetails = Record<(typeof textFields)[number], string> & { agr
 export type StudentDetailsField = keyof StudentDetails;
 export type StudentDetailsErrors = Partial<Record<StudentDetailsField, string>>;
 
-/** In the order of the screen, which is the order of the error summary. */
+/** All fields in the order of the screen, which is also the order of the error summary. */
 export const studentDetailsFields: readonly StudentDetailsField[] = [...textFields, 'agreeToPolicies'];
 
-/** Nothing filled in. */
+/** Details with nothing filled in. */
 export const noDetails = {
   ...Object.fromEntries(textFields.map((field) => [field, ''])),
   agreeToPolicies: false,
 } as StudentDetails;
 
-/** What the rules need to know of the world: the year, and whether a country (full name) exists and has subdivisions. */
+/**
+ * What the rules depend on besides the details: the current year, and whether a country (full name) exists and has subdivisions.
+ */
 export interface StudentDetailsContext {
   currentYear: number;
   country(name: string): { hasSubdivisions: boolean } | undefined;
@@ -70,7 +72,7 @@ export function isEmail(value: string): boolean {
   return /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(value);
 }
 
-/** Spaces around what people type or paste are not theirs, and a postcode has one spelling. */
+/** Removes the spaces around what people type or paste, and writes the postcode in its one spelling. */
 export function trimDetails(details: StudentDetails): StudentDetails {
   const trimmed = Object.fromEntries(
     Object.entries(details).map(([key, value]) => [key, typeof value === 'string' ? value.trim() : value]),
@@ -79,8 +81,8 @@ export function trimDetails(details: StudentDetails): StudentDetails {
 }
 
 /**
- * A postcode as the country's post writes it: "k1a0b6" → "K1A 0B6", "787 01" → "78701", "78701 1234" → "78701-1234".
- * What looks like none stays as it was typed: the specification has no rule for its form. `country` is a full name.
+ * Returns a postcode as the country's post writes it: "k1a0b6" → "K1A 0B6", "787 01" → "78701", "78701 1234" → "78701-1234".
+ * Anything else stays as typed, since the specification has no rule for its form. `country` is a full name.
  */
 export function tidyPostcode(typed: string, country: string): string {
   const close = typed.replace(/[\s-]+/g, '').toUpperCase();
@@ -91,7 +93,7 @@ export function tidyPostcode(typed: string, country: string): string {
   return typed;
 }
 
-/** Every broken rule by field, in screen order; an empty object when the details may be submitted. */
+/** Returns every broken rule by field, in screen order; an empty object when the details may be submitted. */
 export function studentDetailsErrors(
   given: StudentDetails,
   context: StudentDetailsContext,

@@ -1,14 +1,17 @@
 /** A file with random access: a file descriptor on the server, a `Blob` in the page. */
 export interface Bytes {
   size: number;
-  /** At most `length` bytes from `start`; fewer only at the end of the file. Into `memory` when given, which is large enough. */
+  /**
+   * Returns at most `length` bytes from `start`; fewer only at the end of the file. Reads into `memory` when given, which must be
+   * large enough.
+   */
   read(start: number, length: number, memory?: Uint8Array): Promise<Uint8Array>;
-  /** Inflates a part to check its declared size. Without this, the declared size is believed. */
+  /** Inflates a part to check its declared size. When absent, the declared size is believed. */
   inflate?(start: number, length: number, limits: InflateLimits): Promise<Inflated>;
 }
 
 export interface InflateLimits {
-  /** Counting may stop after so many bytes. */
+  /** Counting may stop after this many bytes. */
   mostBytes: number;
   /** How many of the first bytes to return. */
   headBytes: number;
@@ -27,8 +30,8 @@ export const CHUNK = 64 * KIB;
 export type Forward = (start: number, length: number) => Promise<Uint8Array>;
 
 /**
- * Reads ahead in blocks, so that small forward reads read each byte once. All blocks share one buffer: a result is valid until the
- * next read.
+ * Returns a reader that reads ahead in blocks, so that small forward reads read each byte once. All blocks share one buffer, so a
+ * result is valid only until the next read.
  */
 export function forward(bytes: Bytes, blockSize: number): Forward {
   const memory = new Uint8Array(Math.min(blockSize, bytes.size));
@@ -48,7 +51,7 @@ export function view(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-/** One character per byte, so that offsets agree. */
+/** Decodes one character per byte, so that offsets into the text and the bytes are the same. */
 export function latin1(bytes: Uint8Array): string {
   let text = '';
   for (let at = 0; at < bytes.length; at += 8 * KIB)

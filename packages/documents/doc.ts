@@ -2,12 +2,12 @@ import { type Bytes, view } from './bytes.ts';
 import type { DocumentType } from './document.ts';
 import { Unacceptable } from './faults.ts';
 
-/** Far more than an embedded object of an old Word document, which is about ten. */
+/** Far above the number of streams in an old Word document, which is about ten. */
 const MOST_STREAMS = 10_000;
 
 /**
- * [MS-CFB]: a header, sectors in chains, and a directory of streams. A Word document has one named WordDocument; a
- * protected .docx is wrapped as EncryptedPackage; installers and Excel files have neither.
+ * [MS-CFB]: a header, sectors in chains, and a directory of streams. A Word document has a stream named WordDocument; a protected
+ * .docx is wrapped in a stream named EncryptedPackage; installers and Excel files have neither.
  */
 export async function doc(bytes: Bytes, head: Uint8Array): Promise<DocumentType> {
   if (head.length < 512) throw new Unacceptable('wordBroken');
@@ -33,7 +33,7 @@ export async function doc(bytes: Bytes, head: Uint8Array): Promise<DocumentType>
       const name = text.decode(directory.subarray(at, at + Math.max(0, length - 2)));
       names.add(name);
       const [start, size] = [entry.getUint32(116, true), entry.getUint32(120, true)];
-      // Small streams are stored elsewhere; larger ones must lie within the file.
+      // Streams below 4096 bytes are stored elsewhere; larger ones must begin within the file.
       if (entry.getUint8(66) === 2 && size >= 4096 && offsetOf(start) >= bytes.size)
         throw new Unacceptable('wordBroken');
       if (name === 'WordDocument' && size > bytes.size) throw new Unacceptable('wordBroken');
@@ -46,7 +46,10 @@ export async function doc(bytes: Bytes, head: Uint8Array): Promise<DocumentType>
   return 'application/msword';
 }
 
-/** A sector's entry in the file allocation table. The header names its first 109 sectors, enough for 6.8 MB and more. */
+/**
+ * Returns a sector's entry in the file allocation table. The header names the table's first 109 sectors, enough for 6.8 MB and
+ * more.
+ */
 async function nextSector(
   bytes: Bytes,
   header: DataView,

@@ -34,16 +34,16 @@ export const rejectionReasons = {
 export type RejectionReason = keyof typeof rejectionReasons;
 export const REJECTED_FINALLY =
   'We could not confirm that you are eligible, and have returned your membership fee. Please write to us if you think that this is a mistake.';
-/** The same where no refund of the membership counts, as after a dispute that was lost. */
+/** The sentence for a final rejection when no refund of the membership counts, as after a lost dispute. */
 export const REJECTED_WITHOUT_REFUND =
   'We could not confirm that you are eligible. Please write to us about your membership, or if you think that this is a mistake.';
 
-/** What an applicant reads of a final rejection. */
+/** Returns the sentence that an applicant reads after a final rejection. */
 export function finalRejection({ isReturned }: { isReturned: boolean }): string {
   return isReturned ? REJECTED_FINALLY : REJECTED_WITHOUT_REFUND;
 }
 
-/** The media type of a file by its name, or null when its extension is not accepted. */
+/** Returns the media type of a file by its name, or null when its extension is not accepted. */
 export function documentType(fileName: string): DocumentType | null {
   const ending = /\.[^.]+$/.exec(fileName.toLowerCase())?.[0];
   for (const [type, endings] of Object.entries(acceptedDocuments)) {
@@ -52,33 +52,33 @@ export function documentType(fileName: string): DocumentType | null {
   return null;
 }
 
-/** A sentence on what is wrong with a file's name, or null. The content decides in the end. */
+/** Returns a sentence on what is wrong with a file's name, or null. The file's content is checked separately and decides. */
 export function nameFault(fileName: string): string | null {
   if (/\.(heic|heif|avif)$/i.test(fileName)) return DOCUMENT_HEIC;
   return documentType(fileName) === null ? DOCUMENT_TYPE_REFUSED : null;
 }
 
-/** Bytes as the list of uploads shows them: "12.34 KB", 1 KB being 1024 bytes (specification, section 2). */
+/** Returns a size as the list of uploads shows it: "12.34 KB", 1 KB being 1024 bytes (specification, section 2). */
 export function sizeInKilobytes(bytes: number): string {
   return `${(bytes / 1024).toFixed(2)} KB`;
 }
 
-/** A size in a sentence: "2.9 MB", 1 MB being 1024 KB. */
+/** Returns a size for a sentence: "2.9 MB", 1 MB being 1024 KB. */
 function sizeInWords(bytes: number): string {
   return bytes < 1024 * 1024 ? `${Math.ceil(bytes / 1024)} KB` : `${(bytes / (1024 * 1024)).toFixed(1)} MB`;
 }
 
-/** The sentence for a file of so many bytes that a proxy before the server refused (413). */
+/** Returns the sentence for a file that a proxy before the server refused as too large (413). */
 export function uploadTooLarge(bytes: number): string {
   return `${UPLOAD_FAILED} It has ${sizeInWords(bytes)}, which is more than our server takes. Please send a smaller one, such as a photo of lower resolution or fewer pages at once, or email it to us.`;
 }
 
-/** The same when the connection was closed during the upload, as some proxies do with large bodies. */
+/** Returns the sentence for an upload whose connection was closed, as some proxies do with large bodies. */
 export function uploadCut(bytes: number): string {
   return `${UPLOAD_FAILED} The connection was cut while it was being sent. Please try again. If that happens again, its ${sizeInWords(bytes)} may be too much: send a smaller one, or email it to us.`;
 }
 
-/** Upload progress as a whole percent (specification, section 4); 0 while the total is not known. */
+/** Returns upload progress as a whole percent (specification, section 4); 0 while the total is not known. */
 export function progressPercent(loadedBytes: number, totalBytes: number): number {
   return totalBytes > 0 ? Math.min(100, Math.round((loadedBytes / totalBytes) * 100)) : 0;
 }

@@ -4,20 +4,23 @@ import { Unacceptable } from './faults.ts';
 import { ZIP_PART, ZIP_TAIL, type ZipEntry, zipEnd, zipEntries } from './zip.ts';
 
 const DEFLATED = 8;
-/** Far more than the twenty of a usual .docx, and one or two for each picture. */
+/** Far above the twenty parts of a usual .docx, plus one or two for each picture. */
 const MOST_PARTS = 1_000;
 const MOST_DIRECTORY_BYTES = 4 * KIB * KIB;
-/** Limit for an unpacked Word document (bytes): text is compressed to a twentieth, pictures hardly. */
+/** Limit for an unpacked Word document (bytes). Text compresses to a twentieth, pictures hardly at all. */
 const mostUnpacked = (size: number) => Math.min(100 * size, 100 * KIB * KIB + 10 * size);
-/** A list of content types has a line of some 150 bytes for a part. */
+/** The list of content types has a line of about 150 bytes for each part. */
 const MOST_TYPES_BYTES = KIB * KIB;
-/** Of a Word document's main part; its root element is behind the XML declaration and perhaps a comment. */
+/** How much of the main part is read. Its root element follows the XML declaration and perhaps a comment. */
 const MAIN_HEAD_BYTES = 4 * KIB;
 const WORD_MAIN = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml';
-/** Behind a byte order mark, the declaration and comments. */
+/** The root element, after a byte order mark, the XML declaration and comments. */
 const WORD_ROOT = /^(\xef\xbb\xbf)?\s*(<[?!][^>]*>\s*)*<(\w+:)?document[\s/>]/;
 
-/** PKWARE's APPNOTE, section 4.3, and ECMA-376 parts 1 and 2: an archive with a list of content types and the document's text. */
+/**
+ * PKWARE's APPNOTE, section 4.3, and ECMA-376 parts 1 and 2: an archive that contains a list of content types and the document's
+ * text.
+ */
 export async function docx(bytes: Bytes): Promise<DocumentType> {
   const tailFrom = Math.max(0, bytes.size - ZIP_TAIL);
   const tail = await bytes.read(tailFrom, ZIP_TAIL);
@@ -48,8 +51,8 @@ export async function docx(bytes: Bytes): Promise<DocumentType> {
 }
 
 /**
- * Checks the place of every part, and returns the beginnings of XML parts: the whole list of content types, and of the others as
- * much as shows their kind. Empty without `inflate`.
+ * Checks the position of every part, and returns the beginnings of the XML parts: all of the list of content types, and enough of
+ * each other part to show its kind. Empty without `inflate`.
  */
 async function partHeads(
   bytes: Bytes,
@@ -65,7 +68,7 @@ async function partHeads(
     if (local.length < 30 || !latin1(local).startsWith(ZIP_PART)) throw new Unacceptable('wordBroken');
     const start = entry.offset + 30 + view(local).getUint16(26, true) + view(local).getUint16(28, true);
     if (free === 0 && entry.offset !== 0) throw new Unacceptable('twoInOne');
-    // Overlapping parts make a small archive unpack to a very large one.
+    // With overlapping parts, a small archive could unpack to a very large one.
     if (entry.offset < free) throw new Unacceptable('bomb');
     free = start + entry.packed;
     const isStored = entry.method === 0 && entry.packed === entry.size;
@@ -83,7 +86,7 @@ async function partHeads(
   return heads;
 }
 
-/** The main part of a Word document, by the list of content types: named there, or by the default for XML. */
+/** Returns the main part of a Word document: the part that the list of content types names, or that its default for XML covers. */
 function mainPart(types: string, entries: readonly ZipEntry[]): ZipEntry {
   const attribute = (element: string, name: string) =>
     new RegExp(`\\s${name}\\s*=\\s*["']([^"']*)["']`).exec(element)?.[1];
@@ -101,7 +104,7 @@ function mainPart(types: string, entries: readonly ZipEntry[]): ZipEntry {
   return main;
 }
 
-/** Whether a part's name leads out of the folder into which the archive is unpacked. Word writes none. */
+/** Whether a part's name points outside the folder into which the archive is unpacked. Word writes no such names. */
 function leadsOut(name: string): boolean {
   return /^[/\\]|^[A-Za-z]:|(^|[/\\])\.\.([/\\]|$)|\0/.test(name);
 }

@@ -1,6 +1,6 @@
 import { ACCEPTED_DOCUMENTS, DOCUMENT_EMPTY, DOCUMENT_HEIC } from './document.ts';
 
-/** Sentences for refused files, each with what to do. */
+/** Sentences for refused files, each with advice on what to do. */
 export const documentFaults = {
   empty: DOCUMENT_EMPTY,
   heic: DOCUMENT_HEIC,

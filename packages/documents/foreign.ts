@@ -2,7 +2,7 @@ import { type Bytes, CHUNK, latin1 } from './bytes.ts';
 import { Unacceptable } from './faults.ts';
 import { ZIP_PART, ZIP_TAIL, zipEnd } from './zip.ts';
 
-/** Windows, Linux and macOS executables, and scripts. */
+/** The first bytes of Windows, Linux and macOS executables, and of scripts. */
 const PROGRAMS = [
   'MZ',
   '\x7fELF',
@@ -22,7 +22,7 @@ export function isWebPage(text: string): boolean {
   return /<(!doctype|html|script|svg|\?php)/i.test(text);
 }
 
-/** Phones append depth maps or short videos to pictures, but no second document, program or web page. */
+/** Checks what follows a picture's end. Phones append depth maps or short videos, but no second document, program or web page. */
 export async function nothingHostile(bytes: Bytes, end: number): Promise<void> {
   if (end >= bytes.size) return;
   const first = latin1(await bytes.read(end, CHUNK));

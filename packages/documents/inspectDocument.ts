@@ -11,12 +11,12 @@ import { ZIP_PART } from './zip.ts';
 
 export type Inspection = { type: DocumentType } | { fault: keyof typeof documentFaults };
 
-/** PDF readers accept the header this far into a file, so that a picture can be a PDF as well. */
+/** PDF readers accept the header within this many bytes of the start, so that a picture can be a PDF as well. */
 const PDF_HEADER_WITHIN = 1024;
 
 /**
- * The type of a file by its content, or why it is refused. It must be complete and nothing besides: it ends where its format
- * says. Reads blocks of at most 4 MiB, whatever the file's size.
+ * Returns the type of a file by its content, or why it is refused. The file must be complete and contain nothing else: it ends
+ * where its format says. Reads blocks of at most 4 MiB, whatever the file's size.
  */
 export async function inspectDocument(bytes: Bytes): Promise<Inspection> {
   try {
@@ -32,7 +32,7 @@ async function typeOf(bytes: Bytes): Promise<DocumentType> {
   const head = await bytes.read(0, PDF_HEADER_WITHIN);
   const text = latin1(head);
   if (text.startsWith('%PDF-')) return pdf(bytes);
-  // A picture or archive that PDF readers take for a PDF.
+  // A picture or archive that PDF readers would open as a PDF.
   if (text.includes('%PDF-')) throw new Unacceptable('twoInOne');
   if (text.startsWith('\xff\xd8\xff')) return jpeg(bytes);
   if (text.startsWith('\x89PNG\r\n\x1a\n')) return png(bytes);

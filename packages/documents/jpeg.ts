@@ -7,13 +7,13 @@ import { nothingHostile } from './foreign.ts';
 const SCAN_CHUNK = 512 * KIB;
 
 /**
- * Far more than honest files have; a hostile one must not keep us walking. Scans: a progressive photo has ten, and
- * libjpeg-turbo's limit for files that it does not trust is 500. Segments: a panorama's metadata are some hundred of 64 KB.
+ * Far above honest files, so that a hostile one cannot keep the server busy. Scans: a progressive photo has ten, and
+ * libjpeg-turbo's limit for untrusted files is 500. Segments: a panorama's metadata are some hundred of 64 KB.
  */
 const MOST_SCANS = 500;
 const MOST_SEGMENTS = 20_000;
 
-/** ITU T.81, B.1: segments with their lengths, and scans that go on to the next marker, up to EOI. */
+/** ITU T.81, B.1: segments with their lengths, and scans that each go on to the next marker, up to EOI. */
 export async function jpeg(bytes: Bytes): Promise<DocumentType> {
   const read = forward(bytes, SCAN_CHUNK);
   let scans = 0;
@@ -41,7 +41,7 @@ export async function jpeg(bytes: Bytes): Promise<DocumentType> {
   throw new Unacceptable('imageBroken');
 }
 
-/** Offset of the marker that ends a scan: neither a stuffed zero nor a restart. */
+/** Returns the offset of the marker that ends a scan: 0xff not followed by a stuffed zero, a fill byte or a restart marker. */
 async function scanEnd(read: Forward, from: number): Promise<number> {
   let chunk = await read(from, 2);
   for (let start = from; chunk.length > 1; start += chunk.length - 1, chunk = await read(start, 2)) {

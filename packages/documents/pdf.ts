@@ -3,15 +3,15 @@ import type { DocumentType } from './document.ts';
 import { Unacceptable } from './faults.ts';
 import { ZIP_TAIL, zipEnd } from './zip.ts';
 
-/** Bits 3 to 6, 9, 11 and 12 of a PDF's permissions: ISO 32000-2, table 22. */
+/** All permissions of a PDF: bits 3 to 6, 9, 11 and 12 (ISO 32000-2, table 22). */
 const EVERYTHING_PERMITTED = 0b1101_0011_1100;
 
-/** ISO 32000: `startxref`, an offset and `%%EOF` end a PDF; at the offset is a cross-reference table or stream. */
+/** ISO 32000: a PDF ends with `startxref`, an offset and `%%EOF`; at the offset is a cross-reference table or stream. */
 export async function pdf(bytes: Bytes): Promise<DocumentType> {
   const tail = latin1(await bytes.read(Math.max(0, bytes.size - CHUNK), CHUNK));
   const end = tail.lastIndexOf('%%EOF');
   if (end < 0) throw new Unacceptable('pdfBroken');
-  // An archive may hide its end in a comment that ends like a PDF.
+  // An archive may hide its end record by a comment that looks like the end of a PDF.
   if (zipEnd(await bytes.read(Math.max(0, bytes.size - ZIP_TAIL), ZIP_TAIL)) !== null)
     throw new Unacceptable('twoInOne');
   if (!isBlank(tail.slice(end + 5))) throw new Unacceptable('twoInOne');
@@ -24,9 +24,10 @@ export async function pdf(bytes: Bytes): Promise<DocumentType> {
 }
 
 /**
- * Whether a PDF asks for a password to open, as far as its structure tells. With the standard handler that would have to be
- * computed: official transcripts forbid printing or changes by a password that nobody needs for reading, so they are taken. One
- * that forbids nothing is encrypted for the password alone, and one with another handler for the holders of a key.
+ * Whether a PDF asks for a password to open, as far as its structure tells; to be certain, the standard handler's key would have
+ * to be computed. Official transcripts are encrypted to forbid printing or changes, and open without a password, so they are
+ * accepted. A PDF that forbids nothing is encrypted only for a password, and one with another handler only for the holders of a
+ * key.
  */
 async function asksForPassword(bytes: Bytes, trailer: string): Promise<boolean> {
   const [, object] = /\/Encrypt\s+(\d{1,10}\s+\d{1,5})\s+R\b/.exec(trailer) ?? [];
@@ -36,10 +37,13 @@ async function asksForPassword(bytes: Bytes, trailer: string): Promise<boolean> 
   return (permissions & EVERYTHING_PERMITTED) === EVERYTHING_PERMITTED;
 }
 
-/** Finds an object by its number and generation, from the start of the file. The encryption dictionary is never compressed. */
+/**
+ * Finds an object by its number and generation, searching from the start of the file. The encryption dictionary is never
+ * compressed.
+ */
 async function pdfObject(bytes: Bytes, numbers: string): Promise<string | null> {
   const beginning = new RegExp(`(?<!\\d)${numbers.replace(/\s+/, '\\s+')}\\s+obj\\b`);
-  // Blocks overlap, so that no match is cut in two.
+  // Blocks overlap, so that a match at a block's end is not missed.
   for (let at = 0; at < bytes.size; at += CHUNK - KIB) {
     const found = beginning.exec(latin1(await bytes.read(at, CHUNK)));
     if (found) return upTo(latin1(await bytes.read(at + found.index, CHUNK)), 'endobj');

@@ -3,7 +3,7 @@ import type { DocumentType } from './document.ts';
 import { Unacceptable } from './faults.ts';
 import { nothingHostile } from './foreign.ts';
 
-/** More than honest files have: chunks of a PNG's data are of 8 KiB where libpng wrote them. */
+/** Above honest files: libpng writes a PNG's data in chunks of 8 KiB. */
 const mostChunks = (size: number) => 20_000 + size / (4 * KIB);
 
 /** PNG, third edition, section 5: chunks with their lengths, from IHDR by IDAT to IEND. */

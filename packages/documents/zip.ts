@@ -1,11 +1,14 @@
 import { latin1, view } from './bytes.ts';
 import { Unacceptable } from './faults.ts';
 
-/** An archive's last record and its longest comment. */
+/** Size of an archive's end record with its longest comment, in bytes. */
 export const ZIP_TAIL = 22 + 65_535;
 export const ZIP_PART = 'PK\x03\x04';
 
-/** Offset in the file's tail of the archive's end record, which must end exactly where the file does; null for none. */
+/**
+ * Returns the offset, in the file's tail, of the archive's end record, which must end exactly where the file does; null when there
+ * is none.
+ */
 export function zipEnd(tail: Uint8Array): number | null {
   const text = latin1(tail);
   for (

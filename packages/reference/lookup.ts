@@ -1,6 +1,6 @@
 /**
- * A country and its subdivisions. The data has quirks (specification, section 3): codes that are absent, the
- * literal text "undefined" or empty. So a subdivision's name is its value everywhere, and a code only helps to find it.
+ * A country and its subdivisions. The data has quirks (specification, section 3): a code may be absent, empty, or the literal text
+ * "undefined". So a subdivision's name is its value everywhere, and a code only helps to find the subdivision.
  */
 export interface Country {
   name: string;
@@ -39,8 +39,8 @@ export function countryFinder<One extends { name: string; code: string }>(
 }
 
 /**
- * A country's subdivision by its name or code, as people write it: in any case, with or without accents and dots, or cut
- * short within a word where that leaves one ("Quebec", "Québec", "QC", "N.Y.", "Calif.", "PEI").
+ * Finds a country's subdivision by its name or code, as people write it: in any case, with or without accents and dots, or
+ * abbreviated when only one name begins with the abbreviation ("Quebec", "Québec", "QC", "N.Y.", "Calif.", "PEI").
  */
 export function findSubdivision(
   country: Pick<Country, 'code' | 'subdivisions'>,
@@ -66,7 +66,7 @@ interface PlainName {
 
 const plainNamesOf = new WeakMap<readonly Subdivision[], PlainName[]>();
 
-/** A country's subdivisions as they are compared: reckoned when they are first looked for. */
+/** Returns a country's subdivision names in the form in which they are compared. Computes them on the first search. */
 function plainNames({ subdivisions }: Pick<Country, 'subdivisions'>): PlainName[] {
   let names = plainNamesOf.get(subdivisions);
   if (!names) {
@@ -80,7 +80,7 @@ function plainNames({ subdivisions }: Pick<Country, 'subdivisions'>): PlainName[
   return names;
 }
 
-/** Names that are neither in the data nor a beginning of one. */
+/** Abbreviations that are neither in the data nor the beginning of a name in it. */
 const shortNames: Record<string, string> = {
   'US washington dc': 'district of columbia',
   'US washington d c': 'district of columbia',

@@ -9,8 +9,8 @@ import type { Person } from './person.ts';
 import type { World } from './world.ts';
 
 /**
- * What becomes of payments when the day is over, in Stripe's dashboard and at the banks. Resolves with what they do a day
- * later: a refund comes back from the bank, a dispute is decided.
+ * Does to payments in the evening what happens in Stripe's dashboard and at the banks. Resolves with a function for what happens a
+ * day later: a refund comes back from the bank, a dispute is decided.
  */
 export async function spendTheEvening(world: World, people: readonly Person[]): Promise<() => Promise<void>> {
   const charges = await world.everything<Stripe.Charge>('charges');
@@ -25,7 +25,7 @@ export async function spendTheEvening(world: World, people: readonly Person[]): 
   const nextDay: (() => Promise<unknown>)[] = [];
   for (const person of people) {
     const { aftermath } = person.join;
-    // What was not paid can neither be refunded nor disputed.
+    // A join that was not paid can neither be refunded nor disputed.
     const charge = untouched.get(person.screen?.intentId ?? '');
     if (!aftermath || !charge) continue;
     const refund = (form: Record<string, string> = {}) =>
@@ -68,7 +68,9 @@ export async function spendTheEvening(world: World, people: readonly Person[]): 
   };
 }
 
-/** Staff ask for a refund while Stripe cannot be reached: it stays due, and they make it in the dashboard. */
+/**
+ * Lets staff ask for a refund while Stripe cannot be reached. The refund stays due, and staff make it in the dashboard instead.
+ */
 async function askInVain(
   world: World,
   { payment_intent, metadata }: Stripe.Charge,
@@ -94,7 +96,7 @@ async function askInVain(
   await world.clearFaults();
 }
 
-/** A donation or store item of the order that a charge paid for. */
+/** Returns a donation or store item of the order that a charge paid for. */
 async function itemOf(world: World, { metadata }: Stripe.Charge): Promise<OrderLine | undefined> {
   const { rows } = await world.database.query<{ items: OrderLine[] }>(
     `select items from order_snapshot where session_uuid = $1 and kind = 'join' and revision = $2`,
@@ -103,7 +105,7 @@ async function itemOf(world: World, { metadata }: Stripe.Charge): Promise<OrderL
   return rows[0]?.items.find(({ type }) => type !== 'membership' && type !== 'membership_upgrade');
 }
 
-/** Staff do what reconciling leaves to them alone: say what a refund was for, and give back an upgrade without a membership. */
+/** Does what reconciling leaves to staff: says what a refund was for, and refunds an upgrade without a membership. */
 export async function doAsStaff({ wired: { deps } }: World, people: readonly Person[]): Promise<void> {
   for (const person of people) {
     const { returned } = person;

@@ -4,8 +4,8 @@ import type { Difference } from './ledger.ts';
 import type { World } from './world.ts';
 
 /**
- * Sums the accountant's file without the server's code: against the transactions of Stripe's balance, against the money that
- * Stripe kept of each join, and its dues against the memberships that are held, at the price in their order.
+ * Checks the accountant's file without the server's code. Compares its sums with the transactions of Stripe's balance and with the
+ * money that Stripe kept of each join, and its dues with the memberships that are held, at the prices in their orders.
  */
 export async function sumByHand(world: World): Promise<Difference[]> {
   const found: Difference[] = [];
@@ -37,7 +37,7 @@ export async function sumByHand(world: World): Promise<Difference[]> {
     charges.filter(({ status }) => status === 'succeeded'),
     ({ metadata }) => metadata.session ?? '',
   );
-  // A link may have set another price than the catalogue's.
+  // A link may have set a price other than the catalogue's.
   const { rows: held } = await world.database.query<{ session: string; cents: number }>(
     `select held.session_uuid as session, (line ->> 'priceCents')::int as cents
      from membership held join payment on intent_id = payment_intent

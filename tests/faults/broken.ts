@@ -1,11 +1,11 @@
 import { registerHooks } from 'node:module';
 
 /**
- * Loaded before a server (`--import`): changes one of its files as it is read, so that the suite can be seen to catch it.
+ * Loaded before a server (`--import`). Breaks one of the server's files as it is read, to show that the suite catches it.
  * `FAULTS_BROKEN` names the variant.
  */
 export const variants = {
-  /** Neither the session nor the contact nor the payer is locked. */
+  /** Removes the locks of the session, the contact and the payer. */
   'no lock': {
     file: 'payments/confirmPayment.ts',
     changes: [
@@ -13,7 +13,7 @@ export const variants = {
       [", pg_advisory_xact_lock(hashtextextended('payer ' || payer, 0))", ''],
     ],
   },
-  /** Written whatever Stripe says of status and amount. */
+  /** Confirms a payment whatever Stripe says of its status and amount. */
   'commit before verify': {
     file: 'payments/confirmPayment.ts',
     changes: [
@@ -23,7 +23,7 @@ export const variants = {
       ['intent.amountReceivedCents === shownCents', 'true'],
     ],
   },
-  /** What is confirmed is what the order holds now. */
+  /** Confirms the order's current lines instead of the snapshot's. */
   'current items': {
     file: 'payments/confirmPayment.ts',
     changes: [
@@ -34,7 +34,7 @@ export const variants = {
       ],
     ],
   },
-  /** Nobody hears that a connection broke while it was taken. */
+  /** Removes the listener for errors of a connection, so that a broken connection goes unnoticed while it is in use. */
   'no listener': {
     file: 'platform/database/client.ts',
     changes: [["    client.on('error', () => primary?.doubt());", '']],
@@ -42,9 +42,9 @@ export const variants = {
 } as const satisfies Record<string, Break>;
 
 interface Break {
-  /** Below apps/server. */
+  /** The path below apps/server. */
   file: string;
-  /** What is there, and what is there instead. */
+  /** Pairs of the original text and its replacement. */
   changes: readonly (readonly [string, string])[];
 }
 
@@ -62,7 +62,7 @@ if (variant) {
   });
 }
 
-/** Throws when there is nothing of the kind any more: then the variant must be written anew. */
+/** Applies a variant. Throws when the text to replace is no longer there, so that the variant must be rewritten. */
 export function broken(source: string, { file, changes }: Break): string {
   return changes.reduce((text, [from, to]) => {
     if (!text.includes(from)) throw new Error(`${file} has no "${from}" to break any more`);

@@ -5,15 +5,15 @@ import type { Answered } from '../harness/testServer.ts';
 import type { Person } from './person.ts';
 import type { World } from './world.ts';
 
-/** How often a person presses the same button again, and how long they wait in between (ms). */
+/** How often a person presses the same button again, and how long the person waits in between (ms). */
 export const PRESSES = 8;
 export const PATIENCE_MS = 150;
 const ANSWER_TIMEOUT_MS = 25_000;
 
-/** Pressed again and again in vain. */
+/** A person has pressed a button the maximum number of times in vain. */
 export class GaveUp extends Error {}
 
-/** Presses until the server answers well. */
+/** Presses a button until the server answers with success. */
 export async function press<Name extends CallName>(
   tab: Browser,
   name: Name,
@@ -27,7 +27,7 @@ export async function press<Name extends CallName>(
   }
 }
 
-/** A tab of somebody's browser. It goes to the other server when one is down, as a balancer would send it. */
+/** A tab of a person's browser. It uses the other server when its own is down, as a load balancer would. */
 export class Browser {
   readonly #world: World;
   readonly #person: Person;
@@ -46,12 +46,15 @@ export class Browser {
     this.#server = server;
   }
 
-  /** Of the same browser, at the other server. */
+  /** Returns a tab of the same browser that uses the other server. */
   otherTab(): Browser {
     return new Browser(this.#world, this.#person, this.#cookies, this.#server === 0 ? 1 : 0);
   }
 
-  /** A call; what never reached a server, or was cut off by its end, is sent once more, as a person presses again. */
+  /**
+   * Makes a call. A call that did not reach a server, or was cut off when the server died, is sent once more, as if the person
+   * pressed again.
+   */
   async call<Name extends CallName>(
     name: Name,
     { params = {}, body }: { params?: Record<string, string>; body?: Body<Name> | unknown } = {},
@@ -76,7 +79,8 @@ export class Browser {
           const [key, value] = line.split(';')[0]!.split('=') as [string, string];
           this.#cookies.set(key, value);
         }
-        // All that a person asks is well formed; troubles of Stripe's and of the database's are 503.
+        // Every call of a person is well formed, and troubles of Stripe and the database are answered with 503. So 400 and 500 are
+        // faults of ours.
         if (response.status === 400 || response.status === 500)
           this.#person.complaints.push(`${name} was answered ${response.status}: ${String(answer.message)}`);
         return {

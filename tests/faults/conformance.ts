@@ -7,14 +7,14 @@ import { readParams } from '../../emulators/stripe/shapes.ts';
 import type { Difference } from './ledger.ts';
 import { operations, type ServerCall, serverCalls } from './operations.ts';
 
-/** Only our server, through Stripe's own client, names the version of the API that it wants. */
+/** Returns the requests of our server: only its Stripe client sends the header for the API's version. */
 export function fromServer(requests: readonly LedgerEntry[]): LedgerEntry[] {
   return requests.filter(({ headers }) => headers['stripe-version'] !== undefined);
 }
 
 /**
- * Whether every request has the published shape of its call, checked anew from what the emulator wrote down: no parameter that
- * the API does not know, none missing, none of the wrong kind, no call that is not emulated, and the pinned version.
+ * Checks from the emulator's records whether every request has the published shape of its call: no unknown, missing or mistyped
+ * parameter, no call that is not emulated, and the pinned version.
  */
 export function misshapen(requests: readonly LedgerEntry[]): Difference[] {
   return fromServer(requests).flatMap(({ method, path, params, status, headers }) => {
@@ -36,7 +36,7 @@ export function misshapen(requests: readonly LedgerEntry[]): Difference[] {
   });
 }
 
-/** How often each call to Stripe was made. */
+/** Counts how often each call to Stripe was made. */
 export function countCalls(requests: readonly LedgerEntry[]): Record<ServerCall, number> {
   const counts = Object.fromEntries(serverCalls.map((name) => [name, 0])) as Record<ServerCall, number>;
   for (const { method, path, params } of fromServer(requests)) {

@@ -20,12 +20,12 @@ import { type CardTry, isHung, type Join, joinOf } from './plan.ts';
 import { plantFaults, Strike } from './planting.ts';
 import type { World } from './world.ts';
 
-/** Long enough for a call to be on its way to Stripe, and shorter than it is slow (ms). */
+/** In ms: long enough for a call to be on its way to Stripe, and shorter than a slow call takes. */
 const BEHIND_MS = 60;
 
 const GOOD_CARD: CardTry = { card: 'visa', authentication: 'complete' };
 
-/** Plays a whole join as the web page makes its calls (apps/web/screens), until it is done or the person goes away. */
+/** Plays a whole join with the calls of the web page (apps/web/screens), until the join is done or the person goes away. */
 export async function playJoin(run: Run): Promise<void> {
   const { person } = run;
   const strikes = (['kill', 'breakOff'] as const).map((kind) => new Strike(run, kind));
@@ -43,7 +43,7 @@ export async function playJoin(run: Run): Promise<void> {
   }
 }
 
-/** Somebody who left comes back a day later, to the page as it was, and means to pay. */
+/** Lets a person who left come back a day later to the old page, with the intention to pay. */
 export async function comeBackNextDay(world: World, person: Person): Promise<void> {
   if (person.screen) {
     const run: Run = { world, person, nextId: () => 0, meet: async () => {}, part: async () => {} };
@@ -52,7 +52,7 @@ export async function comeBackNextDay(world: World, person: Person): Promise<voi
   await comeBack(world, person);
 }
 
-/** Somebody comes back to pay, when everything works again. */
+/** Lets a person come back to pay when everything works again. */
 export async function comeBack(world: World, person: Person): Promise<void> {
   const run: Run = { world, person, nextId: () => 0, meet: async () => {}, part: async () => {} };
   const tab = new Browser(world, person);
@@ -145,7 +145,7 @@ async function play(run: Run, strikes: readonly Strike[]): Promise<void> {
       if (person.held && join.processing?.until === 'nextDay')
         return end(person, 'left while it was processing');
       if (isFirst && person.held && join.processing?.reloads) {
-        // Not patient: another tab, another press, another order.
+        // An impatient person: another tab, another press, another order.
         const again = await lookAt(run, tab.otherTab());
         if ('screen' in again) await buy(run, tab.otherTab(), again.screen, join, GOOD_CARD);
         await changeOrder(run, tab, join);
@@ -155,10 +155,10 @@ async function play(run: Run, strikes: readonly Strike[]): Promise<void> {
         return await upgrade(run, tab, screen, join);
       }
     }
-    // The answer was lost, and the bank has the payment: every page says that it is under way.
+    // The answer was lost while the bank holds the payment: every page says that the payment is processing.
     if (join.processing?.until === 'nextDay' && (await isAtTheBank(world, person)))
       return end(person, 'left while it was processing');
-    // "Finish it, or wait a moment and try again."
+    // The page says: "Finish it, or wait a moment and try again."
     if (outcomes.includes('waiting')) {
       await world.wait(uuid, 20);
       if (isFirst && join.changes && join.changesWhen === 'left') await changeOrder(run, tab, join);
@@ -169,15 +169,15 @@ async function play(run: Run, strikes: readonly Strike[]): Promise<void> {
   person.isWaiting = !isAnEnd(look);
 }
 
-/** Paid for, or told that there is nothing to pay. */
+/** Whether the join is paid, or Checkout says that there is nothing to pay. */
 function isAnEnd(look: Look): boolean {
   if ('goOn' in look) return /upgrade|congratulations|upload/.test(look.goOn);
   return 'message' in look && /already/.test(look.message);
 }
 
 /**
- * The first change of the intent hangs until it is given up and replaced; then another hangs, the first ends, and the order is
- * changed once more. The second ends between Buy Now and the card's confirmation.
+ * The first change of the intent hangs; it is given up, and the intent is replaced. Then another change hangs, the first one ends,
+ * and the order is changed once more. The second one ends between Buy Now and the card's confirmation.
  */
 async function hang(run: Run, tab: Browser, join: Join): Promise<Look> {
   const { person } = run;
@@ -196,7 +196,7 @@ async function hang(run: Run, tab: Browser, join: Join): Promise<Look> {
   return lookAt(run, tab);
 }
 
-/** Looks at Checkout again, as often as one presses, while a provider is away or another tab changes the order. */
+/** Looks at Checkout again, up to {@link PRESSES} times, while a provider is down or another tab changes the order. */
 async function lookPatiently(run: Run, tab: Browser): Promise<Look> {
   for (let tries = 1; ; tries++) {
     const look = await lookAt(run, tab);
@@ -206,7 +206,7 @@ async function lookPatiently(run: Run, tab: Browser): Promise<Look> {
   }
 }
 
-/** A look at Checkout whose change of the intent does not come back; `end` lets it, and waits for it. */
+/** Looks at Checkout with a change of the intent that hangs. `end` lets the change return, and waits for it. */
 async function hangingChange(
   run: Run,
   tab: Browser,

@@ -2,10 +2,10 @@ import type Stripe from 'stripe';
 import type { Person } from './person.ts';
 import { contactIdOf, emailOf, type World } from './world.ts';
 
-/** Something that does not add up, and in which join. */
+/** Something that does not add up, and the join that it is in. */
 export interface Difference {
   kind: string;
-  /** A join's name in the plan, a session or an intent: for finding it. */
+  /** A join's name in the plan, a session or an intent, to find it by. */
   subject: string;
   text: string;
 }
@@ -20,9 +20,8 @@ interface Membership {
 }
 
 /**
- * Counts money against members by itself: Stripe's own charges on one side, what people remember of their screens on the
- * other, and our tables in between, read by plain SQL; and members once more at HubSpot. Nothing of the server's own code is
- * asked.
+ * Compares money with members without the server's own code: Stripe's charges on one side, what people remember of their screens
+ * on the other, and our tables in between, read by plain SQL. Counts the members at HubSpot as well.
  */
 export async function countByHand(world: World, people: readonly Person[]): Promise<Difference[]> {
   const found: Difference[] = [];
@@ -112,7 +111,7 @@ export async function countByHand(world: World, people: readonly Person[]): Prom
   return found;
 }
 
-/** What waits for something that will never come. */
+/** Reports what waits for something that will never come. */
 async function stuck(
   { database, everything }: World,
   everHeld: readonly Membership[],
@@ -147,8 +146,8 @@ async function stuck(
 }
 
 /**
- * Members at HubSpot: whoever holds a membership by code or link, and a contact with the email of whoever holds one otherwise;
- * nobody else. A contact of that email that had a status before keeps it, and staff have a notice
+ * Checks the members at HubSpot: each contact that holds a membership by code or link, a contact with the email of each other
+ * holder, and nobody else. A contact of such an email that had a status before keeps the status, and staff have a notice
  * (docs/decisions/0020-contacts-that-are-not-proven.md).
  */
 async function atHubspot(

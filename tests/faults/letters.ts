@@ -7,22 +7,22 @@ import { emailOf, type World } from './world.ts';
 
 /** The subjects of reminders. */
 const REMINDERS = ['Your join is saved', 'Your join is still open'];
-/** So long a letter may be on its way, and its join be paid for meanwhile (seconds). */
+/** How long a letter may be on its way, during which its join may be paid (seconds). */
 const ON_ITS_WAY = 120;
 
-/** A letter that tells of money, as its reader reads it. */
+/** What a letter about money says. */
 interface Told {
   subject: string;
   to: string;
   intentId: string;
-  /** Of its last line of amounts. */
+  /** The amount in the letter's last line of amounts. */
   cents: number;
 }
 
 /**
- * Counts letters against money: of each charge that bought something one receipt, of what was charged, to who paid, or none where
- * it was refunded before the letter went out; of each that bought nothing one letter that all of it goes back; of each refund
- * one letter. What came twice under one Message-ID is one letter. Nothing of the server's own code is asked.
+ * Compares letters with money, without the server's own code. Each charge that bought something has one receipt, of the charged
+ * amount, to the payer, or none if it was refunded before the letter went out. Each charge that bought nothing has one letter that
+ * all of it goes back. Each refund has one letter. Letters with the same Message-ID count as one.
  */
 export async function countLetters(world: World, people: readonly Person[]): Promise<Difference[]> {
   const found: Difference[] = [];
@@ -93,7 +93,7 @@ export async function countLetters(world: World, people: readonly Person[]): Pro
       const made = given.filter(({ amount }) => amount === cents);
       const stands = isSale ? made.filter((refund) => refund.status === 'succeeded').length : 0;
       const count = letters.filter((letter) => letter.cents === cents).length;
-      // One that the bank has sent back may have been told before.
+      // A refund that the bank has returned may have had its letter before.
       if (count < stands || count > (isSale ? made.length : 0))
         found.push({
           kind: 'letters unlike the money',
@@ -122,7 +122,7 @@ export async function countLetters(world: World, people: readonly Person[]): Pro
   return found;
 }
 
-/** Of each join one reminder of a kind at most, none when it was paid for, and none to minors. */
+/** Checks that each join has at most one reminder of a kind, that none went out after it was paid for, and none to minors. */
 async function countReminders(
   world: World,
   people: readonly Person[],

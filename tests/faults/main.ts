@@ -3,8 +3,8 @@ import { digestOf, planOf } from './plan.ts';
 import { joinsIn, type Report, runPlan } from './run.ts';
 
 /**
- * `npm run test:faults`: SEED (any number; a random one when absent), JOINS and KILLS from the environment. Exit status 0
- * when nothing differs. The last line holds the counts.
+ * `npm run test:faults`: reads SEED (any number; random when absent), JOINS and KILLS from the environment. The exit status is 0
+ * when nothing differs. The last line has the counts.
  */
 const seed = readNumber('SEED', Math.floor(Math.random() * 1_000_000));
 const plan = planOf({ seed, joins: readNumber('JOINS', 300), kills: readNumber('KILLS', 60) });
@@ -25,7 +25,7 @@ for (const text of missing) console.log(`✖ ${text}`);
 console.log(lastLine(report));
 process.exitCode = report.differences.length + missing.length > 0 ? 1 : 0;
 
-/** A run that did not do what it says proves nothing. */
+/** Returns what the run failed to do; a run that did less than it claims proves nothing. */
 function notEnough({ kills, people, calls, paid }: Report): string[] {
   const wanted = readNumber('KILLS', 60);
   const unkilled = plan.killsEverywhere ? killPoints.filter((point) => !kills.includes(point)) : [];

@@ -1,6 +1,6 @@
 /**
- * Every call of ours to Stripe, by its name in PaymentProvider, as Stripe sees it; and the page's own `confirm`. `names` says
- * what a request of this kind has in its text: the session, with the kind of order, or the payment intent.
+ * Every call of ours to Stripe as Stripe sees it, by its name in PaymentProvider, and the page's own `confirm`. `names` says which
+ * text identifies a request of this kind: the session, the session with the kind of order, or the payment intent.
  */
 export const operations = {
   createCustomer: { method: 'POST', path: '/v1/customers', names: 'session' },
@@ -17,12 +17,12 @@ export const operations = {
 } as const;
 
 export type Operation = keyof typeof operations;
-/** What the server itself calls. */
+/** The calls that the server itself makes. */
 export type ServerCall = Exclude<Operation, 'confirm'>;
 
 export const serverCalls = Object.keys(operations).filter((name) => name !== 'confirm') as ServerCall[];
 
-/** The text that tells a request of one join from those of all others. */
+/** Returns the text that distinguishes a request of one join from those of all others. */
 export function aboutOf(operation: Operation, uuid: string, intentId: string | null): string | null {
   switch (operations[operation].names) {
     case 'session':
@@ -30,7 +30,7 @@ export function aboutOf(operation: Operation, uuid: string, intentId: string | n
     case 'join':
       return `"session":"${uuid}","kind":"join"`;
     case 'upgrade':
-      // In its idempotency key.
+      // This text is in the request's idempotency key.
       return `${uuid}-upgrade`;
     case 'intent':
       return intentId;
@@ -39,7 +39,7 @@ export function aboutOf(operation: Operation, uuid: string, intentId: string | n
   }
 }
 
-/** Where a server may be killed: around each call to Stripe, and around each commit of a transaction. */
+/** Where a server may be killed: before and after each call to Stripe, and before and after each commit of a transaction. */
 export type KillPoint = `${ServerCall | 'commit'}:${'before' | 'after'}`;
 
 export const killPoints: readonly KillPoint[] = [...serverCalls, 'commit' as const].flatMap((name) => [

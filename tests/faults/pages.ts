@@ -11,15 +11,16 @@ import type { Person, Run, Screen, Seen } from './person.ts';
 import type { CardTry, Join, Processing } from './plan.ts';
 import { codeOf, contactIdOf, emailOf, SCHOOL_CODE, type World } from './world.ts';
 
-// What each page of the web app asks of the server and of Stripe (apps/web/screens), and what of it a joiner sees.
+// The calls that each page of the web app makes to the server and to Stripe (apps/web/screens), and what a joiner sees of the
+// answers.
 
 const PAGE_TIMEOUT_MS = 900;
-/** How long the bank holds a payment that it settles soon (ms). */
+/** How long the bank holds a payment that it settles `soon` (ms). */
 const HELD_MS = 700;
 const PRODUCT_UUID = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f00';
 const productUuid = (id: number) => PRODUCT_UUID + String(id).padStart(2, '0');
 
-/** Checkout shows an order, or leads on to another screen, or says why not. */
+/** Checkout shows an order, redirects to another screen, or shows a message why it cannot. */
 export type Look = { screen: Screen } | { goOn: string } | { message: string };
 type Outcome = 'paid' | 'changed' | 'refused' | 'waiting' | 'left';
 
@@ -69,7 +70,7 @@ export async function fillOrder(tab: Browser, uuid: string, join: Join): Promise
     });
 }
 
-/** Another tab of the same person changes the order; refused while it is frozen or paid. */
+/** Lets another tab of the same person change the order. The server refuses that while the order is frozen or paid. */
 export async function changeOrder({ person }: Run, tab: Browser, join: Join): Promise<void> {
   const uuid = person.uuid!;
   const params = { uuid };
@@ -82,7 +83,7 @@ export async function changeOrder({ person }: Run, tab: Browser, join: Join): Pr
   else await other.call('setSessionProduct', { params, body: { productUuid: productUuid(33) } });
 }
 
-/** The guard leads to a screen that comes before Checkout. */
+/** Goes through the screens before Checkout to which the guard redirects. */
 export async function goTo({ person }: Run, tab: Browser, goOn: string): Promise<void> {
   const { join } = person;
   const params = { uuid: person.uuid! };
@@ -91,7 +92,7 @@ export async function goTo({ person }: Run, tab: Browser, goOn: string): Promise
     await press(tab, 'setMembership', { params, body: { membershipId: join.membership } });
 }
 
-/** The Checkout screen as apps/web/screens/checkout/order.ts loads it. */
+/** Loads the Checkout screen as apps/web/screens/checkout/order.ts does. */
 export async function lookAt({ person }: Run, tab: Browser): Promise<Look> {
   const params = { uuid: person.uuid! };
   for (let reading = 1; ; reading++) {
@@ -110,7 +111,7 @@ export async function lookAt({ person }: Run, tab: Browser): Promise<Look> {
         clientSecret,
         intentId: clientSecret.split('_secret_')[0]!,
       };
-      // Whoever pays past our own steps may pay what any tab of theirs shows.
+      // A person who pays without beginning the payment here may pay the order that any of their tabs shows.
       if (person.join.pays === 'direct')
         person.seen.push({ kind: 'join', cents: amount, productId: person.screen.productId });
       return { screen: person.screen };
@@ -133,7 +134,10 @@ function readOrder({ products }: Data<'getCheckoutDetails'>) {
   );
 }
 
-/** Buy Now: begin, confirm with the provider, release when that failed (apps/web/screens/checkout/Payment.tsx). */
+/**
+ * Presses Buy Now: begins the payment, confirms it with the provider, and releases it when that failed
+ * (apps/web/screens/checkout/Payment.tsx).
+ */
 export async function buy(
   { world, person }: Run,
   tab: Browser,
@@ -164,21 +168,21 @@ export async function buy(
   return released.status === 200 && released.data.state === 'paying' ? 'waiting' : 'refused';
 }
 
-/** The bank holds what this intent is paid by; it settles it soon, or when {@link settleHeld} is called. */
+/** Makes the bank hold the payment of this intent. The bank settles it soon, or when {@link settleHeld} is called. */
 async function holdPayment(
   world: World,
   person: Person,
   intentId: string,
   { until }: Processing,
 ): Promise<void> {
-  // Before anything is awaited: another tab may press at the same time, and a payment is held once.
+  // Set before anything is awaited: another tab may press at the same time, and a payment must be held only once.
   person.held = { intentId, settling: null };
   await world.hold(intentId, true);
   if (until === 'soon')
     person.held.settling = pause(HELD_MS).then(() => settle(world, person.join, intentId));
 }
 
-/** Whether the bank holds their payment now. */
+/** Whether the bank holds the person's payment now. */
 export async function isAtTheBank(world: World, { held }: Person): Promise<boolean> {
   if (!held) return false;
   const { status } = await intentAt(world, held.intentId);
@@ -189,7 +193,7 @@ function intentAt(world: World, intentId: string): Promise<{ status: string }> {
   return world.stripe<{ status: string }>('GET', `/v1/payment_intents/${intentId}`);
 }
 
-/** The bank is done with a payment that it held; where it never came to that, with none. It settles each once. */
+/** Lets the bank settle the payment that it held; does nothing if it held none. Each payment is settled once. */
 export async function settleHeld(world: World, { join, held }: Person): Promise<void> {
   if (!held) return;
   held.settling ??= settle(world, join, held.intentId);
@@ -203,7 +207,7 @@ async function settle(world: World, join: Join, intentId: string): Promise<void>
   await world.bank(`payment_intents/${intentId}/settle`, declines);
 }
 
-/** What Stripe.js does in the page, with the publishable key and the client secret. */
+/** Confirms the card as Stripe.js does in the page, with the publishable key and the client secret. */
 async function confirmCard(
   world: World,
   clientSecret: string,
@@ -230,7 +234,7 @@ async function confirmCard(
   return authenticated?.status ?? 'failed';
 }
 
-/** Null when nothing came back, or an error. */
+/** Makes a call from the page. Returns null when there was no answer, or an error. */
 async function inThePage(url: string, init: RequestInit): Promise<{ status: string } | null> {
   try {
     const response = await fetch(url, { ...init, signal: AbortSignal.timeout(PAGE_TIMEOUT_MS) });
@@ -241,7 +245,7 @@ async function inThePage(url: string, init: RequestInit): Promise<{ status: stri
   }
 }
 
-/** The return page (apps/web/screens/postPayment); whether it says that the payment succeeded. */
+/** Opens the return page (apps/web/screens/postPayment). Returns whether it says that the payment succeeded. */
 export async function report({ person }: Run, tab: Browser, screen: Screen, join: Join): Promise<boolean> {
   const body = {
     paymentIntent: screen.intentId,
@@ -280,13 +284,13 @@ export async function lie({ person }: Run, tab: Browser, screen: Screen): Promis
     person.complaints.push('the return page was believed that an unpaid intent had succeeded');
 }
 
-/** It is over for this person. */
+/** Marks the join as over for this person. */
 export function end(person: Person, how: string): void {
   person.isWaiting = false;
   person.ended = how;
 }
 
-/** The upgrade screen (apps/web/screens/upgrade), in the browser that paid. */
+/** Uses the upgrade screen (apps/web/screens/upgrade), in the browser that paid. */
 export async function upgrade(
   { world, person }: Run,
   tab: Browser,

@@ -2,37 +2,37 @@ import type { KillPoint } from './operations.ts';
 import type { Join } from './plan.ts';
 import type { World } from './world.ts';
 
-/** What somebody saw when they pressed Buy Now or Upgrade Now. */
+/** The order on the screen when a person pressed Buy Now or Upgrade Now. */
 export interface Seen {
   kind: 'join' | 'upgrade';
-  /** Total Due Today. */
+  /** The Total Due Today. */
   cents: number;
-  /** The membership or upgrade. */
+  /** The product id of the membership or upgrade. */
   productId: number;
 }
 
-/** One person and all that they remember. */
+/** A person with everything that the person remembers. */
 export interface Person {
   join: Join;
   uuid: string | null;
   seen: Seen[];
-  /** What our servers answered that they never should, in words. */
+  /** Answers that our servers should never give, in words. */
   complaints: string[];
-  /** How it ended, as they would tell it. */
+  /** How the join ended, as the person would tell it. */
   ended: string;
-  /** The point at which a server was to be killed and that was not come by. */
+  /** The point at which a server was to be killed but that was never reached. */
   missed: KillPoint | null;
-  /** Checkout as they last saw it. */
+  /** Checkout as the person last saw it. */
   screen: Screen | null;
-  /** An item that was returned, by Stripe's id of its refund. */
+  /** An item that was returned, with Stripe's id of its refund. */
   returned: { refundId: string; productId: number; cents: number } | null;
   /** The payment that the bank holds, from when the person paid until it is settled. */
   held: { intentId: string; settling: Promise<void> | null } | null;
-  /** How many changes of their order's intent hung. */
+  /** How many changes of the order's intent hung. */
   hangs: number;
   /** What is to happen between Buy Now and the card's confirmation. */
   beforeCard: (() => Promise<unknown>) | null;
-  /** They still mean to pay. */
+  /** The person still intends to pay. */
   isWaiting: boolean;
 }
 
@@ -43,14 +43,14 @@ export interface Screen {
   clientSecret: string;
   intentId: string;
 }
-/** A person in the world, among those whose joins are played together. */
+/** A person in the world, with what the joins that are played together share. */
 export interface Run {
   world: World;
   person: Person;
-  /** Ids for what is armed. */
+  /** Returns ids for the points that are armed. */
   nextId: () => number;
-  /** Resolves when the other joins of the unit have come as far. */
+  /** Resolves when the other joins of the unit have reached the same place. */
   meet: () => Promise<void>;
-  /** Resolves when they have all ended. */
+  /** Resolves when all joins of the unit have ended. */
   part: () => Promise<void>;
 }

@@ -3,64 +3,65 @@ import type { Fault } from '../../emulators/shared/faults.ts';
 import { type KillPoint, killPoints, type Operation, operations } from './operations.ts';
 import { type Random, random } from './random.ts';
 
-/** What one person does, and what happens to them. All of it is decided before anything runs. */
+/** What one person does, and what happens to the person. All of it is decided before anything runs. */
 export interface Join {
   name: string;
   start: 'invite' | 'school' | 'selfNomination' | 'checkout';
-  /** Which of the run's contacts comes by code or link; two joins may be one contact's. */
+  /** The index of the run's contact that comes by code or link; two joins may have the same contact. */
   contact: number | null;
   undergraduate: boolean;
   /** Product ids of the catalogue. */
   membership: 1 | 2 | 3;
-  /** Cents, for a checkout whose link names a price. */
+  /** The price in cents, for a checkout whose link sets a price. */
   overrideCents: number | null;
   upsell: 10 | null;
   /** Product ids of donation presets and store items. */
   extras: readonly number[];
-  /** Dollars, as typed. */
+  /** The amount in dollars, as typed. */
   typedDonation: string | null;
-  /** Takes the first extra out again. */
+  /** Whether the person removes the first extra again. */
   removesOne: boolean;
   /** What another tab of the same person changes. */
   changes: 'donation' | 'membership' | 'email' | null;
   /**
-   * After a first look at Checkout; between the screen and Buy Now; while it is pressed; after the card was charged. `behind`:
-   * this tab's own change is still on its way to Stripe when the other tab changes the order again and pays. `left`: after an
-   * authentication that nobody finished. `hung`: this tab's change is on its way for longer than anybody waits, and `hungAfter`
-   * its answer; it is given up, another one hangs too, and the first ends before the order is changed again and paid.
+   * When the change happens: after a first look at Checkout; between the screen and Buy Now; while Buy Now is pressed; after the
+   * card was charged. `behind`: this tab's own change is still on its way to Stripe when the other tab changes the order again and
+   * pays. `left`: after an authentication that nobody finished. `hung`: this tab's change takes longer than anybody waits;
+   * `hungAfter`: its answer does. It is given up, another change hangs too, and the first ends before the order is changed again
+   * and paid.
    */
   changesWhen: 'looking' | 'behind' | 'before' | 'during' | 'after' | 'left' | 'hung' | 'hungAfter';
-  /** Between Buy Now and the card's own confirmation (ms). */
+  /** The time between Buy Now and the card's confirmation (ms). */
   hesitatesMs: number;
-  /** `direct`: with the client secret, and without beginning the payment here. */
+  /** `begun`: as the page does. `direct`: confirms with the client secret, without beginning the payment here. */
   pays: 'begun' | 'direct';
-  /** One after the other, the last again and again. */
+  /** The cards that are tried, in order; the last one is repeated. */
   cards: readonly CardTry[];
-  /** The bank holds the first payment for a while, and lets it succeed or fail. */
+  /** The bank holds the first payment for a while, then lets it succeed or fail. */
   processing: Processing | null;
-  /** Where the browser is closed for good. */
+  /** When the browser is closed for good. */
   leaves: 'checkout' | 'begun' | 'paid' | null;
   /**
-   * What becomes of the payment when the day is over: refunded in Stripe's dashboard, all of it or an item, also after staff
-   * had asked for it here while Stripe did not answer; a refund that comes back from the bank a day later; an inquiry of
-   * the bank; a dispute that stays open, or is won or lost a day later.
+   * What happens to the payment after the day: it is refunded in Stripe's dashboard, in whole or one item, possibly after staff
+   * asked for that here while Stripe did not answer; a refund comes back from the bank a day later; the bank makes an inquiry; a
+   * dispute stays open, or is won or lost a day later.
    */
   aftermath: Aftermath | null;
-  /** Whoever left comes back a day later, with the old page still open. */
+  /** A person who left comes back a day later, with the old page still open. */
   comesBackNextDay: boolean;
-  /** Two tabs press at the same time, at two servers. */
+  /** Two tabs press at the same time, at the two servers. */
   pressesTwice: boolean;
-  /** How the return page reports: `lie` says succeeded of what is not paid. */
+  /** How the return page reports. `lie`: it says succeeded of an intent that is not paid. */
   returns: 'once' | 'thrice' | 'atOnce' | 'lie';
   upgrade: 'take' | 'twice' | 'skip' | 'ignore' | 'declined';
   webhooks: 'deliver' | 'lost' | 'late' | 'doubled' | 'reordered' | 'forged';
   faults: readonly PlannedFault[];
   kill: Kill | null;
-  /** A server's connections to the database end. */
+  /** When a server's connections to the database are ended. */
   breakOff: Kill | null;
-  /** HubSpot has a contact with the email that is typed, with no status or with this one. */
+  /** HubSpot has a contact with the email that is typed, without a status (`blank`) or with this status. */
   known: 'blank' | 'prospect' | 'former' | null;
-  /** The server that the person reaches first. */
+  /** The server that the person's first tab uses. */
   server: 0 | 1;
 }
 
@@ -77,17 +78,17 @@ export const aftermaths = [
 export type Aftermath = (typeof aftermaths)[number];
 
 export interface Processing {
-  /** A moment later, or on the next day, when the person has gone. */
+  /** When the bank settles the payment: a moment later, or on the next day, when the person has gone. */
   until: 'soon' | 'nextDay';
   succeeds: boolean;
-  /** Looks at Checkout again and presses there, or waits on the return page. */
+  /** Whether the person looks at Checkout again and presses there, instead of waiting on the return page. */
   reloads: boolean;
 }
 
 export interface CardTry {
   /** Suffix of Stripe's test payment methods `pm_card_…`. */
   card: string;
-  /** What the cardholder does when the bank asks. */
+  /** What the cardholder does when the bank asks for authentication. */
   authentication: 'complete' | 'fail' | 'leave';
 }
 
@@ -95,27 +96,27 @@ export interface PlannedFault extends Pick<Fault, 'kind' | 'status' | 'times' | 
   operation: Operation;
 }
 
-/** At a named point of a call for this join, or so many milliseconds after Buy Now. */
+/** A server is killed at a named point of a call for this join, or this many ms after Buy Now. */
 export type Kill = { point: KillPoint } | { afterMs: number };
 
 export interface Plan {
   seed: number;
-  /** Whether PostgreSQL is to restart, when half of the joins are done. */
+  /** Whether PostgreSQL is restarted when half of the joins are done. */
   restartsDatabase: boolean;
-  /** Whether a server is to die at every named point, by further joins for those that were not come by. */
+  /** Whether a server has to die at every named point. Points that were not reached get additional joins. */
   killsEverywhere: boolean;
   /** Joins of one unit run at the same time and meet before they pay. */
   units: readonly (readonly Join[])[];
-  /** One after the other, in what the servers do in the background after the day. */
+  /** Kills during the background work after the day, one after the other. */
   night: readonly KillPoint[];
 }
 
-/** A plan of these units and of nothing else that happens. */
+/** Returns a plan of these units, in which nothing else happens. */
 export function planWith(units: Plan['units']): Plan {
   return { seed: 0, killsEverywhere: false, restartsDatabase: false, night: [], units };
 }
 
-/** A join in which nothing happens; a test names what it is about. */
+/** Returns a join in which nothing unusual happens. A test passes only what it is about. */
 export function joinOf(change: Partial<Join> = {}): Join {
   return {
     name: 'join',
@@ -184,11 +185,11 @@ const faultKinds: readonly Pick<PlannedFault, 'kind' | 'status' | 'ms'>[] = [
   { kind: 'hang' },
   { kind: 'hang_after' },
   { kind: 'slow', ms: 400 },
-  // Done after everybody has given it up.
+  // Slower than the server's timeout: the work is done after the server has given it up.
   { kind: 'slow', ms: 1300 },
 ];
 
-/** Where the database breaks off: in a transaction, between calls, and around what Stripe is asked. */
+/** Where database connections are ended: in a transaction, between calls, and around calls to Stripe. */
 const breakPoints: readonly KillPoint[] = [
   'commit:before',
   'commit:before',
@@ -198,10 +199,10 @@ const breakPoints: readonly KillPoint[] = [
   'updateIntent:before',
 ];
 
-/** A call that fails this often fails for good: the client tries it three times by itself. */
+/** How often a call fails in a row. The client tries three times, so the higher numbers fail the call for good. */
 const timesOf = [1, 2, 3, 4];
 
-/** What the background comes by, the first of them with certainty. */
+/** Points that the background work reaches, the first of them for certain. */
 const atNight: readonly KillPoint[] = [
   'listEvents:before',
   'listIntents:after',
@@ -213,16 +214,16 @@ const atNight: readonly KillPoint[] = [
   'refund:before',
 ];
 
-/** So many joins are a larger run. */
+/** From this number of joins on a run counts as large. */
 const LARGER = 100;
 
-/** The whole plan of a run. `kills` of the servers, about a fifth of them at night. */
+/** Makes the whole plan of a run. About a fifth of the `kills` happen at night. */
 export function planOf({ seed, joins, kills }: { seed: number; joins: number; kills: number }): Plan {
   const dice = random(seed);
   const decks = decksOf(dice);
   const units: Join[][] = [];
   for (let count = 0, contacts = 0; count < joins; ) {
-    // The first two are charged both, so that every run has a refund.
+    // Both joins of the first pair are charged, so that every run has a refund.
     const isPair = count + 2 <= joins && (count === 0 || dice.chance(0.14));
     const pays = isPair ? (count === 0 ? 'direct' : decks.pair()) : null;
     const sharesProduct = dice.chance(0.5);
@@ -326,7 +327,7 @@ function someJoin(dice: Random, decks: ReturnType<typeof decksOf>, name: string,
     cards,
     processing: decks.processing(),
     leaves: decks.leaves(),
-    // A second payment of a contact goes back anyway, which a dispute would keep from happening.
+    // A contact's second payment is refunded in any case, and a dispute would prevent that.
     aftermath: typesEmail ? decks.aftermath() : null,
     comesBackNextDay: dice.chance(0.5),
     pressesTwice: dice.chance(0.15),
@@ -345,7 +346,7 @@ function someJoin(dice: Random, decks: ReturnType<typeof decksOf>, name: string,
   };
 }
 
-/** What a join must be like whose changes hang: it comes to Checkout and pays there, and nothing else delays it. */
+/** What a join with hanging changes must be like: it pays at Checkout, and nothing else delays it. */
 const hangs = {
   changes: 'donation',
   pays: 'begun',
@@ -355,7 +356,7 @@ const hangs = {
   processing: null,
 } as const satisfies Partial<Join>;
 
-/** Lets the changes of so many joins hang, each of which is alone in its unit. */
+/** Chooses `hung` joins, each alone in its unit, whose changes hang. */
 function dealHangs(dice: Random, units: Join[][], hung: number): void {
   const singles = units.filter(({ length }) => length === 1);
   const side = dice.deck(['hung', 'hungAfter'] as const);
@@ -369,7 +370,7 @@ export function isHung({ changes, changesWhen }: Join): boolean {
   return changes !== null && (changesWhen === 'hung' || changesWhen === 'hungAfter');
 }
 
-/** Gives kills to joins that come by their point. One kill a join; every point in turn, a fourth at any time. */
+/** Assigns kills to joins that reach their point, one a join. Every point gets its turn; a fourth of the kills are at any time. */
 function dealKills(dice: Random, units: Join[][], kills: number): void {
   const ofPair = /^(refund|moneyBack)/;
   const nextPoint = dice.deck(killPoints.filter((point) => !/^list/.test(point)));
@@ -396,10 +397,10 @@ function dealKills(dice: Random, units: Join[][], kills: number): void {
   }
 }
 
-/** The smallest unit whose first join comes by a point; null for what only the background calls. */
+/** Returns the smallest unit whose first join reaches a point; null for a call that only the background makes. */
 export function unitAt(point: KillPoint, contact: number): Join[] | null {
   if (point.startsWith('list')) return null;
-  // A name is part of an email address.
+  // The name is part of an email address, which may not contain a colon.
   const name = point.replace(':', '.');
   const join = { ...joinOf({ name }), ...comesBy(point), kill: { point } };
   if (!/^(refund|moneyBack)/.test(point)) return [join];
@@ -410,9 +411,9 @@ export function unitAt(point: KillPoint, contact: number): Join[] | null {
   ];
 }
 
-/** What a join must be like to reach a point. */
+/** Returns what a join must be like to reach a point. */
 function comesBy(point: KillPoint): Partial<Join> {
-  // A customer is made in the background, or by the upgrade that needs one.
+  // A customer is created in the background, or by an upgrade that needs one.
   if (/^(confirmWithSavedCard|createCustomer)/.test(point))
     return { leaves: null, pays: 'begun', returns: 'once', upgrade: 'take', cards: [good], faults: [] };
   if (point.startsWith('cancelIntent'))

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { aboutOf, type Operation, operations } from './operations.ts';
 import type { Run } from './person.ts';
 
-/** The faults of this join's plan, as far as it is known by now what its requests will have in them. */
+/** Adds the planned faults of this join to the emulator, as far as the text that identifies their requests is known. */
 export async function plantFaults({ world, person }: Run, intentId: string | null): Promise<void> {
   for (const { operation, ...fault } of person.join.faults) {
     const { method, path, names } = operations[operation];
@@ -12,8 +12,8 @@ export async function plantFaults({ world, person }: Run, intentId: string | nul
 }
 
 /**
- * A join's kill, or the end of a server's connections to the database: where the plan names it, and at the latest when the
- * join is over.
+ * Kills a server, or ends a server's connections to the database, for one join: where the plan says, or when the join is over at
+ * the latest.
  */
 export class Strike {
   readonly #run: Run;
@@ -32,7 +32,7 @@ export class Strike {
     return this.#run.world.servers[this.#run.person.join.server];
   }
 
-  /** As soon as what the point is about has a name. */
+  /** Arms the point as soon as the text that identifies its call is known. */
   arm(intentId: string | null): void {
     const { person } = this.#run;
     const planned = person.join[this.#kind];
@@ -42,7 +42,7 @@ export class Strike {
     const isAboutIntent = operation === 'commit' || operations[operation].names === 'intent';
     if (isAboutIntent !== (intentId !== null)) return;
     this.#isAsked = true;
-    // Which of two payments goes back, which intent is cancelled, and whose commit it is, is not known before.
+    // Which of two payments is refunded, which intent is canceled, and whose commit it is, is not known in advance.
     const about = isAboutIntent && operation !== 'retrieveIntent' ? null : (intentId ?? person.uuid!);
     const { world } = this.#run;
     for (const server of world.servers) {
@@ -56,7 +56,7 @@ export class Strike {
     return this.#kind === 'kill' ? this.#server.kill() : this.#run.world.breakOff(this.#server);
   }
 
-  /** So long after Buy Now. */
+  /** Strikes the planned time after Buy Now. */
   soon(): void {
     const planned = this.#run.person.join[this.#kind];
     if (!planned || !('afterMs' in planned)) return;
@@ -64,7 +64,7 @@ export class Strike {
     this.#timed = pause(planned.afterMs).then(() => this.#strike());
   }
 
-  /** A point that was not come by: it is struck all the same. */
+  /** Strikes now if the point was not reached; waits for a strike that is timed. */
   async now(): Promise<void> {
     const { person } = this.#run;
     const planned = person.join[this.#kind];

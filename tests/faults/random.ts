@@ -1,10 +1,10 @@
-/** A seeded source of choices: the same seed makes the same ones, on every machine. */
+/** A seeded source of choices: the same seed gives the same choices on every machine. */
 export interface Random {
   /** From 0 up to but not including `below`. */
   integer(below: number): number;
   chance(probability: number): boolean;
   pick<T>(items: readonly T[]): T;
-  /** Deals every item once, in an order of its own, before any comes again. */
+  /** Returns a function that deals every item once, in random order, before any item comes again. */
   deck<T>(items: readonly T[]): () => T;
 }
 
@@ -25,7 +25,7 @@ export function random(seed: number): Random {
   };
 }
 
-/** Tommy Ettinger's Mulberry32: from 0 up to but not including 1. */
+/** Tommy Ettinger's Mulberry32: returns numbers from 0 up to but not including 1. */
 function mulberry32(seed: number): () => number {
   let state = seed | 0;
   return () => {

@@ -12,18 +12,18 @@ import type { Person } from './person.ts';
 import { type Join, type Plan, unitAt } from './plan.ts';
 import { emailOf, startWorld, type World } from './world.ts';
 
-/** What a run of a plan came to. */
+/** The outcome of a run of a plan. */
 export interface Report {
   people: Person[];
   /** Joins whose membership is paid and held. */
   paid: number;
   kills: (KillPoint | 'any')[];
-  /** How often each kind of fault at Stripe was met, and what became of webhooks. */
+  /** How often each kind of fault at Stripe occurred, and what happened to webhooks. */
   faults: Record<string, number>;
   webhooks: Record<string, number>;
   calls: Record<ServerCall, number>;
   refunds: number;
-  /** Payments that the bank held, changes of an intent that hung, and how often a server's connections to the database broke off. */
+  /** Payments that the bank held, changes of an intent that hung, and how often a server's database connections were ended. */
   held: number;
   hung: number;
   breaks: number;
@@ -33,21 +33,21 @@ export interface Report {
 }
 
 export interface RunOptions {
-  /** Settings of the two servers. */
+  /** Additional settings of the two servers. */
   env?: NodeJS.ProcessEnv;
   slowCommitMs?: number;
-  /** Units at the same time. */
+  /** How many units run at the same time. */
   atOnce?: number;
   say?: (line: string) => void;
-  /** Aborted: everything is stopped, and the run rejects with the reason. */
+  /** When aborted, everything is stopped, and the run rejects with the reason. */
   signal?: AbortSignal;
-  /** Right before the count: for tests of the count. */
+  /** Called right before the count, for tests of the count. */
   meddle?: (world: World, people: readonly Person[]) => Promise<void>;
 }
 
-/** How long the ones of a unit wait for each other (ms). */
+/** How long the joins of a unit wait for each other (ms). */
 const MEETING_MS = 4000;
-/** How long a server that was told to die at night is given to come by the point (ms). */
+/** How long a server that is to die at night may take to reach the point (ms). */
 const NIGHT_MS = 6000;
 
 /** Runs a plan on two servers, lets a day pass, and counts. */
@@ -68,7 +68,7 @@ export async function runPlan(plan: Plan, options: RunOptions = {}): Promise<Rep
     ...(options.slowCommitMs && { slowCommitMs: options.slowCommitMs }),
   });
   try {
-    // A server that cannot be started ends the run.
+    // The run ends when a server cannot be started.
     const ended = Promise.all(world.servers.map((server) => server.ended)).then(() => {
       throw new Error('a server has stopped');
     });
@@ -131,7 +131,7 @@ export async function runPlan(plan: Plan, options: RunOptions = {}): Promise<Rep
     await world.pass(26);
     await world.settle();
     await doAsStaff(world, people);
-    // What Stripe reports of it makes joins due again.
+    // What Stripe reports of the night makes joins due again.
     await world.webhooks.idle();
     await world.tellHubspot();
     say(`  a day has passed, ${seconds(began)} s`);
@@ -187,7 +187,10 @@ function somebody(join: Join): Person {
   };
 }
 
-/** The one place where the suite asks the server's own count. Nothing is too young: everything has been settled. */
+/**
+ * Reconciles; the only place where the suite uses the server's own count. There is no grace period, since everything has been
+ * settled.
+ */
 async function byReconcile(world: World): Promise<Difference[]> {
   const { differences } = await reconcile(world.wired.deps, { graceMinutes: 0 });
   return differences.map(({ kind, subject, text }) => ({ kind: `reconcile: ${kind}`, subject, text }));
@@ -203,13 +206,13 @@ function byPeople(people: readonly Person[]): Difference[] {
   });
 }
 
-/** Kills in what the servers do by themselves: each begins its background when it starts. A day passes before each. */
+/** Kills servers during their background work, which each begins when it starts. A day passes before each kill. */
 async function spendTheNight(world: World, points: readonly KillPoint[]): Promise<void> {
   for (const [index, point] of points.entries()) {
     const server = world.servers[index % 2]!;
     const id = -1 - index;
     server.arm({ id, point, about: null });
-    // The other server may have taken the turn of a task that only one does.
+    // The other server may have done the task, which only one server does at a time.
     for (let tries = point.startsWith('list') ? 3 : 1; tries > 0 && server.isArmed(id); tries--) {
       await world.pass(25);
       await server.kill();
@@ -225,7 +228,10 @@ function killsOf({ servers }: World): (KillPoint | 'any')[] {
   return servers.flatMap(({ kills }) => kills);
 }
 
-/** Every join of a unit comes to `meet` at least once; the first waits for the last, but not for ever. */
+/**
+ * Returns a function that makes each join's `meet`. Every join of a unit comes to it at least once; the first waits for the last,
+ * but not forever.
+ */
 function meeting(size: number): () => () => Promise<void> {
   const all = Promise.withResolvers<void>();
   let left = size;

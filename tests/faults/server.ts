@@ -10,20 +10,20 @@ import { wire } from '../../apps/server/wire.ts';
 import { type KillPoint, type ServerCall, serverCalls } from './operations.ts';
 
 /**
- * A server process that can be killed or held at a named point: what apps/server/main.ts starts, with its calls to Stripe and
+ * A server process that can be killed or held at a named point: the server of apps/server/main.ts, with its calls to Stripe and
  * its commits watched. `FAULTS` has the settings below; the runner arms and disarms further points by messages.
  */
 export interface ServerSettings {
   /** How long the server waits for Stripe (ms). */
   timeoutMs: number;
-  /** Every commit takes this much longer (ms), as on a slow disk: what is not locked is seen to be raced. */
+  /** Every commit takes this much longer (ms), as on a slow disk, so that missing locks lead to visible races. */
   slowCommitMs: number;
-  /** A line for each kill at a point, written right before it. */
+  /** The file that gets a line for each kill at a point, right before the kill. */
   killedFile: string;
   armed: Armed[];
 }
 
-/** At this point, of a call that has `about` in its arguments, or of any call when null: die, or wait to be told to go on. */
+/** An order to die or to wait at a point: in a call that has `about` in its arguments, or in any call when null. */
 export interface Armed {
   id: number;
   point: KillPoint;
@@ -31,7 +31,7 @@ export interface Armed {
   does: 'die' | 'wait';
 }
 
-/** What the runner says. */
+/** A message of the runner. */
 export interface Order {
   arm?: Armed;
   disarm?: number;
@@ -59,7 +59,10 @@ process.send?.({ listening: server.url });
 process.once('SIGTERM', () => void server.stop().then(() => process.exit(0)));
 process.once('disconnect', () => process.exit(0));
 
-/** Dies here if it was told to: `kill -9`, so that nothing is finished and nobody is told. Or waits here. */
+/**
+ * Kills this process with `kill -9` if the point is armed for that, so that nothing is finished or reported. If the point is armed
+ * to wait, waits.
+ */
 async function reach(point: KillPoint, text: string): Promise<void> {
   const hit = armed.find(
     (candidate) => candidate.point === point && (candidate.about === null || text.includes(candidate.about)),
@@ -73,7 +76,7 @@ async function reach(point: KillPoint, text: string): Promise<void> {
   }
   appendFileSync(settings.killedFile, `${JSON.stringify(hit)}\n`);
   process.kill(process.pid, 'SIGKILL');
-  // The signal is on its way: nothing more may happen.
+  // The signal is on its way, and nothing more may run before it arrives.
   for (;;);
 }
 

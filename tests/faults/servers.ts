@@ -7,25 +7,25 @@ import type { Armed, Order, ServerSettings } from './server.ts';
 
 const program = resolve(import.meta.dirname, 'server.ts');
 
-/** A server hears a little later (ms) that its connections broke off. */
+/** How much later a server may notice that its connections were ended (ms). */
 const BROKEN_MS = 1_000;
 
 /** What the runner does while a server waits at a point. */
 type WhileWaiting = () => Promise<unknown>;
 
-/** One of the two servers: it comes back on the same port whenever it was killed. */
+/** One of the two servers. It restarts on the same port whenever it was killed. */
 export class Server {
   readonly url: string;
-  /** Where it died: named points, and `any` for kills from outside. */
+  /** Where the server died: named points, and `any` for kills from outside. */
   readonly kills: (KillPoint | 'any')[] = [];
-  /** Why it ended each time that nobody had killed it. There must be none. */
+  /** The reason of each end without a kill. There must be none. */
   readonly exits: string[] = [];
-  /** When its connections to the database were broken off (ms since 1970). */
+  /** When its database connections were ended (ms since 1970). */
   readonly breaks: { from: number; to: number }[] = [];
   readonly #waiting = new Map<number, WhileWaiting>();
   readonly #env: NodeJS.ProcessEnv;
   readonly #settings: Omit<ServerSettings, 'armed'>;
-  /** Told of what it was armed with when it has come by the point. */
+  /** Called with the id of a point when the server has reached the point. */
   reached: (id: number) => void = () => {};
   #armed: Armed[] = [];
   #child: Child | undefined;
@@ -56,17 +56,17 @@ export class Server {
     return this.#up.promise;
   }
 
-  /** Resolves at its next death. */
+  /** Resolves when the server dies next. */
   nextDeath(): Promise<void> {
     return this.#deaths.promise;
   }
 
-  /** Lets it die at this point, once. */
+  /** Makes the server die at this point, once. */
   arm(armed: Omit<Armed, 'does'>): void {
     this.#arm({ ...armed, does: 'die' });
   }
 
-  /** Lets it wait at this point, once, until the work is done. */
+  /** Makes the server wait at this point, once, until the work is done. */
   holdAt(armed: Omit<Armed, 'does'>, work: WhileWaiting): void {
     this.#waiting.set(armed.id, work);
     this.#arm({ ...armed, does: 'wait' });
@@ -88,7 +88,7 @@ export class Server {
     tell({ goOn: id });
   }
 
-  /** Whether its connections were broken off between these moments (ms since 1970), or right before. */
+  /** Whether its connections were ended between these moments (ms since 1970), or right before. */
   wasBroken(from: number, to: number): boolean {
     return this.breaks.some((one) => one.from <= to && one.to + BROKEN_MS >= from);
   }
@@ -97,7 +97,7 @@ export class Server {
     return this.#armed.some((armed) => armed.id === id);
   }
 
-  /** False when it was not armed with this any more: it has died of it. */
+  /** Removes a point. Returns false when it was no longer armed, because the server has died at it. */
   disarm(id: number): boolean {
     if (!this.isArmed(id)) return false;
     this.#armed = this.#armed.filter((armed) => armed.id !== id);
@@ -105,7 +105,7 @@ export class Server {
     return true;
   }
 
-  /** Kills it from outside, once it is up, and waits for its death. */
+  /** Kills the server from outside once it is up, and waits for its death. */
   async kill(): Promise<void> {
     await this.up();
     const death = this.nextDeath();
@@ -119,7 +119,7 @@ export class Server {
     await this.#running;
   }
 
-  /** Rejects when the server cannot be started. */
+  /** Restarts the server after each death. Rejects when it cannot be started. */
   async #keepRunning(): Promise<void> {
     while (!this.#isStopping) {
       let child: Child | undefined;
@@ -151,7 +151,7 @@ export class Server {
       if (this.#isStopping) return;
       const isKilled = reason === 'signal SIGKILL';
       if (!isKilled && !wasUp) {
-        // It was started while the database was away.
+        // The server was started while the database was down.
         if (this.wasBroken(since, Date.now())) continue;
         throw new Error(`a server did not start (${reason})`);
       }
@@ -175,7 +175,7 @@ export class Server {
       .map((line) => JSON.parse(line) as Armed);
   }
 
-  /** Rejects when it cannot be started again. */
+  /** Rejects when the server cannot be restarted. */
   get ended(): Promise<void> {
     return this.#running;
   }

@@ -8,9 +8,9 @@ import { signature } from '../../emulators/stripe/webhooks.ts';
 import type { Join } from './plan.ts';
 import type { Server } from './servers.ts';
 
-/** Waits between tries (ms); Stripe goes on for three days, which is more than a run has. */
+/** The waits between tries (ms). Stripe goes on for three days, which is longer than a run. */
 const WAITS = [250, 500, 1000, 2000, 4000];
-/** Events of a join that come reordered are collected for so long (ms). */
+/** How long the events of a join are collected before they are delivered in another order (ms). */
 const COLLECT_MS = 1200;
 
 export interface WebhookCounts {
@@ -22,24 +22,24 @@ export interface WebhookCounts {
   forged: number;
 }
 
-/** Stands between Stripe and our servers, and does to each join's webhooks what its plan says. */
+/** A proxy between Stripe and our servers that treats each join's webhooks as its plan says. */
 export interface Webhooks {
   url: string;
   secret: string;
   counts: WebhookCounts;
-  /** Answers of ours that should not have been, in words. */
+  /** Answers that our servers should never give, in words. */
   complaints: string[];
-  /** Resolves when nothing is on its way. */
+  /** Resolves when no webhook is on its way. */
   idle(): Promise<void>;
-  /** Hours later: what was held arrives, signed anew as Stripe does for every try. */
+  /** Delivers the held webhooks hours later, with new signatures, as Stripe makes for every try. */
   flushLate(): Promise<void>;
   close(): Promise<void>;
 }
 
 export async function startWebhooks(options: {
-  /** Our servers. */
+  /** Returns our servers. */
   to: () => readonly Pick<Server, 'url' | 'wasBroken'>[];
-  /** By a join's session; the other joins' webhooks are delivered. */
+  /** Returns the mode by a join's session. Webhooks without a mode are delivered. */
   modeOf: (uuid: string) => Join['webhooks'] | undefined;
 }): Promise<Webhooks> {
   const counts: WebhookCounts = { delivered: 0, lost: 0, late: 0, doubled: 0, reordered: 0, forged: 0 };
@@ -55,7 +55,7 @@ export async function startWebhooks(options: {
     underWay.add(watched);
   };
 
-  /** The status of the answer; 0 where there was none that says anything. */
+  /** Returns the status of the answer; 0 when there was no answer that means anything. */
   async function post(payload: string, signed: string): Promise<number> {
     const servers = options.to();
     const server = servers[turn++ % servers.length]!;
@@ -87,7 +87,7 @@ export async function startWebhooks(options: {
     late.push(event);
   }
 
-  /** Somebody who knows the address and not the secret: each must be refused. */
+  /** Sends webhooks of somebody who knows the address but not the secret. Each must be refused. */
   async function forge(made: Stripe.Event): Promise<void> {
     const intent = made.data.object as Stripe.PaymentIntent;
     const forged = JSON.stringify({
@@ -151,7 +151,7 @@ export async function startWebhooks(options: {
     }
   }
 
-  /** The newest first. */
+  /** Collects a session's events, to deliver the newest first. */
   function collect(session: string, event: Stripe.Event): void {
     const waiting = collected.get(session);
     if (waiting) {

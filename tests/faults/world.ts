@@ -33,13 +33,13 @@ import type { Join } from './plan.ts';
 import { Server } from './servers.ts';
 import { startWebhooks, type Webhooks } from './webhooks.ts';
 
-/** A fault server gives Stripe up after this, instead of 20 s (ms). */
+/** After this time (ms) a server gives up a call to Stripe; in production it waits 20 s. */
 const TIMEOUT_MS = 1_500;
-/** How long HubSpot may take to hear of everything, and PostgreSQL to restart (ms). */
+/** How long it may take until HubSpot is told of everything, and until PostgreSQL has restarted (ms). */
 const TOLD_MS = 30_000;
 const RESTART_MS = 20_000;
 
-/** What letters meet on their way, again and again. */
+/** Faults that letters meet, repeated throughout the run. */
 const MAIL_FAULTS: readonly MailFault[] = [
   { kind: 'status', at: 'rcpt', status: 451, skip: 1, times: 3 },
   { kind: 'cut', at: 'data', skip: 2, times: 3 },
@@ -50,67 +50,67 @@ const MAIL_FAULTS: readonly MailFault[] = [
 ];
 
 export const SCHOOL_CODE = 'FAULTSCHOOL';
-/** The code and the HubSpot id of the run's contacts. */
+/** The invite code and the HubSpot id of the run's contacts. */
 export const codeOf = (contact: number) => `FAULT${contact}`;
 export const contactIdOf = (contact: number) => String(900_000 + contact);
-/** What a joiner types, at first and as they correct it later. */
+/** The email that a joiner types; `change` makes the corrected one. */
 export const emailOf = (name: string, change = '') => `joiner.${name}${change}@example.com`.toLowerCase();
 
 export interface WorldOptions {
   contacts: number;
   modeOf: (uuid: string) => Join['webhooks'] | undefined;
-  /** Further contacts that HubSpot has before anybody joins. */
+  /** Additional contacts that HubSpot has before anybody joins. */
   known?: readonly { email: string; status: string | null }[];
-  /** With a PostgreSQL of its own, which can be restarted. */
+  /** Use a separate PostgreSQL, which can be restarted. */
   restartsDatabase?: boolean;
-  /** For the two servers alone. */
+  /** Settings for the two servers only. */
   env?: NodeJS.ProcessEnv;
   slowCommitMs?: number;
 }
 
-/** Two servers on one PostgreSQL, Stripe between them and us, and time, which passes when it is told to. */
+/** Two servers on one PostgreSQL, the providers' emulators, and a clock that is moved forward on command. */
 export interface World {
   stripeUrl: string;
   servers: readonly [Server, Server];
   webhooks: Webhooks;
-  /** The same deployment, wired in this process: for what staff and the background do. */
+  /** The same deployment wired in this process, for the work of staff and of the background. */
   wired: Wired;
   database: pg.Pool;
   /** Calls the emulated Stripe as its dashboard does. */
   stripe<T>(method: string, path: string, form?: Record<string, string>): Promise<T>;
-  /** Everything on the account of a kind, read page by page. */
+  /** Returns all objects of a kind on the account, read page by page. */
   everything<T extends { id: string }>(
     kind: 'charges' | 'refunds' | 'payment_intents' | 'disputes' | 'balance_transactions',
   ): Promise<T[]>;
   requests(): Promise<LedgerEntry[]>;
-  /** All contacts at HubSpot, read page by page. */
+  /** Returns all contacts at HubSpot, read page by page. */
   contacts(): Promise<{ id: string; email: string | null; status: string | null }[]>;
-  /** Staff write a contact's status in HubSpot. */
+  /** Writes a contact's status in HubSpot, as staff do. */
   setStatus(contactId: string, status: string): Promise<void>;
-  /** Sends HubSpot what it has not heard of, until nothing is left. */
+  /** Sends HubSpot what it has not been told, until nothing is left. */
   tellHubspot(): Promise<void>;
-  /** Sends every letter that is due, however often it failed before; all that came. */
+  /** Sends every letter that is due, however often it failed before. Returns all letters that arrived. */
   sendLetters(): Promise<KeptLetter[]>;
-  /** What staff write for the accountant of all days, as CSV. */
+  /** Returns the CSV file for the accountant, over all days. */
   accountantsFile(): Promise<string>;
-  /** Ends all connections that a server has to the database. */
+  /** Ends all database connections of a server. */
   breakOff(server: Server): Promise<void>;
-  /** PostgreSQL stops and starts again, on the same port. */
+  /** Stops PostgreSQL and starts it again on the same port. */
   restartDatabase(): Promise<void>;
   addFault(fault: Fault): Promise<void>;
-  /** Takes away all faults that nobody has met; how often each kind was met. */
+  /** Removes all faults that no request has met. Returns how often each kind was met. */
   clearFaults(): Promise<Record<string, number>>;
-  /** What banks do, by a control of the emulated Stripe. */
+  /** Does what banks do, through a control of the emulated Stripe. */
   bank(path: string, body: object): Promise<{ id: string }>;
-  /** Whether the bank holds what is paid by this intent from now on. */
+  /** Sets whether the bank holds payments of this intent from now on. */
   hold(intentId: string, hold: boolean): Promise<void>;
-  /** The issuer refuses a saved card from now on. */
+  /** Makes the issuer refuse a saved card from now on. */
   refuseCard(paymentMethod: string): Promise<void>;
-  /** For one join: its Buy Now was so long ago. */
+  /** Moves one join's Buy Now back by these seconds. */
   wait(uuid: string, seconds: number): Promise<void>;
-  /** For everybody, at Stripe too. */
+  /** Lets time pass for everybody, also at Stripe. */
   pass(hours: number): Promise<void>;
-  /** What the background does, until it finds nothing more to do. */
+  /** Runs the background work until it finds nothing more to do. */
   settle(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -158,13 +158,13 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     stops.push(() => wired.database.destroy());
     await invite(wired, folder, options.contacts);
     const database = new pg.Pool({ connectionString: tested.url, max: 4 });
-    /** What somebody writes at this moment is left to them: they may hold one of these rows, and wait for another. */
+    /** Skips rows that another transaction has locked: it may wait for another of these rows, which would be a deadlock. */
     const makeDue = (table: string, key: string, column: string, due: string) =>
       database.query(
         `update ${table} set ${column} = now() where ${key} in (select ${key} from ${table} where ${due} for update skip locked)`,
       );
     database.on('error', () => {});
-    // One may be cut off while it is taken, or while the pool ends it.
+    // A connection may be cut off while it is in use, or while the pool closes it.
     database.on('connect', (client) => client.on('error', () => {}));
     stops.push(() => database.end());
 
@@ -189,7 +189,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     const second = await startServer(1);
     stops.push(() => second.stop());
     const servers = [first, second] as const;
-    // Both may be armed for the same: only one is to meet it.
+    // Both servers may be armed for the same point, but only one may reach it.
     first.reached = (id) => void second.disarm(id);
     second.reached = (id) => void first.disarm(id);
     listening = servers;
@@ -199,7 +199,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
         const signal = AbortSignal.timeout(5_000);
         const answer = await requestStripe<T>(stripeUrl, method, path, form, signal).catch(() => undefined);
         if (answer && answer.status < 300) return answer.body;
-        // A fault that was meant for the server met us.
+        // A fault that was meant for the server hit this call.
         if (tries === 5 || (answer && answer.status < 500 && answer.status !== 409))
           throw new Error(`${method} ${path}: ${JSON.stringify(answer?.body)}`);
       }
@@ -242,7 +242,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
         const due = 'sent_at is null and refusal is null and withdrawn_at is null and due_at <= now()';
         const deadline = Date.now() + TOLD_MS;
         for (let round = 0; Date.now() < deadline; round++) {
-          // Whoever took one and was killed has it for a while.
+          // A process that took a letter and was killed keeps it for a while.
           if (round % 20 === 0) await makeDue('letter', 'id', 'next_try_at', due);
           while (await sendDue(wired.deps, config.mail!));
           const { rowCount } = await database.query(`select from letter where ${due} limit 1`);
@@ -318,7 +318,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       },
       async settle() {
         for (let open = -1, round = 0; round < 200; round++) {
-          // One round of the background; `stop` waits for it.
+          // Starts one round of the background; the returned function waits for it.
           await startSweeping(wired.deps)();
           const { rows } = await database.query<{ open: number }>(
             `select (select count(*)::int from payment where status = 'open')
@@ -335,12 +335,12 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   }
 }
 
-/** What a server calls itself at the database. */
+/** Returns the application name of a server's database connections. */
 function connectionsOf(server: number): string {
   return `server-${server}`;
 }
 
-/** Who comes by code or link. */
+/** Makes the contacts that come by code or link. */
 function invitedContacts(contacts: number): SeedContact[] {
   return Array.from({ length: contacts }, (_, contact) => ({
     id: contactIdOf(contact),
@@ -353,7 +353,7 @@ function invitedContacts(contacts: number): SeedContact[] {
   }));
 }
 
-/** Whose email somebody types who is not proven to be them. */
+/** Makes the contacts whose email a person types without being proven to be the contact. */
 function knownContacts(known: NonNullable<WorldOptions['known']>): SeedContact[] {
   return known.map(({ email, status }, index) => ({
     id: String(800_000 + index),
@@ -378,9 +378,7 @@ async function invite({ database, deps }: Wired, folder: string, contacts: numbe
   if (refused > 0) throw new Error(`${refused} of the run's invitations were not taken`);
 }
 
-/**
- * Time passes: since everything here goes by PostgreSQL's own clock, every moment that is written down moves back instead.
- */
+/** Lets time pass in the database. Everything there uses PostgreSQL's own clock, so every stored time is moved back instead. */
 async function ageDatabase(database: pg.Pool, hours: number): Promise<void> {
   const { rows } = await database.query<{ name: string; columns: string[] }>(
     `select table_name as name, array_agg(quote_ident(column_name))::text[] as columns
@@ -394,7 +392,10 @@ async function ageDatabase(database: pg.Pool, hours: number): Promise<void> {
   }
 }
 
-/** The servers go on working meanwhile, PostgreSQL may choose us to end a deadlock, and it may be restarting. */
+/**
+ * Retries work that may fail: the servers go on working meanwhile, PostgreSQL may abort it to end a deadlock, and PostgreSQL may
+ * be restarting.
+ */
 async function retried(work: () => Promise<unknown>): Promise<void> {
   const deadline = Date.now() + RESTART_MS;
   for (;;) {
@@ -409,7 +410,7 @@ async function retried(work: () => Promise<unknown>): Promise<void> {
   }
 }
 
-/** The same at Stripe: its objects and its idempotency keys were made so much earlier. */
+/** Lets time pass at Stripe: moves the creation of its objects and idempotency keys back. */
 function ageStripe(folder: string, hours: number): void {
   const database = new DatabaseSync(join(folder, 'stripe/stripe.sqlite'));
   try {

@@ -4,7 +4,7 @@ import { MEMBER } from '../../apps/server/providers/hubspot/properties.ts';
 import { listContacts, listStripe } from './providers.ts';
 import type { StandIns } from './standIns.ts';
 
-/** Resolves when HubSpot has been told of every join, or has refused it; after `patienceMs` in any case. */
+/** Waits until HubSpot has been told of every join or has refused it, but at most `patienceMs`. */
 export async function untilTold(database: pg.Client, patienceMs: number): Promise<void> {
   const deadline = performance.now() + patienceMs;
   for (;;) {
@@ -17,8 +17,8 @@ export async function untilTold(database: pg.Client, patienceMs: number): Promis
 }
 
 /**
- * What Stripe, the database and HubSpot do not agree on, a line each: payments by intent and cents, and who is a member, by
- * the contact's id. Empty when they agree. For joins of contacts that HubSpot knows, of which none was refunded.
+ * Returns a line for each disagreement between Stripe, the database and HubSpot: payments by intent and cents, and members by the
+ * contact's id. Empty when they agree. Only for joins of contacts that HubSpot knows, and of which none was refunded.
  */
 export async function disagreements(
   database: pg.Client,

@@ -8,18 +8,19 @@ import { migrate, readMigrations } from '../../apps/server/platform/database/mig
 import { type RunningPostgres, startPostgres } from '../../tools/local/postgres.ts';
 import { isRunning } from '../../tools/local/processes.ts';
 
-/** Held while the template is made and leftovers are cleared. */
+/** An advisory lock, held while the template is made and leftovers are removed. */
 const preparing = 7_368_276;
 
 export interface TestDatabase {
   url: string;
-  /** Ends what is still connected, removes the database, and stops the server if nobody else uses it. */
+  /** Ends the remaining connections, removes the database, and stops the server if nobody else uses it. */
   drop(): Promise<void>;
 }
 
 /**
- * A fresh, migrated, empty database on a real PostgreSQL. `npm test` starts one server for all files and names it in
- * TEST_POSTGRES_URL, and one that needs another names its own; a test file run by hand starts or joins one of this checkout under the system's temporary folder.
+ * Creates a fresh, migrated, empty database on a real PostgreSQL. `npm test` starts one server for all files and names it in
+ * TEST_POSTGRES_URL; a test that needs another server passes it as `given`. A test file that is run by hand starts or joins a
+ * server of this checkout, under the system's temporary folder.
  */
 export async function testDatabase(given = process.env.TEST_POSTGRES_URL): Promise<TestDatabase> {
   const server = given ? undefined : await startTestPostgres(byHandFolder());
@@ -38,8 +39,8 @@ export async function testDatabase(given = process.env.TEST_POSTGRES_URL): Promi
 }
 
 /**
- * A PostgreSQL for tests. It is quick because it forgoes fsync: after a crash of the machine its databases are worthless,
- * which is fine for tests and for nothing else. What tests say about durability is said with `startPostgres`.
+ * Starts a PostgreSQL for tests. It is fast because fsync is off: after a crash of the machine its databases are lost, which only
+ * tests can accept. Tests of durability use `startPostgres`.
  */
 export function startTestPostgres(dataDir: string): Promise<RunningPostgres> {
   placeCluster(dataDir);
@@ -51,20 +52,20 @@ export function startTestPostgres(dataDir: string): Promise<RunningPostgres> {
 }
 
 /**
- * Puts the files of an empty PostgreSQL into a data folder that has none, as its first start would: `npm test` names some to
- * copy in TEST_POSTGRES_FILES, which takes a tenth of the time.
+ * Copies the files of an empty PostgreSQL into a data folder that has none. `npm test` names such files in TEST_POSTGRES_FILES;
+ * copying them takes a tenth of the time of a first start.
  */
 export function placeCluster(dataDir: string, files = process.env.TEST_POSTGRES_FILES): void {
   const cluster = join(dataDir, 'postgres');
   if (!files || existsSync(cluster)) return;
   cpSync(files, cluster, { recursive: true });
   chmodSync(cluster, 0o700);
-  // A port of its own.
+  // Port 0: the copy must not use the original's port.
   const connection = join(cluster, 'connection.json');
   writeFileSync(connection, JSON.stringify({ ...JSON.parse(readFileSync(connection, 'utf8')), port: 0 }));
 }
 
-/** One folder for each checkout and user, closed to everybody else. */
+/** Returns one folder for each checkout and user, which nobody else may enter. */
 function byHandFolder(): string {
   const checkout = resolve(import.meta.dirname, '../..');
   const key = createHash('sha256').update(checkout).digest('hex').slice(0, 12);
@@ -76,7 +77,7 @@ function byHandFolder(): string {
   return folder;
 }
 
-/** The name of a migrated database to copy from, made once for each set of migration files. */
+/** Returns the name of a migrated database to copy from, made once for each set of migration files. */
 async function template(admin: pg.Client, serverUrl: string): Promise<string> {
   const files = await readMigrations();
   const hash = createHash('sha256').update(files.map((file) => `${file.name} ${file.checksum}`).join('\n'));
@@ -86,7 +87,7 @@ async function template(admin: pg.Client, serverUrl: string): Promise<string> {
     const { rows } = await admin.query<{ datname: string }>('select datname from pg_database');
     const existing = rows.map((row) => row.datname);
     if (existing.includes(name)) return name;
-    // The first to come also clears what killed tests and older migrations left.
+    // Whoever makes the template also removes what killed tests and older migrations left.
     for (const left of existing) {
       const maker = /^test_(\d+)_/.exec(left)?.[1];
       if (
@@ -109,7 +110,10 @@ async function template(admin: pg.Client, serverUrl: string): Promise<string> {
   }
 }
 
-/** A connection that has just ended may count for some milliseconds more, and then PostgreSQL refuses the copy. */
+/**
+ * Copies a database. A connection that has just ended may count for some milliseconds more, during which PostgreSQL refuses the
+ * copy, so it is retried.
+ */
 async function createFrom(admin: pg.Client, name: string, source: string): Promise<void> {
   const deadline = Date.now() + 5000;
   for (;;) {

@@ -5,7 +5,7 @@ import { askHubspot } from './providers.ts';
 import type { TestServer } from './testServer.ts';
 
 /**
- * Sends HubSpot what is due, now, in as many rounds as that takes, and as if it had long forgotten what it had against us.
+ * Sends HubSpot everything that is due, at once, in as many rounds as needed, ignoring earlier failures and the call budget.
  * Returns how many rows were sent.
  */
 export async function deliver({ deps, background, hubspot }: TestServer): Promise<number> {
@@ -20,7 +20,7 @@ export async function deliver({ deps, background, hubspot }: TestServer): Promis
   }
 }
 
-/** These properties of a contact as HubSpot holds them. */
+/** Returns properties of a contact as HubSpot holds them. */
 export async function atHubspot(
   { hubspotUrl }: TestServer,
   contactId: string,
@@ -38,7 +38,7 @@ export async function editAtHubspot(
   await askHubspot(hubspotUrl, 'PATCH', `/${contactId}`, { properties });
 }
 
-/** A new contact in HubSpot of whom it has an email and what is given; its id. */
+/** Creates a contact in HubSpot with an email and the given properties. Returns its id. */
 export async function newContact(
   { hubspot }: TestServer,
   email: string,

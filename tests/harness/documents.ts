@@ -1,11 +1,11 @@
 import { createCipheriv } from 'node:crypto';
 import { crc32, deflateRawSync, deflateSync } from 'node:zlib';
 
-/** Small, valid documents of every accepted type, and what hostile ones are made of. All made here. */
+/** Small, valid documents of every accepted type, and the parts of hostile ones. All are made here. */
 
 /**
- * A page with a line of text; padded to `size` bytes by a comment, when that is more. `trailer` goes into its dictionary,
- * `more` are objects from number 6 on.
+ * Makes a page with a line of text, padded with a comment if it has fewer than `size` bytes. `trailer` goes into the trailer
+ * dictionary; `more` are objects from number 6 on.
  */
 export function pdf({
   size = 0,
@@ -38,16 +38,16 @@ export function pdf({
     return `${text}trailer\n<< /Size ${objects.length + 1} /Root 1 0 R ${trailer}>>\nstartxref\n${xref}\n%%EOF\n`;
   };
   let padding = '';
-  // The offsets grow with the padding, so its length is found in a few rounds.
+  // The offsets become longer with the padding, so the padding's length is found in a few rounds.
   for (let missing = size - build('').length; missing > 1; missing = size - build(padding).length)
     padding = `%${'.'.repeat(Math.max(0, padding.length + missing - 2))}\n`;
   return Buffer.from(build(padding), 'latin1');
 }
 
-/** What a PDF permits, as ISO 32000-2, table 22, has it: all but printing, or all. */
+/** The permissions of a PDF (ISO 32000-2, table 22): all but printing, or all. */
 export const permissions = { butPrinting: -1852, all: -4 };
 
-/** A PDF that says it is encrypted, by the standard handler. Its text is left as it is: nobody here decrypts it. */
+/** Makes a PDF that says it is encrypted by the standard handler. Its text is not encrypted, since nothing here decrypts it. */
 export function encryptedPdf(permitted: number): Buffer {
   const entry = 'ab'.repeat(48);
   return pdf({
@@ -56,7 +56,7 @@ export function encryptedPdf(permitted: number): Buffer {
   });
 }
 
-/** A picture of one grey pixel for every segment and scan that a decoder asks for. */
+/** Makes a picture of one grey pixel, with every segment and scan that a decoder needs. */
 export function jpeg(): Buffer {
   return Buffer.from(
     'ffd8ffe000104a46494600010100000100010000ffdb004300' +
@@ -66,7 +66,7 @@ export function jpeg(): Buffer {
   );
 }
 
-/** A picture of so many scans, each with its table, as a progressive one has them: some 35 bytes a scan. */
+/** Makes a picture of `count` scans, each with its table as in a progressive picture: about 35 bytes a scan. */
 export function jpegOfScans(count: number): Buffer {
   const whole = jpeg();
   const scan = whole.subarray(whole.indexOf('ffc40014', 0, 'hex') + 22, -2);
@@ -74,7 +74,7 @@ export function jpegOfScans(count: number): Buffer {
   return Buffer.concat([whole.subarray(0, -2), ...scans, whole.subarray(-2)]);
 }
 
-/** A picture with so many empty comments, 4 bytes each, before the first scan. */
+/** Makes a picture with `count` empty comments, 4 bytes each, before the first scan. */
 export function jpegOfSegments(count: number): Buffer {
   const whole = jpeg();
   return Buffer.concat([whole.subarray(0, 2), Buffer.alloc(4 * count, 'fffe0002', 'hex'), whole.subarray(2)]);
@@ -82,7 +82,7 @@ export function jpegOfSegments(count: number): Buffer {
 
 export const png = () => pngOfChunks(1);
 
-/** A picture whose data is in so many chunks; all but the first are empty, of 12 bytes each. */
+/** Makes a picture whose data is in `count` chunks. All but the first are empty, with 12 bytes each. */
 export function pngOfChunks(count: number): Buffer {
   const chunk = (type: string, data: Buffer) => {
     const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);
@@ -98,7 +98,7 @@ export function pngOfChunks(count: number): Buffer {
   ]);
 }
 
-/** A compound file with these streams; WordDocument makes it one of Word's. */
+/** Makes a compound file with these streams. With WordDocument it is a Word document. */
 export function compoundFile(...streams: string[]): Buffer {
   const sectors = 8;
   const header = Buffer.alloc(512);
@@ -134,19 +134,19 @@ export function compoundFile(...streams: string[]): Buffer {
 }
 export const doc = () => compoundFile('WordDocument');
 
-/** A Word document of 16 kB whose directory is a ring: its last sector's next one is its first. */
+/** Makes a Word document of 16 kB whose directory is a cycle: its last sector points to its first. */
 export function docRing(): Buffer {
   return compoundOf(new Array(100).fill('WordDocument'), { next: 0 });
 }
 
-/** A Word document with so many streams in its directory. */
+/** Makes a Word document with `count` streams in its directory. */
 export function docOfEntries(count: number): Buffer {
   return compoundOf(['WordDocument', ...new Array(count - 1).fill('ObjInfo')]);
 }
 
 /**
- * A compound file whose directory has these empty streams, 4 a sector, with as many table sectors as that needs.
- * `next`: the place of the directory's sector that follows its last one.
+ * Makes a compound file whose directory has these empty streams, 4 in a sector, with as many table sectors as needed. `next`: the
+ * directory sector to which the last one points.
  */
 function compoundOf(streams: readonly string[], { next }: { next?: number } = {}): Buffer {
   const header = Buffer.from(doc().subarray(0, 512));
@@ -181,7 +181,7 @@ export interface Part {
   name: string;
   data: Buffer | string;
   isStored?: boolean;
-  /** What the archive says, where that is not the truth. */
+  /** Values that the archive states falsely. */
   says?: { size?: number; flags?: number; offset?: number };
 }
 
@@ -220,7 +220,7 @@ export function zip(parts: readonly Part[], comment: Buffer = Buffer.alloc(0)): 
 
 const XML = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
 
-/** The list of a Word document's parts; `elements` say which of them has its text. */
+/** Makes the list of a Word document's parts. `elements` say which part has its text. */
 export function contentTypes(elements: string): string {
   return `${XML}<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>${elements}</Types>`;
 }
@@ -239,14 +239,14 @@ export const docxParts: readonly Part[] = [
 ];
 export const docx = () => zip(docxParts);
 
-/** Letters that hardly shrink when packed: the same ones each time. */
+/** Makes letters that hardly compress, the same at each call. */
 export function randomText(bytes: number): string {
   const key = Buffer.alloc(16, 'key');
   const random = createCipheriv('aes-128-ctr', key, key).update(Buffer.alloc(Math.ceil((bytes * 3) / 4)));
   return random.toString('base64').slice(0, bytes);
 }
 
-/** A Word document of so many parts, some 90 bytes each. */
+/** Makes a Word document of `count` parts, about 90 bytes each. */
 export function docxOfParts(count: number): Buffer {
   const more = Array.from({ length: count - 2 }, (_, index) => ({ name: `m/${index}`, data: 'x' }));
   return zip([...docxParts, ...more]);
@@ -261,7 +261,7 @@ function uint32be(value: number): Buffer {
   return buffer;
 }
 
-/** A PDF of so many bytes in parts, for one that no memory should hold: `padding` bytes of any character between them. */
+/** Makes a PDF of `bytes` bytes that is too large for memory. Between start and end belong `padding` bytes of any character. */
 export function largePdf(bytes: number): { start: string; padding: number; end: string } {
   const start =
     '%PDF-1.7\n1 0 obj\n<< /Type /Catalog /Pages 2 0 R >>\nendobj\n2 0 obj\n<< /Type /Pages /Kids [] /Count 0 >>\nendobj\n%';
@@ -273,9 +273,9 @@ export function largePdf(bytes: number): { start: string; padding: number; end: 
   return { start, padding, end: endAt(start.length + padding) };
 }
 
-/** Documents that cost much to inspect; each is refused, most of them after all the work that they can cause. */
+/** Makes documents that are expensive to inspect. Each is refused, most of them only after all the work that they can cause. */
 export function hostileDocuments(): { name: string; content: Buffer }[] {
-  // Unpacked it is larger than it says, and with the noise just within a hundred times the file.
+  // Unpacked it is larger than it states. With the noise it stays just within a hundred times the file's size.
   const bomb = { name: 'word/media/a.bmp', data: Buffer.alloc(100_000_000), says: { size: 99_000_000 } };
   const noise = { name: 'word/media/b.bmp', data: randomText(1_500_000) };
   const broken = { name: 'z', data: 'x', says: { size: 2 } };

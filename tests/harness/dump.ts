@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { TestServer } from './testServer.ts';
 
-/** What joins and their money are in. Other tables are left as they are. */
+/** The tables that hold joins and their money. Other tables are not restored. */
 const tables = [
   'contact',
   'invitation',
@@ -19,14 +19,14 @@ const tables = [
   'reconciliation',
 ];
 
-/** What the database holds is kept beside it; the answer brings it back to that, as restoring a dump does. */
+/** Copies these tables beside the originals. Returns a function that restores the copy, as restoring a dump does. */
 export async function dump({ deps }: Pick<TestServer, 'deps'>): Promise<() => Promise<void>> {
   const run = (statement: string) => sql.raw(statement).execute(deps.database);
   await run('drop schema if exists dump cascade; create schema dump');
   for (const table of tables) await run(`create table dump.${table} as table public.${table}`);
   return () =>
     deps.database.transaction().execute(async (trx) => {
-      // No trigger: what they wrote is in the dump.
+      // Triggers are off: the rows that they wrote are in the dump.
       await sql`set local session_replication_role = replica`.execute(trx);
       await sql.raw(`truncate ${tables.join(', ')} cascade`).execute(trx);
       for (const table of tables) {

@@ -1,14 +1,14 @@
 import type pg from 'pg';
 
-/** How many rows are written at a time: large enough to be quick, small enough to be heard of on the way. */
+/** How many rows are written at a time: large enough to be fast, small enough to report progress. */
 const PART = 100_000;
 
 /**
- * Fills a migrated, empty database with the joins of two years, `sessions` of them, as they would be found: two thirds
- * paid, the others left at some step; every contact in the mirror with a code of their own; orders, snapshots, payments,
- * memberships, upgrades, transcripts, refunds, declined cards and counts in proportion. The last of them are still at it, with
- * open intents and a few frozen orders; nothing is due to Stripe or to the CRM within the hour. Contacts count from 100000001, their codes from `FILLED1`. Needs a superuser, since
- * references are not checked row by row.
+ * Fills a migrated, empty database with `sessions` joins of two years. Two thirds are paid, the others left at some step. Every
+ * contact is in the mirror with its own code. Orders, snapshots, payments, memberships, upgrades, transcripts, refunds, card
+ * failures and counts are in proportion. The last joins are still in progress, with open intents and a few frozen orders; nothing
+ * is due to Stripe or to the CRM within the hour. Contact ids start at 100000001, codes at `FILLED1`. Needs a superuser, since it
+ * turns foreign key checks off.
  */
 export async function fillDatabase(
   database: pg.Client,
@@ -30,7 +30,7 @@ export async function fillDatabase(
   await database.query('vacuum (analyze)');
 }
 
-/** What a join is made of, from its number alone. `$1` to `$2` are the numbers of this part, `$3` how many there are. */
+/** Derives a join from its number alone. `$1` to `$2` are the numbers of this part, `$3` is the number of all joins. */
 const joins = `
   select n, overlay(overlay(md5('session ' || n) placing '4' from 13) placing '8' from 17)::uuid as uuid, now() - interval '2 years' * (1 - n::float / $3::int) - interval '3 days' as at,
     n % 20 < 16 as is_invited, n % 20 = 19 as is_nominated, n % 100 < 66 as is_paid,

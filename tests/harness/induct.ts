@@ -6,38 +6,38 @@ import { freePort } from '../../tools/local/ports.ts';
 import type { Program, Scope } from './scope.ts';
 import { settingsFor } from './standIns.ts';
 
-/** Everything around a server: a migrated database, and both providers' stand-ins as a process each. */
+/** Everything around a server: a migrated database, and the providers' stand-ins, each in its own process. */
 export interface Surroundings {
   /** Holds the documents, the stand-ins' state and the server's log. */
   folder: string;
-  /** Where the server will listen: the stand-in for Stripe sends its webhooks there. */
+  /** The port on which the server will listen. The stand-in for Stripe sends its webhooks there. */
   port: number;
   stripe: { url: string; pid: number };
   hubspot: { url: string; pid: number };
   mail: { url: string; smtpUrl: string; pid: number };
-  /** The settings by which any process works on all of this. */
+  /** The settings with which any process uses these surroundings. */
   env: Record<string, string>;
 }
 
-/** A server that runs, with what is around it. */
+/** A running server with its surroundings. */
 export interface Induct extends Surroundings {
   url: string;
   pid: number;
 }
 
 interface Options {
-  /** Of a migrated database. */
+  /** The URL of a migrated database. */
   databaseUrl: string;
   folder: string;
-  /** What HubSpot knows; the demo's contacts when absent. */
+  /** The contacts that HubSpot knows; the demo's contacts when absent. */
   contacts?: readonly SeedContact[];
-  /** Settings of the server beside those that name its surroundings. */
+  /** Further settings of the server, besides those that name its surroundings. */
   settings?: Record<string, string>;
 }
 
 const standIn = join(import.meta.dirname, 'standIn.ts');
 
-/** Starts both stand-ins for a server that is started next. */
+/** Starts the stand-ins for a server that is started afterwards. */
 export async function startSurroundings(
   scope: Scope,
   { databaseUrl, folder, contacts, settings = {} }: Options,
@@ -70,7 +70,9 @@ export async function startSurroundings(
   };
 }
 
-/** Starts the built server, or another program with the same message, in its surroundings; its log goes into their folder. */
+/**
+ * Starts the built server, or another program with the same first message, in its surroundings. Its log goes into their folder.
+ */
 export function startServer(
   scope: Scope,
   { env, folder }: Surroundings,
@@ -79,7 +81,7 @@ export function startServer(
   return scope.start(program, { env, log: join(folder, 'server.log') });
 }
 
-/** An Induct as it runs in production, but for its providers: the built server, with every check and its background work. */
+/** Starts Induct as in production, except for the providers: the built server, with every check and its background work. */
 export async function startInduct(scope: Scope, options: Options): Promise<Induct> {
   const surroundings = await startSurroundings(scope, options);
   const { process: server, ready } = await startServer(scope, surroundings);

@@ -9,7 +9,7 @@ import { freePort } from '../../tools/local/ports.ts';
 import { choosePostgresAccount } from '../../tools/local/postgresAccount.ts';
 import { until } from './until.ts';
 
-/** PostgreSQL's programs as a system has them; the packages that `npm start` uses have no client tools. */
+/** PostgreSQL's programs as installed on the system; the packages that `npm start` uses have no client tools. */
 const programs = ['pg_dump', 'pg_restore', 'initdb', 'postgres'];
 const OLDEST_MAJOR = 15;
 const places = [
@@ -17,7 +17,7 @@ const places = [
   ...globSync('/opt/homebrew/opt/postgresql@*/bin'),
   ...(process.env.PATH ?? '').split(delimiter),
 ];
-/** The folder of a PostgreSQL with its client tools, the newest of those that are installed. */
+/** The folder of the newest installed PostgreSQL that has its client tools. */
 export const postgresPrograms = places
   .filter((place) => programs.every((program) => isProgram(join(place, program))))
   .map((place) => ({ place, major: majorOf(place) }))
@@ -35,16 +35,16 @@ export const lacksPostgres: string | false =
 
 export interface InstalledPostgres {
   url: string;
-  /** Of the server and its tools. */
+  /** The major version of the server and its tools. */
   major: number;
-  /** The PATH by which its tools are found first. */
+  /** The PATH on which its tools are found first. */
   path: string;
-  /** The address of a new, empty database. */
+  /** Creates a new, empty database and returns its URL. */
   emptyDatabase(): Promise<string>;
   stop(): Promise<void>;
 }
 
-/** A PostgreSQL of this system, thrown away in the end: its databases are not durable. */
+/** Starts a PostgreSQL of this system. Its databases are not durable, and it is removed when stopped. */
 export async function startInstalledPostgres(): Promise<InstalledPostgres> {
   const dataDir = mkdtempSync(join(tmpdir(), 'induct-postgres-'));
   const account = choosePostgresAccount({ dataDir, native: dirname(postgresPrograms!) });
@@ -101,7 +101,7 @@ export async function startInstalledPostgres(): Promise<InstalledPostgres> {
       return address(name);
     },
     async stop() {
-      // Immediately: nothing of it is needed.
+      // An immediate shutdown, since its data are not needed any more.
       server.kill('SIGQUIT');
       await ended;
       rmSync(dirname(cluster), { recursive: true, force: true });

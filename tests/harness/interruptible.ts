@@ -8,23 +8,23 @@ import type { ServerProcess } from './serverProcess.ts';
 import { beginPayment, openIntent, orderingJoin, payByCard, reportPayment } from './steps.ts';
 import { startTestServer, type TestServer } from './testServer.ts';
 
-/** A test server on a PostgreSQL of its own, which goes away and comes back on the same address. */
+/** A test server with its own PostgreSQL, which can be stopped and started again at the same address. */
 export interface Interruptible {
   arranged: TestServer;
-  /** The process of PostgreSQL. */
+  /** Returns the process id of PostgreSQL. */
   pid(): number;
-  /** Ends PostgreSQL: `SIGINT` as a restart does, `SIGQUIT` as a crash does. */
+  /** Ends PostgreSQL: `SIGINT` like a restart, `SIGQUIT` like a crash. */
   end(signal: 'SIGINT' | 'SIGQUIT'): Promise<void>;
   begin(): Promise<void>;
-  /** A statement on a connection of its own. */
+  /** Runs a statement on its own connection. */
   admin<Row extends pg.QueryResultRow>(text: string): Promise<Row[]>;
   close(): Promise<void>;
 }
 
-/** For a statement: the connections of everybody else. */
+/** The part of a statement that selects the connections of all other clients. */
 export const otherConnections = `from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`;
 
-/** `durable`: what it has committed outlives a crash, as it does not for other tests. */
+/** `durable`: what is committed survives a crash. Other tests run without that. */
 export async function startInterruptible({ durable = false } = {}): Promise<Interruptible> {
   const folder = mkdtempSync(join(tmpdir(), 'induct-interrupted-'));
   placeCluster(folder);
@@ -76,7 +76,10 @@ async function ask({ url }: Url, path: string, init: RequestInit = {}): Promise<
   };
 }
 
-/** Calls of a join that is paid: of one statement, and of a transaction on a connection of its own. Either can be made again and again. */
+/**
+ * Returns calls of a paid join: one that runs a single statement, and one that runs a transaction on its own connection. Both can
+ * be repeated.
+ */
 export async function paidCalls(arranged: TestServer) {
   const client = arranged.client();
   const uuid = await orderingJoin(client);

@@ -2,10 +2,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { paidJoin, reportPayment } from './steps.ts';
 import { browser, type Client, type TestServer } from './testServer.ts';
 
-/** After which a person presses again (ms). */
+/** After this time a person presses again (ms). */
 const AGAIN_MS = 300;
 
-/** What stood in the way of a call: a sentence of ours, or nothing that we said. */
+/** Why a call failed: `isOurs` if the text is a sentence of our server, otherwise the error of the connection. */
 export interface Failure {
   call: string;
   text: string;
@@ -16,21 +16,21 @@ export interface Failure {
 }
 
 export interface Joiners {
-  /** What failed since it was last emptied. */
+  /** The failures since the list was last emptied. */
   failures: Failure[];
-  /** The payment intents of those who were told that they are members. */
+  /** The payment intents of the people who were told that they are members. */
   readonly joined: string[];
-  /** How payments that were made stood to those who came back and were not told yet that they succeeded. */
+  /** The statuses, other than succeeded, that people saw on coming back from their payment. */
   readonly undecided: string[];
-  /** Rejects when one of them cannot go on. */
+  /** Rejects when a person cannot go on. */
   readonly broken: Promise<never>;
-  /** Lets everybody finish the join that they are at. */
+  /** Lets everybody finish the current join. */
   finish(): Promise<void>;
-  /** Ends them where they are. */
+  /** Stops everybody immediately. */
   leave(): void;
 }
 
-/** So many people at the same time, one join after another; each presses again until a call is done. */
+/** Starts `count` people at the same time, each with one join after another. Each presses again until a call succeeds. */
 export function startJoiners(
   server: TestServer,
   url: string,
@@ -48,7 +48,7 @@ export function startJoiners(
         lastName: `Rivera ${number}`,
         personalEmail: `joiner.${lane}.${number}@example.com`,
       });
-      // As the page does while its payment is under way: what was asked within a second is answered by what is recorded.
+      // Repeats the report as the page does while its payment is processing. Within a second the server answers from its own rows.
       const report = () => reportPayment(client, uuid, { id: intentId, clientSecret });
       while ((await report()).data.status !== 'succeeded')
         await pause(AGAIN_MS, undefined, { signal: left.signal });
@@ -58,7 +58,7 @@ export function startJoiners(
   });
   const all = Promise.all(people);
   const broken = all.then(() => new Promise<never>(() => {}));
-  // It is thrown to whoever waits for it.
+  // The rejection is handled by whoever awaits `broken`.
   broken.catch(() => {});
   const joiners: Joiners = {
     failures: [],

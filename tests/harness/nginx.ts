@@ -11,7 +11,7 @@ export const nginxProgram = findProgram('nginx', '/usr/sbin/nginx');
 
 const operations = join(import.meta.dirname, '../../docs/operations.md');
 
-/** The proxy that docs/operations.md gives as an example, before two servers on these ports; without its certificate. */
+/** Starts the proxy that docs/operations.md gives as an example, without its certificate, before two servers on these ports. */
 export async function startNginx(servers: readonly [number, number]) {
   const folder = mkdtempSync(join(tmpdir(), 'induct-nginx-'));
   const port = (await freePort())!;
@@ -39,7 +39,7 @@ export async function startNginx(servers: readonly [number, number]) {
   await until(async () => (await fetch(`${url}/healthz`).catch(() => null))?.ok === true, 20_000);
   return {
     url,
-    /** What it has complained about so far. */
+    /** Returns its error log so far. */
     log: () => readFileSync(join(folder, 'error.log'), 'utf8'),
     async close() {
       nginx.kill('SIGTERM');

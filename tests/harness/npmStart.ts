@@ -11,21 +11,21 @@ import { until } from './until.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 
-/** A command of package.json as somebody types it, with what it printed so far. */
+/** A command of package.json, run as a person types it, with its output so far. */
 export interface Command {
   process: ChildProcess;
   output(): string;
-  /** Its exit code, or 128 and the signal that ended it. */
+  /** The exit code, or 128 plus the number of the signal that ended the command. */
   ended: Promise<number>;
 }
 
-/** Every process of every start of this test file. A failed test must leave none, or the file would never end. */
+/** Every process that this test file has started. A failed test must leave none running, or the file would never end. */
 const pidsSoFar: number[] = [];
 after(() => {
   for (const pid of pidsSoFar.filter((each) => !hasEnded(each))) process.kill(pid, 'SIGKILL');
 });
 
-/** Which checkout a command is run in, and by whom; this one and ourselves unless said otherwise. */
+/** In which checkout and under which account a command runs; by default this checkout and our own account. */
 export interface Whereabouts {
   cwd?: string;
   uid?: number;
@@ -43,7 +43,7 @@ export function npmRun(
   const program = spawn('npm', ['run', '--silent', name, '--', ...args], {
     cwd: root,
     ...whereabouts,
-    // A group of its own, so that a test can press Ctrl-C: that reaches the whole group.
+    // A separate process group, so that a test can press Ctrl-C, which reaches the whole group.
     detached: true,
     env: { PATH, HOME, ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -61,15 +61,15 @@ export function npmRun(
 export interface NpmStart extends Command {
   url: string;
   local: LocalFile;
-  /** The processes by what they are. */
+  /** The process ids by what each process is. */
   pids: Record<'npm' | 'bootstrap' | 'start' | 'emulators' | 'server' | 'postgres', number>;
-  /** Reaches the whole group, as in a terminal; gives its exit code. */
+  /** Sends SIGINT to the whole group, as a terminal does. Resolves with the exit code. */
   pressCtrlC(): Promise<number>;
 }
 
 type Settings = { DATA_DIR: string; PORT: string } & Record<string, string>;
 
-/** `npm start`, resolved when it says that it is ready. Rejects with what it printed when it ends before. */
+/** Runs `npm start` and resolves when it says that it is ready. Rejects with its output when it ends before that. */
 export async function npmStart(settings: Settings, whereabouts: Whereabouts = {}): Promise<NpmStart> {
   const command = npmRun('start', settings, [], whereabouts);
   let code: number | undefined;
@@ -111,7 +111,7 @@ export async function npmStart(settings: Settings, whereabouts: Whereabouts = {}
   };
 }
 
-/** `npm start` with data of its own, without limits; `end` leaves nothing of it. */
+/** Runs `npm start` with its own data and without limits. `end` stops it and removes everything. */
 export async function npmStartApart(
   settings: Record<string, string> = {},
 ): Promise<NpmStart & { folder: string; settings: Settings; end(): Promise<void> }> {
@@ -128,7 +128,7 @@ export async function npmStartApart(
   }
 }
 
-/** Whether the process has ended, reaped or not. */
+/** Whether the process has ended, even if its parent has not collected it. */
 export function hasEnded(pid: number): boolean {
   return !isRunning(pid) || isZombie(pid);
 }

@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import type { TestEvent } from 'node:test/reporters';
 
-/** What a run came to: its counts, and a line for each test that failed. */
+/** The outcome of a test run: its counts, and a line for each test that failed. */
 export interface Outcome {
   counts: Record<'tests' | 'passed' | 'skipped' | 'todo', number>;
   failures: string[];
@@ -13,7 +13,7 @@ export default async function* outcome(events: AsyncIterable<TestEvent>): AsyncG
   for await (const { type, data } of events) {
     if (type === 'test:fail') {
       const error = data.details.error as Error & { failureType?: string };
-      // A file fails with its tests; those say more.
+      // A file fails when its tests fail; those say more, so the file is left out.
       if (error.failureType === 'subtestsFailed') continue;
       const why = String((error.cause as Error | undefined)?.message ?? error.message).split('\n', 1)[0];
       const where = data.file ? `${relative(process.cwd(), data.file)}:${data.line ?? 0}` : '';

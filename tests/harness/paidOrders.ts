@@ -1,7 +1,7 @@
 import type { OrderLine } from '#core/orderLine.ts';
 import type { GivenBack, PaidOrder } from '#core/refunds.ts';
 
-/** A line of the price of a membership. */
+/** Returns an order line for a membership or an upgrade. */
 export const membership = (kind: 'join' | 'upgrade'): OrderLine => ({
   productId: kind === 'join' ? 1 : 10,
   type: kind === 'join' ? 'membership' : 'membership_upgrade',
@@ -10,7 +10,7 @@ export const membership = (kind: 'join' | 'upgrade'): OrderLine => ({
 });
 let uuids = 0;
 
-/** A refund that was made in the dashboard, and that nobody has said anything of. */
+/** Returns a refund that was made in the dashboard and that staff have not assigned. */
 export const outside = (amountCents: number, change: Partial<GivenBack> = {}): GivenBack => ({
   uuid: `${++uuids}`,
   amountCents,
@@ -19,7 +19,7 @@ export const outside = (amountCents: number, change: Partial<GivenBack> = {}): G
   saidBy: null,
   ...change,
 });
-/** A store item whose product id is its price in cents. */
+/** Returns a store item whose product id equals its price in cents. */
 export const bought = (name: string, priceCents: number): OrderLine => ({
   productId: priceCents,
   type: 'store',

@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Poppler and qpdf, which read PDFs as others do. On Debian: apt-get install poppler-utils qpdf. */
+/** Poppler and qpdf, independent programs that read PDFs. On Debian: apt-get install poppler-utils qpdf. */
 type Tool = 'pdftotext' | 'pdftoppm' | 'pdffonts' | 'qpdf';
 
-/** Why a test that needs these tools is skipped; false when they are here. */
+/** Returns why a test that needs these tools is skipped; false when they are installed. */
 export function lacks(...tools: Tool[]): string | false {
   const absent = tools.filter((tool) => spawnSync(tool, ['--version']).error !== undefined);
   return absent.length > 0 && `${absent.join(' and ')} is not installed here (poppler-utils, qpdf)`;
@@ -36,7 +36,7 @@ export interface Word {
   bottom: number;
 }
 
-/** Every word with its place, in points from the top left. */
+/** Returns every word with its position, in points from the top left. */
 export function wordsOf(pdf: Uint8Array): { width: number; height: number; words: Word[] } {
   const html = withFile(pdf, (path) => execFileSync('pdftotext', ['-bbox', path, '-'], { encoding: 'utf8' }));
   const [, width, height] = /<page width="([\d.]+)" height="([\d.]+)"/.exec(html)!;
@@ -52,7 +52,7 @@ export function wordsOf(pdf: Uint8Array): { width: number; height: number; words
   return { width: Number(width), height: Number(height), words: [...words] };
 }
 
-/** The names of its fonts, and whether each is embedded and has only the letters that are used. */
+/** Returns a PDF's fonts by name, and whether each is embedded and reduced to the letters that are used. */
 export function fontsOf(pdf: Uint8Array): { name: string; isEmbedded: boolean; isSubset: boolean }[] {
   const table = withFile(pdf, (path) => execFileSync('pdffonts', [path], { encoding: 'utf8' }));
   return table
@@ -70,7 +70,7 @@ export function checkStructure(pdf: Uint8Array): void {
   withFile(pdf, (path) => execFileSync('qpdf', ['--check', path], { stdio: 'pipe' }));
 }
 
-/** Its first page as pixels, four bytes each. */
+/** Returns a PDF's first page as pixels, four bytes each. */
 export function picture(
   pdf: Uint8Array,
   dotsPerInch = 150,

@@ -7,8 +7,8 @@ const git = (...args: string[]) =>
   execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
 
 /**
- * The commit right before package.json's version was last raised: what runs beside this version while it is deployed. Null
- * where git does not have it: not a repository, a shallow clone, or a history of one version alone.
+ * Returns the commit right before package.json's version was last raised: the version that runs beside this one while this one is
+ * deployed. Null where git does not have it: no repository, a shallow clone, or only one version in the history.
  */
 export function previousVersion(): { commit: string; version: string } | null {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -33,8 +33,8 @@ function versionAt(commit: string): string {
 }
 
 /**
- * Writes the files of a commit into an empty folder, with the packages that are installed here. One that this version has given up
- * stays among devDependencies until the next version.
+ * Writes the files of a commit into an empty folder, with the packages that are installed here. A package that this version no
+ * longer needs stays among devDependencies until the next version.
  */
 export function checkOut(commit: string, folder: string): void {
   const archive = execFileSync('git', ['archive', '--format=tar', commit], {

@@ -1,9 +1,12 @@
 import { HUBSPOT_ACCESS_TOKEN, STRIPE_SECRET_KEY } from '../../emulators/keys.ts';
 import type { LedgerEntry } from '../../emulators/shared/ledger.ts';
 
-/** The providers' stand-ins, each by its URL: asked by the provider's own interface, and by their controls (emulators/README.md). */
+/**
+ * Calls to the providers' stand-ins, each by its URL: through the provider's own API, and through the stand-in's controls
+ * (emulators/README.md).
+ */
 
-/** Calls Stripe as its dashboard or the page's script would; whatever it answers. */
+/** Calls Stripe as its dashboard or the page's script would, and returns any answer. */
 export async function requestStripe<Body>(
   url: string,
   method: string,
@@ -20,7 +23,7 @@ export async function requestStripe<Body>(
   return { status: answer.status, body: (await answer.json()) as Body };
 }
 
-/** The same; throws what Stripe refuses. */
+/** Calls Stripe like {@link requestStripe}, and throws when Stripe refuses the call. */
 export async function askStripe<Body>(
   url: string,
   method: string,
@@ -32,7 +35,7 @@ export async function askStripe<Body>(
   return body;
 }
 
-/** All objects of a kind, as `payment_intents`, newest first, read page by page. */
+/** Returns all objects of a kind, such as `payment_intents`, newest first, read page by page. */
 export async function listStripe<Kind extends { id: string }>(
   url: string,
   kind: string,
@@ -62,7 +65,7 @@ export interface HubspotContact {
   properties: Record<string, string | null>;
 }
 
-/** Calls HubSpot's contacts, `path` below them; throws what it refuses. */
+/** Calls HubSpot's API of contacts, at a path below it. Throws when HubSpot refuses the call. */
 export async function askHubspot<Body = HubspotContact>(
   url: string,
   method: string,
@@ -79,7 +82,7 @@ export async function askHubspot<Body = HubspotContact>(
   return (text === '' ? undefined : JSON.parse(text)) as Body;
 }
 
-/** All contacts with some of their properties. */
+/** Returns all contacts with the given properties. */
 export async function listContacts(url: string, properties: readonly string[]): Promise<HubspotContact[]> {
   const all: HubspotContact[] = [];
   for (let after = ''; ; ) {
@@ -94,7 +97,7 @@ export async function listContacts(url: string, properties: readonly string[]): 
   }
 }
 
-/** Uses a control of a stand-in: what banks, networks and its operators do. */
+/** Calls a control of a stand-in, which does what banks, networks and the provider's own staff do. */
 export async function control<Body = unknown>(
   url: string,
   method: 'GET' | 'POST' | 'PUT' | 'DELETE',
@@ -110,11 +113,11 @@ export async function control<Body = unknown>(
   return (text === '' ? undefined : JSON.parse(text)) as Body;
 }
 
-/** A stand-in meets a fault, or `null`: no more faults. */
+/** Adds a fault to a stand-in; `null` removes all faults. */
 export function setFault(url: string, fault: object | null): Promise<unknown> {
   return control(url, fault ? 'POST' : 'DELETE', 'faults', fault ?? undefined);
 }
 
-/** What a stand-in was asked since it began, or since its requests were last deleted. */
+/** Returns the requests that a stand-in received since it started, or since its requests were last deleted. */
 export const requestsTo = (url: string) => control<LedgerEntry[]>(url, 'GET', 'requests');
 export const forgetRequests = (url: string) => control(url, 'DELETE', 'requests');

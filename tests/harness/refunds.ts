@@ -11,18 +11,21 @@ export const membershipOnly: RefundWish = {
   upgrade: false,
   items: 'none',
 };
-/** All that was paid goes back, as `refund JOIN --upgrade --items all`. */
+/** Refunds everything that was paid, like `refund JOIN --upgrade --items all`. */
 export const everything: RefundWish = { membership: true, ineligible: false, upgrade: true, items: 'all' };
-/** Of the catalogue. */
+/** The uuid of a store item in the catalogue. */
 const lapelPin = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
 
-/** What Stripe has given back of an intent, in cents, one refund after the other. */
+/** Returns the amounts in cents that Stripe has refunded of an intent, one for each refund. */
 export async function atStripe(server: TestServer, intentId: string): Promise<number[]> {
   const { body } = await server.stripe('GET', `/v1/refunds?payment_intent=${intentId}`);
   return (body as unknown as { data: { amount: number }[] }).data.map(({ amount }) => amount);
 }
 
-/** An intent of $65.00 that names an order which was not made here, and is paid. `metadata` is beside what every intent of ours has. */
+/**
+ * Makes a paid intent of $65.00 for an order that was not made on this server. `metadata` is added to what every intent of ours
+ * has.
+ */
 export async function paidElsewhere(
   server: TestServer,
   metadata: { session?: string; revision?: string; lines?: string } = {},
@@ -45,7 +48,7 @@ export async function paidElsewhere(
   return body.id;
 }
 
-/** How the memberships stand that a join has bought, its upgrade too. */
+/** Returns the standing of each membership that a join has bought, including its upgrade. */
 export const standingsOf = ({ deps }: TestServer, uuid: string) =>
   deps.database
     .selectFrom('membership')
@@ -62,7 +65,7 @@ export const refundsOf = ({ deps }: TestServer, intentId: string) =>
     .orderBy('created_at')
     .execute();
 
-/** The last refund of a payment comes back from the bank, and we hear of it. */
+/** Lets the bank return the last refund of a payment, and tells our server. */
 export async function failRefund(server: TestServer, intentId: string): Promise<void> {
   const { body } = await server.stripe('GET', `/v1/refunds?payment_intent=${intentId}`);
   const [last] = (body as unknown as { data: { id: string }[] }).data;
@@ -73,13 +76,13 @@ export async function failRefund(server: TestServer, intentId: string): Promise<
 export const chargeOf = async (server: TestServer, intentId: string) =>
   (await server.stripe('GET', `/v1/payment_intents/${intentId}`)).body.latest_charge as unknown as string;
 
-/** What reconciling finds of these payments, whatever other tests have left. */
+/** Returns the differences that reconciling finds for these payments, without those of other tests. */
 export const differencesOf = async ({ deps }: TestServer, ...intentIds: string[]) =>
   (await reconcile(deps, { graceMinutes: 0 })).differences.filter(({ subject }) =>
     intentIds.includes(subject),
   );
 
-/** An undergraduate's join that is paid, $95.00, with a pin of $12.00 in the order. */
+/** Makes a paid join of an undergraduate: $95.00, with a pin of $12.00 in the order. */
 export async function undergraduate(server: TestServer) {
   const client = server.client();
   const started = await client.call('initiateSelfNomination', {

@@ -1,6 +1,6 @@
 import type { TestServer } from './testServer.ts';
 
-/** A join's state as the database has it. */
+/** Returns a join's state in the database. */
 export async function stateOf({ deps }: TestServer, uuid: string) {
   const { state } = await deps.database
     .selectFrom('join_session')
@@ -10,12 +10,12 @@ export async function stateOf({ deps }: TestServer, uuid: string) {
   return state;
 }
 
-/** The memberships that a join has bought, its upgrade too. */
+/** Returns the memberships that a join has bought, including its upgrade. */
 export function membershipsOf({ deps }: TestServer, uuid: string) {
   return deps.database.selectFrom('membership').selectAll().where('session_uuid', '=', uuid).execute();
 }
 
-/** What staff were told of a join, the oldest first. */
+/** Returns the notices for staff about a join, the oldest first. */
 export async function noticesOf({ deps }: TestServer, uuid: string): Promise<string[]> {
   const rows = await deps.database
     .selectFrom('staff_notice')

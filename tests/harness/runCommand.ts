@@ -2,7 +2,7 @@ import type { TestContext } from 'node:test';
 import type { Command } from '../../apps/server/platform/command.ts';
 import type { TestServer } from './testServer.ts';
 
-/** Runs a command of staff on a test server: what it printed, and its exit status. */
+/** Runs a staff command on a test server. Returns its output and its exit status. */
 export async function runCommand(
   t: TestContext,
   { deps, background, hubspot }: TestServer,

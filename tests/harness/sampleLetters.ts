@@ -25,7 +25,7 @@ const upgradeLines: OrderLine[] = [
   { productId: 11, type: 'membership_upgrade', name: 'Distinguished Member upgrade', priceCents: 5500 },
 ];
 
-/** What is written with, as with the demo's society. */
+/** Returns what letters are written with, for the demo's society. */
 export function sampleWriting(publicUrl = 'https://join.society.example', file = societyFile): Writing {
   return {
     config: { publicUrl, mail: null } as Config,
@@ -37,7 +37,7 @@ export function sampleWriting(publicUrl = 'https://join.society.example', file =
   };
 }
 
-/** A letter of a kind as a member of the demo would get it; `change` says what is different. */
+/** Returns a letter of a kind as a member of the demo would get it. `change` overrides parts of it. */
 export function sampleLetter(kind: LetterKind, change: Partial<Letter> = {}): Letter {
   const paid = {
     intentId: 'pi_3SampleOfAPayment0001',
@@ -86,7 +86,7 @@ export function sampleLetter(kind: LetterKind, change: Partial<Letter> = {}): Le
   };
 }
 
-/** Every letter, as it is sent. */
+/** Returns every kind of letter as it is sent. */
 export function sampleMails(writing = sampleWriting()): { kind: LetterKind; mail: Mail }[] {
   return letterKinds.map((kind) => ({ kind, mail: compose(writing, sampleLetter(kind), sampleNow)! }));
 }

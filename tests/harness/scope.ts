@@ -2,14 +2,14 @@ import type { ChildProcess } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { type Child, startChild } from '../../tools/local/child.ts';
 
-/** A program that runs. */
+/** A running program. */
 export interface Program<Ready> extends Child {
   process: ChildProcess;
-  /** Its first message. */
+  /** The program's first message. */
   ready: Ready;
 }
 
-/** Everything that was started and must be ended, whatever happens: at the end, after a failure, or on Ctrl-C. */
+/** Holds everything that was started and must be stopped in any case: at the end, after a failure, or on Ctrl-C. */
 export class Scope {
   /** Aborts when everything is to stop. */
   readonly signal: AbortSignal;
@@ -21,7 +21,7 @@ export class Scope {
     this.#onStart = onStart;
   }
 
-  /** A scope within this one, which may be ended earlier. */
+  /** Returns a scope within this one, which may be ended earlier. */
   inner(): Scope {
     const inner = new Scope(this.signal, this.#onStart);
     this.onEnd(() => inner.end());
@@ -32,14 +32,14 @@ export class Scope {
     this.#stops.push(stop);
   }
 
-  /** Ends everything, the last first. A second call does nothing. */
+  /** Stops everything, the last started first. A second call does nothing. */
   async end(): Promise<void> {
     for (let stop = this.#stops.pop(); stop; stop = this.#stops.pop()) await stop();
   }
 
   /**
-   * Starts a TypeScript program of ours; resolves with its first message. Its output goes to the file `log`, or to the
-   * terminal. Its environment is PATH, HOME and `env`, and nothing else.
+   * Starts a TypeScript program of ours; resolves with its first message. Its output goes to the file `log`, or to the terminal.
+   * Its environment is only PATH, HOME and `env`.
    */
   async start<Ready>(
     file: string,

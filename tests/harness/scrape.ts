@@ -1,13 +1,13 @@
 import { serveMetrics } from '../../apps/server/watch/serveMetrics.ts';
 import type { TestServer } from './testServer.ts';
 
-/** One line of a scraped page: `induct_queue_size{queue="crm"}` and its value. */
+/** One line of a metrics page: `induct_queue_size{queue="crm"}` and its value. */
 export interface Sample {
   series: string;
   value: number;
 }
 
-/** What a test server shows a scraper, asked anew each time; what it has from the database is as old as `keptMs` at most. */
+/** Serves a test server's metrics. Each scrape is computed anew, except that values from the database may be `keptMs` old. */
 export async function metricsOf({ deps, background }: TestServer, keptMs = 0) {
   const served = await serveMetrics({ ...deps, database: background }, 0, { keptMs });
   return { ...served, scrape: () => scrape(served.url) };
@@ -19,7 +19,7 @@ export async function scrape(url: string): Promise<string> {
   return answer.text();
 }
 
-/** Every sample of a page in Prometheus's text format. */
+/** Returns every sample of a page in Prometheus's text format. */
 export function samplesOf(page: string): Sample[] {
   return page
     .split('\n')
@@ -30,7 +30,7 @@ export function samplesOf(page: string): Sample[] {
     });
 }
 
-/** The sum of the samples whose series begins with a name and has all of these labels; undefined when there is none. */
+/** Returns the sum of the samples that have this name and all of these labels; undefined when there is none. */
 export function sampleOf(page: string, name: string, ...labels: string[]): number | undefined {
   const found = samplesOf(page).filter(
     ({ series }) => series.split('{')[0] === name && labels.every((label) => series.includes(label)),

@@ -13,26 +13,26 @@ const operatorProgram = join(app, 'operator.ts');
 export interface ServerProcess {
   url: string;
   pid: number;
-  /** What it has logged so far, a JSON object each. */
+  /** Returns its log lines so far, each a JSON object. */
   log(): Record<string, unknown>[];
-  /** All that it has printed so far. */
+  /** Returns all its output so far. */
   output(): string;
-  /** Its exit code, or the signal that ended it; null while it runs. */
+  /** Returns its exit code, or the signal that ended it; null while it runs. */
   ended(): number | string | null;
-  /** Asks it to stop, as a deployment does, and gives its exit code, or the signal that ended it. */
+  /** Asks it to stop, as a deployment does. Resolves with its exit code, or the signal that ended it. */
   stop(): Promise<number | string>;
-  /** Ends it as a power cut would. */
+  /** Kills it, as a power cut would. */
   kill(): Promise<void>;
-  /** The most memory that it ever had, in bytes; null where the system does not say. */
+  /** Returns its peak memory in bytes; null where the system does not say. */
   peakMemory(): number | null;
 }
 
-/** A test server whose processes have more settings, or other ones. */
+/** Returns a test server whose processes get additional or different settings. */
 export function withSettings(test: TestServer, settings: Record<string, string>): TestServer {
   return { ...test, env: { ...test.env, ...settings } };
 }
 
-/** The settings by which another process works on the database, the stand-ins and the documents of a test server. */
+/** Returns the settings with which another process uses the database, the stand-ins and the documents of a test server. */
 export function settingsOf(test: TestServer): NodeJS.ProcessEnv {
   const { databaseUrl, dataDir } = test.deps.config;
   const { PATH, HOME } = process.env;
@@ -47,7 +47,7 @@ export function settingsOf(test: TestServer): NodeJS.ProcessEnv {
   };
 }
 
-/** The command line of staff as a process: all that it printed, what of it went to standard output, and its exit status. */
+/** Runs the staff command line as a process. Returns all its output, its standard output alone, and its exit status. */
 export function runOperator(
   env: NodeJS.ProcessEnv,
   args: readonly string[],
@@ -63,20 +63,23 @@ export function runOperator(
   });
 }
 
-/** The server as a process of its own, on what a test server works on; `program` is another version's main.ts. */
+/** Starts the server in its own process, on what a test server uses. `program` is another version's main.ts. */
 export async function startServerProcess(test: TestServer, program = main): Promise<ServerProcess> {
   const { listening, ...server } = launchServerProcess(test, program);
   return { ...server, url: await listening };
 }
 
-/** The same, not waited for: `listening` gives its address, and rejects when it ends before. */
+/**
+ * Starts the server like {@link startServerProcess} without waiting. `listening` resolves with its address, and rejects when it
+ * ends before that.
+ */
 export function launchServerProcess(
   test: TestServer,
   program = main,
 ): Omit<ServerProcess, 'url'> & { listening: Promise<string> } {
   let child!: Child;
   const ready = startChild<{ listening: string }>(program, {
-    // Another version's code would stay in the cache for good.
+    // The compile cache is off, since another version's code would stay in it forever.
     env: { ...(program !== main && { NODE_COMPILE_CACHE: undefined }), ...settingsOf(test) },
     output: 'pipe',
     started: (started) => {
@@ -89,7 +92,7 @@ export function launchServerProcess(
     stream.setEncoding('utf8').on('data', (text: string) => {
       output += text;
     });
-  // The last lines have arrived by then.
+  // On `close` the last lines of output have arrived.
   const ended = once(server, 'close');
   const listening = ready.then(
     (started) => started.ready.listening,
@@ -98,7 +101,7 @@ export function launchServerProcess(
       throw new Error(`${error.message}\n${output}`);
     },
   );
-  // It is thrown to whoever waits for it.
+  // The rejection is handled by whoever awaits `listening`.
   listening.catch(() => {});
   ended.catch(() => {});
   return {

@@ -5,9 +5,9 @@ import { startMailEmulator } from '../../emulators/mail/server.ts';
 import { startStripeEmulator } from '../../emulators/stripe/server.ts';
 
 /**
- * One emulator as a process of its own: `standIn.ts stripe FOLDER WEBHOOK_URL`, or `standIn.ts hubspot FOLDER [CONTACTS]`,
- * where CONTACTS is a JSON file of the contacts that it knows (the demo's without one), or `standIn.ts mail FOLDER`. Once it
- * listens, its parent gets `{ url }` as a message, of the last `{ url, smtpUrl }`.
+ * Runs one emulator in its own process: `standIn.ts stripe FOLDER WEBHOOK_URL`, `standIn.ts hubspot FOLDER [CONTACTS]` or
+ * `standIn.ts mail FOLDER`. CONTACTS is a JSON file of the contacts that it knows (default: the demo's). Once it listens, it sends
+ * its parent the message `{ url }`; the mail server sends `{ url, smtpUrl }`.
  */
 const [provider, dataDir, argument] = process.argv.slice(2) as [string, string, string | undefined];
 const options = { host: '127.0.0.1', port: 0, dataDir };

@@ -10,13 +10,13 @@ export const demoInvitations = join(society, 'demo-invitations.csv');
 export interface StandIns {
   stripeUrl: string;
   hubspotUrl: string;
-  /** Where letters come, and the controls of their stand-in. */
+  /** The address to which letters are sent, and that of the mail stand-in's controls. */
   smtpUrl: string;
   mailUrl: string;
   close(): Promise<unknown>;
 }
 
-/** All providers' stand-ins in this process, on free ports, with their state in a folder. */
+/** Starts the stand-ins of all providers in this process, on free ports, with their state in a folder. */
 export async function startStandIns(
   folder: string,
   stripe: Partial<StripeEmulatorOptions> = {},
@@ -37,7 +37,7 @@ export async function startStandIns(
   };
 }
 
-/** The settings by which a server works on a database and the stand-ins, with its documents in `folder`. */
+/** Returns the settings with which a server uses a database and the stand-ins, with its documents in `folder`. */
 export function settingsFor(
   { stripeUrl, hubspotUrl, smtpUrl }: Pick<StandIns, 'stripeUrl' | 'hubspotUrl' | 'smtpUrl'>,
   databaseUrl: string,

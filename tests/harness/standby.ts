@@ -6,17 +6,17 @@ import { type RunningPostgres, startPostgres } from '../../tools/local/postgres.
 import { placeCluster } from './database.ts';
 import { until } from './until.ts';
 
-/** Two PostgreSQLs, the second a hot standby of the first that has each commit before it is acknowledged. */
+/** Two PostgreSQLs. The second is a hot standby that has each commit of the first before it is acknowledged. */
 export interface Pair {
   primary: RunningPostgres;
   standby: RunningPostgres;
-  /** Ends the primary as a crash does. */
+  /** Ends the primary as in a crash. */
   crash(): Promise<void>;
-  /** Makes the standby the one that takes writes. */
+  /** Makes the standby the primary. */
   promote(): Promise<void>;
-  /** Starts the one that crashed, by itself. */
+  /** Starts the crashed server again, as a primary without a standby. */
   revive(): Promise<void>;
-  /** A statement at one of them. */
+  /** Runs a statement at one of the two servers. */
   ask<Row extends pg.QueryResultRow>(at: { url: string }, text: string): Promise<Row[]>;
   close(): Promise<void>;
 }
@@ -28,7 +28,7 @@ export async function startPair(): Promise<Pair> {
   const start = (dataDir: string, more = {}) =>
     startPostgres({ dataDir, durable: false, settings: { ...settings, ...more } });
   placeCluster(first);
-  // Copied while it stands still, it needs no base backup, whose program the packages do not have.
+  // Copied while the first is stopped, so no base backup is needed; the packages do not contain the program for that.
   await (await start(first)).stop();
   placeCluster(second, join(first, 'postgres'));
   writeFileSync(join(second, 'postgres/standby.signal'), '');
@@ -61,11 +61,11 @@ export async function startPair(): Promise<Pair> {
       await ask(standby, 'alter system reset synchronous_standby_names');
     },
     async revive() {
-      // Nobody copies from it any more.
+      // No standby copies from it any more.
       primary = await start(first, { synchronous_standby_names: '' });
     },
     async close() {
-      // The standby first: who is asked to stop waits for those who copy from it.
+      // The standby first: a server that is asked to stop waits for the standbys that copy from it.
       await standby.stop();
       await primary.stop();
       rmSync(folder, { recursive: true, force: true });
@@ -73,7 +73,7 @@ export async function startPair(): Promise<Pair> {
   };
 }
 
-/** The address of a database at several hosts, as libpq has it. */
+/** Returns the URL of a database at several hosts, in libpq's form. */
 export function atSeveral(database: string, ...hosts: readonly { url: string }[]): string {
   const { username, password } = new URL(hosts[0]!.url);
   const all = hosts.map(({ url }) => new URL(url).host).join(',');

@@ -2,8 +2,8 @@ import type { CompiledQuery } from 'kysely';
 import type { TestServer } from './testServer.ts';
 
 /**
- * Does something, and lets something else happen right before the statement in the given place, the first one being 1.
- * Only statements outside transactions count. False when there were fewer, so that nothing happened.
+ * Runs `does`, and runs `happens` right before its statement number `place`, the first being 1. Only statements outside
+ * transactions count. Returns false when there were fewer statements, so that `happens` did not run.
  */
 export async function beforeStatement(
   { deps }: TestServer,

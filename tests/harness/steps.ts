@@ -1,7 +1,7 @@
 import type { StudentDetails } from '#core/studentDetails.ts';
 import type { Client, TestServer } from './testServer.ts';
 
-/** Valid student details; a test names what it is about. */
+/** Returns valid student details. A test passes only the fields that it is about. */
 export function details(change: Partial<StudentDetails> = {}): StudentDetails {
   const year = String(new Date().getFullYear());
   return {
@@ -24,7 +24,7 @@ export function details(change: Partial<StudentDetails> = {}): StudentDetails {
   };
 }
 
-/** A join at its first state, by an invite code. */
+/** Starts a join with an invite code. Returns its uuid, in the state `started`. */
 export async function startJoin(client: Client, code = 'HONOR101'): Promise<string> {
   const checked = await client.call('checkEligibility', { body: { invitationCode: code } });
   const { contactId } = checked.data;
@@ -35,8 +35,8 @@ export async function startJoin(client: Client, code = 'HONOR101'): Promise<stri
 }
 
 /**
- * A join with details submitted and a membership chosen: an open order. By a school's code, so that tests share no contact;
- * the same `person` who pays twice is told to staff.
+ * Makes a join with an open order: its details are submitted and a membership is chosen. By default by a school's code, so that
+ * tests share no contact. If the same `person` pays twice, staff get a notice.
  */
 export async function orderingJoin(
   client: Client,
@@ -49,7 +49,7 @@ export async function orderingJoin(
   return uuid;
 }
 
-/** The intent for the order as it is now. */
+/** Opens the intent for the order as it is now. */
 export async function openIntent(
   client: Client,
   uuid: string,
@@ -61,12 +61,12 @@ export async function openIntent(
   return { ...data, id: data.clientSecret.split('_secret_')[0]! };
 }
 
-/** The page freezes the order that it shows, and asks for the card. */
+/** Freezes the order at a revision, as the page does before it asks for the card. */
 export function beginPayment(client: Client, uuid: string, revision: number) {
   return client.call('beginPayment', { params: { uuid }, body: { revision } });
 }
 
-/** What Stripe.js does in the browser: confirms the intent with a card. */
+/** Confirms the intent with a card, as Stripe.js does in the browser. */
 export function payByCard(server: TestServer, intentId: string, card = 'pm_card_visa') {
   return server.stripe('POST', `/v1/payment_intents/${intentId}/confirm`, {
     payment_method: card,
@@ -74,7 +74,7 @@ export function payByCard(server: TestServer, intentId: string, card = 'pm_card_
   });
 }
 
-/** The page to which Stripe sends the browser tells what came with it. */
+/** Reports the payment, as the page does to which Stripe sends the browser back. */
 export function reportPayment(
   client: Client,
   uuid: string,
@@ -93,7 +93,7 @@ interface Paid {
   clientSecret: string;
 }
 
-/** A paid join; answers its session and payment intent. */
+/** Makes a paid join. Returns its session and payment intent. */
 export async function paidJoin(
   server: TestServer,
   client: Client,
@@ -103,7 +103,7 @@ export async function paidJoin(
   return payOrder(server, client, await orderingJoin(client, code, person));
 }
 
-/** Pays an open order and comes back from it. */
+/** Pays an open order and reports the payment. */
 export async function payOrder(server: TestServer, client: Client, uuid: string): Promise<Paid> {
   const intent = await openIntent(client, uuid);
   await beginPayment(client, uuid, intent.revision);

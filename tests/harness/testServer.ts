@@ -31,7 +31,7 @@ export interface Answered<Name extends CallName> {
   body: unknown;
 }
 
-/** One browser's view of the API: keeps cookies, as a browser does. */
+/** A client of the API that keeps cookies, as one browser does. */
 export interface Client {
   call<Name extends CallName>(
     name: Name,
@@ -44,28 +44,28 @@ export interface TestServer {
   url: string;
   app: FastifyInstance;
   deps: Deps;
-  /** What background work and the command line ask: their statements may take longer. */
+  /** The database connection of background work and the command line, whose statements may take longer. */
   background: Database;
-  /** The settings that it was given beside those of every test. */
+  /** The settings that the test added to those of every test. */
   env: Record<string, string>;
-  /** The folder of its documents; throws when they are in a bucket. */
+  /** The folder of the server's documents; throws when they are in a bucket. */
   documents: string;
   hubspot: HubspotClient;
   stripeUrl: string;
   hubspotUrl: string;
   smtpUrl: string;
   mailUrl: string;
-  /** A new browser. */
+  /** Returns a new browser. */
   client(): Client;
-  /** Our calls meet a fault, or `null`: no more faults (emulators/README.md). */
+  /** Adds a fault that our calls meet; `null` removes all faults (emulators/README.md). */
   stripeFault(fault: object | null): Promise<unknown>;
   hubspotFault(fault: object | null): Promise<unknown>;
   mailFault(fault: MailFault | null): Promise<unknown>;
-  /** The letters that have come, the newest first. */
+  /** Returns the letters that have arrived, the newest first. */
   letters(): Promise<KeptLetter[]>;
-  /** A control of the emulated Stripe: what banks and networks do. */
+  /** Calls a control of the emulated Stripe, which does what banks and networks do. */
   stripeControl(path: string, body: object): Promise<{ id: string }>;
-  /** Talks to the emulated Stripe as its own dashboard or the browser's script would. */
+  /** Calls the emulated Stripe as its dashboard or the browser's script would. */
   stripe(
     method: string,
     path: string,
@@ -75,10 +75,9 @@ export interface TestServer {
 }
 
 /**
- * The real server on a real database, with both providers emulated; `env` adds settings, limits are off unless it says
- * otherwise. `stripeClock` is Stripe's, in milliseconds; `hubspotLimits: 'off'` lets HubSpot be asked without end, and
- * `searchLagMs` is how long its search does not know of a write;
- * `postgresUrl` is a PostgreSQL of the test's own, which it may interrupt.
+ * Starts the real server on a real database, with the providers emulated. `env` adds settings; limits are off unless it turns them
+ * on. `stripeClock` is Stripe's clock in ms. `hubspotLimits: 'off'` turns HubSpot's rate limits off. `searchLagMs` is how long
+ * HubSpot's search does not know a write. `postgresUrl` is the test's own PostgreSQL, which it may interrupt.
  */
 export async function startTestServer(
   env: Record<string, string> = {},
@@ -163,7 +162,7 @@ export async function sharedServer(...options: Parameters<typeof startTestServer
   return server;
 }
 
-/** Turns limits on for the rest of a test, on a server without them. */
+/** Turns limits on for the rest of a test, on a server that has none. */
 export function limitWith(
   t: TestContext,
   { deps: { config }, ...standIns }: TestServer,
@@ -178,7 +177,7 @@ export function limitWith(
 
 export { STRIPE_WEBHOOK_SECRET };
 
-/** A browser that speaks to the server at `url`, or to another one at each call. */
+/** Returns a browser that calls the server at `url`; a function may choose another server for each call. */
 export function browser(url: string | (() => string)): Client {
   const cookies = new Map<string, string>();
   const client: Client = {
@@ -201,7 +200,7 @@ export function browser(url: string | (() => string)): Client {
           : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
       });
       const answer = (await response.json()) as Record<string, unknown>;
-      // The server writes by the schema; that it says what the schema promises is seen here, in every test.
+      // The server serialises answers by their schema without validating them, so every test validates them here.
       (response.ok ? successOf(name) : failure).parse(answer);
       return {
         status: response.status,

@@ -4,7 +4,7 @@ import { membershipsOf } from './rows.ts';
 import { openIntent, payByCard } from './steps.ts';
 import type { Client, TestServer } from './testServer.ts';
 
-/** Presses Upgrade Now; with `charge: false` asks for the form of another card. */
+/** Calls what Upgrade Now calls. With `charge: false`, asks for the form of another card. */
 export const charge = (client: Client, uuid: string, paymentIntent: string, more: object = {}) =>
   client.call('createUpgradeCharge', { params: { uuid }, body: { paymentIntent, ...more } });
 export const idOf = (clientSecret: string | undefined) => clientSecret!.split('_secret_')[0]!;
@@ -17,7 +17,7 @@ export const chargesOf = async (server: TestServer, uuid: string) =>
     .where('kind', '=', 'upgrade')
     .execute();
 
-/** What happens, in one test, right before the server asks Stripe. */
+/** Lets something happen, for one test, right before the server asks Stripe. */
 export function beforeStripe(
   server: TestServer,
   t: TestContext,
@@ -35,7 +35,7 @@ export function beforeStripe(
   t.after(() => Object.assign(payments, { [before]: asks }));
 }
 
-/** Waits until so many have come. */
+/** Returns a function that waits until `count` callers have called it. */
 export function gathering(count: number): () => Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   let come = 0;
@@ -51,24 +51,24 @@ interface Listed {
   metadata: { session?: string };
 }
 
-/** What Stripe has for a join, whatever we know of it. */
+/** Returns Stripe's intents for a join, whether or not our database has them. */
 export async function intentsOf(server: TestServer, uuid: string): Promise<Listed[]> {
   const { body } = await server.stripe('GET', '/v1/payment_intents?limit=100');
   return (body as unknown as { data: Listed[] }).data.filter(({ metadata }) => metadata.session === uuid);
 }
 
-/** How each try to charge an intent went, the first one first. */
+/** Returns the status of each attempt to charge an intent, the first attempt first. */
 export async function attemptsOf(server: TestServer, intent: string): Promise<string[]> {
   const { body } = await server.stripe('GET', `/v1/charges?payment_intent=${intent}`);
   return (body as unknown as { data: Listed[] }).data.map(({ status }) => status).reverse();
 }
 
-/** What a join has bought, the membership first. */
+/** Returns the types of membership that a join has bought, the membership first. */
 export async function membershipTypesOf(server: TestServer, uuid: string): Promise<string[]> {
   return (await membershipsOf(server, uuid)).map(({ type }) => type).sort();
 }
 
-/** The bank of the card that paid for the membership declines it from now on; null: no more. */
+/** Makes the bank decline, from now on, the card that paid for the membership; null: makes it accept the card again. */
 export async function declineSavedCard(
   server: TestServer,
   uuid: string,
@@ -83,7 +83,7 @@ export async function declineSavedCard(
   await server.stripeControl(`payment_methods/${payment_method_id}`, { declines });
 }
 
-/** Makes the saved card another one: the member's bank has changed its mind. */
+/** Replaces the saved card, as if the member's bank had changed its mind. */
 export async function saveOtherCard(server: TestServer, uuid: string, card: string): Promise<void> {
   const customer = await server.stripe('POST', '/v1/customers', { payment_method: card });
   const { body } = await server.stripe('GET', `/v1/payment_methods?customer=${customer.body.id}`);
@@ -95,7 +95,7 @@ export async function saveOtherCard(server: TestServer, uuid: string, card: stri
     .execute();
 }
 
-/** An upgrade that a member buys later, through a link mailed by staff, in a join of its own; with these store items. */
+/** Makes an upgrade that a member buys later, through a link mailed by staff, in a join of its own. `items` adds store items. */
 export async function upgradeByLink(
   server: TestServer,
   contactId: string,

@@ -10,7 +10,7 @@ export type Part = [name: string, value: Blob | string, fileName?: string];
 export const blob = (bytes: Buffer) => new Blob([new Uint8Array(bytes)]);
 export const pdf = (size = 0) => blob(pdfOf({ size }));
 
-/** Sends a PDF as a form of the page does, with other fields before it. */
+/** Sends a PDF as the page's form does, with other fields before it. */
 export function postPdf(
   client: Client,
   path: string,
@@ -26,12 +26,12 @@ export function postPdf(
   return client.fetch(path, { method: 'POST', body: form });
 }
 
-/** Uploads to a server whose documents are in a folder, by the browser of a join that is paid. */
+/** Prepares uploads to a server whose documents are in a folder, from the browser of a paid join. */
 export async function uploadsTo(server: TestServer) {
   const client = server.client();
   const { uuid } = await paidJoin(server, client);
   const path = `/api/public/join-session/${uuid}/upload-transcript`;
-  /** The names of the files that are kept. */
+  /** Returns the names of the stored files. */
   const stored = () => (existsSync(server.documents) ? readdirSync(server.documents).sort() : []);
   const rows = () => server.deps.database.selectFrom('document').selectAll().execute();
   return {
@@ -51,7 +51,7 @@ export async function uploadsTo(server: TestServer) {
       };
       return { ...body, status: response.status };
     },
-    /** Nothing refused may leave anything behind. */
+    /** Checks that an attempt leaves neither files nor rows. */
     async leavesNothing<T>(attempt: () => Promise<T>): Promise<T> {
       const [files, documents] = [stored(), (await rows()).length];
       const answer = await attempt();

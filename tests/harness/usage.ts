@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** The unit of /proc's times, in parts of a second: the same on every Linux that Node runs on. */
+/** How many clock ticks, the unit of times in /proc, a second has: the same on every Linux that Node runs on. */
 const TICKS = 100;
 
-/** The fields of /proc/PID/stat after the name, which stands in parentheses and may contain anything. */
+/** Indexes of the fields of /proc/PID/stat after the name, which is in parentheses and may contain any character. */
 const at = { parent: 1, user: 11, system: 12, childrenUser: 13, childrenSystem: 14 } as const;
 
-/** CPU time so far of a process and its descendants, those that have ended included (s). Linux only, as all of this. */
+/** Returns the CPU time so far of a process and its descendants, including ended ones (s). Everything here needs Linux. */
 export function cpuSecondsOf(root: number): number {
   const { user, system, childrenUser, childrenSystem } = at;
   return treeOf(root)
@@ -14,21 +14,24 @@ export function cpuSecondsOf(root: number): number {
     .reduce((sum, ticks) => sum + ticks / TICKS, 0);
 }
 
-/** Resident memory of one process (bytes): now, or the most it ever had. */
+/** Returns the resident memory of one process (bytes): now, or its peak. */
 export function memoryOf(pid: number, what: 'now' | 'peak'): number {
   const field = what === 'now' ? 'VmRSS' : 'VmHWM';
   const status = read(`/proc/${pid}/status`) ?? '';
   return Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1] ?? 0) * 1024;
 }
 
-/** Begins to watch what programs beside this process and its descendants use; the result says it in cores, so far. */
+/**
+ * Starts to measure what programs other than this process and its descendants use. The returned function gives it in cores, on
+ * average so far.
+ */
 export function watchOthers(): () => number {
   const used = () => machineBusySeconds() - cpuSecondsOf(process.pid);
   const [before, began] = [used(), performance.now()];
   return () => Math.max(0, (used() - before) / ((performance.now() - began) / 1000));
 }
 
-/** CPU time of the whole machine since it was started, with what a hypervisor took from it (s). */
+/** Returns the CPU time of the whole machine since its start, including what a hypervisor took from it (s). */
 function machineBusySeconds(): number {
   const [user, nice, system, , , irq, softirq, steal] = readFileSync('/proc/stat', 'utf8')
     .split('\n', 1)[0]!
@@ -38,7 +41,7 @@ function machineBusySeconds(): number {
   return (user! + nice! + system! + irq! + softirq! + (steal ?? 0)) / TICKS;
 }
 
-/** The fields of a process and of all its descendants. Empty when it is gone. */
+/** Returns the fields of a process and of all its descendants. Empty when the process is gone. */
 function treeOf(root: number): string[][] {
   const processes = new Map<number, string[]>();
   const children = new Map<number, number[]>();
@@ -57,7 +60,7 @@ function treeOf(root: number): string[][] {
   return walk(root);
 }
 
-/** Undefined when the process has ended meanwhile. */
+/** Returns a file's text; undefined when the process has ended meanwhile. */
 function read(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');

@@ -5,18 +5,18 @@ import { Pool } from 'undici';
 import { calls } from '#contract/calls.ts';
 
 /**
- * A process of strangers who misuse a server on this machine: connections that are only held, guesses of invite codes, bodies and
- * headers that are too large. Its parent sends an {@link AbuseJob}, is told `under way` once the connections are held, and then
- * the {@link AbuseFigures}. It runs at the lowest priority: strangers' machines are not ours.
+ * A process of strangers who abuse a server on this machine: they hold connections open, guess invite codes, and send bodies and
+ * headers that are too large. The parent sends an {@link AbuseJob}, gets `under way` once the connections are held, and then the
+ * {@link AbuseFigures}. The process runs at the lowest priority, because real strangers use their own machines.
  */
 export interface AbuseJob {
   url: string;
   connections: number;
   guesses: number;
   addresses: number;
-  /** Bodies of 2 MB, and as many requests with headers of 100 kB. */
+  /** How many bodies of 2 MB to send, and as many requests with headers of 100 kB. */
   floods: number;
-  /** After this the rest is left out (ms). */
+  /** After this time (ms) the rest is skipped. */
   limitMs: number;
 }
 
@@ -24,14 +24,14 @@ export interface AbuseFigures {
   /** How many connections were held at once. */
   connections: number;
   guessesPerSecond: number;
-  /** How often each status was answered; 0: the connection was closed. */
+  /** How often each status was answered; 0 means that the connection was closed. */
   guesses: Record<number, number>;
   floods: Record<number, number>;
 }
 
 const AT_ONCE = 64;
 const OPENED_AT_ONCE = 200;
-/** A third each: says nothing, headers that never end, a body that never ends. */
+/** How a held connection begins, a third each: silence, headers that never end, a body that never ends. */
 const beginnings = [
   '',
   'GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: ',
@@ -74,7 +74,7 @@ async function abuse(job: AbuseJob): Promise<AbuseFigures> {
   return { connections: reached, guessesPerSecond: made / seconds, guesses, floods: flooded };
 }
 
-/** As many connections as the system allows. */
+/** Opens `count` connections, or as many as the system allows. */
 async function hold(port: number, count: number): Promise<Socket[]> {
   const sockets: Socket[] = [];
   let isFull = false;
@@ -121,7 +121,7 @@ async function statusOf(
   }
 }
 
-/** Makes `count` calls, so many at once, until it is over. */
+/** Makes `count` calls, `atOnce` at a time, and stops early when `isOver`. Counts the answers by status. */
 async function tally(
   count: number,
   atOnce: number,

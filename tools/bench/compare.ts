@@ -2,15 +2,15 @@ import { type Spread, spreadOf } from './numbers.ts';
 import { figure, spread, table } from './report.ts';
 import type { Bench } from './world.ts';
 
-/** A round during which other programs used more than this of one core does not count. */
+/** A round does not count if other programs used more than this share of one core. */
 const NOISE_CORES = 0.25;
 
-/** One measurement of one side; `otherCores` is what other programs used of one core meanwhile. */
+/** One measurement of one side. `otherCores` is the share of one core that other programs used meanwhile. */
 interface Sample {
   otherCores: number;
 }
 
-/** What is compared: how each side is measured, the names of both, and figures by what they are. */
+/** What is compared: how each side is measured, the names of both, and the metrics by name. */
 interface Sides<S extends Sample> {
   title: string;
   ours: () => Promise<S>;
@@ -21,15 +21,15 @@ interface Sides<S extends Sample> {
 }
 
 export interface Comparison {
-  /** Ours divided by the other side's, of two measurements right after one another. */
+  /** Returns our metric divided by the other side's, for two consecutive measurements. */
   ratio(metric: string): Spread;
   /** All metrics as a table, and how many rounds counted. */
   report: string;
 }
 
 /**
- * Measures two sides in turn, each first in every other round since what one leaves behind may fall into the next, after a
- * round that does not count.
+ * Measures two sides in turn, after a round that does not count. The order alternates, since effects of one measurement may fall
+ * into the next.
  */
 export async function compare<S extends Sample>(
   { say, options }: Bench,
@@ -58,7 +58,9 @@ export async function compare<S extends Sample>(
   return { ratio, report: `${table([title, ...names, 'ratio'], rows)}\n\n${note}` };
 }
 
-/** Leaves out the rounds that other programs disturbed, as long as two undisturbed ones remain, or the only one. */
+/**
+ * Leaves out the rounds that other programs disturbed, if at least two undisturbed rounds remain, or the only one is undisturbed.
+ */
 export function quietRounds<Round>(
   all: readonly Round[],
   otherCores: (round: Round) => number,

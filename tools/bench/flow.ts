@@ -6,20 +6,20 @@ import { societyFile } from '../../tests/harness/standIns.ts';
 import { details } from '../../tests/harness/steps.ts';
 import { floorCalls } from './floor/calls.ts';
 
-/** Makes a call and notes what is to be known of it. */
+/** Makes a call and records what is measured of it. */
 export type Observe = <Answer>(call: string, make: () => Promise<Answer>) => Promise<Answer>;
 
-/** How a server is joined. The person is made of the `number`, which differs for all joins of a benchmark. */
+/** How to join on a server. The person is derived from the `number`, which differs for all joins of a benchmark. */
 export interface Flow {
   url: string;
-  /** The first eight calls, which ask no provider: up to an order. Resolves with the session's id. */
+  /** Makes the first eight calls, which ask no provider, up to an order. Resolves with the session's id. */
   order(browser: Browser, number: number): Promise<string>;
-  /** The rest of a join: up to being a member. */
+  /** Makes the rest of a join, until the person is a member. */
   pay(browser: Browser, number: number, id: string): Promise<void>;
 }
 export const ORDER_CALLS = 8;
 
-/** A joiner's browser, with a connection of its own. */
+/** A joiner's browser with its own connection. */
 export class Browser {
   readonly #connection: Dispatcher;
   readonly #observe: Observe;
@@ -30,12 +30,12 @@ export class Browser {
     this.#observe = observe;
   }
 
-  /** The address that it is seen to come from, behind a proxy. */
+  /** Sets the address from which it seems to come, behind a proxy. */
   set address(address: string) {
     this.#headers['x-forwarded-for'] = address;
   }
 
-  /** The answer's body. Rejects when it is not a success: a join that failed measures nothing. */
+  /** Returns the answer's body. Rejects when the answer is not a success, since a failed join measures nothing. */
   send(call: string, method: string, path: string, body?: unknown): Promise<string> {
     return this.#observe(call, async () => {
       const answer = await this.#connection.request({
@@ -60,13 +60,13 @@ export const contactIdOf = (number: number) => String(5_000_000_000 + number);
 export const inviteCodeOf = (number: number) => `BENCH${number}`;
 export const emailOf = (number: number) => `person${number}@example.com`;
 
-/** Ten joins come from one address, as from a family or a class: if all did, the limits would rightly refuse them. */
+/** Ten joins share an address, as in a family or a class. If all joins did, the limits would rightly refuse them. */
 function addressOf(number: number): string {
   const host = Math.floor(number / 10);
   return `10.${(host >> 16) & 255}.${(host >> 8) & 255}.${host & 255}`;
 }
 
-/** What a joiner of the default programme buys: its default membership and the first donation on offer. */
+/** Returns what a joiner of the default programme buys: its default membership and the first donation on offer. */
 function bought() {
   const society = readSociety(societyFile);
   const membership = society.product(society.programme(society.defaultProgramme).defaultMembership)!;
@@ -76,8 +76,8 @@ function bought() {
 }
 
 /**
- * The ten calls of a join, and between the intent and the return what the page does: it begins the payment, and Stripe's
- * script confirms the card, which asks Stripe and not the server.
+ * The ten calls of a join. Between the intent and the return it does what the page does: it begins the payment, and confirms the
+ * card as Stripe's script does, which asks Stripe and not the server.
  */
 export function ourFlow(url: string, stripeUrl: string): Flow {
   const { membershipId, productUuid, amount } = bought();
@@ -123,7 +123,7 @@ export function ourFlow(url: string, stripeUrl: string): Flow {
   };
 }
 
-/** The same calls as the floor takes them. */
+/** The same calls in the form that the floor takes. */
 export function floorFlow(url: string): Flow {
   return {
     url,

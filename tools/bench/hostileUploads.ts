@@ -4,23 +4,23 @@ import { request } from 'undici';
 import { hostileDocuments } from '../../tests/harness/documents.ts';
 
 /**
- * A process that sends documents made to cost much, evenly over a time, whatever became of those before. Its parent sends
- * a {@link HostileJob} and is told when all have been answered as they should: an empty text, or what went wrong. It runs at the lowest priority: making and
- * sending them is the work of the strangers' machines, which are not ours.
+ * A process that sends documents that are expensive to inspect, evenly over a time, without waiting for answers. The parent sends
+ * a {@link HostileJob}, and gets a text when all are answered: empty if every answer was as expected, otherwise what went wrong.
+ * The process runs at the lowest priority, because real strangers use their own machines.
  */
 export interface HostileJob {
   url: string;
   contactId: string;
   count: number;
   overMs: number;
-  /** The status that each is to be answered with. */
+  /** The expected status of each answer. */
   status: number;
 }
 
 setPriority(19);
 const documents = hostileDocuments();
 
-/** A form with a document, written once: the processors are to be used by who is measured. */
+/** Makes a form with a document once, so that the processors are left to the server that is measured. */
 async function formOf({ name, content }: (typeof documents)[number], contactId: string) {
   const form = new FormData();
   form.append('contactId', contactId);

@@ -11,13 +11,13 @@ export interface TimedCall {
 
 export interface Load {
   seconds: number;
-  /** How many joins were made, with parts of those under way at the end. */
+  /** How many joins were made, including fractions of those in progress at the end. */
   joins: number;
   /** The 99th percentile of a call (ms). */
   callP99: number;
 }
 
-/** A browser with a connection of its own; `note` is told of each call that was answered. */
+/** Opens a browser with its own connection. `note` is called for each call that was answered. */
 function openBrowser({ url }: Flow, note: (timed: TimedCall) => void) {
   const connection = new Client(url);
   const browser = () =>
@@ -31,9 +31,9 @@ function openBrowser({ url }: Flow, note: (timed: TimedCall) => void) {
 }
 
 /**
- * A closed loop of joins up to their order: each of `concurrency` joiners makes one call after the other on a connection of
- * their own, and begins another join when one is over. `begins` is called when the warm-up is over, `ends` while the joiners
- * are still at it. Rejects when a join fails.
+ * A closed loop of joins up to their order. Each of `concurrency` joiners makes one call after the other on its own connection,
+ * and begins another join when one is over. `begins` is called after the warm-up, `ends` while the joiners are still running.
+ * Rejects when a join fails.
  */
 export async function closedLoop(
   flow: Flow,
@@ -72,9 +72,8 @@ export async function closedLoop(
 }
 
 /**
- * An open loop: `count` joins begin evenly, `perSecond` of them in a second, whatever became of those before, each on a
- * connection of its own. Resolves when all are over, with every call that was answered, how long each
- * join took (ms), and why joins failed.
+ * An open loop: `count` joins begin evenly, `perSecond` in a second, without waiting for earlier ones, each on its own connection.
+ * Resolves when all are over, with every call that was answered, how long each join took (ms), and why joins failed.
  */
 export async function openLoop(
   flow: Flow,

@@ -8,16 +8,16 @@ import type { World } from './world.ts';
 /** One measurement of one side under load. */
 export interface Run extends Load {
   joinsPerSecond: number;
-  /** CPU time for one join (ms), of the server and of PostgreSQL. */
+  /** The CPU time for one join (ms), of the server and of PostgreSQL. */
   nodeMs: number;
   postgresMs: number;
-  /** What other programs used of one core. */
+  /** What other programs used, as a share of one core. */
   otherCores: number;
-  /** The most resident memory of the server (bytes). */
+  /** The peak resident memory of the server (bytes). */
   rssBytes: number;
 }
 
-/** What is compared of two sides under load. */
+/** The metrics that are compared between two sides under load. */
 export const runMetrics = {
   'joins/s': (run: Run) => run.joinsPerSecond,
   'CPU ms a join': ({ nodeMs, postgresMs }: Run) => nodeMs + postgresMs,
@@ -26,11 +26,14 @@ export const runMetrics = {
   'memory, MB': ({ rssBytes }: Run) => rssBytes / 1e6,
 };
 
-/** More joins than any server makes in a second: so many people are made ready. */
+/** More joins a second than any server makes; it decides how many people are prepared. */
 const FASTEST = 2_000;
 const SAMPLE_MS = 500;
 
-/** Measures one side once, by joins up to their order on a vacuumed database, and leaves nothing for the next measurement. */
+/**
+ * Measures one side once, by joins up to their order on a vacuumed database. Cleans up afterwards, so that the next measurement is
+ * not affected.
+ */
 export async function measure(world: World, subject: Subject, concurrency: number): Promise<Run> {
   const { seconds, warmUpSeconds } = world.options;
   const nextPerson = await subject.people((seconds + warmUpSeconds) * FASTEST);
@@ -64,14 +67,17 @@ export async function measure(world: World, subject: Subject, concurrency: numbe
   };
 }
 
-/** A process' resident memory (bytes), now and every so many milliseconds until it is stopped. */
+/** Samples a process' resident memory (bytes), now and every `everyMs` until it is stopped. */
 export function sampleMemory(pid: number, everyMs = 1000): { samples: number[]; stop(): void } {
   const samples = [memoryOf(pid, 'now')];
   const timer = setInterval(() => samples.push(memoryOf(pid, 'now')), everyMs);
   return { samples, stop: () => clearInterval(timer) };
 }
 
-/** Whether memory was flat: without the first tenth, in which the server warms up, its second half against its first. */
+/**
+ * Checks that memory stayed flat: compares the second half of the samples with the first, without the first tenth, in which the
+ * server warms up.
+ */
 export function flatMemory(samples: readonly number[], during: string): Verdict {
   const steady = samples.slice(Math.ceil(samples.length / 10));
   const half = Math.ceil(steady.length / 2);

@@ -16,7 +16,10 @@ export function spreadOf(values: readonly number[]): Spread {
   };
 }
 
-/** The value that `share` of all are at or below; `sorted` ascends. The median of an even count is the mean of the middle two. */
+/**
+ * Returns the value that `share` of all values are at or below; `sorted` ascends. The median of an even count is the mean of the
+ * middle two.
+ */
 export function percentile(sorted: readonly number[], share: number): number {
   if (sorted.length === 0) return Number.NaN;
   if (share === 0.5 && sorted.length % 2 === 0) {

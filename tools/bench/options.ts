@@ -15,20 +15,20 @@ export type BenchmarkName = (typeof names)[number];
 /** What the command line asks for. */
 export interface Options {
   benchmarks: readonly BenchmarkName[];
-  /** Small and rough, to see that everything works. */
+  /** A small and rough run, to see that everything works. */
   isQuick: boolean;
   /** How often each side is measured. */
   repeat: number;
   /** How long one measurement under load takes, and the warm-up before it (s). */
   seconds: number;
   warmUpSeconds: number;
-  /** Sizes of the database for `growth`, the smaller first. */
+  /** The numbers of joins in the databases of `growth`, the smaller first. */
   sessions: readonly [number, number];
-  /** How long `rush` and `soak` take, when the command line says so (minutes). */
+  /** How long `rush` and `soak` take (minutes), if the command line says so. */
   minutes: number | undefined;
-  /** Joins that arrive in a second of the rush. */
+  /** How many joins arrive in a second of the rush. */
   perSecond: number;
-  /** The file that the results go to. */
+  /** The file to which the results are written. */
   out: string;
 }
 
@@ -41,7 +41,7 @@ const usage = `npm run bench -- [${names.join('] [')}]
   --minutes N         how long "rush" (5) and "soak" (10) take
   --per-second N      joins that arrive in a second of "rush" (20)`;
 
-/** Throws a sentence. */
+/** Reads the command line. Throws a sentence when it is wrong. */
 export function readOptions(args: readonly string[]): Options {
   const text = { type: 'string' } as const;
   const { values, positionals } = parseArgs({

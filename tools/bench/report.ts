@@ -26,7 +26,7 @@ export function atLeast(what: string, least: number, measured: Spread): Verdict 
   return { what, budget: `≥ ${figure(least)}`, measured: spread(measured), isMet: measured.median >= least };
 }
 
-/** A section: what was measured where and when, the verdicts, then paragraphs and tables. */
+/** Returns a section: when and on which machine it was measured, the verdicts, then paragraphs and tables. */
 export function section(title: string, verdicts: readonly Verdict[], ...rest: readonly string[]): string {
   const machine = [
     new Date().toISOString().slice(0, 10),
@@ -44,14 +44,14 @@ export function section(title: string, verdicts: readonly Verdict[], ...rest: re
   return [`## ${title}`, machine, table(['Budget', '', 'measured', ''], rows), ...rest].join('\n\n');
 }
 
-/** A Markdown table; the first column is text, the others are figures. */
+/** Returns a Markdown table. The first column is text, the others are figures. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
   const rule = `|${head.map((_, index) => (index === 0 ? '---' : '--:')).join('|')}|`;
   return [line(head), rule, ...rows.map(line)].join('\n');
 }
 
-/** Three significant digits: 0.0123, 1.23, 12.3, 1234. */
+/** Returns a number with three significant digits: 0.0123, 1.23, 12.3, 1234. */
 export function figure(value: number): string {
   if (!Number.isFinite(value)) return '–';
   if (value === 0) return '0';
@@ -59,7 +59,7 @@ export function figure(value: number): string {
   return value.toFixed(Math.min(4, digits));
 }
 
-/** The median, with least and greatest in brackets when there are several. */
+/** Returns the median, with the least and greatest in brackets when there are several values. */
 export function spread({ median, min, max, count }: Spread): string {
   return count > 1 ? `${figure(median)} (${figure(min)}–${figure(max)})` : figure(median);
 }
@@ -68,7 +68,7 @@ export function megabytes(bytes: number): string {
   return `${Math.round(bytes / 1e6)} MB`;
 }
 
-/** Puts a section into the file in the benchmarks' order, in place of its former one. The others stay. */
+/** Puts a section into the file, in the benchmarks' order and in place of its former text. The other sections stay. */
 export function keepSection(file: string, name: BenchmarkName, text: string): void {
   const before = existsSync(file) ? readFileSync(file, 'utf8') : '';
   const sections = new Map(

@@ -1,4 +1,7 @@
-/** `node tools/bench/sizeOfJoins.ts [JOINS]`: what a paid join leaves in the database, by table, after so many (default 1000). */
+/**
+ * `node tools/bench/sizeOfJoins.ts [JOINS]`: prints how many rows and bytes a paid join with a transcript adds to each table, on
+ * average over JOINS joins (default 1000).
+ */
 import { sql } from 'kysely';
 import { paidJoin } from '../../tests/harness/steps.ts';
 import { startTestServer } from '../../tests/harness/testServer.ts';

@@ -8,22 +8,22 @@ import { openLoop } from './load.ts';
 import { spreadOf } from './numbers.ts';
 import type { Subject } from './subjects.ts';
 
-/** What one call of a join asks of others. */
+/** How often one call of a join asks the database and Stripe. */
 export interface CallCount {
   call: string;
-  /** With BEGIN and COMMIT: each is a round trip to the database. */
+  /** Including BEGIN and COMMIT: each is a round trip to the database. */
   statements: number;
-  /** Requests to Stripe that it waits for. */
+  /** Requests to Stripe that the call waits for. */
   stripe: number;
 }
 
 const JOINS = 20;
-/** How long Stripe takes to make a customer (ms), which follows the last answer: no call may seem to wait for it. */
+/** How long Stripe takes to create a customer (ms). That happens after the last answer, so no call may seem to wait for it. */
 const CUSTOMER_MS = 300;
 
 /**
- * Counts for every call of a join, one join after the other; the median of {@link JOINS}, since the background asks
- * now and then. Stripe's webhooks are held back. Needs a PostgreSQL that counts statements.
+ * Counts for every call of a join, one join after the other. Takes the median of {@link JOINS}, since the background asks now and
+ * then. Stripe's webhooks are held back. Needs a PostgreSQL that counts statements.
  */
 export async function countCalls(subject: Subject, induct?: Induct): Promise<CallCount[]> {
   const { database, flow } = subject;
@@ -34,7 +34,7 @@ export async function countCalls(subject: Subject, induct?: Induct): Promise<Cal
     if (induct) await forgetRequests(induct.stripe.url);
     const answer = await make();
     const statements = await statementsSinceReset(database);
-    // Requests that have been answered by now.
+    // Only requests that have been answered by now.
     const asked = induct ? await requestsTo(induct.stripe.url) : [];
     if (!counts.has(call)) counts.set(call, []);
     counts.get(call)!.push({ statements, stripe: asked.filter(({ path }) => path !== '/v1/events').length });
@@ -42,7 +42,7 @@ export async function countCalls(subject: Subject, induct?: Induct): Promise<Cal
   };
 
   await database.query('create extension if not exists pg_stat_statements');
-  // Afterwards every connection of the pools has prepared its statements.
+  // A warm-up, after which every connection of the pools has prepared its statements.
   await openLoop(flow, nextPerson, { count: JOINS, perSecond: 100, paying: true });
   if (induct) {
     await control(induct.stripe.url, 'POST', 'webhooks', { mode: 'hold' });
@@ -53,7 +53,7 @@ export async function countCalls(subject: Subject, induct?: Induct): Promise<Cal
   for (let join = 0; join < JOINS; join++) {
     const [browser, number] = [new Browser(connection, observe), nextPerson()];
     await flow.pay(browser, number, await flow.order(browser, number));
-    // What is done after the last answer must not fall into the next join.
+    // Work that follows the last answer must not fall into the next join.
     if (induct) await pause(2 * CUSTOMER_MS);
   }
   await connection.close();

@@ -12,13 +12,13 @@ export interface Subject {
   flow: Flow;
   pid: number;
   database: pg.Client;
-  /** Makes ready `count` people who may join once each, and gives out their numbers. */
+  /** Prepares `count` people who may join once each. Returns a function that gives out their numbers. */
   people(count: number): Promise<() => number>;
-  /** Does away with what the joins of a measurement left for later, so that it does not fall into another one. */
+  /** Discards work that the joins of a measurement left for later, so that it does not fall into the next measurement. */
   settle(): Promise<void>;
 }
 
-/** The bare server, with its tables in a schema of their own. */
+/** Starts the bare server, with its tables in a separate schema. */
 export async function startFloor(
   scope: Scope,
   { url, client }: { url: string; client: pg.Client },
@@ -45,7 +45,7 @@ export async function startFloor(
 export interface OurDatabase {
   url: string;
   client: pg.Client;
-  /** How many people have been invited so far: their numbers are 1 to this. */
+  /** How many people have been invited so far. Their numbers are 1 up to this. */
   invited: number;
 }
 
@@ -54,7 +54,7 @@ export async function makeOurDatabase(world: World): Promise<OurDatabase> {
 }
 
 /**
- * Our server as it runs in production, its limits on and its log at `info`; joiners come through a proxy. HubSpot's stand-in
+ * Starts our server as in production, with its limits on and its log at `info`; joiners come through a proxy. HubSpot's stand-in
  * knows the people with the numbers 0 to `known`; nobody joins as number 0.
  */
 export async function startOurs(
@@ -89,7 +89,7 @@ export async function startOurs(
     },
     async settle() {
       await control(induct.stripe.url, 'POST', 'webhooks/idle');
-      // As if HubSpot had been told: it would be, two minutes later.
+      // Marks all joins as sent to HubSpot, which would otherwise happen two minutes later.
       await client.query(
         'update join_session set crm_revision = profile_revision where profile_revision <> crm_revision and crm_refusal is null',
       );
@@ -98,8 +98,8 @@ export async function startOurs(
 }
 
 /**
- * Writes people with an invite code each into the mirror, as if they had just been read from HubSpot: their first eight
- * calls ask no provider.
+ * Writes people with an invite code each into the mirror, as if they had just been read from HubSpot. So their first eight calls
+ * ask no provider.
  */
 export async function invite(database: pg.Client, first: number, last: number): Promise<void> {
   const place = { address: '12 Oak Street', city: 'Austin', state: 'TX', zip: '78701', country: 'US' };

@@ -10,18 +10,18 @@ import type { Options } from './options.ts';
 export interface Bench {
   options: Options;
   scope: Scope;
-  /** A folder of the benchmark's own, on the disk of the checkout: in memory an fsync would cost nothing. */
+  /** The benchmark's own folder, on the disk of the checkout, since an fsync in memory would cost nothing. */
   folder: string;
   /** Prints progress. */
   say(line: string): void;
 }
 
-/** With one PostgreSQL for all sides of a comparison. */
+/** A benchmark with one PostgreSQL for all sides of a comparison. */
 export interface World extends Bench {
   postgres: RunningPostgres;
 }
 
-/** The PostgreSQL that comes with the project, as `npm start` runs it: fsync on. */
+/** Starts the project's PostgreSQL as `npm start` does, with fsync on. */
 export async function startWorld(bench: Bench, settings: Record<string, string> = {}): Promise<World> {
   const dataDir = join(bench.folder, 'database');
   mkdirSync(dataDir, { recursive: true });
@@ -30,7 +30,7 @@ export async function startWorld(bench: Bench, settings: Record<string, string> 
   return { ...bench, postgres };
 }
 
-/** Does a part of a benchmark, and ends whatever that started. */
+/** Runs a part of a benchmark, and stops everything that the part started. */
 export async function within<B extends Bench, Result>(
   bench: B,
   work: (inner: B) => Promise<Result>,
@@ -41,12 +41,12 @@ export async function within<B extends Bench, Result>(
   return result;
 }
 
-/** A new, migrated database with a connection of ours, until the end. */
+/** Creates a migrated database with a connection of ours. Both last until the end. */
 export async function createDatabase(world: World): Promise<{ url: string; client: pg.Client }> {
   const { url, drop } = await testDatabase(world.postgres.url);
   world.scope.onEnd(drop);
   const client = new pg.Client({ connectionString: url });
-  // After Ctrl-C the database may be gone before its clients.
+  // After Ctrl-C the database may end before its clients.
   client.on('error', () => {});
   await client.connect();
   world.scope.onEnd(() => client.end());

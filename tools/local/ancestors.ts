@@ -1,11 +1,11 @@
 import { commandLine, parentOf } from './processes.ts';
 
-/** How often to look (ms); elsewhere than on Linux a look starts a program. */
+/** How often to check the parents (ms). Elsewhere than on Linux, each check starts a program. */
 const interval = process.platform === 'linux' ? 250 : 1500;
 
 /**
- * Calls `gone` once when a process between this one and the `npm` that started it was killed, which leaves the rest
- * without anybody to stop them: kill -9 tells nobody, but the orphan gets another parent.
+ * Calls `gone` once when a process between this one and the `npm` that started it was killed. kill -9 sends no signal to the
+ * children, so nobody would stop them; but an orphan gets another parent, which is what this checks.
  */
 export function watchAncestors(gone: () => void): void {
   const chain = ancestorsUpToNpm();
@@ -21,7 +21,7 @@ export function watchAncestors(gone: () => void): void {
 function ancestorsUpToNpm(): { child: number; parent: number }[] {
   const chain: { child: number; parent: number }[] = [];
   let child = process.pid;
-  // npm, a shell, the bootstrap and this: no more than a few steps.
+  // npm, a shell, the bootstrap and this process: only a few steps.
   for (let step = 0; step < 5; step++) {
     const parent = parentOf(child);
     if (parent <= 1) break;
@@ -29,6 +29,6 @@ function ancestorsUpToNpm(): { child: number; parent: number }[] {
     if (/^npm\b|npm-cli\.c?js/.test(commandLine(parent) ?? '')) return chain;
     child = parent;
   }
-  // Not started by npm: only the bootstrap counts, not somebody's shell.
+  // Not started by npm: only the bootstrap is watched, not the shell that somebody typed in.
   return chain.slice(0, /bootstrap\.mjs/.test(commandLine(process.ppid) ?? '') ? 1 : 0);
 }

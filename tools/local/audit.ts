@@ -5,8 +5,8 @@ import { parseArgs } from 'node:util';
 import { type AuditDecisions, findingFaults, type Lockfile, licenceFaults } from './judgeAudit.ts';
 
 /**
- * `npm run audit`: the licences of all packages in the lockfile, and what is known against those that run. The first needs no
- * network; where the second has none, it says so and passes.
+ * `npm run audit`: checks the licences of all packages in the lockfile, and the known vulnerabilities of those that run. The
+ * licences need no network. If the vulnerabilities cannot be fetched, the command says so and passes.
  */
 const root = resolve(import.meta.dirname, '../..');
 const {

@@ -1,6 +1,6 @@
-// The first program of every command. It may run on the machine's own, older Node, so it is plain JavaScript and imports
-// nothing but what Node brings: it installs the packages when they are not those of the lockfile, finds Node 24, and
-// hands over to tools/local/<command>.ts.
+// The first program of every command. It may run on an older Node of the machine, so it is plain JavaScript and imports only
+// Node's own modules. It installs the packages when they do not match the lockfile, finds Node 24, and hands over to
+// tools/local/<command>.ts.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -32,7 +32,7 @@ if (!commands.includes(command)) fail(`Say which command: ${commands.join(', ')}
 install();
 run(findNode());
 
-/** Installs when there is nothing yet or when the lockfile has changed since. Says nothing on standard output. */
+/** Installs the packages when there are none or the lockfile has changed since. Prints nothing on standard output. */
 function install() {
   const mark = join(root, 'node_modules', '.installed');
   const fingerprint = createHash('sha256')
@@ -42,7 +42,8 @@ function install() {
   if (existsSync(mark) && readFileSync(mark, 'utf8') === fingerprint) return;
 
   console.error('Installing packages, which takes a minute the first time …');
-  // --include: NODE_ENV=production must not leave out what builds the page. --no-save: the lockfile stays as it is.
+  // --include: with NODE_ENV=production, npm would leave out the packages that build the page. --no-save: npm must not change the
+  // lockfile.
   const options = [
     'install',
     '--no-save',
@@ -68,7 +69,7 @@ function install() {
   writeFileSync(mark, fingerprint);
 }
 
-/** This Node when it is new enough, else the one among the packages. */
+/** Returns this Node if it is new enough, otherwise the Node among the packages. */
 function findNode() {
   if (Number.parseInt(process.versions.node, 10) >= wanted) return process.execPath;
   const names = [`node-${process.platform}-${process.arch}`, `node-bin-${process.platform}-${process.arch}`];
@@ -82,7 +83,7 @@ function run(node) {
     ['--disable-warning=ExperimentalWarning', join(root, 'tools/local', `${command}.ts`), ...args],
     {
       stdio: 'inherit',
-      // What was compiled once starts in half the time: the same folder as in child.ts.
+      // Compiled code that is kept halves the time to start. The same folder as in child.ts.
       env: {
         NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/compiled'),
         ...process.env,
@@ -91,7 +92,8 @@ function run(node) {
     },
   );
   program.on('error', tooOld);
-  // Ctrl-C reaches the program by itself; a signal sent to this process alone does not. Either way it decides when to end.
+  // Ctrl-C reaches the program directly; a signal sent to this process alone does not, so it is passed on. The program decides
+  // when to end.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => program.kill(signal));
   program.on('exit', (code, signal) => process.exit(signal ? 128 + constants.signals[signal] : (code ?? 1)));
 }

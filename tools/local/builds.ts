@@ -18,13 +18,13 @@ const root = resolve(import.meta.dirname, '../..');
 
 /** An app that is built by its `rsbuild.config.ts` into its folder `dist`. */
 interface Build {
-  /** In a sentence. */
+  /** The name as it appears in sentences. */
   name: string;
-  /** From the root. */
+  /** The folder, relative to the root. */
   folder: string;
-  /** Files and folders of which the build is made, from the root. */
+  /** The files and folders that the build is made of, relative to the root. */
   sources: readonly string[];
-  /** Done with the new build before it takes the old one's place. */
+  /** Runs on the new build before it replaces the old one. */
   finish?: (folder: string) => void;
 }
 
@@ -35,7 +35,7 @@ const web: Build = {
   sources: ['apps/web', ...everywhere],
   finish: (folder) => compress(join(folder, 'static')),
 };
-/** One file instead of six hundred: it starts in half the time, and with less memory (docs/decisions/0027). */
+/** Built into one file instead of six hundred: the server starts in half the time and needs less memory (docs/decisions/0027). */
 const server: Build = {
   name: 'the server',
   folder: 'apps/server',
@@ -45,13 +45,13 @@ const server: Build = {
 export const builtServer = join(root, server.folder, 'start.mjs');
 
 export interface BuildOptions {
-  /** Told when something has to be built, with its name. */
+  /** Called with an app's name when the app has to be built. */
   building?: (name: string) => void;
   signal?: AbortSignal;
 }
 
 export const buildWeb = (options: BuildOptions = {}) => build(web, options);
-/** Both. Resolves with the folders that were built anew. */
+/** Builds both apps. Resolves with the folders that were built anew. */
 export async function buildAll(options: BuildOptions = {}): Promise<string[]> {
   const apps = [web, server];
   const built = await Promise.all(apps.map((app) => build(app, options)));
@@ -59,8 +59,8 @@ export async function buildAll(options: BuildOptions = {}): Promise<string[]> {
 }
 
 /**
- * Builds an app when what it is made of has changed. The build is made beside the old one and then takes its place, so that a
- * killed or failed build is never served. Resolves with whether it built; rejects with what the bundler said.
+ * Builds an app if its sources have changed. The new build is made beside the old one and then replaces it, so that a killed or
+ * failed build is never served. Resolves with whether it built; rejects with the bundler's output.
  */
 async function build(app: Build, { building, signal }: BuildOptions): Promise<boolean> {
   const folder = join(root, app.folder);
@@ -69,7 +69,7 @@ async function build(app: Build, { building, signal }: BuildOptions): Promise<bo
   if (madeOf(output) === sources) return false;
   building?.(app.name);
   clearLeftovers(folder);
-  // Not mkdtemp, which makes folders for their owner alone: what root builds, a service's account runs.
+  // mkdtemp would make a folder that only its owner can read, but root may build what a service account runs.
   const fresh = join(folder, `dist.new-${process.pid}-${randomBytes(3).toString('hex')}`);
   mkdirSync(fresh);
   try {
@@ -115,7 +115,10 @@ function bundle({ name, folder }: Build, into: string, signal?: AbortSignal): Pr
   });
 }
 
-/** Each file beside itself as Brotli and gzip, as small as they get: the server sends what the browser takes. */
+/**
+ * Writes a Brotli and a gzip copy beside each file, compressed as far as possible. The server sends the one that the browser
+ * accepts.
+ */
 function compress(folder: string): void {
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue;
@@ -126,7 +129,7 @@ function compress(folder: string): void {
   }
 }
 
-/** A hash over everything that can change the build: its sources, the packages it imports, the versions of all others. */
+/** Returns a hash over everything that can change the build: its sources and the versions of all packages. */
 function fingerprint({ sources }: Build): string {
   const hash = createHash('sha256');
   const add = (path: string) => {
@@ -151,7 +154,7 @@ function madeOf(folder: string): string | undefined {
   }
 }
 
-/** What a killed build left. */
+/** Removes what killed builds left. */
 function clearLeftovers(folder: string): void {
   for (const name of readdirSync(folder)) {
     const maker = /^dist\.new-(\d+)-/.exec(name)?.[1];

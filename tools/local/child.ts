@@ -1,36 +1,39 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 
-/** A Node program of ours that runs beside us. */
+/** A Node program of this project that runs as a child process. */
 export interface Child {
   process: ChildProcess;
-  /** Settles with the reason when it has ended. */
+  /** Settles when the child has ended, with the reason. */
   ended: Promise<string>;
-  /** Asks it to end, and makes it when it takes too long. */
+  /** Asks the child to end, and kills it when that takes too long. */
   stop(): Promise<void>;
 }
 
-/** Programs start in half the time when what they are made of was compiled before. */
+/** Keeps compiled code, with which programs start in half the time. */
 export const compiledCode = {
   NODE_COMPILE_CACHE: join(import.meta.dirname, '../../node_modules/.cache/compiled'),
 };
-/** How long a child may take to finish what it does unless told otherwise (ms). */
+/** How long a child may take to end, unless told otherwise (ms). */
 const usualPatience = 6000;
 
 /**
- * Starts a TypeScript program and gives its first message, which says that it is ready. It gets a process group of its
- * own, so that Ctrl-C reaches us alone and we end everything in order; it ends by itself when we are gone (`disconnect`).
- * Rejects with {@link NotReady} when it ends before.
+ * Starts a TypeScript program and resolves with its first message, by which it says that it is ready. The child gets its own
+ * process group, so that Ctrl-C reaches only this process, which then ends everything in order. When this process is gone, the
+ * child ends by itself (`disconnect`). Rejects with {@link NotReady} when the child ends before it is ready.
  */
 export async function startChild<Ready>(
   file: string,
   options: {
     env: NodeJS.ProcessEnv;
     args?: string[];
-    /** The descriptor of an open file for what it prints, or `pipe` for whoever reads its streams. Default: our own output. */
+    /**
+     * The descriptor of an open file for the child's output, or `pipe` for a caller that reads its streams. Default: our own
+     * output.
+     */
     output?: number | 'pipe';
     started?: (child: Child) => void;
-    /** How long it may take to finish what it does when it is asked to end (ms). */
+    /** How long the child may take to end after it is asked to (ms). */
     patience?: number;
   },
 ): Promise<{ child: Child; ready: Ready }> {
@@ -70,7 +73,7 @@ export async function startChild<Ready>(
   return { child, ready: first.ready };
 }
 
-/** A child ended before it was ready. It has said why on standard error itself. */
+/** A child ended before it was ready. It has printed the reason on standard error. */
 export class NotReady extends Error {
   constructor(file: string, reason: string) {
     super(`${file} ended before it was ready (${reason}).`);

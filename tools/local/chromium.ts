@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { findProgram, isProgram } from './findProgram.ts';
 
-// Without the parts of a browser that nobody sees, the journeys take a fifth less.
+// The headless shell comes first: without a browser's visible parts, the journeys take a fifth less time.
 const names = [
   'chromium-headless-shell',
   'chromium',
@@ -16,7 +16,7 @@ const macApps = [
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
 ];
 
-/** A browser for the journeys: CHROMIUM_PATH, an installed one, else one that is installed now. Throws a sentence. */
+/** Finds a browser for the journeys: CHROMIUM_PATH, an installed browser, or one that it installs now. Throws a sentence. */
 export async function findChromium(): Promise<string> {
   const given = process.env.CHROMIUM_PATH?.trim();
   if (given) {
@@ -30,7 +30,7 @@ function installed(): string | undefined {
   return findProgram(...names, ...(process.platform === 'darwin' ? macApps : []));
 }
 
-/** Debian's own Chromium brings the libraries it needs; only root may install it. */
+/** Installs Debian's Chromium, which brings the libraries it needs. Only root may install it. */
 function fromDebian(): string | undefined {
   if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return undefined;
   console.log('Installing Chromium for the browser journeys …');
@@ -39,7 +39,7 @@ function fromDebian(): string | undefined {
       stdio: ['ignore', 'ignore', 'inherit'],
       env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
     }).status === 0;
-  // On Ubuntu `chromium` is a snap and may install without leaving a program: then we look further.
+  // On Ubuntu `chromium` is a snap, whose installation may not leave a program: then the caller looks further.
   const install = (name: string) => apt('install', '-y', '--no-install-recommends', name);
   return apt('update') && (install('chromium-headless-shell') || install('chromium'))
     ? installed()

@@ -7,16 +7,17 @@ import { freePort } from './ports.ts';
 const root = resolve(import.meta.dirname, '../..');
 const webConfig = join(root, 'apps/web/rsbuild.config.ts');
 
-/** `npm run dev`: the same as `npm start` with hot reload, and the server starts again when its sources change. */
+/** `npm run dev`: like `npm start`, with hot reload. The server restarts when its sources change. */
 process.exit(
   await launch({
     command: 'npm run dev',
-    // From its sources, so that a change is there at once.
+    // Runs from its sources, so that a change takes effect at once.
     server: join(root, 'apps/server/main.ts'),
     async serve(running) {
       restartOnChange(running);
       if (!existsSync(webConfig)) return { url: running.url, stop: async () => {} };
-      // Beside the server's, by number: `localhost` could be the same number on another address.
+      // The port next to the server's, given as an IP address: `localhost` could resolve to another address, on which the port is
+      // taken.
       const beside = Number(new URL(running.url).port) + 1;
       const port = (await freePort(beside)) ?? (await freePort())!;
       const { child, ready } = await startChild<{ url: string }>(resolve(import.meta.dirname, 'devWeb.ts'), {
@@ -32,12 +33,12 @@ function restartOnChange({ restartServer, signal }: Running): void {
   let restarting = Promise.resolve();
   const changed = () => {
     clearTimeout(timer);
-    // Editors write a file in several steps.
+    // Editors write a file in several steps, so wait until they are done.
     timer = setTimeout(() => {
       restarting = restarting
         .then(restartServer)
         .then(() => console.log('The server started again.'))
-        // It has said why itself; the next change tries again.
+        // The server has printed the reason itself; the next change tries again.
         .catch(() => {});
     }, 100);
   };

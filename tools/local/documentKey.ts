@@ -3,8 +3,9 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * The key of the documents beside a database that we bring, in `DATA_DIR/document.key`: made once, for its owner alone. It protects nothing
- * there, but whoever tries Induct out uses what a real installation uses. The folder must be there, and its lock be held to make one.
+ * Returns the document key for a database that we bring, from `DATA_DIR/document.key`. It is made once, readable only by its
+ * owner. It protects nothing there, but whoever tries Induct runs the same code as a real installation. The folder must exist, and
+ * the caller must hold its lock when the key is made.
  */
 export function documentKeyIn(dataDir: string): string {
   const file = join(dataDir, 'document.key');

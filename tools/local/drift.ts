@@ -6,17 +6,17 @@ import type { Outcome as TestOutcome } from '../../tests/harness/outcomeReporter
 import { runProgram } from './checks.ts';
 
 /**
- * `npm run test:drift`: whether the real providers still behave as the emulators do. Runs the tests of behaviour, which
- * `npm test` runs against the emulators, against accounts whose keys are in the environment (emulators/README.md).
- * Ends with 0 when everything that could be run passed, and says aloud what could not.
+ * `npm run test:drift`: checks whether the real providers still behave as the emulators do. Runs the tests of behaviour, which
+ * `npm test` runs against the emulators, against accounts whose keys are in the environment (emulators/README.md). Exits with 0
+ * when everything that could be run passed, and prints what could not be run.
  */
 interface Provider {
   name: string;
   settings: string;
   files: string;
-  /** Where it is; null without keys. */
+  /** The provider's URL; null without keys. */
   at: string | null;
-  /** The settings that name it, for its tests and nobody else's. */
+  /** The environment variables with the provider's keys, which only its tests may see. */
   env: RegExp;
 }
 interface Outcome {
@@ -57,7 +57,7 @@ async function main(): Promise<number> {
     },
   ];
   const outcomes: Outcome[] = [];
-  // One after the other, and a file at a time: an account has limits.
+  // One provider after the other and one file at a time, since an account has rate limits.
   for (const provider of providers) outcomes.push(await compare(provider));
   console.log(`\n${outcomes.map(({ line }) => `  ${line}`).join('\n')}`);
   console.log(`\n${outcomes.map(({ summary }) => summary).join('; ')}`);
@@ -89,7 +89,7 @@ async function compare({ name, settings, files, at, env }: Provider): Promise<Ou
     Object.fromEntries(others),
   );
   const { tests, passed } = (JSON.parse(readFileSync(output, 'utf8')) as TestOutcome).counts;
-  // A test that was skipped compared nothing, and a run without tests neither.
+  // A skipped test compared nothing, and neither did a run without tests: both count as failed.
   const failed = succeeded && passed > 0 ? tests - passed : Math.max(tests - passed, 1);
   const summary = `${name} ${passed} passed, ${failed} failed`;
   return {
@@ -99,7 +99,10 @@ async function compare({ name, settings, files, at, env }: Provider): Promise<Ou
   };
 }
 
-/** HubSpot's tokens do not tell a test account from one with real people; the account does. */
+/**
+ * Refuses an account with real people. HubSpot's tokens do not tell whether an account is a test account, so this asks the account
+ * itself.
+ */
 async function assertTestAccount({ url, accessToken }: NonNullable<RealSubjects['hubspot']>): Promise<void> {
   const refuse = (text: string) => new SubjectFaults([`DRIFT_HUBSPOT_ACCESS_TOKEN: ${text}`]);
   const response = await fetch(`${url}/account-info/2026-09/details`, {

@@ -6,12 +6,12 @@ import { freePort } from './ports.ts';
 
 const program = resolve(import.meta.dirname, '../../emulators/main.ts');
 
-/** Starts the stand-ins for Stripe, HubSpot and a mail server, where they were last time when those ports are free. */
+/** Starts the emulators of Stripe, HubSpot and a mail server, on their last ports if those are free. */
 export async function startEmulators(options: {
   dataDir: string;
-  /** Where the server listens: browsers come to the stand-in for Stripe as they come to the server. */
+  /** The host on which the server listens. Browsers reach the Stripe emulator in the same way as the server. */
   host?: string;
-  /** Where the server is or will be; without it no webhooks are sent. */
+  /** The URL at which the server is or will be. Without it no webhooks are sent. */
   serverUrl?: string;
   before: LocalFile | undefined;
   started?: (child: Child) => void;

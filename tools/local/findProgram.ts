@@ -10,7 +10,7 @@ export function isProgram(path: string): boolean {
   }
 }
 
-/** The first of these that is installed, each a path or a name to be found on PATH. */
+/** Returns the first of these programs that is installed. Each is a path, or a name to look up on PATH. */
 export function findProgram(...names: readonly string[]): string | undefined {
   const folders = (process.env.PATH ?? '').split(delimiter);
   return names

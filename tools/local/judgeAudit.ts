@@ -1,23 +1,23 @@
-/** What was decided of licences and findings: tools/local/audit.json. */
+/** The decisions on licences and findings in tools/local/audit.json. */
 export interface AuditDecisions {
   licences: {
     /** SPDX identifiers that any package may have. */
     allowed: string[];
-    /** Packages whose licence is another one, or that name none (null), with the reason. */
+    /** Packages with another licence or none (null) that are accepted, with the reason. */
     accepted: { package: string; licence: string | null; why: string }[];
   };
-  /** Findings of `npm audit` that do not fail until a day (YYYY-MM-DD, UTC, itself included), by their id (GHSA-…). */
+  /** Findings of `npm audit` that are accepted up to and including a day (YYYY-MM-DD, UTC), by their id (GHSA-…). */
   findings: { id: string; why: string; until: string }[];
 }
 
-/** package-lock.json, as far as it is read here: packages by their path, the project itself as ''. */
+/** The parts of package-lock.json that are read here: packages by their path, the project itself as ''. */
 export interface Lockfile {
   packages: Record<string, { name?: string; version?: string; license?: string; link?: boolean }>;
 }
 
 /**
- * A sentence for each installed package whose licence is not allowed, is missing or cannot be read, and for each acceptance that no
- * package needs. Of `A OR B` one must be allowed, of `A AND B` both.
+ * Returns a sentence for each installed package whose licence is not allowed, missing or unreadable, and for each acceptance that
+ * no package needs. Of `A OR B` one licence must be allowed, of `A AND B` both.
  */
 export function licenceFaults(
   { packages }: Lockfile,
@@ -42,7 +42,10 @@ export function licenceFaults(
   return [...faults];
 }
 
-/** An SPDX expression of identifiers, AND, OR and brackets, AND before OR; anything else is not allowed. */
+/**
+ * Whether an SPDX expression is allowed. It may have identifiers, AND, OR and brackets, where AND binds before OR; anything else
+ * is not allowed.
+ */
 function isAllowed(expression: string, allowed: readonly string[]): boolean {
   const tokens = expression.match(/[()]|[^\s()]+/g) ?? [];
   const either = (): boolean => {
@@ -70,7 +73,7 @@ function isAllowed(expression: string, allowed: readonly string[]): boolean {
   return either() && tokens.length === 0;
 }
 
-/** What `npm audit --json` prints: `via` has advisories, and the names of packages by which one is reached. */
+/** The output of `npm audit --json`. `via` has advisories, and the names of packages through which an advisory applies. */
 interface AuditReport {
   auditReportVersion: 2;
   vulnerabilities: Record<
@@ -80,8 +83,8 @@ interface AuditReport {
 }
 
 /**
- * A sentence for each finding of severity high or critical that is not accepted, or is no longer. Null: this is no report, since the
- * registry did not answer or does not audit.
+ * Returns a sentence for each finding of severity high or critical that is not accepted, or no longer accepted. Null when the text
+ * is not a report, because the registry did not answer or does not audit.
  */
 export function findingFaults(
   printed: string,

@@ -12,45 +12,45 @@ import { freePort, tryPort } from './ports.ts';
 import { startPostgres } from './postgres.ts';
 import { explain, type Plan, planFrom } from './settings.ts';
 
-/** Beyond what the server may take, everything that was asked to stop counts as stuck after this long (ms). */
+/** How long everything may take to stop, besides the server's own time, before it counts as stuck (ms). */
 const patience = 15_000;
 
-/** What runs by the time the web part is asked for. */
+/** What is running when {@link LaunchOptions.serve} is called. */
 export interface Running {
   plan: Plan;
-  /** Where the server listens. */
+  /** The URL at which the server listens. */
   url: string;
-  /** Ends when everything is to stop. */
+  /** Aborts when everything is to stop. */
   signal: AbortSignal;
-  /** Starts the server again, after a change of its sources. */
+  /** Restarts the server after a change of its sources. */
   restartServer(): Promise<void>;
 }
 
 export interface LaunchOptions {
-  /** What was typed, for sentences. */
+  /** The command that was typed, for use in sentences. */
   command: string;
-  /** The server's program. */
+  /** The path of the server's program. */
   server: string;
-  /** Done beside the start of the database. */
+  /** Runs while the database starts. */
   prepare?: (signal: AbortSignal) => Promise<unknown>;
-  /** Done when the server listens; gives the address to open and how to stop it. */
+  /** Runs when the server listens. Returns the address to open and how to stop it. */
   serve?: (running: Running) => Promise<{ url: string; stop(): Promise<void> }>;
 }
 
 /**
- * Starts everything that the settings leave to us, says where it is, and stops it in order when asked to (Ctrl-C, SIGTERM),
- * when a part ends, or when the npm that started us was killed. Resolves with the exit code.
+ * Starts everything that the settings leave to us and prints where it is. Stops it in order when asked to (Ctrl-C, SIGTERM), when
+ * a part ends, or when the npm that started us was killed. Resolves with the exit code.
  */
 export async function launch(options: LaunchOptions): Promise<number> {
   const abort = new AbortController();
   const { signal } = abort;
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => abort.abort('asked'));
   watchAncestors(() => abort.abort('orphaned'));
-  // A terminal that has gone must not keep us from stopping the rest.
+  // If the terminal is gone, printing fails; that must not keep us from stopping the rest.
   process.stdout.on('error', () => {});
   process.stderr.on('error', () => {});
 
-  /** How to stop what was started, in the order of starting. */
+  /** Functions that stop what was started, in the order of starting. */
   const stops: (() => Promise<void> | void)[] = [];
   let failure: unknown;
   let serverMs = 0;
@@ -92,7 +92,7 @@ async function bringUp(
   signal.throwIfAborted();
 
   const before = readLocalFile(dataDir);
-  /** A part that ends without being asked ends everything. */
+  /** Stops everything when a part ends without being asked. */
   const guard = (name: string, ended: Promise<string>) => {
     void ended.then((reason) =>
       abort.abort(new Error(`${name} ended unexpectedly (${reason}): everything else is stopped too.`)),
@@ -104,7 +104,7 @@ async function bringUp(
   };
 
   const preparing = prepare?.(signal) ?? Promise.resolve();
-  // Awaited below; until then its failure must not count as nobody's.
+  // The promise is awaited below. Until then its failure must not count as an unhandled rejection.
   preparing.catch(() => {});
   let databaseUrl = config.databaseUrl;
   if (plan.bringsDatabase) {
@@ -149,7 +149,7 @@ async function bringUp(
     ...(hubspot && { HUBSPOT_EMULATOR_URL: hubspot.url }),
     ...(mail && { MAIL_EMULATOR_URL: mail.smtpUrl, MAIL_EMULATOR_PAGE: mail.url }),
     ...(plan.bringsDocumentKey && { DOCUMENT_KEY: documentKeyIn(dataDir) }),
-    // On somebody's own machine the lines below are what matters; LOG_LEVEL=info shows every request.
+    // On a developer's machine only the lines below matter; LOG_LEVEL=info shows every request.
     LOG_LEVEL: process.env.LOG_LEVEL ?? (config.mode === 'live' ? 'info' : 'warn'),
   };
 
@@ -158,7 +158,7 @@ async function bringUp(
   const startServer = async () => {
     const started = await startChild(program, {
       env,
-      // It gives up by itself a moment before.
+      // The server gives up by itself one second earlier.
       patience: stopMs(config) + 1_000,
       started: (child) => {
         server = child;
@@ -187,7 +187,10 @@ async function bringUp(
   );
 }
 
-/** Waits for a dying predecessor to leave the port; throws a sentence that names the setting when it stays taken. */
+/**
+ * Waits until a previous server that is ending leaves the port. Throws a sentence that names the setting when the port stays
+ * taken.
+ */
 async function untilFree(port: number, host: string, wait: number): Promise<void> {
   const deadline = Date.now() + wait;
   for (;;) {
@@ -205,14 +208,14 @@ function portSentence(port: number, host: string, reason: string): string {
   return `HOST ${host} is not an address that this machine can listen on (${reason}).`;
 }
 
-/** Where browsers reach the stand-in: at the name under which they come to the server, on the stand-in's own port. */
+/** Returns where browsers reach the emulator: under the server's host name, on the emulator's own port. */
 function besidePublicUrl(publicUrl: string, standIn: string): string {
   const address = new URL(standIn);
   address.hostname = new URL(publicUrl).hostname;
   return address.origin;
 }
 
-/** The host that a browser on this machine can open. */
+/** Returns a host that a browser on this machine can open. */
 function reachable(host: string): string {
   if (['0.0.0.0', '::', '*'].includes(host)) return '127.0.0.1';
   return host.includes(':') ? `[${host}]` : host;

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { programs, runProgram } from './checks.ts';
 import { checkWalls } from './walls.ts';
 
-/** Biome, then the walls between the rooms of the server. */
+/** Runs Biome, and checks the walls between the rooms of the server. */
 const faults = checkWalls(resolve(import.meta.dirname, '../..'));
 for (const fault of faults) console.error(fault);
 const passes = await runProgram(programs.biome);

@@ -1,12 +1,12 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What a start has started, in `DATA_DIR/local.json`, for tools and tests. It holds passwords: mode 600. */
+/** What a start has brought up, in `DATA_DIR/local.json`, for tools and tests. It holds passwords, so its mode is 600. */
 export interface LocalFile {
   server: { url: string };
   stripe?: { url: string; secretKey: string };
   hubspot?: { url: string; accessToken: string };
-  /** Where letters are shown, and where they come. */
+  /** The page that shows letters, and the address that takes them. */
   mail?: { url: string; smtpUrl: string };
   database: { url: string };
 }
@@ -17,7 +17,7 @@ export function writeLocalFile(dataDir: string, content: LocalFile): void {
   renameSync(`${file}.new`, file);
 }
 
-/** What runs, or ran last. Undefined when nothing ever did. */
+/** Returns what runs, or ran last. Undefined when nothing ever ran. */
 export function readLocalFile(dataDir: string): LocalFile | undefined {
   try {
     return JSON.parse(readFileSync(join(dataDir, 'local.json'), 'utf8')) as LocalFile;

@@ -3,27 +3,29 @@ import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { identify, lives, type ProcessIdentity } from './processes.ts';
 
-/** Who uses a data folder, in `running.json` inside it. */
+/** The process that uses a data folder, in `running.json` inside the folder. */
 export interface Holder extends ProcessIdentity {
-  /** What was typed, for the sentence. */
+  /** The command that was typed, for use in sentences. */
   command: string;
-  /** Where it serves, or will. */
+  /** The URL at which it serves, or will serve. */
   url?: string;
   stopping?: boolean;
   children: ProcessIdentity[];
 }
 
 export interface Lock {
-  /** Notes children, so that whoever comes after a killed process can see them out. */
+  /** Records a child, so that the next command can wait for it to end if this process is killed. */
   addChild(pid: number): void;
-  /** Says that it is about to let go, so that others wait instead of complaining. */
+  /** Says that the holder is about to release the lock, so that other commands wait instead of failing. */
   stopping(): void;
   release(): void;
-  /** True when the one before was killed. */
+  /** True when the previous holder was killed. */
   afterCrash: boolean;
 }
 
-/** Makes a folder and its parents. One by one: Node's own way never ends where a parent cannot be made (under /proc). */
+/**
+ * Makes a folder and its parents, one by one: Node's recursive mkdir never returns where a parent cannot be made (under /proc).
+ */
 function makeFolder(folder: string): void {
   try {
     if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return;
@@ -37,7 +39,10 @@ function makeFolder(folder: string): void {
   }
 }
 
-/** One command at a time uses a data folder: throws a sentence that says who does. Waits for one that is about to end. */
+/**
+ * Takes the lock on a data folder, which only one command at a time may use. Throws a sentence that names the holder. Waits for a
+ * holder that is about to end.
+ */
 export async function takeLock(dataDir: string, command: string, url?: string): Promise<Lock> {
   makeFolder(dataDir);
   const file = join(dataDir, 'running.json');
@@ -61,7 +66,7 @@ export async function takeLock(dataDir: string, command: string, url?: string): 
     }
     const other = readHolder(dataDir);
     if (other && lives(other)) {
-      // A start whose npm was killed needs a moment to notice; an operator command needs a moment to finish.
+      // A start whose npm was killed needs a moment to notice that; an operator command needs a moment to finish.
       const patience = other.stopping || other.command.includes('operator') ? 45_000 : 2_500;
       if (Date.now() - began > patience) throw new Error(inUse(dataDir, other));
       await pause(50);
@@ -88,7 +93,7 @@ export async function takeLock(dataDir: string, command: string, url?: string): 
   };
 }
 
-/** Who holds the folder, also when it no longer lives. */
+/** Returns who holds the folder, even if that process no longer lives. */
 export function readHolder(dataDir: string): Holder | undefined {
   try {
     return JSON.parse(readFileSync(join(dataDir, 'running.json'), 'utf8')) as Holder;
@@ -102,14 +107,14 @@ function inUse(dataDir: string, { command, pid, url }: Holder): string {
   return `\`${command}\` already runs on ${dataDir}${where} (process ${pid}). Stop it first, or start this one with another DATA_DIR and PORT.`;
 }
 
-/** The children of a killed process end by themselves; one that does not within seconds is ended. */
+/** Waits for the children of a killed process, which end by themselves. Kills those that do not end within seconds. */
 async function seeOut(children: readonly ProcessIdentity[]): Promise<void> {
   const deadline = Date.now() + 4000;
   while (children.some(lives) && Date.now() < deadline) await pause(30);
   for (const child of children.filter(lives)) process.kill(child.pid, 'SIGKILL');
 }
 
-/** Removes a dead holder's file, unless another process has done so meanwhile and put its own there. */
+/** Removes a dead holder's file, unless another process has done so meanwhile and written its own. */
 function takeAway(file: string, dead: Holder | undefined): void {
   const aside = `${file}.dead-${process.pid}`;
   try {
@@ -122,7 +127,7 @@ function takeAway(file: string, dead: Holder | undefined): void {
     try {
       linkSync(aside, file);
     } catch {
-      // A third process took the place in between; the owner of the file that we moved finds that out when it saves.
+      // A third process took the lock in between. The owner of the file that we moved notices that when it saves.
     }
   }
   rmSync(aside, { force: true });

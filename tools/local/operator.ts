@@ -9,12 +9,15 @@ import { startPostgres } from './postgres.ts';
 import { lives } from './processes.ts';
 import { explain, planFrom } from './settings.ts';
 
-/** `npm run operator -- …`: the staff command line on what a running start uses, or on the same things brought up for it. */
+/**
+ * `npm run operator -- …`: runs the staff command line with what a running start uses. If nothing runs, the same parts are started
+ * for the command.
+ */
 const args = process.argv.slice(2);
 const program = resolve(import.meta.dirname, '../../apps/server/operator.ts');
 const asksForHelp = args.length === 0 || ['help', '--help', '-h'].includes(args[0]!);
 
-/** How to end what was brought up, in the order of starting. */
+/** Functions that stop what was started, in the order of starting. */
 const stops: (() => Promise<void> | void)[] = [];
 let code = 1;
 try {
@@ -25,7 +28,7 @@ try {
 for (const stop of stops.reverse()) await stop();
 process.exit(code);
 
-/** The settings that the command needs beside those that were given. */
+/** Returns the settings that the command needs besides those that were given. */
 async function surroundings(): Promise<NodeJS.ProcessEnv> {
   const { config, bringsDatabase, bringsStripe, bringsHubspot, bringsMail, bringsDocumentKey } = planFrom(
     settingsOf(args[0]),
@@ -54,7 +57,7 @@ async function surroundings(): Promise<NodeJS.ProcessEnv> {
     }
     if (bringsDatabase) found.database.url = await database(dataDir);
   } else if (bringsDatabase) {
-    // Held like this, it also outlives a start that is stopped while the command runs.
+    // This command uses the database too, so it stays up if the start is stopped while the command runs.
     found.database.url = await database(dataDir);
   }
   return {
@@ -82,7 +85,7 @@ function run(env: NodeJS.ProcessEnv): Promise<number> {
     stdio: 'inherit',
     env: { ...process.env, ...env },
   });
-  // The command decides when to end; we stay to clear up after it.
+  // The command decides when to end. This process stays to clean up after it.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));
   return new Promise((done) => {
     child.once('error', () => done(1));

@@ -3,12 +3,15 @@ import { join, resolve } from 'node:path';
 
 const root = resolve(import.meta.dirname, '../..');
 
-/** What runs in production: the server with its processes and threads, and the staff command line. Tests and bundler settings do not. */
+/**
+ * The folders that run in production: the server with its processes and threads, and the staff command line. Tests and bundler
+ * settings do not run there.
+ */
 export const running = ['apps/server', 'packages'];
-/** What is bundled for browsers. */
+/** The folders that are bundled for browsers. */
 export const browsers = ['apps/web', 'packages'];
 
-/** All TypeScript in these folders but tests, builds and the bundler's settings. */
+/** Returns all TypeScript in these folders, except tests, builds and the bundler's settings. */
 export function sourcesIn(folders: readonly string[]): string {
   return globSync(
     folders.map((folder) => `${folder}/**/*.{ts,tsx}`),
@@ -18,7 +21,7 @@ export function sourcesIn(folders: readonly string[]): string {
     .join('\n');
 }
 
-/** The packages that a source text imports, each once, by name. */
+/** Returns the packages that a source text imports, each once, by name. */
 export function packagesImportedBy(sources: string): string[] {
   const imports = sources.matchAll(
     /\b(?:from|import)\s*(?:\(\s*(?:\/\*.*?\*\/\s*)?)?'((?:@[\w-]+\/)?[\w-][\w.-]*)(?:\/[^']*)?'/g,

@@ -1,12 +1,15 @@
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
-/** Below the ports that systems give to outgoing connections and to whoever asks for any: what is free here stays so until it is used. */
+/**
+ * Below the range from which systems take ports for outgoing connections and for "any free port". So a port that is free here
+ * stays free until it is used.
+ */
 const FIRST = 10_000;
 const LAST = 32_000;
 const MOST_TRIES = 100;
 
-/** `port` when nobody listens there, else undefined; without a port any free one. */
+/** Returns `port` if it is free, otherwise undefined. Without a port, returns any free port. */
 export async function freePort(port = 0, host = '127.0.0.1'): Promise<number | undefined> {
   for (let tries = 0; tries < (port === 0 ? MOST_TRIES : 1); tries++) {
     const answer = await tryPort(port || randomInt(FIRST, LAST), host);
@@ -15,7 +18,7 @@ export async function freePort(port = 0, host = '127.0.0.1'): Promise<number | u
   return undefined;
 }
 
-/** The port when one can listen there, else the system's word for why not, such as EADDRINUSE. */
+/** Returns the port if one can listen there, otherwise the system's error code, such as EADDRINUSE. */
 export function tryPort(port: number, host: string): Promise<number | string> {
   return new Promise((done) => {
     const server = createServer();

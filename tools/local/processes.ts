@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-/** Whether a process has this number. A zombie counts: it has ended, but its parent has not taken note. */
+/** Whether a process has this id. A zombie counts: it has ended, but its parent has not yet collected it. */
 export function isRunning(pid: number): boolean {
   if (!Number.isInteger(pid) || pid <= 0) return false;
   try {
@@ -12,12 +12,12 @@ export function isRunning(pid: number): boolean {
   }
 }
 
-/** Ended, but still in the table of processes. */
+/** Whether a process has ended but is still in the process table. */
 export function isZombie(pid: number): boolean {
   return /^[ZX]/.test(stateOf(pid) ?? '');
 }
 
-/** What the process was started as; undefined when the system does not tell. */
+/** Returns the command line of a process; undefined when the system does not tell. */
 export function commandLine(pid: number): string | undefined {
   if (process.platform === 'linux') {
     try {
@@ -29,7 +29,7 @@ export function commandLine(pid: number): string | undefined {
   return ps(pid, 'command=');
 }
 
-/** The parent's number; 0 when there is no such process. */
+/** Returns the id of a process's parent; 0 when there is no such process. */
 export function parentOf(pid: number): number {
   return process.platform === 'linux' ? Number(stat(pid)?.[1] ?? 0) : Number(ps(pid, 'ppid=') ?? 0);
 }
@@ -38,7 +38,7 @@ function stateOf(pid: number): string | undefined {
   return process.platform === 'linux' ? stat(pid)?.[0] : ps(pid, 'stat=');
 }
 
-/** The fields after the name, which is in parentheses and may itself contain anything. */
+/** Returns the fields after the name, which is in parentheses and may contain any character. */
 function stat(pid: number): string[] | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -52,20 +52,20 @@ function ps(pid: number, field: string): string | undefined {
   return spawnSync('ps', ['-o', field, '-p', String(pid)], { encoding: 'utf8' }).stdout?.trim() || undefined;
 }
 
-/** A process beyond doubt: numbers are used again, but not together with the time of birth. */
+/** Identifies a process for certain: ids are reused, but not together with the same start time. */
 export interface ProcessIdentity {
   pid: number;
   born: string;
 }
 
-/** Undefined when there is no such process, or only its zombie. */
+/** Returns the identity of a process; undefined when it does not exist or is a zombie. */
 export function identify(pid: number): ProcessIdentity | undefined {
   if (!isRunning(pid) || isZombie(pid)) return undefined;
   const born = process.platform === 'linux' ? stat(pid)?.[19] : ps(pid, 'lstart=');
   return born ? { pid, born } : undefined;
 }
 
-/** Whether that very process still runs. */
+/** Whether exactly this process still runs. */
 export function lives({ pid, born }: ProcessIdentity): boolean {
   return identify(pid)?.born === born;
 }

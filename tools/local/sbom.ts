@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { browsers, packagesImportedBy, sourcesIn } from './packages.ts';
 
-/** A CycloneDX document, as far as it is read here. */
+/** The parts of a CycloneDX document that are read here. */
 interface Bom {
   components: { 'bom-ref': string; name: string }[];
   dependencies: { ref: string; dependsOn: string[] }[];
@@ -12,8 +12,8 @@ interface Bom {
 const root = resolve(import.meta.dirname, '../..');
 
 /**
- * `npm run sbom`: every package that the image has, as CycloneDX. `npm sbom` knows what the server has installed; what the pages
- * brought from devDependencies is shipped as well, within the bundles.
+ * `npm run sbom`: lists every package in the image, as CycloneDX. `npm sbom` lists what the server has installed. Packages from
+ * devDependencies that are bundled into the pages are shipped as well, so they are added.
  */
 const bom: Bom = JSON.parse(
   execFileSync('npm', ['sbom', '--package-lock-only', '--sbom-format=cyclonedx', '--sbom-type=application'], {

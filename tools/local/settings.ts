@@ -1,24 +1,24 @@
 import { type Config, ConfigFaults, readConfig } from '../../apps/server/platform/config/config.ts';
 
-/** What the settings leave for us to bring. */
+/** The parts that the settings leave for us to bring. */
 export interface Plan {
   config: Config;
   bringsDatabase: boolean;
   bringsStripe: boolean;
   bringsHubspot: boolean;
   bringsMail: boolean;
-  /** Documents are beside a database that we bring, and nobody has set a key. */
+  /** The documents belong to a database that we bring, and no document key is set. */
   bringsDocumentKey: boolean;
 }
 
-// Stand for what we are about to start, so that only real faults remain.
+// Placeholders for the parts that are about to be started, so that only real faults are reported.
 const someDatabase = 'postgres://127.0.0.1/induct';
 const someUrl = 'http://127.0.0.1:1';
 const someMail = 'smtp://127.0.0.1:1';
 
 /**
- * Reads the settings as the server does and decides what stands in: only what has no real setting, and in live mode
- * nothing but a database that was asked for. Throws `ConfigFaults` with every fault at once, before anything is started.
+ * Reads the settings as the server does and decides which parts we bring: those without a real setting, and in live mode only a
+ * database that was asked for. Throws `ConfigFaults` with all faults at once, before anything is started.
  */
 export function planFrom(env: NodeJS.ProcessEnv): Plan {
   const has = (name: string) => Boolean(env[name]?.trim());
@@ -39,7 +39,7 @@ export function planFrom(env: NodeJS.ProcessEnv): Plan {
   return { config, bringsDatabase, bringsStripe, bringsHubspot, bringsMail, bringsDocumentKey };
 }
 
-/** The message for the person at the terminal: faults as a list, an error of ours as its sentence. */
+/** Returns the message for the person at the terminal: configuration faults as a list, any other error as its sentence. */
 export function explain(error: unknown): string {
   if (error instanceof ConfigFaults)
     return `Nothing was started:\n${error.faults.map((fault) => `  ${fault}`).join('\n')}`;

@@ -1,7 +1,7 @@
 import { buildAll, builtServer } from './builds.ts';
 import { launch } from './launch.ts';
 
-/** `npm start`: everything on one port. */
+/** `npm start`: runs everything on one port. */
 process.exit(
   await launch({
     command: 'npm start',

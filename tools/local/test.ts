@@ -11,20 +11,20 @@ import { compiledCode } from './child.ts';
 import { findChromium } from './chromium.ts';
 import { explain } from './settings.ts';
 
-/** `npm test`: everything that must hold. Every suite runs, whatever the ones before it found. */
+/** `npm test`: runs every suite, even if an earlier one failed. */
 interface Counts {
   passed: number;
   failed: number;
-  /** What this machine cannot run; each says why. Neither passed nor failed. */
+  /** Tests that this machine cannot run; each prints its reason. They count as neither passed nor failed. */
   skipped?: number;
-  /** A line for each test that failed: where it is, its name, and what it said first. */
+  /** A line for each failed test: its place, its name, and the first line of its error. */
   failures?: string[];
 }
 
 const root = resolve(import.meta.dirname, '../..');
 const { values, positionals: filters } = readArguments();
 const scratch = mkdtempSync(join(tmpdir(), 'induct-tests-'));
-/** `npm run test:long`: the same code with larger numbers, where a test reads TEST_LENGTH. */
+/** `npm run test:long`: runs the same code with larger numbers where a test reads TEST_LENGTH. */
 const env = {
   ...compiledCode,
   ...cleanEnvironment(process.env),
@@ -64,7 +64,7 @@ npm test -- PART           the test files with this in their path`);
 }
 
 async function main(): Promise<number> {
-  // Two ways to run a part during development: suites by name, files by a piece of their path.
+  // During development a part can be run: suites by name, or files by a part of their path.
   const chosen = values.only ?? (filters.length > 0 ? ['unit', 'e2e', 'browsers'] : Object.keys(suites));
   const unknown = chosen.filter((name) => !(name in suites));
   if (unknown.length > 0) {
@@ -100,7 +100,7 @@ async function main(): Promise<number> {
     console.error(`No test matches ${filters.join(', ') || 'that'}.`);
     total.failed = 1;
   }
-  // Last, so that nobody searches a long output for what failed.
+  // Printed last, so that nobody has to search a long output for the failures.
   if (failures.length > 0) console.log(`\n${failures.join('')}`);
   console.log(`\n${lines.join('\n')}\n\n${total.passed} passed, ${total.failed} failed`);
   return total.failed > 0 ? 1 : 0;
@@ -110,7 +110,7 @@ async function check(outcome: Promise<boolean>): Promise<Counts> {
   return (await outcome) ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
 }
 
-/** Unit and integration tests, all on one PostgreSQL that is thrown away. */
+/** Runs the unit and integration tests, all on one PostgreSQL that is thrown away afterwards. */
 async function runNodeTests(): Promise<Counts> {
   const chosen = ['apps', 'emulators', 'packages', 'society', 'tests', 'tools'].flatMap((folder) =>
     globSync(`${folder}/**/*.test.ts`, {
@@ -121,7 +121,7 @@ async function runNodeTests(): Promise<Counts> {
   if (chosen.length === 0) return { passed: 0, failed: 0 };
   const empty = join(scratch, 'empty');
   await (await startTestPostgres(empty)).stop();
-  // Where root may not start a PostgreSQL itself, its files are elsewhere, and belong to somebody else.
+  // If root may not start PostgreSQL itself, the files are in another folder and belong to another account.
   const isHere = !lstatSync(join(empty, 'postgres')).isSymbolicLink();
   const files = isHere ? join(empty, 'postgres') : '';
   placeCluster(join(scratch, 'database'), files);
@@ -130,7 +130,7 @@ async function runNodeTests(): Promise<Counts> {
   process.once('SIGINT', stop).once('SIGTERM', stop);
   try {
     const settings = { TEST_POSTGRES_URL: postgres.url, TEST_POSTGRES_FILES: files };
-    // What starts whole programs waits more than it reckons: beside the rest it costs hardly any time.
+    // Tests that start whole programs wait more than they compute, so running them beside the others takes hardly more time.
     const startsPrograms = (file: string) => /^(tests|tools)\//.test(file);
     const [rest, programs] = await Promise.all([
       nodeTests(
@@ -146,13 +146,13 @@ async function runNodeTests(): Promise<Counts> {
   }
 }
 
-/** The whole join in Firefox and in WebKit, where they are installed. */
+/** Runs the whole join in Firefox and in WebKit, if they are installed. */
 async function runOtherBrowsers(): Promise<Counts> {
   const files = globSync('tests/e2e/browsers/*.browsers.ts', { cwd: root }).filter(isChosen).sort();
   return nodeTests(files);
 }
 
-/** Runs test files, so many at a time, each in a process of its own. */
+/** Runs `concurrency` test files at a time, each in its own process. */
 async function nodeTests(
   files: string[],
   settings: NodeJS.ProcessEnv = {},
@@ -189,7 +189,7 @@ function sum(one: Counts, other: Counts): Counts {
   };
 }
 
-/** Journeys in a real browser. One that passes only when repeated counts as failed. */
+/** Runs the journeys in a real browser. A journey that passes only when repeated counts as failed. */
 async function runJourneys(): Promise<Counts> {
   const journeys = globSync('tests/e2e/**/*.{test,spec}.ts', { cwd: root }).filter(isChosen);
   if (filters.length > 0 && journeys.length === 0) return { passed: 0, failed: 0 };
@@ -226,7 +226,7 @@ function failedJourneys({ specs, suites = [] }: JSONReportSuite): string[] {
   return [...failed, ...suites.flatMap(failedJourneys)];
 }
 
-/** The fault suite at a tenth of its size; SEED, JOINS and KILLS say otherwise. */
+/** Returns the settings for the fault suite at a tenth of its size; SEED, JOINS and KILLS override them. */
 function smallRun(): NodeJS.ProcessEnv {
   return values.long ? env : { SEED: '1', JOINS: '30', KILLS: '6', ...env };
 }
@@ -235,7 +235,10 @@ function isChosen(file: string): boolean {
   return filters.length === 0 || filters.some((filter) => file.includes(filter));
 }
 
-/** Somebody's own keys and settings must neither reach the tests nor decide how they end. */
+/**
+ * Removes our settings from the environment: a developer's keys and settings must neither reach the tests nor decide their
+ * outcome.
+ */
 function cleanEnvironment(from: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const ours =
     /^(MODE|HOST|PORT|DATA_DIR|PUBLIC_URL|API_URL|TRUST_PROXY|DATABASE_URL|LINK_SECRET|ALLOW_.*|STORAGE_.*|UPLOAD_MAX_BYTES|CLAMD_URL|MAIL_FROM|SOCIETY_FILE|OPERATOR_NAME|LIMITS?(_.*)?|LOG_LEVEL|DATABASE_WAIT_SECONDS|STOP_DELAY_SECONDS|NODE_ENV|EMULATORS_.*|DRIFT_.*|(STRIPE|HUBSPOT|SMTP|PG)_?[A-Z_]*)$/;

@@ -2,8 +2,9 @@ import { globSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 
 /**
- * Which folder of apps/server may import which others. A new arrow is written here to pass, and together they never lead back.
- * Not held to it: files at the top (main.ts, app.ts, wire.ts, deps.ts, operator.ts, …), which put the rooms together, and tests.
+ * Which folder of apps/server may import which others. A new import between folders must be added here, and the imports must form
+ * no cycle. Tests and the top-level files (main.ts, app.ts, wire.ts, deps.ts, operator.ts, …), which put the folders together, are
+ * exempt.
  */
 export const arrows: Readonly<Record<string, readonly string[]>> = {
   backup: ['platform', 'privacy', 'providers', 'settlement'],
@@ -37,7 +38,10 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
   welcome: ['certificate', 'documents', 'payments', 'platform', 'session'],
 };
 
-/** A sentence for each import that crosses a wall, for arrows that lead back to where they began, and for those that nobody needs. */
+/**
+ * Returns a sentence for each import that is not allowed, for each cycle among the allowed imports, and for each allowed import
+ * that no file needs.
+ */
 export function wallFaults(
   sources: readonly { path: string; text: string }[],
   allowed: Readonly<Record<string, readonly string[]>> = arrows,
@@ -66,7 +70,7 @@ export function wallFaults(
   return faults;
 }
 
-/** The folder of apps/server that a file is in; null for files at its top and elsewhere. */
+/** Returns the folder of apps/server that a file is in; null for top-level files and files elsewhere. */
 function roomOf(path: string): string | null {
   return /^apps\/server\/([^/]+)\/.+$/.exec(path)?.[1] ?? null;
 }
@@ -83,7 +87,7 @@ function reaches(
   return (allowed[from] ?? []).some((next) => reaches(allowed, next, to, seen));
 }
 
-/** The faults of this checkout. */
+/** Returns the faults of this checkout. */
 export function checkWalls(root: string): string[] {
   const paths = globSync('apps/server/*/**/*.ts', {
     cwd: root,

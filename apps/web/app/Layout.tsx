@@ -11,7 +11,8 @@ import { placeholderOf } from '../screens/lazyScreens.tsx';
 import styles from './Layout.module.css';
 
 /**
- * Header, footer and the screen between them. Memoized: the router would render it again with every change of its state.
+ * The header, the current screen and the footer. Memoized, since the router would otherwise render it with every change of its
+ * state.
  */
 export const Layout = memo(() => {
   const { society } = useSite();
@@ -45,7 +46,7 @@ export const Layout = memo(() => {
   );
 });
 
-/** The screen that is navigated to, while it loads and has a placeholder to show. */
+/** Returns the screen that is being navigated to, while it loads and if it has a placeholder to show. */
 function usePending(): { next: Location; placeholder: ReactElement } | null {
   const { pathname } = useLocation();
   const { location: next } = useNavigation();
@@ -55,7 +56,7 @@ function usePending(): { next: Location; placeholder: ReactElement } | null {
   return placeholder ? { next, placeholder } : null;
 }
 
-/** The current screen, or the placeholder of the next one, which begins at its top. */
+/** The current screen, or the placeholder of the next screen, scrolled to its top. */
 function Screen() {
   const location = useLocation();
   const pending = usePending();
@@ -72,7 +73,7 @@ function Screen() {
   return pending ? pending.placeholder : <Outlet />;
 }
 
-/** A bar under the header while the previous screen stays. */
+/** A bar under the header while a navigation loads and the previous screen stays. */
 function Progress() {
   const { state } = useNavigation();
   const pending = usePending();
@@ -116,7 +117,7 @@ function Reference() {
   return reference && <p className={styles.reference}>Reference of the last problem: {reference}</p>;
 }
 
-/** Rendered only when opened. */
+/** The answers are rendered only when opened. */
 function Questions() {
   const [isOpen, setOpen] = useState(false);
   return (
@@ -165,7 +166,7 @@ function Answers() {
   );
 }
 
-/** Prefetches the toaster with the first interaction, since a toast must also be able to say that the network is down. */
+/** Prefetches the toaster at the first interaction, since a toast must also be able to say that the network is down. */
 function usePrefetchedToaster(): void {
   useEffect(() => {
     const load = () => void loadToaster().catch(() => {});

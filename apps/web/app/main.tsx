@@ -15,7 +15,7 @@ async function fetchSite(): Promise<Site> {
 /** Ends the current task, so that the browser can paint and handle input. */
 const nextTask = () => new Promise((done) => setTimeout(done));
 
-/** Three tasks: a single one would block input for too long on a slow phone. */
+/** Runs in three tasks: a single task would block input for too long on a slow phone. */
 async function main() {
   const written = document.getElementById('site')?.textContent;
   await import(/* rspackMode: "eager" */ 'react-dom/client');

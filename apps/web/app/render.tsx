@@ -8,14 +8,14 @@ import * as getStarted from '../screens/getStarted/route.tsx';
 import { Layout } from './Layout.tsx';
 
 /**
- * Get Started as HTML for the element `root`. The server renders it once at start; the browser paints it before any script and
- * hydrates it (start.tsx).
+ * Renders Get Started as HTML for the element `root`. The server does so once at start; the browser paints it before any script
+ * runs, and hydrates it (start.tsx).
  */
 export function renderGetStarted(site: Site): string {
   return renderScreen(site, getStarted.Component);
 }
 
-/** A loading indicator as HTML, for every other screen; the browser renders the screen in its place. */
+/** Renders a loading indicator as HTML for every other screen. The browser replaces it with the screen. */
 export function renderWaiting(site: Site): string {
   return renderScreen(site, () => <PageLoader title={site.society.name} />);
 }

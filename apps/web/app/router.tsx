@@ -18,7 +18,7 @@ function guard({ request }: { request: Request }): null | Response {
   return answer.allowed ? null : redirect(answer.redirectTo);
 }
 
-/** The guard is not asked after a submission that stays on its screen: the screen's action reports a missing session. */
+/** The guard does not run after a submission that stays on its screen: the screen's action reports a missing session. */
 function isNavigation({ currentUrl, nextUrl, formMethod }: ShouldRevalidateFunctionArgs): boolean {
   return currentUrl.pathname !== nextUrl.pathname || formMethod === undefined;
 }
@@ -55,14 +55,14 @@ export const routes: RouteObject[] = [
 ];
 
 /**
- * `firstPath` has asked the guard for the first screen, so the root loader's data is given. Get Started then has nothing to load
- * and can be hydrated at once.
+ * Creates the router with the root loader's data, since `firstPath` has already asked the guard for the first screen. Get Started
+ * then has nothing to load and can be hydrated at once.
  */
 export function createRouter() {
   return createBrowserRouter(routes, { hydrationData: { loaderData: { root: null } } });
 }
 
-/** The path of the first screen for a visit that begins at `path`: there, or where the guard redirects. */
+/** Returns the path of the first screen for a visit that begins at `path`: `path` itself, or where the guard redirects. */
 export function firstPath(path: string): string {
   const answer = visit(path, storedSession() !== null);
   const allowed = answer.allowed ? path : answer.redirectTo;

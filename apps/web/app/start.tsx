@@ -9,8 +9,8 @@ import { setToaster } from '../lib/toasts.ts';
 import { createRouter, firstPath } from './router.tsx';
 
 /**
- * The first screen renders in transitions, which can be interrupted by input. After the first input, navigations render
- * synchronously: with transitions, the previous screen would be painted in between.
+ * Renders the first screen in transitions, which input can interrupt. After the first input, navigations render synchronously:
+ * with transitions, the previous screen would be painted in between.
  */
 function Screens({ router }: { router: ReturnType<typeof createRouter> }) {
   const [hasInput, setHasInput] = useState(false);

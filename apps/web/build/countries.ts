@@ -3,11 +3,11 @@ import type { RsbuildPlugin } from '@rsbuild/core';
 import { countries } from '../../../packages/reference/countries.ts';
 import type { Country, Subdivision } from '../../../packages/reference/lookup.ts';
 
-/** The countries in the scripts: all of them, with the subdivisions of those where most joiners live. */
+/** The countries in the scripts: all of them, but only those where most joiners live with their subdivisions. */
 export interface BundledCountries {
-  /** A country without `subdivisions` has them in a file. */
+  /** If a country has no `subdivisions`, they are in a file. */
   countries: readonly { name: string; code: string; subdivisions?: readonly Subdivision[] }[];
-  /** The URL of the folder of these files, `<code>.json`: arrays of subdivisions. */
+  /** The URL of the folder with the files `<code>.json`, each an array of subdivisions. */
   address: string;
 }
 
@@ -26,7 +26,7 @@ export function bundledCountries(folder: string): BundledCountries {
   };
 }
 
-/** Emits the subdivisions of the other countries as files: together they are 42 kB with gzip, and a joiner needs one of them. */
+/** Emits the subdivisions of the other countries as files. Together they are 42 kB with gzip, and a joiner needs at most one. */
 export function pluginCountries(): RsbuildPlugin {
   const hash = createHash('sha256').update(JSON.stringify(countries)).digest('hex').slice(0, 10);
   const folder = `static/countries/${hash}`;

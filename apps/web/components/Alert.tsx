@@ -12,7 +12,7 @@ export function Alert({ children }: { children: ReactNode }) {
   );
 }
 
-/** A message that is no error. Screen readers announce it politely. */
+/** A message that is not an error. Screen readers announce it politely. */
 export function Note({ children }: { children: ReactNode }) {
   return (
     <div className={`${styles.alert} ${styles.note}`} role="status">

@@ -19,7 +19,7 @@ export function Button({
   const button = useRef<HTMLButtonElement>(null);
   const hadFocus = useRef(false);
   const isBusy = !!busy;
-  // A button that becomes disabled loses the focus: give it back afterwards, unless the focus has moved on.
+  // A button that becomes disabled loses the focus. Give it back afterwards, unless the focus is elsewhere by then.
   useLayoutEffect(() => {
     if (isBusy) hadFocus.current = document.activeElement === button.current;
     else if (hadFocus.current) {

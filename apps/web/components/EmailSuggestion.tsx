@@ -2,12 +2,12 @@ import { useEffect, useState } from 'react';
 import { emailSuggestion } from '#core/emailSuggestion.ts';
 import styles from './ui.module.css';
 
-/** Under an email field: suggests another domain when the typed one looks like a typo. */
+/** A suggestion under an email field: another domain when the typed one looks like a typo. */
 export function EmailSuggestion({ typed, onTake }: { typed: string; onTake: (email: string) => void }) {
   const [suggestion, setSuggestion] = useState<string | null>(null);
   useEffect(() => {
     setSuggestion(null);
-    // Debounced: "gmail.co" is also the beginning of "gmail.com".
+    // Debounced, since "gmail.co" may be the beginning of "gmail.com".
     const pause = setTimeout(() => setSuggestion(emailSuggestion(typed)), 600);
     return () => clearTimeout(pause);
   }, [typed]);

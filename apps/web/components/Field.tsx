@@ -20,7 +20,7 @@ export function fieldAttributes({ id, hint, error }: FieldProps): AriaAttributes
   };
 }
 
-/** A field's label, hint and error around its control. */
+/** Renders a field's label, hint and error around its control. */
 export function FieldFrame({
   id,
   label,

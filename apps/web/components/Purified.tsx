@@ -11,7 +11,10 @@ export async function loadCleaner(): Promise<void> {
   }
 }
 
-/** Sanitized for a page whose policy allows no inline styles or scripts; null without the sanitizer. */
+/**
+ * Sanitizes markup for a page whose content security policy allows no inline styles or scripts. Null when the sanitizer is not
+ * loaded.
+ */
 function purify(markup: string, profile: 'html' | 'svg'): string | null {
   if (!cleaner) return null;
   return cleaner.sanitize(markup, {
@@ -21,7 +24,7 @@ function purify(markup: string, profile: 'html' | 'svg'): string | null {
   });
 }
 
-/** HTML from the server, sanitized; without the sanitizer its plain text. */
+/** Shows HTML from the server, sanitized; as plain text when the sanitizer is not loaded. */
 export function PurifiedHtml({ html, className }: { html: string; className?: string }) {
   const clean = usePurified(html, 'html');
   if (clean === null) return <span className={className}>{wordsOf(html)}</span>;

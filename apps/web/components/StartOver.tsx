@@ -3,8 +3,8 @@ import { forgetSession, startOver } from '../lib/session.ts';
 import { Button } from './Button.tsx';
 
 /**
- * Removes the stored session id and its drafts, and goes to the home page (specification, section 4), which offers to undo it unless
- * the join `isLost`.
+ * A button that removes the stored session id and its drafts, and goes to the home page (specification, section 4). The home page
+ * offers to undo it unless the join `isLost`.
  */
 export function StartOver({ isLost = false }: { isLost?: boolean }) {
   const navigate = useNavigate();
@@ -13,7 +13,7 @@ export function StartOver({ isLost = false }: { isLost?: boolean }) {
       variant="quiet"
       onClick={() => {
         if (isLost) forgetSession();
-        // The router's location would still have what the payment return took out of the address.
+        // Not the router's location, which still has the secret parameters that the payment return removed from the address.
         else startOver(window.location.pathname + window.location.search);
         void navigate('/');
       }}

@@ -7,7 +7,7 @@ import { Icon } from './icons.tsx';
 import styles from './Toaster.module.css';
 import ui from './ui.module.css';
 
-/** More would cover the form: the oldest are hidden. */
+/** More toasts would cover the form, so the oldest are hidden. */
 const LIMIT = 3;
 
 type Show = (toast: ToastMessage) => void;
@@ -15,7 +15,7 @@ type ToastData = Pick<ToastMessage, 'reference'>;
 
 let mounted: Promise<Show> | undefined;
 
-/** Shows a toast beside the app, in a React root of its own that is mounted with the first one. */
+/** Shows a toast in a React root of its own, beside the app's. The first toast mounts it. */
 export async function showToast(toast: ToastMessage): Promise<void> {
   mounted ??= new Promise((resolve) => {
     createRoot(document.body.appendChild(document.createElement('div'))).render(
@@ -33,7 +33,7 @@ function Toasts({ onMounted }: { onMounted: (show: Show) => void }) {
   const { toasts, add } = Toast.useToastManager<ToastData>();
   useEffect(() => {
     onMounted(({ kind, title, text, reference }) =>
-      // Toasts that say the same share an id: the new one replaces the old one.
+      // Toasts with the same text share an id, so that the new one replaces the old one.
       add({ id: [kind, title, text].join(), type: kind, title, description: text, data: { reference } }),
     );
   }, [onMounted, add]);
@@ -52,7 +52,7 @@ function Toasts({ onMounted }: { onMounted: (show: Show) => void }) {
                 <p className={styles.description}>Reference: {toast.data.reference}</p>
               )}
             </div>
-            {/* By default it is hidden from screen readers while nothing points at the toast. */}
+            {/* By default the button is hidden from screen readers while the toast has neither focus nor pointer. */}
             <Toast.Close className={ui.close} aria-label="Close" aria-hidden={false}>
               <Icon name="close" size={16} />
             </Toast.Close>

@@ -22,7 +22,7 @@ export function TryAgain({
   busy = false,
   variant = 'main',
 }: {
-  /** Null when the caller shows it. */
+  /** Null when the caller shows the message itself. */
   message: string | null;
   retryMs: RetryMs;
   /** Called with the number of automatic retries so far; 0 for a press of the button. */
@@ -41,7 +41,7 @@ export function TryAgain({
     // Jitter, so that not all clients retry at once.
     const wait = Math.max(least, retryMs ?? 0) * (1 + Math.random() / 4);
     const timer = setTimeout(() => {
-      // In one render with the router's own transition to loading: the next wait is not announced before this try has failed.
+      // Set together with the router's transition to loading, so that the next wait is not announced before this try has failed.
       startTransition(() => setTries(tries + 1));
       latest.current(tries + 1);
     }, wait);
@@ -67,7 +67,7 @@ export function TryAgain({
   );
 }
 
-/** The screen's loader failed: runs it again. */
+/** For a screen whose loader failed: runs the loader again. */
 export function LoadAgain({ message, retryMs }: { message: string; retryMs: RetryMs }) {
   const { revalidate, state } = useRevalidator();
   return (
@@ -75,7 +75,7 @@ export function LoadAgain({ message, retryMs }: { message: string; retryMs: Retr
   );
 }
 
-/** The same as a whole page; `children` are alternatives. */
+/** {@link LoadAgain} as a whole page; `children` are alternatives. */
 export function LoadAgainPage({
   title,
   children,

@@ -18,13 +18,13 @@ import styles from './UploadArea.module.css';
 
 export type Send = (file: File, onProgress: (percent: number) => void, signal: AbortSignal) => Promise<void>;
 
-/** Specification, section 3: file, uploading flag, progress percent, error. */
+/** The state of an upload as in the specification, section 3: file, uploading flag, progress percent, error. */
 interface UploadState {
   file: File | null;
   uploading: boolean;
   percent: number;
   error: string | null;
-  /** The browser refused it before sending; trying again would not help. */
+  /** The browser refused the file before sending it, so trying again would not help. */
   isRefused: boolean;
   retryMs: RetryMs;
   /** Automatic retries so far. */
@@ -40,11 +40,11 @@ const idle: UploadState = {
   tries: 0,
 };
 
-/** HEIC is not among them, so that iPhones convert photos to JPEG. */
+/** Without HEIC, so that iPhones convert photos to JPEG. */
 const ACCEPT = Object.entries(acceptedDocuments).flat(2).join(',');
 
 /**
- * A drop zone and a file button. The file is uploaded at once; of several only the first. A failed upload can be retried.
+ * A drop zone and a file button. The file is uploaded at once; of several files only the first. A failed upload can be retried.
  */
 export function UploadArea({ documentName, send }: { documentName: string; send: Send }) {
   const { uploadMaxBytes } = useSite();
@@ -52,7 +52,7 @@ export function UploadArea({ documentName, send }: { documentName: string; send:
   const sending = useRef<AbortController | null>(null);
   const area = useRef<HTMLDivElement>(null);
   useEffect(() => () => sending.current?.abort(), []);
-  // The focused button is replaced by another one: move the focus there.
+  // The button that had the focus is replaced by another one, which gets the focus.
   const wasUploading = useRef(state.uploading);
   useEffect(() => {
     if (wasUploading.current === state.uploading) return;
@@ -180,8 +180,8 @@ export function UploadArea({ documentName, send }: { documentName: string; send:
 }
 
 /**
- * The sentence for a fault in a file's content, found before the upload by reading parts of it. Null without a fault, or when the
- * browser cannot tell; the server checks again.
+ * Returns the sentence for a fault in a file's content, found before the upload by reading parts of the file. Null when there is
+ * no fault or the browser cannot tell; the server checks again.
  */
 async function contentFault(file: File): Promise<string | null> {
   try {

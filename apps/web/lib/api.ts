@@ -15,7 +15,7 @@ export class ApiError extends Error {
   readonly goOn: string | undefined;
   readonly code: Failure['code'];
   readonly reference: string | undefined;
-  /** From the header Retry-After (ms); 0 without it. */
+  /** From the header Retry-After (ms); 0 when it is missing. */
   readonly retryMs: number;
 
   constructor(status: number, answer: Partial<Failure>, retryMs = 0) {
@@ -46,11 +46,13 @@ export type CallOptions<Name extends CallName> = (Params<Name> extends Record<st
   ? { params?: undefined }
   : { params: Params<Name> }) &
   (Body<Name> extends undefined ? { body?: undefined } : { body: Body<Name> }) & {
-    /** For loaders: an answer that the session is on another screen raises no toast, since the loader redirects. */
+    /**
+     * For loaders: when the server answers that the session is on another screen, no toast is shown, since the loader redirects.
+     */
     loading?: boolean;
     /**
-     * No toast on failure: true for any (specification, section 8, payment return), or the status or code that the screen handles
-     * itself.
+     * Suppresses the toast of a failure: true for any failure (specification, section 8, payment return), otherwise the status or
+     * code that the screen handles itself.
      */
     quiet?: Quiet;
     /** Aborts the request, without a toast. */
@@ -103,7 +105,10 @@ export function urlOf(name: CallName, params?: Record<string, string>): string {
   return theSite().apiUrl + pathOf(name, params);
 }
 
-/** The `data` of a response. A failure raises its toast and is thrown. `ofProxy` gives the sentence for a response of a proxy. */
+/**
+ * Returns the `data` of a response. A failure shows its toast and is thrown. `ofProxy` gives the sentence for a response of a
+ * proxy.
+ */
 export function readAnswer<Name extends CallName>(
   status: number,
   answer: unknown,
@@ -115,7 +120,7 @@ export function readAnswer<Name extends CallName>(
   }: {
     loading?: boolean | undefined;
     quiet?: Quiet | undefined;
-    /** The header, in seconds. */
+    /** The value of the header Retry-After, in seconds. */
     retryAfter?: string | null;
     ofProxy?: (status: number) => string | undefined;
   } = {},
@@ -126,7 +131,7 @@ export function readAnswer<Name extends CallName>(
   const seconds = Number(retryAfter);
   const error = new ApiError(status, body, seconds > 0 ? seconds * 1000 : 0);
   const goesOn = loading && status === 409 && error.goOn !== undefined;
-  // Without a message it is another failure than the one that the screen handles.
+  // Without a message the failure is not the one that the screen handles.
   const isExpected = quiet === status && error.userMessage !== undefined;
   const isQuiet = quiet === true || isExpected || (!!quiet && quiet === error.code);
   if (!isQuiet && !goesOn) {
@@ -146,10 +151,10 @@ export function messageOf(error: unknown, fallback: string): string {
   return ((error instanceof ApiError || error instanceof Unsent) && error.userMessage) || fallback;
 }
 
-/** The least delay before an automatic retry (ms); null where a retry would not help. */
+/** The minimum delay before an automatic retry (ms); null where a retry would not help. */
 export type RetryMs = number | null;
 
-/** A 503 with a message is temporary. */
+/** Only a 503 with a message is temporary. */
 export function retryMsOf(error: unknown): RetryMs {
   return error instanceof ApiError && error.status === 503 && error.userMessage !== undefined
     ? error.retryMs
@@ -161,7 +166,7 @@ export type Outcome<T> = { data: T } | LoadFailure;
 
 export interface LoadFailure {
   message: string;
-  /** Only a new start helps, as when the server does not know this session. */
+  /** The session cannot go on, for example because the server does not know it; the joiner has to start over. */
   isLost: boolean;
   retryMs: RetryMs;
 }
@@ -177,7 +182,7 @@ export async function outcomeOf<T>(loading: Promise<T>, fallback: string): Promi
   }
 }
 
-/** For loaders: the stored session's id. Throws a redirect to the home page without one. */
+/** For loaders: returns the stored session's id. Throws a redirect to the home page when there is none. */
 export function requireSession(): string {
   const uuid = storedSession();
   if (!uuid) throw redirect('/');

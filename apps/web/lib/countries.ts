@@ -11,7 +11,7 @@ export { countries };
 export const findCountry = countryFinder(countries);
 type Country = (typeof countries)[number];
 
-/** For the rules of core: whether a country, by its full name, has subdivisions; undefined if it does not exist. */
+/** For the rules of core: says whether a country, by its full name, has subdivisions; undefined if the country does not exist. */
 export function countryRule(name: string): { hasSubdivisions: boolean } | undefined {
   const country = findCountry(name);
   return country?.name === name ? { hasSubdivisions: country.subdivisions?.length !== 0 } : undefined;
@@ -23,7 +23,7 @@ function known(country: Country): readonly Subdivision[] | undefined {
   return country.subdivisions ?? fetched.get(country.code);
 }
 
-/** A country's subdivisions; null when they could not be fetched. The next call tries again. */
+/** Returns a country's subdivisions; null when they could not be fetched. The next call tries again. */
 export async function subdivisionsOf(country: Country): Promise<readonly Subdivision[] | null> {
   const there = known(country);
   if (there) return there;
@@ -38,7 +38,7 @@ export async function subdivisionsOf(country: Country): Promise<readonly Subdivi
   }
 }
 
-/** A country's subdivisions; 'loading' while they are fetched, null when they could not be. */
+/** Returns a country's subdivisions; 'loading' while they are fetched, null when that failed. */
 export function useSubdivisions(country: Country | undefined): readonly Subdivision[] | 'loading' | null {
   const [missing, setMissing] = useState<Country | null>(null);
   const [, setArrived] = useState<Country | null>(null);

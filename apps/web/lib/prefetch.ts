@@ -10,7 +10,7 @@ export function prefetch(...imports: (() => Promise<unknown>)[]): void {
   for (const load of imports) load().catch(() => {});
 }
 
-/** The same when the browser is idle. `load` must be the same function at every render. */
+/** Prefetches when the browser is idle. `load` must be the same function at every render. */
 export function usePrefetch(load: () => Promise<unknown>): void {
   useEffect(() => {
     // Safari has no idle callback.

@@ -1,13 +1,13 @@
 /**
- * What the browser stores of a join. The session id is in local storage (specification, section 3); drafts, payment returns and
- * the link of a letter are in session storage, which ends with the tab. Where storage throws or is full, memory is used instead.
+ * What the browser stores of a join. The session id is in local storage (specification, section 3). Drafts, payment returns and
+ * the link of a letter are in session storage, which ends with the tab. If storage throws or is full, memory is used instead.
  *
- * Two tabs may have two joins; local storage has the newest. A tab whose join was replaced by another tab keeps its own, as long as
- * local storage still has the join that replaced it.
+ * Two tabs may have two joins; local storage has the newest. A tab whose join was replaced by another tab keeps its own join, as
+ * long as local storage still has the join that replaced it.
  */
 const SESSION_KEY = 'joinSessionUuid';
 type TabKey = 'joinDraft' | 'joinReturn' | 'joinPass';
-/** The join that this tab is paying for, while it may be on the card provider's page. */
+/** The join that this tab is paying for, since the tab may go to the card provider's page and come back. */
 const PAYING_KEY = 'joinPaying';
 const OWN_KEY = 'joinOwn';
 const TAB_KEYS = ['joinDraft', 'joinReturn', 'joinPass', PAYING_KEY, OWN_KEY] as const;
@@ -36,7 +36,7 @@ function remove(storage: () => Storage, key: string): void {
   try {
     storage().removeItem(key);
   } catch {
-    // Nothing was stored there.
+    // The key could not be stored, so there is nothing to remove.
   }
 }
 
@@ -48,13 +48,13 @@ export function storedSession(): string | null {
   return last && ownInsteadOf(last);
 }
 
-/** The tab's own join if `last` replaced it, otherwise `last`. */
+/** Returns the tab's own join if `last` replaced it, otherwise `last`. */
 function ownInsteadOf(last: string): string {
   const [own, insteadOf] = read(tab, OWN_KEY)?.split(' ') ?? [];
   return own && insteadOf === last ? own : last;
 }
 
-/** A new join replaces the tab's unfinished one and its drafts. */
+/** Stores a new join. It replaces the tab's unfinished join and its drafts. */
 export function storeSession(uuid: string): void {
   if (storedSession() !== uuid) forgetTab();
   write(local, SESSION_KEY, uuid);
@@ -66,20 +66,23 @@ export function forgetSession(): void {
   forgetTab();
 }
 
-/** How long Start Over can be undone. */
+/** How long Start Over can be undone (ms). */
 export const UNDO_MS = 60_000;
 
-/** What Start Over took away, and where. Only in the page's memory: a shared computer forgets it with the tab. */
+/**
+ * What Start Over removed, and the path at which the joiner was. Kept only in the page's memory, so that a shared computer forgets
+ * it with the tab.
+ */
 interface StartedOver {
   uuid: string;
   path: string;
   drafts: [key: string, value: string][];
-  /** By the page's clock (ms). */
+  /** Until when it can be undone, by the page's clock (ms). */
   until: number;
 }
 let startedOver: StartedOver | null = null;
 
-/** Discards the stored session id and what was typed (specification, section 4). `path` is where an undo leads back to. */
+/** Discards the stored session id and what was typed (specification, section 4). An undo leads back to `path`. */
 export function startOver(path: string): void {
   const uuid = storedSession();
   const drafts = TAB_KEYS.flatMap((key) => {
@@ -90,15 +93,15 @@ export function startOver(path: string): void {
   startedOver = uuid === null ? null : { uuid, path, drafts, until: performance.now() + UNDO_MS };
 }
 
-/** Whether the last that was done with a join in this page was to start over: then an open join is not continued unasked. */
+/** Whether Start Over was the last thing that this page did with a join. Then an open join is not continued without asking. */
 export const hasStartedOver = () => startedOver !== null;
 
-/** For how many ms Start Over can still be undone; 0 when it cannot. */
+/** Returns for how many ms Start Over can still be undone; 0 when it cannot. */
 export function undoMs(): number {
   return startedOver === null ? 0 : Math.max(0, startedOver.until - performance.now());
 }
 
-/** Brings back the join and what was typed, unless the time is over. Returns the path at which it was left. */
+/** Restores the join and what was typed, unless the time is over. Returns the path at which the joiner left the join. */
 export function undoStartOver(): string | null {
   if (startedOver === null || undoMs() === 0) return null;
   const { uuid, path, drafts } = startedOver;
@@ -107,7 +110,7 @@ export function undoStartOver(): string | null {
   return path;
 }
 
-/** From now on a new join in another tab does not replace this tab's. */
+/** From now on, a new join in another tab does not replace this tab's join. */
 export function keepOwnJoin(): void {
   window.addEventListener('storage', ({ key, oldValue, newValue }) => {
     if (key === SESSION_KEY && oldValue && newValue) stayWith(ownInsteadOf(oldValue), newValue);
@@ -136,7 +139,7 @@ function forgetTab(): void {
   for (const key of TAB_KEYS) remove(tab, key);
 }
 
-/** What `keep` stored for this session in this tab; null for another session's. */
+/** Returns what `keep` stored for this session in this tab; null if it was stored for another session. */
 export function recall<T>(key: TabKey): T | null {
   const text = read(tab, key);
   if (!text) return null;

@@ -1,11 +1,11 @@
-/** The signature in a link's query; empty for an unsigned link. */
+/** Returns the signature in a link's query; empty for an unsigned link. */
 export function signatureOf(query: URLSearchParams): { exp?: string; sig?: string } {
   const exp = query.get('exp');
   const sig = query.get('sig');
   return { ...(exp !== null && { exp }), ...(sig !== null && { sig }) };
 }
 
-/** An integer in a link's query: null when it is missing, NaN when it is no integer. */
+/** Returns an integer in a link's query: null when it is missing, NaN when it is not an integer. */
 export function wholeNumber(query: URLSearchParams, name: string): number | null {
   const text = query.get(name);
   if (text === null || text === '') return null;

@@ -10,15 +10,15 @@ type Toaster = { showToast: (toast: ToastMessage) => Promise<void> };
 
 let load: () => Promise<Toaster>;
 
-/** Says how to download what shows toasts. */
+/** Sets the function that downloads the code that shows toasts. */
 export function setToaster(download: () => Promise<Toaster>): void {
   load = download;
 }
 
-/** Downloads what shows toasts. After a failed download the next call tries again. */
+/** Downloads the code that shows toasts. After a failed download the next call tries again. */
 export const loadToaster = () => load();
 
-/** Shows a toast. Without the code that shows it, the toast is only logged. */
+/** Shows a toast. If the code for that cannot be loaded, the toast is only logged. */
 export function raiseToast(toast: ToastMessage): void {
   loadToaster()
     .then(({ showToast }) => showToast(toast))

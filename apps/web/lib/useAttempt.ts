@@ -2,14 +2,14 @@ import { useState } from 'react';
 import { messageOf } from './api.ts';
 
 /**
- * What presses of buttons do that call the server: one at a time, told apart by `way` where a screen has several. `busy` is the way
- * that is under way, and `fault` the sentence of the last one that failed (the server's, or `sentence`).
+ * Runs the server calls of a screen's buttons, one at a time. `way` names the button where a screen has several. `busy` is the way
+ * that is running, and `fault` the sentence of the last way that failed (the server's, or `sentence`).
  */
 export function useAttempt<Way extends string = string>(sentence: string) {
   const [busy, setBusy] = useState<Way | null>(null);
   const [fault, setFault] = useState<{ way: Way; message: string } | null>(null);
 
-  /** Does nothing while another one is under way. */
+  /** Does nothing while another attempt is running. */
   async function attempt(way: Way, work: () => Promise<void>): Promise<void> {
     if (busy) return;
     setBusy(way);

@@ -6,9 +6,11 @@ import { Placeholder as StudentDetailsPlaceholder } from './studentDetails/Place
 import { Placeholder as UpgradePlaceholder } from './upgrade/Placeholder.tsx';
 
 export interface LazyScreen {
-  /** Imports the route's loader, action and component. The chunk has the screen's name: the server preloads it by that. */
+  /**
+   * Imports the route's loader, action and component. The chunk has the screen's name, by which the server finds it to preload it.
+   */
   load: () => Promise<object>;
-  /** Shown while the screen's code and data load. Without one the previous screen stays. */
+  /** Shown while the screen's code and data load. Without a placeholder the previous screen stays. */
   placeholder?: ReactElement;
 }
 
@@ -76,7 +78,7 @@ export const notFound: LazyScreen = {
   load: () => import(/* webpackChunkName: "notFound" */ './notFound/route.tsx'),
 };
 
-/** What stands in a screen's place while it loads, if anything. */
+/** Returns the placeholder of a screen; undefined when it has none. */
 export function placeholderOf(name: ScreenName): ReactElement | undefined {
   return name === 'getStarted' ? undefined : (lazyScreens[name] as LazyScreen).placeholder;
 }

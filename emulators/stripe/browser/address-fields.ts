@@ -68,7 +68,7 @@ export class AddressFields extends ElementFields {
     if (options.fields?.name !== 'never') this.root.append(name.root);
     this.root.append(country.root, line1.root, line2.root, this.#row);
     if (options.fields?.phone === 'always') this.root.append(phone.root);
-    // What the page gave is told as a change, as Stripe.js does.
+    // Stripe.js also reports the page's initial values as a change.
     this.#tell();
   }
 
@@ -152,7 +152,7 @@ export class AddressFields extends ElementFields {
     );
   }
 
-  /** Labels and state choices follow the country; a state of the former one is let go. */
+  /** Updates labels and state choices after the country has changed. The state of the former country is cleared. */
   #countryChanged(): void {
     this.#state = this.#makeState();
     this.#fields.postal_code.setLabel(this.#fields.country.value === 'US' ? 'ZIP code' : 'Postal code');
@@ -178,7 +178,7 @@ export class AddressFields extends ElementFields {
     if (address.state != null) this.#setState(address.state);
   }
 
-  /** A state given by code or by name. */
+  /** Sets a state by its code or its name. */
   #setState(given: string): void {
     const region = regionsOf(this.#fields.country.value).find(
       ([code, name]) => code === given.toUpperCase() || name.toLowerCase() === given.toLowerCase(),

@@ -1,4 +1,4 @@
-/** A failure as Stripe.js resolves it. */
+/** A failure in the form in which Stripe.js returns it. */
 export interface StripeJsError {
   type: string;
   message: string;
@@ -8,7 +8,7 @@ export interface StripeJsError {
   payment_intent?: PublicIntent;
 }
 
-/** The part of a payment intent that a browser sees and this script reads. */
+/** The fields of a payment intent that a browser sees and this script reads. */
 export interface PublicIntent {
   id: string;
   client_secret: string;
@@ -23,10 +23,10 @@ export type Result<Name extends string, Value> =
   | ({ [K in Name]: Value } & { error?: undefined })
   | ({ [K in Name]?: undefined } & { error: StripeJsError });
 
-/** Where the emulator is reached: beside this script, whatever origin and path it was loaded from. */
+/** The emulator's URL: the folder of this script, from whatever origin and path the script was loaded. */
 export const BASE = new URL('.', (document.currentScript as HTMLScriptElement).src).href;
 
-/** Calls the API with the publishable key, as forms, so that no cross-origin leave is asked for. */
+/** Calls the API with the publishable key. Requests are forms, so that the browser makes no cross-origin preflight. */
 export async function callApi<Value>(
   key: string,
   method: 'GET' | 'POST',
@@ -54,7 +54,7 @@ export async function answerOf<Value>(request: Promise<Response>): Promise<Resul
   }
 }
 
-/** `{a: {b: 1}}` as `a[b]=1`, the encoding of the v1 API. Nothing is sent for absent values. */
+/** Encodes `{a: {b: 1}}` as `a[b]=1`, the encoding of the v1 API. Absent values are left out. */
 function formOf(params: Record<string, unknown>): URLSearchParams {
   const form = new URLSearchParams();
   const add = (name: string, value: unknown): void => {
@@ -66,7 +66,7 @@ function formOf(params: Record<string, unknown>): URLSearchParams {
   return form;
 }
 
-/** The id in front of a client secret such as `pi_1_secret_2`. */
+/** Returns the id at the start of a client secret such as `pi_1_secret_2`. */
 export function intentIdOf(clientSecret: string): string {
   return clientSecret.split('_secret_', 1)[0]!;
 }

@@ -1,4 +1,4 @@
-/** What a card form checks before anything is sent. Messages are those of the provider's form. */
+/** A fault that a card form finds before anything is sent. Messages are those of the provider's form. */
 export interface Fault {
   code: string;
   message: string;
@@ -26,7 +26,7 @@ export function cvcLengthOf(brand: CardBrand): number {
   return brand === 'amex' ? 4 : 3;
 }
 
-/** Groups of four, or 4-6-5 for American Express. */
+/** Formats a number in groups of four, or 4-6-5 for American Express. */
 export function formatNumber(digits: string): string {
   const brand = cardBrandOf(digits);
   const cut = digits.slice(0, lengthOf(brand));
@@ -35,7 +35,10 @@ export function formatNumber(digits: string): string {
   return groups.filter(Boolean).join(' ');
 }
 
-/** `12 / 34` of digits; a first digit above 1 is a month with a leading zero, a year of four digits its last two. */
+/**
+ * Formats digits as `12 / 34`. A first digit above 1 becomes a month with a leading zero; a year of four digits is cut to its last
+ * two.
+ */
 export function formatExpiry(digits: string): string {
   let plain = /^[2-9]/.test(digits) ? `0${digits}` : digits;
   if (plain.length >= 6 && plain.slice(2, 4) === '20') plain = plain.slice(0, 2) + plain.slice(4);
@@ -54,7 +57,7 @@ export function numberFault(digits: string): Fault | undefined {
   return sum % 10 === 0 ? undefined : { code: 'invalid_number', message: 'Your card number is invalid.' };
 }
 
-/** A card is good through the last day of its month. */
+/** Returns the fault of an expiry date. A card is valid through the last day of its month. */
 export function expiryFault(digits: string, today: Date): Fault | undefined {
   if (digits.length < 4)
     return { code: 'incomplete_expiry', message: "Your card's expiration date is incomplete." };

@@ -16,13 +16,13 @@ export function make<Name extends keyof HTMLElementTagNameMap>(
 
 let ids = 0;
 
-/** An id that no other element of the page has. */
+/** Returns an id that no other element of the page has. */
 export function freshId(): string {
   ids += 1;
   return `emulated-stripe-${ids}`;
 }
 
-/** The misuse of an interface by the page's own code, as Stripe.js throws it. */
+/** The page's own code has misused the interface; Stripe.js throws this error. */
 export class IntegrationError extends Error {
   override name = 'IntegrationError';
 }

@@ -1,14 +1,14 @@
 import { make } from './dom.ts';
 import { type Appearance, adoptStyles, applyAppearance } from './style.ts';
 
-/** What is first wrong with what was typed, as Stripe.js tells it. */
+/** The first fault in what was typed, in the form in which Stripe.js reports it. */
 export interface ValidationError {
   type: 'validation_error';
   code: string;
   message: string;
 }
 
-/** Tells the page of an event, such as `change`. */
+/** Reports an event, such as `change`, to the page. */
 export type Tell = (name: string, event: object) => void;
 
 /** The fields of an Element, inside its frame. */
@@ -35,7 +35,7 @@ export abstract class ElementFields {
     this.restyle(appearance);
   }
 
-  /** Shows what is wrong with every field; the first of it and where, or undefined when all is well. */
+  /** Shows the fault of every field. Returns the first fault and its control, or undefined when there is none. */
   abstract validate(): { error: ValidationError; control: HTMLElement } | undefined;
 
   abstract clear(): void;

@@ -13,7 +13,7 @@ export interface ElementsOptions {
   appearance?: Appearance;
 }
 
-/** A group of elements that pay one thing together. */
+/** A group of elements that together make one payment. */
 export class Elements implements Group {
   readonly key: string;
   readonly loaded: Promise<void>;
@@ -34,7 +34,7 @@ export class Elements implements Group {
     this.key = key;
     this.#options = options;
     this.loaded = this.#load();
-    // Elements that are mounted tell of a failure; without any there is nobody to tell.
+    // Mounted elements report the failure. Without mounted elements nobody handles it.
     this.loaded.catch(() => {});
   }
 
@@ -85,13 +85,13 @@ export class Elements implements Group {
     for (const element of this.#elements.values()) element.send('restyle', this.appearance);
   }
 
-  /** Asks again what is to be paid. What was typed stays. */
+  /** Fetches again what is to be paid. What was typed stays. */
   async fetchUpdates(): Promise<{ error?: StripeJsError }> {
     const { error } = await this.#fetchIntent();
     return error ? { error } : {};
   }
 
-  /** Validates every element; the focus goes to the first fault. */
+  /** Validates every element. The first fault gets the focus. */
   async submit(): Promise<{ error?: ValidationError; selectedPaymentMethod?: string }> {
     const elements = [...this.#elements.values()];
     const errors = await Promise.all(elements.map((element) => element.ask<ValidationError>('validate')));
@@ -101,7 +101,10 @@ export class Elements implements Group {
     return { error: errors[index]! };
   }
 
-  /** Calls the API from the card's frame, with the card and the billing details as typed; what the page gives goes before. */
+  /**
+   * Calls the API from the card's frame, with the card and the billing details as typed. Values that the page gives take
+   * precedence.
+   */
   async send<Value>(path: string, params: object, given: object = {}): Promise<Result<'value', Value>> {
     const typed = await this.#elements.get('address')?.ask<{ value: AddressValue }>('getValue');
     return this.payment!.ask('send', path, params, { ...typed?.value, ...given }) as Promise<
@@ -117,7 +120,7 @@ export class Elements implements Group {
     return this;
   }
 
-  /** Since 2025-09-30 Elements do not load for an intent that is over (https://docs.stripe.com/changelog). */
+  /** Loads the intent. Since 2025-09-30 Elements do not load for an intent that has ended (https://docs.stripe.com/changelog). */
   async #load(): Promise<void> {
     const { error, value } = await this.#fetchIntent();
     if (error) throw error;

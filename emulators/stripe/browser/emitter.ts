@@ -1,6 +1,6 @@
 type Handler = (event: object | undefined) => void;
 
-/** `on`, `once` and `off` of an element, chained as Stripe.js chains them. */
+/** Gives an element the methods `on`, `once` and `off`, which can be chained as in Stripe.js. */
 export class Emitter {
   readonly #handlers = new Map<string, Set<Handler>>();
 

@@ -5,16 +5,16 @@ export interface FieldOptions {
   autocomplete?: string;
   inputmode?: string;
   placeholder?: string;
-  /** Puts what was typed in its form; the caret stays behind the same digit. */
+  /** Formats what was typed; the caret stays after the same digit. */
   format?: (digits: string) => string;
-  /** Choices of a select, as value and text; a text input when absent. */
+  /** The choices of a select, as value and text. Without them the control is a text input. */
   options?: readonly (readonly [string, string])[];
   optional?: boolean;
 }
 
 type Control = HTMLInputElement | HTMLSelectElement;
 
-/** A labelled control with the place for its error under it. */
+/** A labelled control with its error below. */
 export class Field {
   readonly root: HTMLDivElement;
   readonly control: Control;
@@ -64,7 +64,7 @@ export class Field {
     this.#label.textContent = label;
   }
 
-  /** Shows an error, or takes it away. */
+  /** Shows an error; undefined removes it. */
   showError(message: string | undefined): void {
     this.#error.textContent = message ?? '';
     this.#error.hidden = !message;
@@ -87,7 +87,7 @@ export class Field {
     let digits = input.value.replace(/\D/g, '');
     let before = input.value.slice(0, caret).replace(/\D/g, '').length;
     const deleting = event instanceof InputEvent && event.inputType === 'deleteContentBackward';
-    // Deleting a separator deletes the digit in front of it, or the key would seem dead.
+    // Deleting a separator also deletes the digit before it; otherwise the key would seem to do nothing.
     if (deleting && digits === this.#before.replace(/\D/g, '') && before > 0) {
       digits = digits.slice(0, before - 1) + digits.slice(before);
       before -= 1;

@@ -1,16 +1,16 @@
 import { BASE, type StripeJsError } from './api.ts';
 import { make } from './dom.ts';
 
-/** What a frame says to its page when its script runs: nothing that others may not hear. */
+/** The message that a frame sends to its page when its script runs. It contains nothing secret. */
 export const HELLO = 'emulated-stripe-frame';
 
-/** Around what is in a frame, so that a focus ring at its edge shows (px). */
+/** The margin around a frame's content, so that a focus ring at its edge is visible (px). */
 export const MARGIN = 4;
 
 /** How long after its load a frame may be silent before it counts as blocked (ms). */
 const SILENCE = 1000;
 
-/** The page's end of a frame that the stand-in's own origin serves. They speak through a channel of their own. */
+/** The page's side of a frame from the emulator's own origin. The two talk through a message channel. */
 export class Frame {
   readonly node: HTMLIFrameElement;
   readonly #start: () => object;
@@ -19,11 +19,11 @@ export class Frame {
   #connection = Promise.withResolvers<MessagePort>();
   #asked = 0;
 
-  /** `start` is what the frame is to be, asked for whenever it loads; `told` hears its events. */
+  /** `start` returns what the frame is to show, and is called at each load; `told` gets the frame's events. */
   constructor(title: string, start: () => object, told: (name: string, event: object) => void) {
     this.#start = start;
     this.#told = told;
-    // Stripe's frames ask for payment in this way, too.
+    // Stripe's frames request the permission `payment` in the same way.
     this.node = make('iframe', { title, src: `${BASE}frame.html`, allow: 'payment *', scrolling: 'no' });
     Object.assign(this.node.style, {
       display: 'block',
@@ -37,7 +37,7 @@ export class Frame {
     this.#connection.promise.catch(() => {});
   }
 
-  /** Rejects with what Stripe.js tells of a frame that did not load. */
+  /** Resolves with the frame's port. Rejects with the error of Stripe.js for a frame that did not load. */
   get connected(): Promise<MessagePort> {
     return this.#connection.promise;
   }
@@ -52,7 +52,7 @@ export class Frame {
     });
   }
 
-  /** A frame that is taken out of the page forgets everything; in the page again it begins anew. */
+  /** Removes the frame. A removed frame forgets everything; when it is inserted again, it starts anew. */
   remove(): void {
     this.node.remove();
     this.#connection = Promise.withResolvers();
@@ -67,7 +67,7 @@ export class Frame {
       if (said.id === undefined) this.#tell(said.name, said.event);
       else this.#answers.get(said.id)?.(said.value);
       this.#answers.delete(said.id);
-      // It begins with its height: who is told that it is there finds it as large as it will be.
+      // The frame first sends its height, so that it has its final size when the page learns that it is there.
       this.#connection.resolve(port1);
     };
     this.node.contentWindow!.postMessage(this.#start(), origin, [port2]);

@@ -6,7 +6,7 @@ import { PaymentFields } from './payment-fields.ts';
 import { askCardholder } from './question.ts';
 import type { Appearance } from './style.ts';
 
-/** What the page says that the frame is to be. */
+/** The page's message that says what the frame is to show. */
 interface Start {
   role: 'payment' | 'address' | 'question';
   key: string;
@@ -48,7 +48,7 @@ function payment(fields: PaymentFields, key: string): Handlers {
     ...common(fields),
     update: () => {},
     arrange: (hasAddress: boolean) => fields.arrange(hasAddress),
-    /** The card goes from here to the API; the page never has it. */
+    /** Sends the card from the frame to the API, so that the page never has it. */
     send: (path: string, params: object, billing: { address?: object }) => {
       const { place } = fields;
       const details = { ...billing, ...(place && { address: { ...place, ...billing.address } }) };
@@ -69,7 +69,7 @@ window.addEventListener('message', ({ source, data, ports: [port] }: MessageEven
   };
   const tellHeight = () =>
     tell('height', { px: Math.ceil(document.body.getBoundingClientRect().height) + 2 * MARGIN });
-  // At once, too: a page that nobody looks at observes nothing.
+  // Sent immediately, too: on a page in the background, observers do not run.
   tellHeight();
   new ResizeObserver(tellHeight).observe(document.body);
 });

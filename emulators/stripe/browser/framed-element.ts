@@ -3,11 +3,11 @@ import { Emitter } from './emitter.ts';
 import { Frame } from './frame-host.ts';
 import type { Appearance } from './style.ts';
 
-/** What the group of elements lends to each of its elements. */
+/** What the group of elements provides to each of its elements. */
 export interface Group {
   readonly key: string;
   readonly appearance: Appearance | undefined;
-  /** Settles when the provider has answered what is being paid; rejects with the error when it has not. */
+  /** Resolves when the provider has answered what is being paid; otherwise rejects with the error. */
   readonly loaded: Promise<void>;
   has(type: string): boolean;
   forget(element: FramedElement): void;
@@ -15,7 +15,7 @@ export interface Group {
 
 const TITLES = { payment: 'Secure payment input frame', address: 'Secure address input frame' } as const;
 
-/** An element as the page has it: a frame of another origin, which alone knows what is typed into it. */
+/** An element on the page's side: a frame of another origin, so that the page does not see what is typed into it. */
 export class FramedElement extends Emitter {
   readonly type: keyof typeof TITLES;
   readonly #group: Group;
@@ -98,7 +98,7 @@ export class FramedElement extends Emitter {
     return this.#frame.ask(name, ...args);
   }
 
-  /** Without waiting for an answer; a frame that never loaded has told so. */
+  /** Sends a message without waiting for an answer. A frame that never loaded has already reported that. */
   send(name: string, ...args: unknown[]): void {
     this.ask(name, ...args).catch(() => {});
   }

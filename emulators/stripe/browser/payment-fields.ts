@@ -18,7 +18,7 @@ import { countriesOf, postalFault } from './regions.ts';
 import type { Appearance } from './style.ts';
 import { openWallet } from './wallet.ts';
 
-/** Card details as the API takes them. */
+/** Card details in the API's form. */
 export interface CardInput {
   number: string;
   exp_month: number;
@@ -42,7 +42,7 @@ const BRAND_NAMES: Record<CardBrand, string> = {
 
 type FieldName = 'number' | 'expiry' | 'cvc' | 'country' | 'postal';
 
-/** The card form. It asks for country and ZIP code only where no address element does. */
+/** The card form. It asks for country and ZIP code only when there is no address element. */
 export class PaymentFields extends ElementFields {
   readonly type = 'payment';
   readonly #fields: Record<FieldName, Field>;
@@ -88,7 +88,7 @@ export class PaymentFields extends ElementFields {
     this.arrange(hasAddress);
   }
 
-  /** Called when an address element comes or goes. */
+  /** Called when an address element is added or removed. */
   arrange(hasAddress: boolean): void {
     if (hasAddress) this.#place.remove();
     else this.root.append(this.#place);
@@ -104,7 +104,7 @@ export class PaymentFields extends ElementFields {
     };
   }
 
-  /** Country and ZIP code, when this form asks for them. */
+  /** Returns country and ZIP code when this form asks for them. */
   get place(): { country: string; postal_code: string } | undefined {
     return !this.#asksForPlace
       ? undefined
@@ -140,7 +140,7 @@ export class PaymentFields extends ElementFields {
     return make('div', { class: 'TestNote' }, title, make('ul', { class: 'TestCards' }, ...cards));
   }
 
-  /** A wallet has a window of its own, which tells its opener what was chosen there. */
+  /** Returns the wallet button. The wallet opens its own window, which sends the chosen card to its opener. */
   #walletButton(): HTMLDivElement {
     const said = make('p', { class: 'Error', role: 'alert' });
     said.hidden = true;
@@ -204,7 +204,7 @@ export class PaymentFields extends ElementFields {
     if (name === 'country') {
       this.#fields.postal.setLabel(this.#fields.country.value === 'US' ? 'ZIP code' : 'Postal code');
     }
-    // A whole value that is wrong is told at once; a part of one only when the field is left.
+    // A complete value that is wrong shows its error at once; an incomplete value only when the field loses the focus.
     if (!fault?.code.startsWith('incomplete')) field.showError(fault?.message);
     this.#tell();
   }

@@ -2,7 +2,7 @@ import { answerOf, BASE, type PublicIntent, type Result } from './api.ts';
 import { make } from './dom.ts';
 import { adoptStyles } from './style.ts';
 
-/** Shows the card issuer's question in its frame, and resolves to the intent after it was answered. */
+/** Shows the card issuer's question in its frame. Resolves with the intent after the answer. */
 export function askCardholder(intent: PublicIntent): Promise<Result<'value', PublicIntent>> {
   adoptStyles();
   const amount = new Intl.NumberFormat('en-US', { style: 'currency', currency: intent.currency }).format(
@@ -40,7 +40,7 @@ export function askCardholder(intent: PublicIntent): Promise<Result<'value', Pub
     };
     complete.addEventListener('click', () => void answer('complete'));
     fail.addEventListener('click', () => void answer('fail'));
-    // An answer that was not given is a failed one.
+    // Closing the question without an answer counts as failed.
     document.addEventListener('keydown', (event) => {
       if (event.key === 'Escape') void answer('fail');
     });

@@ -13,7 +13,10 @@ const CA =
   'AB Alberta|BC British Columbia|MB Manitoba|NB New Brunswick|NL Newfoundland and Labrador|NT Northwest Territories|' +
   'NS Nova Scotia|NU Nunavut|ON Ontario|PE Prince Edward Island|QC Quebec|SK Saskatchewan|YT Yukon';
 
-/** Countries that the form offers when the page does not limit them. The browser's own names take a phone 70 ms to load. */
+/**
+ * Countries that the form offers when the page does not limit them. Listed here because the browser's own names take a phone 70 ms
+ * to load.
+ */
 const COUNTRIES =
   'AR Argentina|AT Austria|AU Australia|BE Belgium|BG Bulgaria|BR Brazil|CA Canada|CH Switzerland|CL Chile|CN China|' +
   'CO Colombia|CY Cyprus|CZ Czechia|DE Germany|DK Denmark|EE Estonia|ES Spain|FI Finland|FR France|' +
@@ -25,7 +28,7 @@ const COUNTRIES =
 
 type Choice = readonly [string, string];
 
-/** Subdivisions that an address of the country is chosen from; none when the field is free text. */
+/** Returns the subdivisions to choose from in an address of the country; none when the field is free text. */
 export function regionsOf(country: string): Choice[] {
   const list = country === 'US' ? US : country === 'CA' ? CA : '';
   return list === '' ? [] : choicesOf(list);
@@ -43,7 +46,7 @@ function choicesOf(list: string): Choice[] {
   return list.split('|').map((entry) => [entry.slice(0, 2), entry.slice(3)] as const);
 }
 
-/** What is wrong with a postal code, if its country has a form for it. */
+/** Returns what is wrong with a postal code; undefined when it is right, or its country has no rule here. */
 export function postalFault(country: string, code: string): string | undefined {
   const forms: Record<string, RegExp> = { US: /^\d{5}(-\d{4})?$/, CA: /^[A-Z]\d[A-Z] ?\d[A-Z]\d$/i };
   if (forms[country] === undefined || forms[country].test(code)) return undefined;

@@ -21,7 +21,7 @@ interface ConfirmOptions {
 
 type IntentResult = Result<'paymentIntent', PublicIntent>;
 
-/** What `Stripe(publishableKey)` gives: the part of Stripe.js that takes a card payment. */
+/** The object that `Stripe(publishableKey)` returns: the part of Stripe.js that takes a card payment. */
 class StripeJs {
   readonly #key: string;
 
@@ -58,7 +58,7 @@ class StripeJs {
     return leaveFor(confirmed.paymentIntent, confirmParams.return_url!);
   }
 
-  /** Confirms with a payment method that was saved before. */
+  /** Confirms an intent with a saved payment method. */
   async confirmCardPayment(
     clientSecret: string,
     data: {
@@ -77,7 +77,7 @@ class StripeJs {
     return this.#confirm(clientSecret, data, undefined, options.handleActions !== false);
   }
 
-  /** Does what the intent asks for next, in the page. */
+  /** Handles the intent's next action in the page. */
   async handleNextAction({ clientSecret }: { clientSecret: string }): Promise<IntentResult> {
     const found = await this.retrievePaymentIntent(clientSecret);
     if (found.error) return found;
@@ -120,7 +120,7 @@ class StripeJs {
 
   _registerWrapper(): void {}
 
-  /** Sends the confirmation, from the card's frame where there is one, and asks for what the intent asks for. */
+  /** Sends the confirmation, from the card's frame if there is one, and handles the intent's next action. */
   async #confirm(
     clientSecret: string,
     params: object,
@@ -137,7 +137,7 @@ class StripeJs {
   }
 }
 
-/** Asks for authentication and says how it went. */
+/** Asks for authentication and returns the outcome. */
 async function settle(intent: PublicIntent): Promise<IntentResult> {
   if (intent.next_action?.type === 'redirect_to_url') {
     window.location.assign(intent.next_action.redirect_to_url!.url);
@@ -160,7 +160,10 @@ function intentResult(result: Result<'value', PublicIntent>): IntentResult {
   return result.error ? { error: result.error } : { paymentIntent: result.value };
 }
 
-/** Goes to the return address with what Stripe appends to it. The promise stays open: the page is left. */
+/**
+ * Redirects to the return URL with the parameters that Stripe appends. The promise never resolves, since the browser leaves the
+ * page.
+ */
 function leaveFor(intent: PublicIntent, returnUrl: string): Promise<never> {
   const url = new URL(returnUrl, window.location.href);
   url.searchParams.set('payment_intent', intent.id);
@@ -171,7 +174,7 @@ function leaveFor(intent: PublicIntent, returnUrl: string): Promise<never> {
 }
 
 Object.assign(window, {
-  // Called with and without `new`, as Stripe.js is. The version is that of the release train of the API.
+  // Can be called with and without `new`, like Stripe.js. The version is the API's release train.
   Stripe: Object.assign(
     function Stripe(key: string): StripeJs {
       return new StripeJs(key);

@@ -1,4 +1,4 @@
-/** Appearance as the page gives it (https://docs.stripe.com/elements/appearance-api). */
+/** The appearance that the page passes (https://docs.stripe.com/elements/appearance-api). */
 export interface Appearance {
   theme?: string;
   labels?: string;
@@ -72,7 +72,7 @@ const SHEET = `
 
 let adopted = false;
 
-/** Adds the style sheet once, in the way that a strict content security policy allows. */
+/** Adds the style sheet once, in a way that a strict content security policy allows. */
 export function adoptStyles(): void {
   if (adopted) return;
   adopted = true;
@@ -81,7 +81,7 @@ export function adoptStyles(): void {
   document.adoptedStyleSheets.push(sheet);
 }
 
-/** Puts the page's appearance on the root of an element: variables as they are, rules by their class names. */
+/** Applies the page's appearance to the root of an element: variables as they are, rules by their class names. */
 export function applyAppearance(
   root: HTMLElement,
   appearance: Appearance | undefined,

@@ -1,6 +1,9 @@
 import { BASE } from './api.ts';
 
-/** Opens the wallet's window from the card's frame; the number of the card that was chosen there, or null without a window. */
+/**
+ * Opens the wallet's window from the card's frame. Resolves with the number of the card chosen there, or null if no window could
+ * be opened.
+ */
 export function openWallet(): Promise<string | null> {
   const opened = window.open(`${BASE}wallet.html`, 'emulated-stripe-wallet', 'popup,width=420,height=360');
   if (opened === null) return Promise.resolve(null);

@@ -5,7 +5,10 @@ import { createRsbuild } from '@rsbuild/core';
 import { pluginReact } from '@rsbuild/plugin-react';
 import Fastify from 'fastify';
 
-/** As strict as a page that takes card payments can be: nothing inline, and of elsewhere only the card form's origin. */
+/**
+ * The strictest content security policy for a page that takes card payments: nothing inline, and no other origin than the card
+ * form's.
+ */
 const policyWith = (cardForm: string, frames: string) =>
   `default-src 'none'; script-src 'self' ${cardForm}; frame-src ${frames}; connect-src 'self' ${cardForm}; style-src 'self'; form-action 'self'; base-uri 'none'`;
 
@@ -20,8 +23,8 @@ const htmlWith = (cardForm: string) => `<!doctype html>
 </html>`;
 
 /**
- * Builds the test page and serves it, with the emulator on an origin of its own, as Stripe is. `opener` is its
- * Cross-Origin-Opener-Policy, `frames` what it lets in as frames.
+ * Builds the test page and serves it. The emulator has another origin, as Stripe has. `opener` is the page's
+ * Cross-Origin-Opener-Policy; `frames` are the sources that it allows as frames.
  */
 export async function serveTestPage(
   emulator: string,

@@ -22,22 +22,25 @@ import { atMost, section, type Verdict } from '../report.ts';
 import { makeOurDatabase } from '../subjects.ts';
 import { type Bench, startWorld } from '../world.ts';
 
-/** Loads of Get Started for one walk: a load varies by a fifth. */
+/** How often Get Started is loaded for each walk, since the time of a load varies by a fifth. */
 const LOADS = 3;
 const GET_STARTED = '/registration/get-started';
-/** What Lighthouse is not asked about: screens that answer with an error, or whose state is the test's own. */
+/** Screens that Lighthouse does not score: they answer with an error, or only the test can make their state. */
 const UNSCORED = ['Congratulations, refunded', 'a payment that failed', 'Page not found'];
 
 type Load = Painting & { otherCores: number };
 type Steps = Record<'Student Details' | 'Membership' | 'Checkout', Step>;
 
-/** Get Started on a slow phone beside a plain shell, the steps from there to Checkout, and Lighthouse on every screen. */
+/**
+ * Times Get Started on a slow phone beside a plain shell, and the steps from there to Checkout, and runs Lighthouse on every
+ * screen.
+ */
 export async function benchmarkBrowser(bench: Bench): Promise<string> {
   const { options, scope, say, folder } = bench;
   const world = await startWorld(bench);
   const { url: databaseUrl } = await makeOurDatabase(world);
   const induct = await startInduct(scope, { databaseUrl, folder: join(folder, 'ours') });
-  // The journeys' helpers, which bring a browser to a state of the join, look here for what runs.
+  // The journeys' helpers, which bring a browser to a state of the join, read here what is running.
   const { url, stripe, hubspot, mail, env } = induct;
   process.env.E2E_INDUCT = JSON.stringify({
     folder,
@@ -121,10 +124,10 @@ async function load(browser: Browser, url: string): Promise<Load> {
   return { ...painting, otherCores };
 }
 
-/** One joiner by a school's code, from Get Started to Checkout. */
+/** Takes one joiner with a school's code from Get Started to Checkout. */
 async function walk(browser: Browser, url: string): Promise<Steps> {
   const page = await openSlowPage(browser);
-  /** Somebody reads and types meanwhile: what the page fetches ahead has come. */
+  /** Waits until the page has prefetched everything, as it would while a person reads and types. */
   const idle = () => page.waitForLoadState('networkidle');
   await page.goto(url + GET_STARTED);
   await page.getByLabel('Invite code').fill('LINCOLN2026');

@@ -7,7 +7,7 @@ import { type Bench, startWorld, type World } from '../world.ts';
 
 const CONCURRENCY = 16;
 
-/** The same joins on a small and on a large database. */
+/** Compares the same joins on a small and on a large database. */
 export async function benchmarkGrowth(bench: Bench): Promise<string> {
   const { options } = bench;
   const world = await startWorld(bench);
@@ -29,7 +29,7 @@ export async function benchmarkGrowth(bench: Bench): Promise<string> {
   );
 }
 
-/** With the size of its tables and indexes when nothing but the filling was done (bytes). */
+/** Starts a server on a filled database. `bytes` is the size of its tables and indexes right after filling. */
 async function startFilled(world: World, sessions: number): Promise<{ subject: Subject; bytes: number }> {
   const database = await makeOurDatabase(world);
   await fillDatabase(database.client, sessions, (done) => {

@@ -8,17 +8,17 @@ import { atMost, figure, megabytes, section, table } from '../report.ts';
 import { makeOurDatabase, startOurs } from '../subjects.ts';
 import { type Bench, startWorld } from '../world.ts';
 
-/** How long Stripe takes for every call (ms), and how many calls to it each call of ours may wait for. */
+/** How long Stripe takes for every call (ms), and for how many calls to Stripe each call of ours waits. */
 const STRIPE_MS = 350;
 const STRIPE_CALLS: Record<string, number> = { createPaymentIntent: 1, postPayment: 1 };
-/** So long joins arrive before those that count (s): afterwards the server has compiled what it runs often. */
+/** How long joins arrive before the measurement (s), so that the server has compiled its frequent code. */
 const WARM_UP_SECONDS = 10;
-/** How long HubSpot may take to be told of all joins (ms). */
+/** How long it may take until HubSpot is told of all joins (ms). */
 const TOLD_WITHIN_MS = 600_000;
 
 /**
- * The rush after a mailing: whole joins with their payment arrive in an open loop, each call to Stripe is answered after
- * {@link STRIPE_MS}, every webhook is delivered. Afterwards our payments and memberships must be Stripe's and HubSpot's.
+ * Measures the rush after a mailing. Whole joins with their payment arrive in an open loop, each call to Stripe takes {@link
+ * STRIPE_MS}, and every webhook is delivered. Afterwards our payments must equal Stripe's, and our members HubSpot's.
  */
 export async function benchmarkRush(bench: Bench): Promise<string> {
   const { options, say, scope } = bench;
@@ -81,7 +81,7 @@ export async function benchmarkRush(bench: Bench): Promise<string> {
   );
 }
 
-/** How much longer than Stripe's own time each call took (ms), ascending. */
+/** Returns how much longer each call took than Stripe's own time (ms), ascending. */
 function addedByCall(calls: readonly TimedCall[]): Map<string, number[]> {
   const added = new Map<string, number[]>();
   for (const { call, ms } of calls) {

@@ -9,7 +9,10 @@ import { type CallCount, countCalls } from '../statements.ts';
 import { makeOurDatabase, startFloor, startOurs } from '../subjects.ts';
 import { type Bench, createDatabase, startWorld, type World, within } from '../world.ts';
 
-/** The eight calls of a join that ask no provider beside the floor's; what all ten calls ask; and the server's start. */
+/**
+ * Compares the eight calls of a join that ask no provider with the floor's, counts the statements of all ten calls, and times the
+ * server's start.
+ */
 export async function benchmarkServer(bench: Bench): Promise<string> {
   const counts = await within(bench, countOnBoth);
   const world = await startWorld(bench);
@@ -50,7 +53,7 @@ export async function benchmarkServer(bench: Bench): Promise<string> {
   );
 }
 
-/** On servers and a PostgreSQL of their own: counting costs time. */
+/** Uses separate servers and a separate PostgreSQL, since counting takes time. */
 async function countOnBoth(bench: Bench): Promise<Record<'floor' | 'ours', CallCount[]>> {
   const world = await startWorld(bench, {
     shared_preload_libraries: 'pg_stat_statements',
@@ -63,7 +66,7 @@ async function countOnBoth(bench: Bench): Promise<Record<'floor' | 'ours', CallC
   };
 }
 
-/** The server's process alone, from its start to its first answer (ms); everything around it runs, and it ran before. */
+/** Times the server's process from its start to its first answer (ms). Its surroundings are running, and it has run before. */
 async function timeStarts(world: World): Promise<number[]> {
   const { url: databaseUrl } = await createDatabase(world);
   const around = await startSurroundings(world.scope, { databaseUrl, folder: join(world.folder, 'start') });

@@ -5,12 +5,15 @@ import { makeOurDatabase, startOurs } from '../subjects.ts';
 import { type Bench, startWorld } from '../world.ts';
 
 const CONCURRENCY = 64;
-/** People are invited for one piece at a time: contacts that were read long ago would be asked for at HubSpot again. */
+/**
+ * People are invited for one piece at a time. If they were invited earlier, their mirrored contacts would be too old, and be read
+ * from HubSpot again.
+ */
 const PIECE_SECONDS = 20;
-/** More joins than any server makes in a second. */
+/** More joins a second than any server makes. */
 const FASTEST = 1200;
 
-/** Full load for minutes, with the writes to the CRM that follow it: memory must stay where it is. */
+/** Applies full load for minutes, including the writes to the CRM that follow. Memory must not grow. */
 export async function benchmarkSoak(bench: Bench): Promise<string> {
   const { options, say } = bench;
   const minutes = options.minutes ?? 10;

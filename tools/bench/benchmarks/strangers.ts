@@ -13,7 +13,10 @@ import { type Bench, startWorld } from '../world.ts';
 const COUNT = 100;
 const OVER_MS = 5_000;
 
-/** A hundred joins, alone and beside a hundred documents that are made to cost much: whoever joins must not feel them. */
+/**
+ * Times a hundred joins alone, and beside a hundred documents that are expensive to inspect. Joiners must not notice the
+ * difference.
+ */
 export async function benchmarkStrangers(bench: Bench): Promise<string> {
   const world = await startWorld(bench);
   const ours = await startOurs(world, await makeOurDatabase(world), { settings: { LIMITS: 'off' } });
@@ -39,12 +42,12 @@ export async function benchmarkStrangers(bench: Bench): Promise<string> {
     const [failure] = (await once(strangers, 'message', { signal: world.scope.signal })) as [string];
     if (failure) throw new Error(failure);
   };
-  /** With what other programs used meanwhile. */
+  /** Also measures what other programs used meanwhile. */
   const watched = async (work: () => ReturnType<typeof joinAll>) => {
     const others = watchOthers();
     return { ...(await work()), otherCores: others() };
   };
-  // HubSpot is asked once whose resumes these are.
+  // The first upload makes the server ask HubSpot for the contact; later ones need not.
   await upload('ours', 1);
   const metrics: Record<string, (sample: Awaited<ReturnType<typeof joinAll>>) => number> = {
     'a join, p95': ({ join }) => percentile(join, 0.95),

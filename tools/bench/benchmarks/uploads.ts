@@ -19,18 +19,18 @@ const BOUNDARY = 'form-boundary-7d1c';
 interface Target {
   url: string;
   pid: number;
-  /** Where it writes them. Emptied after each one. */
+  /** The folder to which it writes them. Emptied after each document. */
   folder: string;
 }
 
-/** One large document at a time, beside a bare multipart stream; and the most memory while documents of two sizes come. */
+/** Times one large document at a time, beside a bare multipart stream, and measures the peak memory for documents of two sizes. */
 export async function benchmarkUploads(bench: Bench): Promise<string> {
   const { options } = bench;
   const bytes = (options.isQuick ? 64 : 1024) * MIB;
   const world = await startWorld(bench);
   const database = await makeOurDatabase(world);
   const [ours, floor] = [await startOurTarget(world, database), await startFloorTarget(world)];
-  // Afterwards both have compiled what they run often.
+  // Warms up both targets, so that their frequent code is compiled.
   for (let round = 0; round < 3; round++) for (const target of [ours, floor]) await send(target, bytes);
   const { ratio, report } = await compare(world, {
     title: `${bytes / MIB} MiB at a time`,
@@ -55,7 +55,7 @@ export async function benchmarkUploads(bench: Bench): Promise<string> {
   );
 }
 
-/** Takes resumes of somebody whom HubSpot knows. */
+/** Starts a server that takes resumes of a contact whom HubSpot knows. */
 async function startOurTarget(world: World, database: OurDatabase): Promise<Target> {
   const { induct, pid } = await startOurs(world, database);
   const folder = join(induct.folder, 'documents');
@@ -69,7 +69,7 @@ async function startFloorTarget({ scope, folder: parent }: World): Promise<Targe
   return { url: `${ready.listening}/upload`, pid: server.pid!, folder };
 }
 
-/** Sends a PDF of so many bytes as a form; from its first byte to the answer. */
+/** Sends a PDF of `bytes` bytes as a form. Measures from the first byte to the answer. */
 async function send(
   { url, folder }: Target,
   bytes: number,

@@ -7,10 +7,10 @@ import type { Screen } from '../../../tests/e2e/screens.ts';
 import { freePort } from '../../local/ports.ts';
 import { launchOptions } from './slowPhone.ts';
 
-/** Beside the checkout's packages and not among them: with all that it brings it is larger than most of them together. */
+/** Installed separately from the checkout's packages: with its dependencies, Lighthouse is larger than most of them together. */
 const VERSION = '13.5.0';
 const program = resolve(import.meta.dirname, '../../../out/lighthouse/node_modules/lighthouse/core/index.js');
-/** Of one screen. */
+/** How often a screen is tried. */
 const MOST_RUNS = 3;
 const categories = ['performance', 'accessibility', 'best-practices'];
 
@@ -26,16 +26,16 @@ export type Lighthouse = (url: string, flags: object) => Promise<Outcome | undef
 /** Performance, accessibility and best practices, from 0 to 100. */
 export type Scores = [number, number, number];
 
-/** How to get it. */
+/** The command that installs Lighthouse. */
 export const install = `npm install --prefix out/lighthouse lighthouse@${VERSION}`;
 
-/** Undefined where it is not installed. */
+/** Loads Lighthouse; undefined when it is not installed. */
 export async function findLighthouse(): Promise<Lighthouse | undefined> {
   if (!existsSync(program)) return undefined;
   return ((await import(pathToFileURL(program).href)) as { default: Lighthouse }).default;
 }
 
-/** A screen's scores for a phone, with Lighthouse's own settings, in a browser that has nothing in its cache. */
+/** Returns a screen's scores for a phone, with Lighthouse's own settings, in a browser with an empty cache. */
 export async function scoreScreen(
   lighthouse: Lighthouse,
   { profile, url, screen }: { profile: string; url: string; screen: Screen },
@@ -48,16 +48,16 @@ export async function scoreScreen(
     args: [...options.args, `--remote-debugging-port=${port}`],
   });
   try {
-    // Opened once, so that the session is in the browser's storage, which Lighthouse is told to leave as it is.
+    // Opens the screen once, so that the session is in the browser's storage, which Lighthouse is told to keep.
     const page = await context.newPage();
-    // A path, or the whole address of a link.
+    // A path, or the whole URL of a link.
     const address = new URL(await screen.arrange(page), url).href;
     await page.goto(`${url}/static/`);
     await (await context.newCDPSession(page)).send('Network.clearBrowserCache');
     const flags = { port, output: 'json', logLevel: 'silent', disableStorageReset: true };
     const run = () => lighthouse(address, { ...flags, onlyCategories: categories });
     let outcome = await run();
-    // It misses the beginning of a load now and then, and says to run it again.
+    // Lighthouse sometimes misses the beginning of a load, and says to run it again.
     for (let count = 1; count < MOST_RUNS && outcome?.lhr.runtimeError?.code === 'NO_NAVSTART'; count++)
       outcome = await run();
     if (!outcome || outcome.lhr.runtimeError)

@@ -1,12 +1,12 @@
 import type { Browser, Page } from '@playwright/test';
 import { findChromium } from '../../local/chromium.ts';
 
-/** A phone of some years ago on a slow line: a delay for each request (ms), and bytes in a second. */
+/** A phone some years old on a slow line: latency in ms, throughput in bytes a second. */
 export const CPU_SLOWDOWN = 4;
 export const LINE = { offline: false, latency: 150, downloadThroughput: 200_000, uploadThroughput: 93_750 };
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, locale: 'en-US' };
 
-/** How Chromium is started: quiet, without a word to its maker, and ended by us alone, also on Ctrl-C. */
+/** Returns how Chromium is started: without background traffic, and ended only by us, also on Ctrl-C. */
 export async function launchOptions() {
   const quiet = ['--disable-background-networking', '--disable-component-update', '--no-first-run'];
   return {
@@ -16,7 +16,7 @@ export async function launchOptions() {
   };
 }
 
-/** Opens a page on that phone, with nothing in its cache. Closing its context ends it. */
+/** Opens a page on that phone, with an empty cache. Closing the page's context ends it. */
 export async function openSlowPage(browser: Browser): Promise<Page> {
   const context = await browser.newContext(PHONE);
   const page = await context.newPage();
@@ -26,15 +26,15 @@ export async function openSlowPage(browser: Browser): Promise<Page> {
   return page;
 }
 
-/** First and largest contentful paint since the page was asked for (ms). */
+/** First and largest contentful paint after the page was requested (ms). */
 export interface Painting {
   first: number;
   largest: number;
 }
 
-/** Loads a page until nothing more comes, and reads when it was painted. Fails where nothing was painted in 30 s. */
+/** Loads a page until the network is idle, and reads when it was painted. Fails if nothing was painted within 30 s. */
 export async function timePainting(page: Page, url: string): Promise<Painting> {
-  // A page that is not in front is not painted.
+  // Only the page in front is painted.
   await page.bringToFront();
   await page.addInitScript(() => {
     new PerformanceObserver((list) => {
@@ -50,15 +50,18 @@ export async function timePainting(page: Page, url: string): Promise<Painting> {
   return (await painting.jsonValue())!;
 }
 
-/** How long after an answer something was painted (ms), by the page's own clock. */
+/** How long after an answer the page painted (ms), by the page's own clock. */
 export interface Step {
-  /** The placeholder of the next screen, after the answer to the press. */
+  /** The time from the answer to the press until the next screen's placeholder. */
   placeholder: number;
-  /** The next screen, after the answer that brought its data. */
+  /** The time from the answer with the next screen's data until that screen. */
   screen: number;
 }
 
-/** Presses, and times the step to the next screen. `call` and `data` are how the addresses end of the press' call and of the screen's data. */
+/**
+ * Presses, and times the step to the next screen. `call` and `data` are the endings of two URLs: of the press' call and of the
+ * screen's data.
+ */
 export async function timeStep(
   page: Page,
   { press, call, data }: { press: string; call: string; data: string },
@@ -78,7 +81,7 @@ export async function timeStep(
     observer.observe(document, { subtree: true, childList: true, characterData: true });
   });
   await page.locator(press).first().click();
-  // The browser may write down a call after the page has shown what it answered.
+  // The browser may record a call after the page has shown its answer.
   const step = await page.waitForFunction(
     (endings) => {
       const [placeholder] = performance.getEntriesByName('placeholder');

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 
-/** Lets a floor listen, tells its parent process where (`{ listening: url }`), and ends with it. */
+/** Makes a floor listen, sends its address to the parent process (`{ listening: url }`), and ends with the parent. */
 export async function listen(
   app: FastifyInstance,
   close: () => Promise<unknown> = async () => {},

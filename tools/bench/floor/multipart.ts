@@ -5,7 +5,7 @@ import multipart from '@fastify/multipart';
 import Fastify from 'fastify';
 import { listen } from './listen.ts';
 
-/** The floor of uploads: a form's file is streamed to disk and synced, and nothing else. `multipart.ts FOLDER`. */
+/** The floor of uploads: only streams a form's file to disk and syncs it. `multipart.ts FOLDER`. */
 const folder = process.argv[2]!;
 mkdirSync(folder, { recursive: true });
 
@@ -13,7 +13,7 @@ const app = Fastify({ logger: false });
 await app.register(multipart, { limits: { fileSize: Number.POSITIVE_INFINITY } });
 app.post('/upload', async (request) => {
   const part = (await request.file())!;
-  // `flush`: synced before it is closed.
+  // `flush`: the file is synced before it is closed.
   await pipeline(part.file, createWriteStream(join(folder, 'file'), { flush: true }));
   return { ok: true };
 });

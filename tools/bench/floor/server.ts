@@ -4,8 +4,8 @@ import { floorCalls } from './calls.ts';
 import { listen } from './listen.ts';
 
 /**
- * The floor: a bare Fastify server that does for a join what no server can leave out, and nothing else: no validation, no
- * log, no limit, no check of a state. Its database is DATABASE_URL.
+ * The floor: a bare Fastify server that does for a join only what no server can leave out: no validation, no log, no limits, no
+ * check of states. Its database is DATABASE_URL.
  */
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 10 });
 const app = Fastify({ logger: false });

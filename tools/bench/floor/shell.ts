@@ -5,8 +5,8 @@ import Fastify from 'fastify';
 import { listen } from './listen.ts';
 
 /**
- * The floor of the first page: the same app as a plain shell, with an empty page, its style sheet a file of its own and
- * nothing written by the server but the society's data. `shell.ts SERVER` asks that server for the rest.
+ * The floor of the first page: the same app as a plain shell. The page is empty, its style sheet is a separate file, and the
+ * server writes only the society's data into it. `shell.ts SERVER` gets everything else from that server.
  */
 const server = process.argv[2]!;
 const dist = resolve(import.meta.dirname, '../../../apps/web/dist');

@@ -11,7 +11,7 @@ import styles from './styles.module.css';
 
 type Option = CheckoutDetails['donationOptions'][number];
 
-/** Preset amounts and a custom one. */
+/** Preset donation amounts and a custom one. */
 export function Donations({ options, donations }: { options: Option[]; donations: OrderProduct[] }) {
   const { checkout } = useSite();
   return (

@@ -23,7 +23,7 @@ export function OrderPanel({
   const heading = useRef<HTMLHeadingElement>(null);
   const lines = order.donations.length + order.storeProducts.length;
   const lastLines = useRef(lines);
-  // The focused button is removed together with its line or product: move the focus to the order.
+  // The button that had the focus is removed together with its line or product: move the focus to the order.
   useEffect(() => {
     if (lastLines.current === lines) return;
     lastLines.current = lines;
@@ -31,7 +31,7 @@ export function OrderPanel({
   }, [lines]);
   const toggle = useRef<HTMLButtonElement>(null);
   const summary = useRef<HTMLDivElement>(null);
-  // On phones the open summary covers the form: close it when the focus or a press goes elsewhere.
+  // On phones the open summary covers the form: close it when the user focuses or presses something else.
   useEffect(() => {
     if (!open) return;
     const listening = new AbortController();
@@ -41,7 +41,7 @@ export function OrderPanel({
     };
     document.addEventListener('focusin', leave, { signal });
     document.addEventListener('pointerdown', leave, { signal });
-    // Focus in the card form's iframe only shows as a blur of the window.
+    // When the card form's iframe takes the focus, the page only gets a blur event of the window.
     const leaveForFrame = () => document.activeElement instanceof HTMLIFrameElement && setOpen(false);
     window.addEventListener('blur', leaveForFrame, { signal });
     const closeByKey = ({ key }: KeyboardEvent) => {

@@ -34,7 +34,7 @@ export function Payment(props: Props) {
     <CardElements
       clientSecret={props.intent.clientSecret}
       placeholderClass={styles.unloadedForm}
-      // Stripe loads no form for a payment that has ended: the loader then redirects, or gets another intent.
+      // Stripe loads no form for a payment that has ended. Loading the screen again redirects, or gets another intent.
       onTryAgain={() => void revalidate()}
     >
       {(onLoadError) => <CardForm {...props} onLoadError={onLoadError} />}
@@ -54,7 +54,7 @@ function CardForm({
   const navigate = useNavigate();
   const { revalidate } = useRevalidator();
   const [processing, setProcessing] = useState(false);
-  /** The card form has not fetched the new total yet; a wallet would show the old one. */
+  /** Set while the card form has not fetched the new total; a wallet would show the old total. */
   const [outdated, setOutdated] = useState<'updating' | 'failed' | null>(null);
   const [error, setError] = useState<string | null>(null);
   const [changed, setChanged] = useState<string | null>(null);
@@ -63,7 +63,7 @@ function CardForm({
   const [mustAgree, setMustAgree] = useState(false);
   const [ready, setReady] = useState({ address: false, card: false });
   const isWorking = useRef(false);
-  // For after the provider's redirect, by the browser's cache.
+  // Puts the screens after the provider's redirect into the browser's cache.
   const isReady = ready.address && ready.card;
   useEffect(() => {
     if (isReady) prefetch(lazyScreens.postPayment.load, lazyScreens.upgrade.load);
@@ -79,7 +79,7 @@ function CardForm({
       ({ error: refused }) => refused,
       (cause: unknown) => cause,
     );
-    // A newer change fetches for itself.
+    // A newer change of the order fetches the total itself.
     if (revision !== shownRevision.current) return;
     if (failure) console.error('The card form does not know the new total.', failure);
     setOutdated(failure ? 'failed' : null);
@@ -102,7 +102,7 @@ function CardForm({
     return () => window.removeEventListener('pageshow', shown);
   }, [revalidate]);
 
-  // Only the initial values: later ones would overwrite what was typed.
+  // Only the initial values are passed, since later ones would overwrite what was typed.
   const [addressOptions] = useState(() => billingOptions(details.billing));
 
   async function buy({ isForAnother = false } = {}) {
@@ -167,7 +167,7 @@ function CardForm({
     }
   }
 
-  /** The payment seems to have failed: the server asks the provider and unfreezes the order. */
+  /** Called when the payment seems to have failed: the server asks the provider for the outcome and unfreezes the order. */
   async function release(uuid: string, sentence: string): Promise<boolean> {
     try {
       const { state, goOn } = await call('releasePayment', { params: { uuid }, body: {} });

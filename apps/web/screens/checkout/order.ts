@@ -15,15 +15,15 @@ export interface Checkout {
   intent: PaymentIntent | null;
 }
 
-/** The order may change in another tab between the two calls: how often both are made. */
+/** How often the two calls are made, since the order may change in another tab between them. */
 const ATTEMPTS = 3;
 
 let reading: AbortController | null = null;
 let newest: Promise<Outcome<Checkout>>;
 
 /**
- * The order with its payment intent. A newer call aborts the one before, whose total is outdated; both then resolve with the newer
- * result.
+ * Loads the order with its payment intent. A newer call aborts the previous one, whose total is outdated; both then resolve with
+ * the newer result.
  */
 export async function loadCheckout(uuid: string): Promise<Outcome<Checkout>> {
   reading?.abort();
@@ -35,9 +35,9 @@ export async function loadCheckout(uuid: string): Promise<Outcome<Checkout>> {
 }
 
 /**
- * The order, and the payment intent for its total; the intent stays the same as long as the order can be paid with it. A conflict
- * means that the order has changed, so both are loaded again. A second conflict at the same revision means that it cannot be paid,
- * for example since the joiner is a member by another join.
+ * Reads the order, and the payment intent for its total. The intent stays the same as long as the order can be paid with it. A
+ * conflict means that the order has changed, so both are loaded again. A second conflict at the same revision means that the order
+ * cannot be paid, for example because the joiner is a member by another join.
  */
 async function readCheckout(uuid: string, signal: AbortSignal): Promise<Outcome<Checkout>> {
   let refused: number | null = null;

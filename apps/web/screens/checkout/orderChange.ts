@@ -20,7 +20,7 @@ export function useOrderChange(key: string) {
   );
   return {
     busy,
-    /** Ignored while this control's last change is pending. */
+    /** Does nothing while this control's last change is pending. */
     change: (order: OrderChange) => {
       if (!busy) void change(order);
     },

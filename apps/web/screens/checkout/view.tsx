@@ -23,7 +23,7 @@ import { Unseen } from './Unseen.tsx';
 export function Component() {
   const outcome = useLoaderData<typeof loader>();
   const loaded = 'data' in outcome ? outcome.data : null;
-  // When reloading the order after a change fails, the last one stays, with the error.
+  // If reloading the order after a change fails, the last loaded order stays on the screen, with the error.
   const [last, setLast] = useState(loaded);
   useEffect(() => {
     if (loaded) setLast(loaded);
@@ -92,7 +92,7 @@ function Screen({ checkout, error }: { checkout: Checkout; error: string | null 
   );
 }
 
-/** Announces a changed total to screen readers; not the first one. */
+/** Announces a changed total to screen readers, but not the first total. */
 function Announcement({ total }: { total: number }) {
   const [first] = useState(total);
   const [changed, setChanged] = useState(false);

@@ -15,7 +15,7 @@ import styles from './styles.module.css';
 
 type Given = NonNullable<Data<'getWelcome'>['papers']>;
 
-/** Certificate and press release, and whether others may verify the membership. */
+/** The certificate and the press release, and the choice whether others may verify the membership. */
 export function Papers({ papers: { number, isVerifiable, problem } }: { papers: Given }) {
   const uuid = storedSession();
   if (!uuid) return null;
@@ -60,7 +60,10 @@ export function Papers({ papers: { number, isVerifiable, problem } }: { papers: 
   );
 }
 
-/** The text is loaded when it is opened, so that it can be copied at the press of the button, as browsers want it. */
+/**
+ * Loads the text when the element is opened. It must be there before Copy is pressed, since browsers allow copying only directly
+ * in a press.
+ */
 function ReleaseText({ uuid }: { uuid: string }) {
   const [text, setText] = useState<string | null>(null);
   const [copied, setCopied] = useState(false);
@@ -70,7 +73,7 @@ function ReleaseText({ uuid }: { uuid: string }) {
     try {
       setText((await call('getPressRelease', { params: { uuid } })).text);
     } catch {
-      // A toast has told why; opening it again tries again.
+      // A toast has shown the reason. Opening the element again tries again.
     }
   };
   return (
@@ -122,7 +125,7 @@ function Verification({
     try {
       await call('setVerification', { params: { uuid }, body: { isVerifiable: isWanted } });
     } catch {
-      // A toast has told why.
+      // A toast has shown the reason.
       setVerifiable(!isWanted);
     } finally {
       setBusy(false);

@@ -70,7 +70,7 @@ const endings: Partial<Record<MembershipStanding, { title: string; text: string 
   },
 };
 
-/** The membership has ended: the reason, the receipt, and Start Over. */
+/** Shown when the membership has ended: the reason, the receipt, and Start Over. */
 function Ended({
   welcome,
   name,

@@ -15,8 +15,8 @@ type OpenJoin = NonNullable<Data<'getOpenJoin'>['join']>;
 type Offer = { kind: 'undo' } | ({ kind: 'continue' } & OpenJoin);
 
 /**
- * Offers to go on with the stored join if it is not paid, or to undo Start Over. Over the page and not in it, so that nothing moves
- * when the answer comes.
+ * Offers to go on with the stored join if it is not paid, or to undo Start Over. Lies over the page, so that nothing moves when
+ * the answer comes.
  */
 export function Returning() {
   const navigate = useNavigate();
@@ -38,7 +38,7 @@ export function Returning() {
         setOffer({ kind: 'continue', ...join });
         prefetch(lazyScreens[screenOf(join).key].load);
       },
-      // Without an answer there is no offer: the form is there.
+      // Without an answer there is no offer; the joiner still has the form.
       () => {},
     );
     return abort;
@@ -74,7 +74,7 @@ function abortable() {
 
 const keys = ['studentDetails', 'membership', 'checkout'] as const;
 
-/** A join that is not paid goes on at one of the three steps. */
+/** Returns the step at which a join that is not paid goes on. */
 function screenOf({ goOn }: OpenJoin) {
   const index = Math.max(
     0,

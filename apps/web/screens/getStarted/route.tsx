@@ -32,7 +32,7 @@ export function Component() {
   const [inviteCode, setInviteCode] = useState('');
   const [touched, setTouched] = useState(false);
   const codeField = useRef<HTMLInputElement>(null);
-  // Text typed before hydration is in the field, but not yet in the state.
+  // Text that was typed before hydration is in the field, but not yet in the state.
   useEffect(() => {
     const typed = codeField.current?.value ?? '';
     setInviteCode(typed);
@@ -145,7 +145,10 @@ export function Component() {
   );
 }
 
-/** The offer to go on with a join, or to undo Start Over; null while there is nothing to offer, as on a first visit. */
+/**
+ * Returns the component that offers to go on with a join or to undo Start Over; null while there is nothing to offer, as on a
+ * first visit.
+ */
 function useReturning(): ComponentType | null {
   const [Returning, setReturning] = useState<ComponentType | null>(null);
   useEffect(() => {
@@ -158,7 +161,7 @@ function useReturning(): ComponentType | null {
   return Returning;
 }
 
-/** After an invite code was refused. */
+/** Shown after an invite code was refused. */
 function OtherWays({ onSelfNominate }: { onSelfNominate: () => void }) {
   const { society } = useSite();
   return (
@@ -175,7 +178,7 @@ function OtherWays({ onSelfNominate }: { onSelfNominate: () => void }) {
 
 type Programme = Site['programmes'][string];
 
-/** The programme that the query names (`?programme=undergraduate`), or the society's default. */
+/** Returns the programme that the query names (`?programme=undergraduate`), or the society's default. */
 function useProgramme(): Programme {
   const { programmes, defaultProgramme } = useSite();
   const asked = new URLSearchParams(useLocation().search).get('programme');

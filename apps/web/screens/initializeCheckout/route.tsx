@@ -13,8 +13,8 @@ import { signatureOf, wholeNumber } from '../../lib/signature.ts';
 import { lazyScreens } from '../lazyScreens.tsx';
 
 /**
- * Starts a checkout from a link and redirects there: vid (contact), mp (main product), usp (upsell), c (price in cents). Returns null
- * for a link without a contact.
+ * Starts a checkout from a link and redirects there. The query has vid (contact), mp (main product), usp (upsell) and c (price in
+ * cents). Returns null for a link without a contact.
  */
 export async function loader({ request }: LoaderFunctionArgs): Promise<LoadFailure | null> {
   const query = new URL(request.url).searchParams;

@@ -5,7 +5,7 @@ import { PageHeading } from '../../components/PageHeading.tsx';
 import ui from '../../components/ui.module.css';
 import { storedSession } from '../../lib/session.ts';
 
-/** Redirects to the upgrade with the same query; without a session the screen explains. */
+/** Redirects to the upgrade with the same query. Without a session, the screen explains what to do. */
 export function loader({ request }: LoaderFunctionArgs) {
   return storedSession() ? redirect(screens.upgrade + new URL(request.url).search) : null;
 }

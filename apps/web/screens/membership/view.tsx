@@ -24,7 +24,7 @@ import styles from './styles.module.css';
 
 type Membership = Details['memberships'][number];
 
-/** Checkout, and the sanitizer for its product icons. */
+/** Loads the code of Checkout, and the sanitizer for its product icons. */
 const loadCheckout = () => Promise.all([lazyScreens.checkout.load(), loadCleaner()]);
 
 /** Where `loadStripe` gets its script from. */
@@ -68,7 +68,7 @@ function Choice({ details }: { details: Details }) {
   const { memberships, membershipPageHeader, membershipPageSubheader, refundNote, eligibility } = details;
   usePrefetch(loadCheckout);
   const { payments } = useSite();
-  // Only the connection: the card provider's script is loaded by Checkout alone.
+  // Only connects to the host: the card provider's script is loaded at Checkout.
   preconnect(payments.scriptUrl === null ? PAYMENTS_HOST : new URL(payments.scriptUrl).origin);
   const fetcher = useFetcher<typeof action>();
   const [chosen, setChosen] = useState(details.selectedMembershipId);

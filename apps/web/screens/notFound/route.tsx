@@ -6,7 +6,7 @@ import ui from '../../components/ui.module.css';
 import { storedSession } from '../../lib/session.ts';
 
 export function Component() {
-  // Some addresses that are none are shown to people without a join, too.
+  // The guard lets some unknown addresses through for people without a join, too.
   const hasJoin = storedSession() !== null;
   return (
     <Card>

@@ -13,7 +13,10 @@ import styles from './styles.module.css';
 
 type Way = 'send' | 'code' | 'name';
 
-/** On a device that does not hold the join. Whoever was forwarded the letter sees this, and nothing of the joiner. */
+/**
+ * Shown on a device that does not hold the join. A person to whom the letter was forwarded sees this screen, and no data of the
+ * joiner.
+ */
 export function ProveYourself({ token, opened }: { token: string; opened: Data<'openPass'> }) {
   const navigate = useNavigate();
   const [isCodeSent, setCodeSent] = useState(opened.isCodeSent);

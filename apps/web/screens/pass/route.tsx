@@ -21,12 +21,12 @@ type Loaded =
 const NOT_OPENED = 'We could not open your link. Please try again.';
 
 /**
- * The first thing that is done with a link: it is taken out of the address, and so out of the history. The tab keeps it until it is
- * used, since a phone may load the page again when one comes back from the mail.
+ * Removes the token from the address, and so from the history, before anything else. The tab keeps it until it is used, since a
+ * phone may reload the page when the joiner comes back from the mail program.
  */
 function takeToken(): string | null {
   const { hash, pathname, search } = window.location;
-  // Coming from another screen, to ask for a link: not with the one that was left behind.
+  // The visitor comes from another screen to ask for a link, so a token that an earlier visit left is dropped.
   if (screenAt(pathname) !== 'pass') drop('joinPass');
   if (/^#[\w-]{8,}$/.test(hash)) {
     window.history.replaceState(window.history.state, '', pathname + search);
@@ -35,7 +35,7 @@ function takeToken(): string | null {
   return recall<string>('joinPass');
 }
 
-/** Opens a join by the link in a letter; without one, the screen asks where to send it. */
+/** Opens a join by the link in a letter. Without a link, the screen asks for an email to send it to. */
 export async function loader(): Promise<Loaded> {
   const token = takeToken();
   if (token === null) return { step: 'ask', fault: null };
@@ -57,7 +57,7 @@ export function Component() {
   const loaded = useLoaderData() as Loaded;
   const { hash } = useLocation();
   const { revalidate } = useRevalidator();
-  // A second link that is opened in this tab changes the hash alone, for which no loader runs.
+  // Opening a second link in this tab changes only the hash, for which the router runs no loader.
   useEffect(() => {
     if (hash !== '' && window.location.hash === hash) void revalidate();
   }, [hash, revalidate]);

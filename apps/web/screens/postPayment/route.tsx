@@ -22,7 +22,7 @@ type Settled = Data<'postPayment'>;
 /** The payment's outcome is unknown. `retryMs` is undefined when the return's parameters are missing. */
 interface Unknown {
   retryMs: RetryMs | undefined;
-  /** Which check failed; a newer one is running if `checks` is higher. */
+  /** Which check failed. If `checks` is higher, a newer check is running. */
   checks?: number;
 }
 
@@ -38,8 +38,8 @@ interface Return {
 }
 
 /**
- * Removes the three parameters from the URL and the history, since one is a secret. Session storage keeps them until the payment is
- * settled, for a reload.
+ * Removes the three parameters from the URL and the history, since one of them is a secret. Session storage keeps them for a
+ * reload until the payment is settled.
  */
 export function loader({ request }: LoaderFunctionArgs): { uuid: string; returned: Return | null } {
   returnFromPaying();
@@ -60,7 +60,7 @@ export function loader({ request }: LoaderFunctionArgs): { uuid: string; returne
 /** Delays between polls while the payment is processing (ms); the last one repeats. */
 const POLL_DELAYS_MS = [1000, 2000, 3000, 5000, 8000, 13_000];
 
-/** Polls until the payment is settled; null when the page was left. */
+/** Polls until the payment is settled. Returns null when the joiner has left the page. */
 async function settle(uuid: string, body: Return, signal: AbortSignal): Promise<Settled | null> {
   for (let polls = 0; !signal.aborted; polls++) {
     const settled = await call('postPayment', { params: { uuid }, body, quiet: true });

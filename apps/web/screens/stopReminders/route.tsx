@@ -14,7 +14,10 @@ import { useAttempt } from '../../lib/useAttempt.ts';
 
 const title = screenTitles.stopReminders;
 
-/** Whether reminders go to the email that the link was made for. Opening the page changes nothing: mail scanners follow links. */
+/**
+ * Loads whether reminders go to the email for which the link was made. Opening the page changes nothing, because mail scanners
+ * follow links.
+ */
 export function loader({ params }: LoaderFunctionArgs): Promise<Outcome<Data<'getReminders'>>> {
   return outcomeOf(
     call('getReminders', { params: { token: params.token ?? '' }, quiet: true }),
@@ -22,7 +25,7 @@ export function loader({ params }: LoaderFunctionArgs): Promise<Outcome<Data<'ge
   );
 }
 
-/** Stops reminders of joins that were left behind, for an email, and undoes that. */
+/** Stops reminders of joins left behind for an email, or allows them again. */
 export function Component() {
   const loaded = useLoaderData() as Awaited<ReturnType<typeof loader>>;
   const { token = '' } = useParams();

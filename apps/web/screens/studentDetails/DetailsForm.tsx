@@ -30,7 +30,9 @@ const CHOOSE = 'Choose…';
 const namesOf = (places: readonly { name: string }[]) => places.map(({ name }) => name);
 const countryNames = namesOf(countries);
 
-/** `loadError` is the message when the contact could not be loaded; the form is usable nevertheless. */
+/**
+ * The form of Student Details. `loadError` is the message when the contact could not be loaded; the form can be used nevertheless.
+ */
 export function DetailsForm({
   invitation,
   initial,
@@ -72,7 +74,7 @@ export function DetailsForm({
     setAttention((count) => count + 1);
   }, [refusal]);
 
-  /** Editing a field clears its error. Autofill may change several at once. */
+  /** Sets the fields that were edited and clears their errors. Autofill may change several at once. */
   function change(changed: Partial<StudentDetails>) {
     setValues((now) => ({ ...now, ...changed }));
     setErrors((now) => {
@@ -176,7 +178,7 @@ export function DetailsForm({
               key={country?.name}
               {...field('state')}
               label="State/Province"
-              // Required if the country has subdivisions and only their list could not be fetched.
+              // Required if the country has subdivisions whose list could not be fetched.
               optional={subdivisions !== null}
               required={subdivisions === null}
               autoComplete="address-level1"

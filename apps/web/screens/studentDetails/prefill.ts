@@ -19,8 +19,8 @@ export interface Place {
 export const emptyDetails: StudentDetails = { ...noDetails, country: DEFAULT_COUNTRY };
 
 /**
- * A contact's data as the form's values: country and state by name, also when the contact has codes (specification, section 2), and
- * choices only if the form offers them. `country` is the contact's or the default.
+ * Returns a contact's data as the form's values. Country and state are names, even if the contact has codes (specification,
+ * section 2); choices are kept only if the form offers them. `country` is the contact's country or the default.
  */
 export function prefill(contact: Contact, currentYear: number, country: Place): StudentDetails {
   const known = studentDetailsFields.map((field) => [field, contact[contactFieldOf(field)] ?? '']);
@@ -35,7 +35,7 @@ export function prefill(contact: Contact, currentYear: number, country: Place): 
   };
 }
 
-/** A state as the form's value: the subdivision's name, or the given text in a country without subdivisions. */
+/** Returns a state as the form's value: the subdivision's name, or the given text in a country without subdivisions. */
 export function stateIn({ code, subdivisions }: Place, state: string): string {
   if (!subdivisions || subdivisions.length === 0) return state;
   return findSubdivision({ code, subdivisions }, state)?.name ?? '';

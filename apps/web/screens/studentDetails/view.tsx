@@ -21,7 +21,7 @@ export function Component() {
       <ProgressBar current="Student Details" />
       <PageHeading title="Student Details" hasErrors={hasErrors} />
       {'message' in contact && contact.isLost ? (
-        // No form: nothing could be saved.
+        // There is no form, since nothing could be saved.
         <div className={ui.stack}>
           <Alert>{contact.message}</Alert>
           <StartOver isLost />

@@ -7,14 +7,14 @@ import { loadPayments } from '../../lib/payments.ts';
 import { leaveToPay } from '../../lib/session.ts';
 import { theSite } from '../../lib/site.ts';
 
-/** The upgrade as shown to the joiner. `amount` is in cents; `paymentIntent` is the one that paid for the membership. */
+/** The upgrade as shown to the joiner. `amount` is in cents; `paymentIntent` is the intent that paid for the membership. */
 export interface Purchase {
   uuid: string;
   paymentIntent: string;
   amount: number;
 }
 
-/** True if bought. With a client secret another card can pay the same intent. */
+/** True if the upgrade was bought. Otherwise, if there is a client secret, another card can pay the same intent. */
 export type Bought = true | { message: string; clientSecret: string | null };
 
 type Answer = Data<'createUpgradeCharge'>;
@@ -34,12 +34,12 @@ export async function buyWithSavedCard(purchase: Purchase): Promise<Bought> {
   return endOf(purchase, clientSecret, error ? (error.message ?? UPGRADE_FAILED) : null);
 }
 
-/** Pays by the card in the form, which was mounted for `clientSecret`. */
+/** Pays with the card in the form, which was mounted for `clientSecret`. */
 export async function buyWithOtherCard(
   purchase: Purchase,
   { stripe, elements, clientSecret }: { stripe: Stripe; elements: StripeElements; clientSecret: string },
 ): Promise<Bought> {
-  // The server checks that the offer and its price still hold, and that it was not bought in another tab.
+  // The server checks that the offer and its price still hold, and that the upgrade was not bought in another tab.
   const answer = await ask(purchase, { charge: false });
   if (answer.status !== 'requires_payment_method') return read(answer);
   if (answer.clientSecret !== clientSecret) return read(answer, FORM_EXPIRED);
@@ -52,7 +52,7 @@ export async function buyWithOtherCard(
   return endOf(purchase, clientSecret, error ? (error.message ?? UPGRADE_FAILED) : null);
 }
 
-/** The server asks the provider for the outcome; the browser's view is not trusted. */
+/** Asks the server for the payment's outcome. The server asks the provider, since the browser's answer is not trusted. */
 async function endOf(purchase: Purchase, clientSecret: string, refusal: string | null): Promise<Bought> {
   try {
     return read(await ask(purchase, { charge: false, quiet: refusal !== null }), refusal);
@@ -62,7 +62,7 @@ async function endOf(purchase: Purchase, clientSecret: string, refusal: string |
   }
 }
 
-/** Polls while the payment is processing; only the first call may charge. */
+/** Asks the server, and polls while the payment is processing. Only the first call may charge. */
 async function ask(
   { uuid, paymentIntent, amount }: Purchase,
   { charge, quiet }: { charge: boolean; quiet?: boolean },

@@ -1,11 +1,11 @@
 import { CONFETTI_MS } from '#core/specified.ts';
 
-/** How long the last particles fall (ms), within the three seconds. */
+/** How long the last particles take to fall (ms), within the three seconds. */
 const FALL_MS = 1200;
 /** Milliseconds between two bursts. */
 const BURST_INTERVAL_MS = 160;
 
-/** Three seconds of confetti from both sides; none under reduced motion. Returns a function that stops it. */
+/** Throws confetti from both sides for three seconds; none under reduced motion. Returns a function that stops it. */
 export function celebrate(colors: string[], className: string): () => void {
   if (window.matchMedia('(prefers-reduced-motion: reduce)').matches) return () => {};
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -28,7 +28,7 @@ export function celebrate(colors: string[], className: string): () => void {
       const burst = () => {
         if (stopped) return;
         if (Date.now() >= until) {
-          // The last particles fall first.
+          // Wait until the last particles have fallen.
           timer = setTimeout(clear, FALL_MS);
           return;
         }

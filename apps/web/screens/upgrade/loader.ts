@@ -13,7 +13,7 @@ type Specified = Omit<Answer, 'card' | 'refundNote' | 'goOn'> & Partial<Answer>;
 export type Offered = Specified &
   Pick<Answer, 'card' | 'goOn'> & { upgradeOption: NonNullable<Answer['upgradeOption']> };
 
-/** Redirects if this session may buy no upgrade (specification, section 4). */
+/** Loads the upgrade offer. Redirects if this session may not buy an upgrade (specification, section 4). */
 export async function loader({
   request,
 }: LoaderFunctionArgs): Promise<{ paymentIntent: string | null; offered: Outcome<Offered> }> {

@@ -67,7 +67,7 @@ function Offer({ details, paymentIntent }: { details: Offered; paymentIntent: st
   const { revalidate } = useRevalidator();
   const [busy, setBusy] = useState<'upgrade' | 'skip' | null>(null);
   const [error, setError] = useState<string | null>(paymentIntent ? null : NO_PAYMENT_INTENT);
-  /** The client secret by which another card can pay, after the saved one was refused. */
+  /** The client secret with which another card can pay after the saved card was refused. */
   const [otherCard, setOtherCard] = useState<string | null>(null);
   const [isOther, setIsOther] = useState(false);
   const [isReady, setIsReady] = useState(false);
@@ -104,7 +104,7 @@ function Offer({ details, paymentIntent }: { details: Offered; paymentIntent: st
     setBusy(null);
   }
 
-  /** Continues even if the call fails. */
+  /** Declines the upgrade and goes on, even if the call fails. */
   async function skip() {
     if (isWorking.current) return;
     isWorking.current = true;

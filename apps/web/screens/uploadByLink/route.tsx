@@ -10,7 +10,7 @@ import ui from '../../components/ui.module.css';
 import { call, outcomeOf, type RetryMs } from '../../lib/api.ts';
 import { upload } from '../../lib/upload.ts';
 
-/** Whether the link is valid. It gives no other data of the join. */
+/** Checks whether the link is valid. The answer has no other data of the join. */
 export async function loader({ params }: LoaderFunctionArgs): Promise<{
   fault: { message: string; retryMs: RetryMs } | null;
 }> {

@@ -17,8 +17,8 @@ interface Shown {
 }
 
 /**
- * Shows a QR code that opens the upload, and nothing else of the join, on a phone. While the code is shown the page polls for
- * documents that were uploaded there.
+ * Shows a QR code that opens the upload on a phone, and nothing else of the join. While the code is shown, the page polls for
+ * documents that the phone uploaded.
  */
 export function ContinueOnPhone({
   uuid,
@@ -26,7 +26,7 @@ export function ContinueOnPhone({
   onArrival,
 }: {
   uuid: string;
-  /** The number of documents that the page lists already. */
+  /** The number of documents that the page already lists. */
   known: number;
   onArrival: (documents: Data<'getDocuments'>['documents']) => void;
 }) {

@@ -1,13 +1,16 @@
-/** A QR code as a picture: its width and height in modules, the quiet zone included, and its dark modules as an SVG path. */
+/** A QR code as a picture: its width and height in modules, including the quiet zone, and its dark modules as an SVG path. */
 export interface QrCode {
   size: number;
   path: string;
 }
 
-/** Light modules that a reader wants around a code (ISO/IEC 18004, 9.1). */
+/** The width, in light modules, of the quiet zone that readers need around a code (ISO/IEC 18004, 9.1). */
 const QUIET = 4;
 
-/** The encoder is downloaded when a code is asked for. A path needs no style, which the page's policy would refuse. */
+/**
+ * Makes a QR code. The encoder is downloaded on the first call. The code is an SVG path because a path needs no inline style,
+ * which the content security policy would refuse.
+ */
 export async function qrCode(text: string): Promise<QrCode> {
   const { correction, generate } = await import('lean-qr');
   const code = generate(text, { minCorrectionLevel: correction.M });

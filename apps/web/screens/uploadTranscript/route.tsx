@@ -22,7 +22,9 @@ interface Loaded extends Data<'getDocuments'> {
   lost: string | null;
 }
 
-/** What this session has uploaded, and whether it may; when that cannot be told now, the upload itself will say. */
+/**
+ * Loads what this session has uploaded, and whether it may upload. If the server cannot say now, the upload itself will show it.
+ */
 export async function loader(): Promise<Loaded> {
   const uuid = requireSession();
   const outcome = await outcomeOf(call('getDocuments', { params: { uuid }, loading: true }), fallback.upload);

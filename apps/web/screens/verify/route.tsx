@@ -35,14 +35,14 @@ export async function loader({ params: { number } }: LoaderFunctionArgs): Promis
   return 'data' in outcome ? { answer: outcome.data, failure: null } : { answer: null, failure: outcome };
 }
 
-/** A number that was typed here: its page. */
+/** Redirects to the page of the number that was typed here. */
 export async function action({ request }: LoaderFunctionArgs): Promise<Response> {
   const typed = String((await request.formData()).get('number') ?? '').trim();
   const number = parseMemberNumber(typed);
   return redirect(number ? verifyPath(number) : `/verify/${encodeURIComponent(typed)}`);
 }
 
-/** Whether a member number is genuine. Whoever has it sees this, without a session. */
+/** Says whether a member number is genuine. Anybody who has the number can see this, without a session. */
 export function Component() {
   const { answer, failure } = useLoaderData() as Loaded;
   const { number = '' } = useParams();
