@@ -55,9 +55,9 @@ export interface LedgerRefund extends Made {
 }
 
 /**
- * Returns the processing fee in cents that is kept when this refund ends the membership of a line: what the refund leaves of the
- * price if the payer was not eligible, or, for a refund made elsewhere, if it leaves exactly the fee. Never more than the payment
- * still has.
+ * Returns the cents of a membership's price that are kept as processing fee when this refund ends the membership. That is the rest
+ * of the price in two cases: staff refunded a payer who was not eligible, or a refund in Stripe's dashboard leaves exactly the fee.
+ * Otherwise 0, and never more than the payment still has.
  */
 function feeKept(
   order: LedgerOrder,

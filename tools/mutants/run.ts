@@ -63,7 +63,7 @@ const scopes = {
 } as const;
 type Scope = keyof typeof scopes;
 
-/** Left out: texts. A state that is misspelt does not compile, and sentences are held by the journeys. */
+/** String literals are not changed: a misspelt state does not compile, and the browser tests check the sentences that people read. */
 const excludedMutations = ['StringLiteral'];
 
 const { values, positionals } = parseArgs({

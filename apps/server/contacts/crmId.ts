@@ -13,5 +13,5 @@ const namedContact = sql`case when not exists (
 export const whose = sql`case when ${namedContact} is not null or owns_hubspot_contact then 'named'
   when hubspot_contact_id is not null then 'shared' else 'new' end`;
 
-/** The id in HubSpot of the contact that a join session is written into; null when it is `new`. */
+/** HubSpot's id of the contact that a join session is written into. Null if HubSpot does not have that contact yet. */
 export const crmId = sql<string | null>`coalesce(${namedContact}, hubspot_contact_id)`;

@@ -209,8 +209,8 @@ export async function refuse(
 
 /**
  * Notes which contact a join is written into, and moves its memberships to that contact if the join created it. A contact that
- * another join created does not count as this join's own. A contact that is not the join's own is noted only if the join has not
- * changed since it was sent: its email may have been corrected.
+ * another join created does not count as this join's own. A contact that is not the join's own is noted only if the join's details
+ * have not changed since they were sent to HubSpot: a corrected email may lead to another contact.
  */
 export async function noteContacts(deps: Deps, contacts: readonly ContactOfJoin[]): Promise<void> {
   if (contacts.length === 0) return;

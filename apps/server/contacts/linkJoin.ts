@@ -83,7 +83,7 @@ export async function linkJoin(deps: Deps, uuid: string, given: string): Promise
       update join_session set contact_id = ${contactId}, hubspot_contact_id = null, owns_hubspot_contact = null, crm_known = '{}', crm_refusal = null, crm_attempts = 0,
         ${hubspotIsToHear}, updated_at = now()
       where ${isMoving('uuid')}`.execute(trx);
-    // The amount of the contact that they leave is now the sum of its other joins alone.
+    // What HubSpot says that the old contact has paid must not include the joins that move away: its other paid joins are sent again.
     await sql`
       update join_session set ${hubspotIsToHear} where ${paidJoinsOf(sql`${before}`)}`.execute(trx);
     if (before === null) return null;

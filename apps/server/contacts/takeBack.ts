@@ -13,7 +13,10 @@ export interface LeftContact {
   known: readonly CrmValues[];
   /** Whether the join created the contact. */
   isOwn: boolean;
-  /** The join's documents that HubSpot has. `noteId` is null when no note was recorded; one may exist from just before a crash. */
+  /**
+   * The join's documents that HubSpot has. `noteId` is null when we recorded no note. HubSpot may still have the note, if a process
+   * crashed after it created the note and before it recorded it.
+   */
   documents: { fileId: string; noteId: string | null }[];
 }
 
@@ -52,7 +55,7 @@ export async function takeBack(
   { contactId, known, isOwn }: LeftContact,
 ): Promise<string | null> {
   const fields = await fieldsThere(deps, hubspot);
-  // Read under its present id, in case the contact was merged.
+  // The contact may have been merged into another one since: what follows goes to the id that HubSpot returns.
   const present = (await hubspot.readContacts([contactId], neededProperties(fields))).get(contactId);
   if (!present) return null;
   const { id } = present;

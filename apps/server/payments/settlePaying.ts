@@ -18,9 +18,9 @@ const UNDER_WAY_SECONDS = 15;
 /**
  * Asks Stripe how a begun payment stands and brings the session to that state: paid when it succeeded, an open order when it came
  * to nothing, still paying while its outcome is open. `why`:
- * - `look`: somebody only wants to know. A payment of which nothing is heard stays as it is.
- * - `failed`: the page, or Stripe, has seen the payment fail. The order opens, and the same intent takes the next card. A failure
- *   that Stripe reports late, of a try before this one (`failedAt`), does not open the order: the next card is being tried.
+ * - `look`: only asks. A payment without an outcome stays as it is.
+ * - `failed`: the page, or Stripe, has seen the payment fail. The order opens, and the same intent takes the next card. If the failure
+ *   (at `failedAt`) is of an earlier try, the order stays frozen, because the joiner is already trying the next card.
  * - `change`: the joiner wants another order. A payment that was begun and left is first cancelled at Stripe, so that no other tab
  *   can still finish it at the old total.
  */

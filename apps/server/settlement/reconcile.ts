@@ -311,7 +311,7 @@ async function joinsApart(
 }
 
 /**
- * Joins whose documents were rejected finally while the membership is still active: giving it back was cut off, or came to nothing.
+ * Finds joins whose documents were rejected finally while the membership is still active: its refund was interrupted, or failed.
  * A disputed membership does not count, since the bank has its money.
  */
 async function rejectedAndHeld(

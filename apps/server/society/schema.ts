@@ -147,7 +147,7 @@ export const societyFile = z.strictObject({
       paidDays: days(180, 'a payment can be disputed for months').optional(),
       /** Joins whose transcript was finally rejected: days since that decision. */
       rejectedDays: days(30, 'the refund has to arrive, and the applicant may ask').optional(),
-      /** Files of transcripts: days since the decision. Files of resumes: days since the upload. */
+      /** After so many days uploaded files are deleted: transcripts counted from the decision of staff, resumes from their upload. */
       documentsDays: days(1, 'the decision has to reach the applicant').optional(),
     })
     .default({}),

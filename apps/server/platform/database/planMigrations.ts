@@ -10,7 +10,7 @@ export interface PlannedTable {
   table: string;
   /** At most COUNTED + 1, which stands for any larger number. */
   rows: number;
-  /** What takes long if the table has many rows, without repetitions. Empty if nothing does. */
+  /** The operations on this table that are slow when it has many rows, each once. Empty if there are none. */
   slow: string[];
   /** Whether the table is locked against reads and writes until the migration ends. */
   isExclusive: boolean;

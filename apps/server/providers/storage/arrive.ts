@@ -15,7 +15,7 @@ const KEY = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 export const isKey = (name: string) => KEY.test(name);
 /** Returns the name of a document's envelope, which is stored beside the document. */
 export const envelopeOf = (key: string) => key + ENVELOPE;
-/** Returns the key of the document whose envelope has this name; null for other names. */
+/** Returns the storage key, which is a name, of the document to which the envelope of this name belongs; null for other names. */
 export const keyOfEnvelope = (name: string) => keyBefore(ENVELOPE, name);
 /** Whether this is the name of a complete document or envelope. */
 export const isName = (name: string) => isKey(name) || keyOfEnvelope(name) !== null;
