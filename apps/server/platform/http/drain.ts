@@ -83,8 +83,8 @@ export async function stopAccepting(server: HttpServer): Promise<void> {
   const count = () => arrived++;
   server.on('connection', count);
   // The system may have accepted a connection that Node has not taken over yet. Closing the port now would reset that connection,
-  // and the first request on it would be lost. Node takes over one connection in each turn of its event loop, so two turns without a new one mean that
-  // none waits.
+  // and the first request on it would be lost. Node takes over one connection in each turn of its event loop, so two turns without
+  // a new one mean that none waits.
   const until = performance.now() + ACCEPT_MS;
   for (let quietTurns = 0; quietTurns < 2 && performance.now() < until; ) {
     const before = arrived;
