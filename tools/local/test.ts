@@ -137,7 +137,7 @@ async function runNodeTests(): Promise<Counts> {
         chosen.filter((file) => !startsPrograms(file)),
         settings,
       ),
-      nodeTests(chosen.filter(startsPrograms), settings, 2),
+      nodeTests(chosen.filter(startsPrograms), settings, 1),
     ]);
     return sum(rest, programs);
   } finally {
@@ -156,7 +156,7 @@ async function runOtherBrowsers(): Promise<Counts> {
 async function nodeTests(
   files: string[],
   settings: NodeJS.ProcessEnv = {},
-  concurrency = availableParallelism() + 1,
+  concurrency = availableParallelism(),
 ): Promise<Counts> {
   if (files.length === 0) return { passed: 0, failed: 0 };
   const output = join(mkdtempSync(join(scratch, 'outcome-')), 'outcome.json');
