@@ -160,6 +160,16 @@ test('a decision on a transcript is told once, and a final one again', async () 
   assert.deepEqual(await decisions(), ['proof-accepted +0', 'proof-rejected +0', 'proof-rejected final +0']);
 });
 
+/** The bank decides on a payment for a while, and then declines it. */
+async function declinedLate(id: string): Promise<void> {
+  await server.stripeControl('processing', { hold: true });
+  await payByCard(server, id);
+  await server.stripeControl('processing', { hold: false });
+  assert.equal((await lookAtPayment(server.deps, id, 'fresh')).outcome, 'processing');
+  await server.stripeControl(`payment_intents/${id}/settle`, { declines: 'generic_decline' });
+  assert.equal((await lookAtPayment(server.deps, id, 'fresh')).outcome, 'requires_payment_method');
+}
+
 test('a payment that fails after the bank was asked is told; a card that is declined at once is not', async () => {
   const client = server.client();
   const uuid = await orderingJoin(client);
@@ -168,12 +178,7 @@ test('a payment that fails after the bank was asked is told; a card that is decl
   await payByCard(server, id, 'pm_card_chargeDeclined');
   await lookAtPayment(server.deps, id, 'fresh');
   assert.deepEqual(await lettersOf(uuid), []);
-  await server.stripeControl('processing', { hold: true });
-  await payByCard(server, id);
-  await server.stripeControl('processing', { hold: false });
-  assert.equal((await lookAtPayment(server.deps, id, 'fresh')).outcome, 'processing');
-  await server.stripeControl(`payment_intents/${id}/settle`, { declines: 'generic_decline' });
-  assert.equal((await lookAtPayment(server.deps, id, 'fresh')).outcome, 'requires_payment_method');
+  await declinedLate(id);
   await lookAtPayment(server.deps, id, 'fresh');
   assert.deepEqual(await lettersOf(uuid), ['payment-failed +0']);
 });
@@ -195,12 +200,7 @@ test('an upgrade that comes to nothing at the bank is not told as the payment of
   const body = { paymentIntent: intentId, charge: false };
   const { data } = await client.call('createUpgradeCharge', { params: { uuid }, body });
   const id = data.clientSecret!.split('_secret_')[0]!;
-  await server.stripeControl('processing', { hold: true });
-  await payByCard(server, id);
-  await server.stripeControl('processing', { hold: false });
-  assert.equal((await lookAtPayment(server.deps, id, 'fresh')).outcome, 'processing');
-  await server.stripeControl(`payment_intents/${id}/settle`, { declines: 'generic_decline' });
-  assert.equal((await lookAtPayment(server.deps, id, 'fresh')).outcome, 'requires_payment_method');
+  await declinedLate(id);
   assert.equal((await lettersOf(uuid)).includes('payment-failed +0'), false);
 });
 
@@ -211,12 +211,7 @@ test('a member whose upgrade by link fails at the bank is not told to be no memb
   const uuid = (await client.call('initiateCheckout', { body })).data.joinSessionUuid;
   const { id, revision } = await openIntent(client, uuid);
   await beginPayment(client, uuid, revision);
-  await server.stripeControl('processing', { hold: true });
-  await payByCard(server, id);
-  await server.stripeControl('processing', { hold: false });
-  assert.equal((await lookAtPayment(server.deps, id, 'fresh')).outcome, 'processing');
-  await server.stripeControl(`payment_intents/${id}/settle`, { declines: 'generic_decline' });
-  assert.equal((await lookAtPayment(server.deps, id, 'fresh')).outcome, 'requires_payment_method');
+  await declinedLate(id);
   const text = await textOf(uuid, 'payment-failed');
   assert.match(text, /nothing was charged/);
   assert.doesNotMatch(text, /not a member/);
