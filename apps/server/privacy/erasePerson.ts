@@ -7,7 +7,7 @@ import type { Tables } from '../platform/database/types.ts';
 import type { HubspotClient } from '../providers/hubspot/client.ts';
 import { type AtStripe, dueAtStripe, forgetAtStripe } from './atStripe.ts';
 import { type Erased, eraseJoins, NotErasable } from './eraseJoins.ts';
-import { emailHash, findPerson, type Person } from './findPerson.ts';
+import { emailHash, findPerson, isOfAnother, type Person } from './findPerson.ts';
 import { journalPath, writeJournal } from './journal.ts';
 import { type AtHubspot, filesAtHubspot, forgetIds, keepIds, leftAtHubspot } from './leftAtHubspot.ts';
 import { noticesNaming } from './noticesNaming.ts';
@@ -149,7 +149,9 @@ async function eraseAtHubspot(
 ): Promise<AtHubspot> {
   const { email, contacts, atHubspot } = person;
   const known = await hubspot.findByEmail(email);
-  const isTheirs = known && !(await isOfAnother(database, known.id, person.joins));
+  const { rows: isAnothers } = await sql`
+    select where ${isOfAnother(sql`${known?.id ?? null}`, sql`${person.joins}::uuid[]`)}`.execute(database);
+  const isTheirs = known && isAnothers.length === 0;
   const all = {
     contacts: [...new Set([...contacts, ...atHubspot.contacts, ...(isTheirs ? [known.id] : [])])],
     files: [
@@ -163,17 +165,6 @@ async function eraseAtHubspot(
   for (const id of all.files) await hubspot.eraseFile(id);
   for (const id of all.contacts) await hubspot.eraseContact(id);
   return all;
-}
-
-/**
- * Whether another join, which is not to be erased, created the contact: its joiner once mistyped the email and then corrected it.
- */
-async function isOfAnother(database: Kysely<Tables>, id: string, joins: readonly string[]): Promise<boolean> {
-  const { rows } = await sql`
-    select from join_session where hubspot_contact_id = ${id} and owns_hubspot_contact and erased_at is null and uuid <> all(${joins}::uuid[])`.execute(
-    database,
-  );
-  return rows.length > 0;
 }
 
 /** Whether a row of `contact` is older than a time, and HubSpot has not told of it since. */

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Deps } from '../deps.ts';
 import type { Database } from '../platform/database/client.ts';
 import { sharedSecret } from '../platform/database/secrets.ts';
@@ -27,6 +27,16 @@ export interface Person {
 }
 
 /**
+ * Whether a contact was created by another join than these (an array of uuids): its joiner once mistyped the email and then corrected
+ * it.
+ */
+export function isOfAnother(contactId: RawBuilder<unknown>, joins: RawBuilder<unknown>): RawBuilder<boolean> {
+  return sql<boolean>`exists (
+    select from join_session own where own.hubspot_contact_id = ${contactId} and own.owns_hubspot_contact and own.details is not null
+      and own.erased_at is null and own.uuid <> all(${joins}))`;
+}
+
+/**
  * Finds what belongs to an email: contacts with it, and those merged into them; joins of these contacts; joins that have the email
  * in their details (or, without details, in a payment), or had it when they were paid; and contacts that such a join created. A
  * contact with another email does not belong to it, since anybody can begin a join of a contact and give an email of their own.
@@ -48,9 +58,8 @@ export async function findPerson({ database }: Pick<Deps, 'database'>, typed: st
       union select session_uuid from payment join join_session on uuid = session_uuid
         where lower(receipt_email) = ${email} and (details is null or status in ('succeeded', 'duplicate'))
     ), named as (
-      select id from contact where ((${isOf('profile')}) or lower(email) = ${email}) and not exists (
-        select from join_session own where hubspot_contact_id = contact.id and owns_hubspot_contact and details is not null
-          and erased_at is null and uuid not in (select uuid from given))
+      select id from contact where ((${isOf('profile')}) or lower(email) = ${email})
+        and not ${isOfAnother(sql`contact.id`, sql`array(select uuid from given)`)}
     ), created as (
       select hubspot_contact_id as id from join_session where uuid in (select uuid from given) and owns_hubspot_contact
     ), contacts as (
