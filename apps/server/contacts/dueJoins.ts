@@ -115,7 +115,7 @@ export async function takeDue(deps: Deps): Promise<(DueJoin & { size: number })[
       select uuid from join_session
       where profile_revision <> crm_revision and crm_refusal is null and crm_next_try_at <= now()
         and ${whose} = (select whose from first)
-      order by crm_next_try_at limit (select size from first) for update skip locked
+      order by crm_next_try_at limit (select size from first) for no key update skip locked
     ), session as (
       update join_session set crm_next_try_at = now() + interval '1 minute', crm_attempts = crm_attempts + 1
       from due where join_session.uuid = due.uuid

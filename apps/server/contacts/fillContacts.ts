@@ -33,7 +33,7 @@ export async function fillDue(deps: Deps, hubspot: HubspotClient): Promise<{ tak
     with due as (
       select id from contact where fill_at <= now()
         and not exists (select from crm_budget where name = 'call' and blocked_until > now())
-      order by fill_at limit ${BATCH} for update skip locked
+      order by fill_at limit ${BATCH} for no key update skip locked
     )
     update contact set fill_at = now() + make_interval(secs => ${RETRY_SECONDS})
     from due where contact.id = due.id returning contact.id`.execute(deps.database);

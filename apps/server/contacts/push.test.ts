@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
 import { atHubspot, deliver } from '../../../tests/harness/deliver.ts';
+import { lockHolder } from '../../../tests/harness/locks.ts';
 import { details, orderingJoin, paidJoin, startJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { pushDue } from './push.ts';
@@ -42,6 +43,16 @@ test('a paid join tells HubSpot the membership, the amount and when', async () =
   const { membership_status, membership_name, amount_paid, paid_at } = await contact('102');
   assert.deepEqual([membership_status, membership_name, amount_paid], ['member', 'Membership', '65.00']);
   assert.ok(paid_at);
+});
+
+test('a join is told while another statement only relies on it to stay', async (t) => {
+  const client = server.client();
+  const uuid = await startJoin(client, 'HONOR101');
+  await client.call('submitDetails', { params: { uuid }, body: details({ city: 'Austin' }) });
+  const holder = await lockHolder(t, server);
+  // What PostgreSQL itself takes for each new row that names the join, such as a payment or a document.
+  await holder.query('select from join_session where uuid = $1 for key share', [uuid]);
+  assert.equal(await push(), 1);
 });
 
 test('a self-nominated join creates a contact once, and goes on updating it', async () => {

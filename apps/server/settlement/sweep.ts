@@ -51,7 +51,7 @@ export async function sweepPayments(deps: Deps): Promise<number> {
       select intent_id, kind = 'upgrade' and upgrade = 'skipped' as is_skipped from payment join join_session on uuid = session_uuid
       where status = 'open' and checked_at < now() - make_interval(mins =>
         case when state = 'paying' or kind = 'upgrade' then ${BEGUN_MINUTES}::int else ${IDLE_MINUTES}::int end)
-      order by checked_at limit ${BATCH} for update of payment skip locked
+      order by checked_at limit ${BATCH} for no key update of payment skip locked
     )
     update payment set checked_at = now() from due where payment.intent_id = due.intent_id
     returning payment.intent_id, session_uuid, kind, is_skipped or created_at < now() - make_interval(hours =>
