@@ -248,6 +248,11 @@ const refusedLinks: [object, number, RegExp][] = [
   [{ mainProductId: 999 }, 404, /cannot be bought/],
   [{ upsellProductId: 1 }, 404, /not an upgrade/],
   [{ hubspotContactId: '999999' }, 404, /Failed to initiate checkout\./],
+  // No ids of HubSpot's: 103 with zeros before it, and two numbers that 64 bits do not hold.
+  [{ hubspotContactId: '0103' }, 404, /Failed to initiate checkout\./],
+  [{ hubspotContactId: '00000000000000000103' }, 404, /Failed to initiate checkout\./],
+  [{ hubspotContactId: '9223372036854775808' }, 404, /Failed to initiate checkout\./],
+  [{ hubspotContactId: '99999999999999999999' }, 404, /Failed to initiate checkout\./],
   [{ hubspotContactId: 'abc' }, 400, /problem with your request/],
   [{ hubspotContactId: '105' }, 409, /already a member/],
 ];

@@ -103,9 +103,13 @@ function unanswered(error: unknown): null {
   throw error;
 }
 
-/** Whether an id fits HubSpot's 64 bits. A longer number in a batch would make HubSpot refuse the whole batch. */
+/**
+ * Whether digits are an id as HubSpot writes it: 64 bits, without zeros before it. Anything else in a batch would make HubSpot
+ * refuse the whole batch, or be answered by another id.
+ */
 function isRecordId(contactId: string): boolean {
-  return BigInt(contactId) < 2n ** 63n;
+  const id = BigInt(contactId);
+  return id < 2n ** 63n && String(id) === contactId;
 }
 
 /** HubSpot's largest batch. */
