@@ -4,7 +4,7 @@ import { detailedJoin, hold, orderingJoin, paidJoin, selfNomination, startedJoin
 import { expect, expectAccessible, expectNoSidewaysScroll, test } from './fixtures.ts';
 import { button, cardForm, heading, total } from './steps.ts';
 
-// Animations move what axe looks at.
+// Without animations, so that nothing moves while axe checks the page.
 test.use({ contextOptions: { reducedMotion: 'reduce' } });
 
 async function inspect(page: Page): Promise<void> {

@@ -5,7 +5,7 @@ import { details as validDetails } from '../harness/steps.ts';
 import { theInduct } from './fixtures.ts';
 import { stripe } from './providers.ts';
 
-/** Valid student details, of a person of their own; a test names what it is about. */
+/** Returns valid student details with an email of their own. `change` replaces some of them. */
 export function details(change: Record<string, unknown> = {}) {
   return {
     ...validDetails({ personalEmail: `jordan.${randomUUID().slice(0, 8)}@example.com` }),
@@ -15,8 +15,8 @@ export function details(change: Record<string, unknown> = {}) {
 }
 
 /**
- * Brings this browser to a state of the join without walking there: the same calls with the same cookies, and the
- * session id where the page looks for it.
+ * Makes one of the page's calls, with the browser's cookies. By such calls a test reaches a state of the join without going through
+ * the screens.
  */
 export async function call(
   page: Page,
@@ -33,7 +33,7 @@ export async function call(
   return answer.data;
 }
 
-/** The browser stores the session with its first page, and never again: Start Over stays possible. */
+/** Stores the session's id in the browser when it opens its first page. Not later, so that Start Over can remove it. */
 export async function storeSession(page: Page, uuid: string): Promise<void> {
   await page.context().addInitScript((value) => {
     if (!location.protocol.startsWith('http') || document.cookie.includes('arranged=1')) return;
@@ -43,7 +43,7 @@ export async function storeSession(page: Page, uuid: string): Promise<void> {
   }, uuid);
 }
 
-/** Started by a school's code, as often as one likes. */
+/** Starts a join by a school's code, which can be used any number of times. */
 export async function startedJoin(page: Page): Promise<string> {
   const { uuid } = await call(page, 'initiateSchoolJoin', {}, { invitationCode: 'LINCOLN2026' });
   await storeSession(page, uuid);
@@ -65,7 +65,7 @@ export async function detailedJoin(page: Page, start: Start = startedJoin): Prom
   return uuid;
 }
 
-/** With a membership in the order: at Checkout. */
+/** Makes a join that has a membership in its order, so that Checkout is open. */
 export async function orderingJoin(
   page: Page,
   start: Start = startedJoin,
@@ -76,7 +76,7 @@ export async function orderingJoin(
   return uuid;
 }
 
-/** The intent for the order as it is. */
+/** Opens a payment intent for the order as it is now. */
 export async function openIntent(
   page: Page,
   uuid: string,
@@ -97,7 +97,7 @@ export interface PaidJoin {
   upgradePath: string;
 }
 
-/** Paid and confirmed: before the upgrade is decided. */
+/** Makes a paid join whose upgrade is not decided yet. */
 export async function paidJoin(
   page: Page,
   start: Start = startedJoin,
@@ -114,7 +114,7 @@ export async function paidJoin(
   return { uuid, intent: id, upgradePath: `/registration/upgrade?payment_intent=${id}` };
 }
 
-/** Two joins of one invitation: the one of `page`, at Checkout, and one that is paid meanwhile. */
+/** Makes two joins of one invitation: one of `page`, at Checkout, and one of `winner`, which `pays` pays for. */
 export async function twoJoins(
   page: Page,
   winner: Page,
@@ -131,13 +131,13 @@ export async function twoJoins(
   return { uuid, pays: async () => (await paidJoin(winner, start)).uuid };
 }
 
-/** A call of the contract as a pattern, whatever its parameters are. */
+/** Returns a URL pattern that matches a call of the contract with any parameters. */
 export const route = (name: CallName) => `**${calls[name].path.replace(/\{\w+\}/g, '*')}`;
 
-/** Keeps a call waiting until the returned function is called. */
+/** Holds a call back until the returned function is called. */
 export const hold = (page: Page, name: CallName) => holdRequests(page, route(name));
 
-/** The same for all requests whose addresses match a pattern. */
+/** Holds all requests that match a URL pattern back until the returned function is called. */
 export async function holdRequests(page: Page, pattern: string): Promise<() => void> {
   let release = () => {};
   const released = new Promise<void>((resolve) => {
@@ -150,7 +150,7 @@ export async function holdRequests(page: Page, pattern: string): Promise<() => v
   return release;
 }
 
-/** Changes the data of a call's answers: for what would take long to bring about, or that only the screen is about. */
+/** Changes the data in a call's answers: for states that are laborious to reach, or that concern the screen alone. */
 // biome-ignore lint/suspicious/noExplicitAny: a test knows which data it changes
 export async function alter(page: Page, name: CallName, edit: (data: any) => void): Promise<void> {
   await page.route(route(name), async (request) => {
@@ -160,7 +160,7 @@ export async function alter(page: Page, name: CallName, edit: (data: any) => voi
   });
 }
 
-/** An order of 21 lines and $10,064.80 at Checkout. The provider is asked for the order as it really is. */
+/** Shows an order of 21 lines and $10,064.80 at Checkout. The payment intent is still for the order in the database. */
 export async function fillOrder(page: Page, longName: string): Promise<void> {
   await alter(page, 'getCheckoutDetails', (data) => {
     const [membership] = data.products;
@@ -184,7 +184,7 @@ export async function refuse(page: Page, name: CallName, status: number, message
   await page.route(route(name), (request) => request.fulfill({ status, json }));
 }
 
-/** The page that verifies the membership of a join that this browser has just paid. */
+/** Pays for a join. Returns the path of the page that verifies its membership. */
 export async function verifyPathOfMember(page: Page): Promise<string> {
   const { uuid } = await paidJoin(page);
   return `/verify/${(await call(page, 'getWelcome', { uuid })).papers.number}`;

@@ -26,7 +26,7 @@ async function showCode(page: Page): Promise<void> {
   await expect(qr(page)).toBeVisible();
 }
 
-/** What a camera reads of the code as it is on the screen. */
+/** Decodes the QR code from a picture of the screen, as a phone's camera does. */
 async function scan(page: Page): Promise<string> {
   const screenshot = (await qr(page).screenshot()).toString('base64');
   const { data, width, height } = await page.evaluate(async (base64) => {
@@ -60,7 +60,7 @@ test('a transcript is photographed with a phone that has read the code, and the 
   const handset = await pocket.newPage();
   await handset.goto(address);
   await expect(heading(handset, 'Upload Transcript')).toBeVisible();
-  // The camera is offered beside the files, and files stay possible.
+  // The phone offers its camera, and files as well.
   await expect(choose(handset)).not.toHaveAttribute('capture');
   await expect(choose(handset)).toHaveAttribute('accept', /image\/jpeg/);
   await choose(handset).setInputFiles(photo);
@@ -70,7 +70,7 @@ test('a transcript is photographed with a phone that has read the code, and the 
   await expect(uploaded(page)).toContainText('IMG_0042.jpg');
   await expect(page.getByText('IMG_0042.jpg has arrived from your phone.')).toBeVisible();
   await expect(qr(page)).toBeHidden();
-  // The phone knows nothing of the join, and gets nowhere else with it.
+  // The link opens the upload page alone: the phone has no session for the join's other screens.
   expect(await handset.evaluate(() => localStorage.length)).toBe(0);
   await handset.goto('/registration/congratulations');
   await expect(handset).toHaveURL('/registration/get-started');

@@ -8,7 +8,7 @@ import { button, heading } from './steps.ts';
 const DAY_MS = 86_400_000;
 const personal = /Jordan|Rivera|Oak Street|78701|example\.com/;
 
-/** What staff do. */
+/** Runs an operator command, as staff do. */
 async function operate(...args: string[]): Promise<void> {
   const command = npmRun('operator', { DATA_DIR: `${theInduct().folder}/data` }, args);
   expect(await command.ended, command.output()).toBe(0);
@@ -22,7 +22,7 @@ const emailOf = async (uuid: string) =>
     )
   )[0]!.email;
 
-/** The link opens nothing, says why, shows nobody, and another can be asked for. */
+/** Asserts that a link opens no join, says why, shows no personal data, and offers to send a new link. */
 async function expectDead(page: Page, link: string, sentence: string): Promise<void> {
   await page.goto('/');
   await page.goto(link);
@@ -36,7 +36,7 @@ async function expectDead(page: Page, link: string, sentence: string): Promise<v
   await expectFits(page);
 }
 
-/** Asks for a new link, which is another one than the old, and opens it. */
+/** Asks for a new link, which must differ from the old one, and opens it. */
 async function askForAnother(page: Page, uuid: string, old: string): Promise<void> {
   const email = await emailOf(uuid);
   await page.getByLabel('Email').fill(email);
@@ -86,7 +86,7 @@ test('the link of a membership that was refunded says so on any device, also whe
   await device.goto(link);
   await expect(button(device, 'Email me a code')).toBeVisible();
   await operate('refund', uuid);
-  // It was open when the money went back.
+  // This page was open when the payment was refunded.
   await button(device, 'Email me a code').click();
   await expect(device.getByRole('alert')).toContainText(INVALID);
   await device.goto('/');

@@ -13,7 +13,7 @@ const uploaded = (page: Page) => page.getByRole('region', { name: 'Uploaded file
 const goOn = (page: Page) => page.getByRole('link', { name: 'Continue', exact: true });
 const alert = (page: Page) => page.getByRole('alert');
 
-/** The upload page of a join that was just paid. */
+/** Opens Upload Transcript for a join that was just paid. */
 async function openUpload(page: Page): Promise<string> {
   const { uuid } = await paidJoin(page, selfNomination);
   await page.goto(UPLOAD);
@@ -116,7 +116,7 @@ test('what is sent and not yet answered is said to be checked, and can still be 
   page,
 }) => {
   await openUpload(page);
-  // The answer is held back, not the file: progress is only told of what really leaves.
+  // Holds the answer back and not the file: the browser reports progress only for bytes that it really sends.
   const network = await page.context().newCDPSession(page);
   await network.send('Fetch.enable', {
     patterns: [{ urlPattern: '*/upload-transcript', resourceType: 'XHR', requestStage: 'Response' }],
@@ -161,7 +161,7 @@ test('what cannot be taken is said before anything is sent', async ({ page }) =>
       await choose(page).setInputFiles(hostile);
       await expect(alert(page)).toContainText(sentence);
       await expect(alert(page)).toContainText(hostile.name);
-      // It would be refused again.
+      // Trying again would not help: the same file would be refused again.
       await expect(button(page, 'Try again')).toBeHidden();
     });
   expect(sent.filter((line) => line.startsWith('POST'))).toEqual([]);

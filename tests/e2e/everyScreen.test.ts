@@ -5,16 +5,16 @@ import { screens } from './screens.ts';
 import { watchShifts } from './shifts.ts';
 import { faintEdges, outOfSequence, smallTargets, spaceText, tabThrough, textTroubles } from './wcag.ts';
 
-// What must hold on every screen alike, and what the reader of docs/accessibility.md is told where axe has no rule for it.
+// What must hold on every screen, and promises of docs/accessibility.md that axe has no rule for.
 
-/** The size that a reader asks the browser for. */
+/** The text size that a reader sets in the browser. */
 async function setRootFontSize(page: Page, size: string): Promise<void> {
   await page.evaluate((given) => {
     document.documentElement.style.fontSize = given;
   }, size);
 }
 
-/** Runs in the page: animations without an end. */
+/** Runs in the page. Returns the names of animations without an end. */
 function endless(): string[] {
   return document
     .getAnimations()
@@ -44,7 +44,7 @@ for (const { name, arrange, waitsFor, title, isThere } of screens) {
       await expect(page).toHaveTitle(title);
       await page.waitForLoadState('networkidle');
       expect(await shifts()).toEqual([]);
-      // What moves for ever, though nobody sees it, has a phone draw every frame.
+      // An endless animation, even an invisible one, makes a phone render every frame.
       await expect.poll(() => page.evaluate(endless)).toEqual([]);
     });
 
@@ -55,17 +55,17 @@ for (const { name, arrange, waitsFor, title, isThere } of screens) {
       if (isMobile) expect(await smallTargets(page)).toEqual([]);
       const stops = await tabThrough(page);
       expect(stops.filter(({ troubles }) => troubles.length > 0)).toEqual([]);
-      // To the last line of the foot, so that nothing in between kept the key.
+      // Tab reaches the last link of the footer: nothing on the way traps the focus.
       expect(stops.at(-1)?.name).toContain('(555)');
     });
 
-    // The sizes are set here, so one project is enough.
+    // The test sets the window's sizes itself, so it need not run in both projects.
     if (isMobile) return;
     await test.step('words are kept in forced colours, and letters of twice the size have room', async () => {
       await page.emulateMedia({ forcedColors: 'active' });
       await expectAccessible(page);
       await page.emulateMedia({ forcedColors: 'none' });
-      // 640 px at twice the size are 320 at once.
+      // At twice the text size 640 px correspond to 320 px.
       await page.setViewportSize({ width: 640, height: 900 });
       await setRootFontSize(page, '200%');
       await expectFits(page);
@@ -74,7 +74,7 @@ for (const { name, arrange, waitsFor, title, isThere } of screens) {
     });
     await test.step('wider spaces between letters, words and lines cut nothing off, upright and on its side', async () => {
       await page.setViewportSize({ width: 360, height: 740 });
-      // The order's bar that stays at the top of a phone lies upon what is scrolled under it.
+      // On a phone the sticky order bar covers text that is scrolled under it, which is no fault.
       await page.evaluate(() => window.scrollTo(0, 0));
       expect(await textTroubles(page)).toEqual([]);
       await page.setViewportSize({ width: 740, height: 360 });

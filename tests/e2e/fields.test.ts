@@ -2,7 +2,7 @@ import { orderingJoin, selfNomination } from './arrange.ts';
 import { expect, test } from './fixtures.ts';
 import { button } from './steps.ts';
 
-// What a field does not take is told at the field, before anything is sent.
+// An invalid value is reported at its field before anything is sent.
 
 test('the rules of an invite code are told under its field, and Submit waits for a right one', async ({
   page,

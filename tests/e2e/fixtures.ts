@@ -8,14 +8,14 @@ import { stripe } from './providers.ts';
 
 export { expect } from '@playwright/test';
 
-/** What `start.ts` has started. */
+/** The programs that `start.ts` has started. */
 export type Induct = Required<LocalFile> & { folder: string };
 
 export function theInduct(): Induct {
   return JSON.parse(process.env.E2E_INDUCT!) as Induct;
 }
 
-/** Everything that the browser complained about. A test names what belongs to its subject; anything else fails it. */
+/** Every error in the browser's console. A test names those that it expects; any other error fails it. */
 export class Complaints {
   readonly #seen: string[] = [];
   readonly #expected: RegExp[] = [];
@@ -31,7 +31,7 @@ export class Complaints {
     this.#expected.push(...patterns);
   }
 
-  /** The browser's own line about an answer of 400 or more, or about none. */
+  /** Expects the browser's own message about a request that failed or was answered with 400 or more. */
   expectFailedRequests(): void {
     this.expect(/^Failed to load resource: /);
   }
@@ -45,7 +45,7 @@ export class Complaints {
   }
 }
 
-/** The browser's own line about an address that the site does not have: 404, with the page in it. */
+/** Whether a message is about a path that the site does not have. The server answers 404 there, with the page in the body. */
 function isOfNoPage(message: ConsoleMessage): boolean {
   const { url } = message.location();
   if (!/status of 404/.test(message.text()) || !URL.canParse(url)) return false;
@@ -55,7 +55,7 @@ function isOfNoPage(message: ConsoleMessage): boolean {
 
 interface Fixtures {
   complaints: Complaints;
-  /** A personal invitation that no other test uses: its code and the contact's id. */
+  /** A personal invitation that no other test uses. */
   invitation: { code: string; contactId: string; email: string };
   stripeApi: ReturnType<typeof stripe>;
 }
@@ -68,7 +68,7 @@ export const test = base.extend<Fixtures>({
       const complaints = new Complaints();
       complaints.watch(context);
       await use(complaints);
-      // What the page still asks for when a test is over is nobody's any more.
+      // A request that the page makes after the test must not run into the test's routes.
       for (const page of context.pages()) await page.unrouteAll({ behavior: 'ignoreErrors' });
       await context.unrouteAll({ behavior: 'ignoreErrors' });
       expect(complaints.unexpected, 'the browser complained').toEqual([]);
@@ -81,7 +81,7 @@ export const test = base.extend<Fixtures>({
   stripeApi: async ({}, use) => use(stripe(theInduct().stripe)),
 });
 
-/** Workers draw from the same pile: whoever can create the file has the invitation. */
+/** Takes an invitation that no test has taken. Workers run side by side: whoever creates the marker file has the invitation. */
 function drawInvitation(): Fixtures['invitation'] {
   const { folder } = theInduct();
   for (let number = 1; existsSync(join(folder, `invitation-${number}`)); number++) {
@@ -96,21 +96,21 @@ function drawInvitation(): Fixtures['invitation'] {
   throw new Error('There are more journeys than invitations: raise the number in start.ts.');
 }
 
-/** What axe finds on the page as it is: nothing. */
+/** Asserts that axe finds no violation on the page. */
 export async function expectAccessible(page: Page): Promise<void> {
-  // A field half under the bar that stays at the top of a phone would count as too small to touch.
+  // axe would call a field too small to touch if the sticky bar of a phone covered half of it.
   await page.evaluate(() => window.scrollTo(0, 0));
   const { violations } = await new AxeBuilder({ page })
     .options({ resultTypes: ['violations'] })
     .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'])
-    // The other mode opens a second page, which takes longer than the rest; only frames of another origin need it.
+    // The other mode opens a second page, which takes long. Only pages with frames of another origin need it.
     .setLegacyMode(page.frames().length === 1)
     .analyze();
   const found = violations.map(({ id, help, nodes }) => ({ id, help, at: nodes.map(({ html }) => html) }));
   expect(found).toEqual([]);
 }
 
-/** Nothing hangs over the side. */
+/** Asserts that the page does not scroll sideways. */
 export async function expectFits(page: Page): Promise<void> {
   await expect
     .poll(() =>
@@ -119,7 +119,7 @@ export async function expectFits(page: Page): Promise<void> {
     .toBeLessThanOrEqual(0);
 }
 
-/** The same on a screen as narrow as they come. */
+/** Asserts that the page does not scroll sideways at 320 px, the narrowest width that WCAG asks for. */
 export async function expectNoSidewaysScroll(page: Page): Promise<void> {
   const before = page.viewportSize();
   await page.setViewportSize({ width: 320, height: 700 });

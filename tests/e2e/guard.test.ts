@@ -3,7 +3,7 @@ import { expect, test } from './fixtures.ts';
 
 const HOME = '/registration/get-started';
 
-/** Every path of the specification, and where a browser without a stored session ends up. */
+/** Every path of the specification, and to which path a browser without a stored session is sent. */
 const withoutSession: Record<string, string> = {
   '/': HOME,
   '/registration/get-started': HOME,
@@ -27,7 +27,7 @@ const withoutSession: Record<string, string> = {
 };
 
 test('without a stored session every path leads where the guard says', async ({ page, complaints }) => {
-  // The server knows no such code.
+  // The server does not know this code.
   complaints.expectFailedRequests();
   for (const [path, end] of Object.entries(withoutSession)) {
     await page.goto(path);
@@ -71,7 +71,7 @@ test('an address below the resume page is none, and speaks of no join where ther
   await expect(page.getByRole('main').getByRole('link', { name: 'Get Started' })).toBeVisible();
 });
 
-/** Where a browser with a join at this state ends up. */
+/** To which path a browser is sent whose join is in this state. */
 const CHECKOUT = '/registration/checkout';
 const DETAILS = '/registration/student-details';
 const states = {

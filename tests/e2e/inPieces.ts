@@ -2,10 +2,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** How long the network lets a page wait for its next piece (ms): enough for a browser to paint what it has. */
+/** The pause between two pieces of a page (ms): long enough for a browser to paint what it has got. */
 const BETWEEN_MS = 150;
 
-/** What `url` serves, with every page cut after each of `cuts`, as a slow network brings it; until the test is done. */
+/** Serves what `url` serves, but sends each page in pieces, with a pause after each of `cuts`, as a slow network would. */
 export async function serveInPieces(
   url: string,
   cuts: readonly string[],

@@ -4,13 +4,13 @@ import { details } from './arrange.ts';
 import { expect, test } from './fixtures.ts';
 import { cardForm, heading, total } from './steps.ts';
 
-/** Where the focus is: the page, or a frame of the card provider's in it. */
+/** Returns the frame that has the focus: the page's own, or one of the card provider's. */
 async function focusedFrame(page: Page): Promise<Frame> {
   const element = await page.evaluateHandle(() => document.activeElement);
   return (await element.asElement()?.contentFrame()) ?? page.mainFrame();
 }
 
-/** What has the focus: its accessible words, as far as they are in the page. */
+/** Returns the name of the focused element, from its attributes, its label or its text. */
 const focused = async (page: Page) =>
   (await focusedFrame(page)).evaluate(() => {
     const element = document.activeElement as HTMLElement | null;
@@ -19,7 +19,7 @@ const focused = async (page: Page) =>
     return (element.getAttribute('aria-label') || label || element.textContent || '').trim();
   });
 
-/** Presses Tab until something named so has the focus, and sees that one sees it. */
+/** Presses Tab until the element with this name has the focus, and asserts that the focus is visible. */
 async function tabTo(page: Page, name: string | RegExp): Promise<void> {
   for (let presses = 0; presses < 40; presses++) {
     await page.keyboard.press('Tab');
@@ -101,7 +101,7 @@ test('the whole join by keyboard alone: focus is seen, and each new screen’s h
   await page.keyboard.press('Enter');
 
   await expect(heading(page, 'Upload Transcript')).toBeFocused();
-  // Listening comes first: the browser is told of it, which takes a moment.
+  // Listens before the press: the browser has to be told first, which takes a moment.
   const chooser = page.waitForEvent('filechooser');
   await tabTo(page, 'Choose a file');
   await page.keyboard.press('Enter');
@@ -135,13 +135,13 @@ test('an invitation, an item taken back, an upgrade and the store’s code by ke
   await page.keyboard.press('Enter');
   await expect(heading(page, 'Checkout')).toBeFocused();
   await expect(cardForm(page).getByLabel('Card number')).toBeVisible();
-  // The summary comes before the form; back to the top of the page.
+  // The order summary comes before the card form, so Tab starts at the top of the page again.
   await page.evaluate(() => (document.activeElement as HTMLElement).blur());
   await tabTo(page, 'Add Lapel Pin');
   await page.keyboard.press('Enter');
   await expect(total(page)).toHaveText('$101.00');
   await expect(page.getByRole('status').filter({ hasText: 'Total Due Today: $101.00' })).toBeAttached();
-  // The button is gone with its item: one goes on at the order.
+  // The pressed button has disappeared with its item, so the focus moves to the order summary.
   await expect(page.getByRole('heading', { name: 'Order summary' })).toBeFocused();
   await page.keyboard.press('Tab');
   expect(await focused(page)).toBe('Remove Lapel Pin');

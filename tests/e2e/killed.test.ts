@@ -16,7 +16,7 @@ import {
   typeCard,
 } from './steps.ts';
 
-// An instance of its own, which may die.
+// An instance of its own, which the test may kill.
 // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of what a fixture needs
 test.use({ baseURL: async ({}, use) => use(`http://127.0.0.1:${await freePort()}`) });
 
@@ -47,7 +47,7 @@ test('npm start killed at checkout, and again after the card was charged: the jo
     await page.reload();
     await expect(total(page)).toHaveText('$90.00');
 
-    // The card is charged; before the return page reaches the server, everything is killed.
+    // The card is charged. Everything is killed before the return page reaches the server.
     await page.route('**/post-payment-handler', (route) => route.abort('connectionrefused'));
     await typeCard(page);
     await buyNow(page);

@@ -10,10 +10,10 @@ test('the receipt of a join is in the mailbox, and every link in it works', asyn
   request,
   complaints,
 }) => {
-  // The letter is shown in a frame that runs nothing, the tools of this test neither.
+  // The letter is shown in a frame without scripts, so this test's tools cannot run in it either.
   complaints.expect(/^Blocked script execution in .*sandboxed/, /The document is sandboxed/);
   const { intent } = await paidJoin(page);
-  // It has its session.
+  // The browser has this join's session.
   await page.goto('/');
   const { mail } = theInduct();
   const receipt = async () => {

@@ -6,7 +6,7 @@ import { stripe } from './providers.ts';
 import { watchShifts } from './shifts.ts';
 import { button, buyNow, cardForm, fillDetails, heading, paidIntent, typeCard } from './steps.ts';
 
-/** The screens that have been downloaded so far, by the names of their files. */
+/** Returns a function that lists the screens whose code the page has downloaded so far, by the names of their files. */
 function watchDownloads(page: Page): () => string[] {
   const seen: string[] = [];
   page.on('requestfinished', (request) => {
@@ -16,7 +16,7 @@ function watchDownloads(page: Page): () => string[] {
   return () => seen;
 }
 
-/** From here on no screen can be downloaded any more. */
+/** Makes every further download of a screen's code fail. */
 const endDownloads = (page: Page) =>
   page.route('**/static/js/async/**', (route) => route.abort('connectionrefused'));
 
@@ -37,7 +37,7 @@ test('Get Started is drawn before any script runs, and downloads nothing of a la
   expect(requested.length).toBeGreaterThan(0);
   expect(requested.filter((path) => !path.startsWith('/static/js/') || path.includes('/async/'))).toEqual([]);
   expect(requested.filter((path) => path.includes('stripe'))).toEqual([]);
-  // Words of every later screen: none of them is in what was downloaded.
+  // Words of every later screen must not be in what was downloaded.
   const source = (await Promise.all(sources)).join();
   expect(source).toContain('I am Self-Nominating');
   for (const words of [
@@ -100,7 +100,7 @@ test('a chunk that does not load is the router’s error screen, with the chunk�
   await button(page, 'Submit').click();
   await expect(page.getByRole('heading', { name: 'Unexpected Application Error!' })).toBeVisible();
   await expect(page.getByText(/Loading chunk \S+ failed/).first()).toBeVisible();
-  // The code is gone with the page.
+  // The typed code was lost with the page, so the page must not say that it is kept.
   await expect(page.getByText(/is kept/)).toHaveCount(0);
 });
 
@@ -135,7 +135,7 @@ test('the card form of a payment that is over leads on, instead of staying blank
   const id = secret.split('_secret_')[0]!;
   await call(page, 'beginPayment', { uuid }, { revision });
   const answer = await call(page, 'getCheckoutDetails', { uuid });
-  // Paid elsewhere between the two calls of this page: what it was given is the secret of a payment that is over.
+  // The join is paid elsewhere between this page's two calls, so the page gets the client secret of a payment that is over.
   await page.route('**/checkout-details', (route) =>
     route.fulfill({ json: { success: true, status: 'success', data: answer } }),
   );
@@ -165,7 +165,7 @@ test('a total that the card form could not be told of is not paid until it could
   await button(page, 'Donate $25').click();
   await expect(page.getByRole('alert')).toContainText('could not be told of your new total');
   await expect(button(page, 'Buy Now')).toBeDisabled();
-  // Nor by the keyboard, from within the form.
+  // Enter within the card form must not pay either.
   await cardForm(page).getByLabel('Security code').press('Enter');
   await button(page, 'Try again').click();
   await expect(page.getByRole('alert')).toContainText('could not be told of your new total');
@@ -265,9 +265,9 @@ test('the next screen is there before the press: from Get Started, Student Detai
   page,
   complaints,
 }) => {
-  // What the screen after the next would have been.
+  // The page tries to download the screen after the next, which fails here.
   complaints.expectFailedRequests();
-  // And what cleans the HTML of Membership, which that screen asks for by itself.
+  // Membership itself downloads the code that sanitizes its HTML, which fails as well.
   complaints.expect(/Loading chunk \S+ failed/);
   const downloads = watchDownloads(page);
   await page.goto('/');
@@ -277,7 +277,7 @@ test('the next screen is there before the press: from Get Started, Student Detai
   await endDownloads(page);
   await button(page, 'Submit').click();
   await expect(heading(page, 'Student Details')).toBeVisible();
-  // Its placeholder has the heading as well, at the address of before.
+  // The placeholder has the same heading, but the previous address.
   await expect(page).toHaveURL('/registration/student-details');
 
   await page.unroute('**/static/js/async/**');
@@ -332,7 +332,7 @@ test('nothing is prefetched for somebody who saves data', async ({ page }) => {
 });
 
 test('only Checkout loads the card provider’s script; Membership makes its connection', async ({ page }) => {
-  // With real keys there is no stand-in; its answer is not what this is about.
+  // Removes the stand-in's script from the page, so that the page loads the provider's, as with real keys.
   await page.route('**/registration/membership', async (route) => {
     const page = await route.fetch();
     const body = (await page.text()).replace(/"scriptUrl":"[^"]*"/, '"scriptUrl":null');

@@ -14,7 +14,7 @@ test('on a phone the order summary drops down under its bar, wherever one has sc
   await page.evaluate(() => window.scrollTo(0, 900));
   const scrolled = await page.evaluate(() => window.scrollY);
   expect(scrolled).toBeGreaterThan(600);
-  // A press where the button is: what presses for a test scrolls by itself, since it does not know that the bar stays.
+  // Taps at the button's coordinates. Playwright's own tap would scroll first, since it does not know that the bar is sticky.
   const press = async (name: string) => {
     const { x, y, width, height } = (await button(page, name).boundingBox())!;
     await page.touchscreen.tap(x + width / 2, y + height / 2);

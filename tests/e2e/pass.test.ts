@@ -53,13 +53,13 @@ test('a join begun in one browser is finished in another from the mail, and the 
     'That is not the code that we mailed last, or it is too old.',
   );
 
-  // A phone may load the page again when one comes back from the mail.
+  // A phone may reload the page when its owner comes back from the mail client.
   await page.reload();
   await page.getByLabel('Six-digit code').fill(code);
   await button(page, 'Continue with the code').click();
   await expect(total(page)).toHaveText('$75.00');
   await expect(page).toHaveURL('/registration/checkout');
-  // Whoever began it sees nothing more of it: that may have been somebody else.
+  // The browser that began the join sees it no more: somebody else may have begun it.
   await first.reload();
   await expect(first.getByRole('main')).toContainText(OPENED_ELSEWHERE);
   expect(await first.content()).not.toMatch(personal);

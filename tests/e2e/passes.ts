@@ -9,7 +9,7 @@ import { control } from '../harness/providers.ts';
 import { call, orderingJoin } from './arrange.ts';
 import { theInduct } from './fixtures.ts';
 
-/** Asks the server's database. */
+/** Queries the server's database. */
 export async function query<Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> {
   const database = new pg.Client({ connectionString: theInduct().database.url });
   await database.connect();
@@ -22,7 +22,7 @@ async function secret(name: string): Promise<string> {
   return (await query<{ value: string }>('select value from secret where name = $1', [name]))[0]!.value;
 }
 
-/** A link to a join as the server's letters have it, by the server's own secret; `madeAt` when the letter was written. */
+/** Returns a link to a join as the server's letters contain it. `madeAt` is when the letter was written. */
 export async function linkOf(
   uuid: string,
   screen?: LinkedScreen,
@@ -31,13 +31,13 @@ export async function linkOf(
   return sealedPasses([await secret('link')], theInduct().server.url, () => madeAt).address(uuid, screen);
 }
 
-/** The page on which an email's reminders are stopped, as its reminders link to it. */
+/** Returns the address of the page that stops an email's reminders, as the reminders contain it. */
 export async function stopPageOf(email: string): Promise<string> {
   const addresses = { publicUrl: theInduct().server.url, apiUrl: '' };
   return stopLinks(await secret('reminder stops'), addresses).pageAddress(email);
 }
 
-/** The newest letter with a word in its subject that has come to an address. */
+/** Waits for a letter to an address with a word in its subject. Returns the newest. */
 export async function letterTo(email: string, subject: string): Promise<ParsedMail> {
   const find = async () =>
     (await control<KeptLetter[]>(new URL(theInduct().mail.url).origin, 'GET', 'letters')).find(
@@ -47,7 +47,7 @@ export async function letterTo(email: string, subject: string): Promise<ParsedMa
   return simpleParser((await find())!.raw);
 }
 
-/** A join at Checkout of another device: nothing of it is in the page's browser. */
+/** Makes a join that has come to Checkout on another device: this browser has neither its cookie nor its session. */
 export async function joinElsewhere(page: Page): Promise<string> {
   const start = async (one: Page) =>
     (await call(one, 'initiateSchoolJoin', {}, { invitationCode: 'LINCOLN2026' })).uuid as string;

@@ -122,7 +122,7 @@ test('a total that changed in another tab is shown first, and charged only when 
   await expect(total(other)).toHaveText('$77.00');
   await expect(total(page)).toHaveText('$65.00');
   await buyNow(page);
-  // Beside Buy Now; the toast of every failed response says it too.
+  // The sentence appears beside Buy Now. A toast shows it as well, as for every failed response.
   const payment = page.getByRole('region', { name: 'Payment', exact: true });
   await expect(payment.getByText('Your order has changed: the total is now $77.00.')).toBeVisible();
   await expect(total(page)).toHaveText('$77.00');
@@ -166,12 +166,12 @@ test('two quick changes of the order: the answer to the first one, which comes t
       if (request.url().endsWith('/checkout-details') && ++reads === 2) resolve();
     });
   });
-  // The page's question for the first change is on its way until the order is read anew after the second.
+  // Holds the page's first call back until the page has read the order again after the second change.
   await page.route(
     '**/create-payment-intent',
     async (route) => {
       await readAnew;
-      // Given up meanwhile, it is not there to go on.
+      // The page has cancelled this request meanwhile, so it cannot continue.
       await route.continue().catch(() => {});
     },
     { times: 1 },
@@ -225,7 +225,7 @@ test('under the policy of real keys, a wallet’s window gives its card to the f
   page,
   stripeApi,
 }) => {
-  // What the policy blocks is a complaint of the browser's, and fails the test.
+  // Anything that the content security policy blocks appears as an error in the console, which fails the test.
   await stripeApi.offerWallet(true);
   await orderingJoin(page);
   const answer = await page.goto(CHECKOUT);

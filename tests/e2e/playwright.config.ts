@@ -1,7 +1,7 @@
 import { defineConfig, devices } from '@playwright/test';
 import { findChromium } from '../../tools/local/chromium.ts';
 
-/** The machine's own browser. Without the flags it talks to its maker. */
+/** Starts the installed browser. Some of the flags keep it from calling its maker's servers. */
 const launchOptions = {
   executablePath: await findChromium(),
   args: [
@@ -11,11 +11,11 @@ const launchOptions = {
     '--disable-background-networking',
     '--disable-component-update',
     '--disable-sync',
-    // The card form's frames in the page's own process: else what is pressed right after a test has scrolled there goes to the
-    // frame that was at that place before.
+    // Keeps the card form's frames in the page's process. Otherwise a click right after scrolling may reach the frame that was at
+    // that point before.
     '--disable-site-isolation-trials',
-    // Playwright's own list, since the browser reads the last one only, without what gives each new window an address bar of two
-    // pages: as much work as a short journey.
+    // Playwright's own list, because the browser reads only the last one, and the parts of the address bar that are pages
+    // themselves: to load them takes as long as a short journey.
     `--disable-features=${[
       'AvoidUnnecessaryBeforeUnloadCheckSync',
       'DestroyProfileOnBrowserClose',
@@ -39,9 +39,8 @@ const launchOptions = {
 };
 
 /**
- * Journeys in a real browser against the real start, which `start.ts` brings up once for all of them. Every test has
- * an identity of its own, so they run side by side. `@phone` marks what a phone does as well, `@phone-only` what
- * only a phone does.
+ * Journeys in a real browser against a real `npm start`, which `start.ts` runs once for all of them. Every test has a person of its
+ * own, so tests run side by side. `@phone` marks tests that also run as a phone, `@phone-only` those that run only as a phone.
  */
 export default defineConfig({
   testDir: '.',
@@ -57,7 +56,7 @@ export default defineConfig({
   use: {
     launchOptions,
     locale: 'en-US',
-    // A trace costs as much time as the journey itself: ask for it when one fails.
+    // A trace takes as long as the journey itself. Set E2E_TRACE to have one of each failed test.
     trace: process.env.E2E_TRACE ? 'retain-on-failure' : 'off',
     screenshot: 'only-on-failure',
   },

@@ -6,10 +6,10 @@ import { orderingJoin, paidJoin, selfNomination } from './arrange.ts';
 import { test as base, expect, theInduct } from './fixtures.ts';
 import { button } from './steps.ts';
 
-/** A proxy before the server, as a society runs one. What it does itself is said by `answers`. */
+/** A reverse proxy in front of the server, such as a society runs. */
 interface Proxy {
   url: string;
-  /** Called with each request; true when the proxy has dealt with it, so that the server never hears of it. */
+  /** Called with each request. Returns true if the proxy has answered it itself, so that the server never gets it. */
   answers: (incoming: IncomingMessage, outgoing: ServerResponse) => boolean;
 }
 
@@ -29,7 +29,7 @@ const test = base.extend<{ between: Proxy }>({
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     between.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     await use(between);
-    // What a page still loads would fail with the proxy, as the script of a toast does.
+    // Closed before the proxy: a page that is still loading something would complain of a failed request.
     for (const page of context.pages()) await page.close();
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
@@ -37,7 +37,7 @@ const test = base.extend<{ between: Proxy }>({
 });
 
 const NGINX_LIMIT = 1_048_576;
-/** As nginx does: an HTML page, and the rest of the body is read for a while. */
+/** Answers as nginx does: with an HTML page, while it goes on reading the request's body. */
 function page(status: number, outgoing: ServerResponse): true {
   outgoing.writeHead(status, { 'content-type': 'text/html', connection: 'close' });
   outgoing.end(`<html><head><title>${status}</title></head><body><hr>nginx</body></html>`);

@@ -111,7 +111,7 @@ test('what was typed stays with its tab, and nothing of it is left after paying'
   await page.getByLabel('First name').fill('Jordan');
   await page.reload();
   await expect(page.getByLabel('First name')).toHaveValue('Jordan');
-  // The next person at a shared computer has the browser, not the tab.
+  // On a shared computer the next person opens a new tab: what was typed must not appear there.
   const stored = () => page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]));
   expect(await page.evaluate(() => Object.keys(localStorage))).toEqual(['joinSessionUuid']);
   const next = await context.newPage();
@@ -147,7 +147,7 @@ test('a new screen begins at its top, once it is there; Back is where one was', 
   await startedJoin(page);
   await page.goto('/registration/student-details');
   await fillDetails(page);
-  // What is seen when the page is moved to its top.
+  // Notes which heading is on the page each time it is scrolled to its top.
   await page.evaluate(() => {
     const scrollTo = window.scrollTo.bind(window);
     window.scrollTo = ((x: number, y: number) => {
@@ -160,7 +160,7 @@ test('a new screen begins at its top, once it is there; Back is where one was', 
   const before = await page.evaluate(() => window.scrollY);
   expect(before).toBeGreaterThan(0);
   await save(page);
-  // With the placeholder of the next screen and with itself, never with the screen that was left.
+  // The page scrolls while it shows the next screen or its placeholder, never while it shows the old screen.
   await expect(page.locator('body')).toHaveAttribute(
     'data-seen-at-top',
     /^\[Membership\](\[Choose your membership\])?$/,

@@ -13,11 +13,11 @@ import {
 import { joinElsewhere, linkOf, stopPageOf } from './passes.ts';
 import { button, heading } from './steps.ts';
 
-/** Every screen as it stands when its data has come, for what must hold on all of them. */
+/** Every screen, once its data is there, for tests of what must hold on all screens. */
 export interface Screen {
   name: string;
   arrange: (page: Page) => Promise<string>;
-  /** The call that the screen waits for, and its title meanwhile. */
+  /** The call whose answer the screen waits for. */
   waitsFor?: CallName;
   title: string;
   isThere: (page: Page) => ReturnType<typeof button>;

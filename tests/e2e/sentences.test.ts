@@ -12,7 +12,7 @@ const toast = (page: Page, title: string, text: string) =>
 
 type Answer = { status: number; message?: string; reference?: string } | 'refused' | 'not accepted';
 
-/** Lets one call of the contract fail as the test says, whatever its parameters are. */
+/** Lets a call of the contract fail, whatever its parameters are. The test sets how by `with`. */
 async function failing(page: Page, name: CallName): Promise<{ with: Answer }> {
   const fault: { with: Answer } = { with: { status: 500 } };
   const path = calls[name].path.replace(/\{\w+\}/g, '*');
@@ -26,15 +26,15 @@ async function failing(page: Page, name: CallName): Promise<{ with: Answer }> {
 }
 
 interface Row {
-  /** What fails, in words, with where its sentence appears. */
+  /** The test's name: what fails, and where the sentence appears. */
   name: string;
   call: CallName;
   fallback: string;
-  /** Reaches the screen. */
+  /** Brings the page to the screen. */
   arrange: (page: Page) => Promise<unknown>;
-  /** Makes the call, once for each way to fail. */
+  /** Makes the call. Runs once for each kind of failure. */
   act: (page: Page) => Promise<unknown>;
-  /** Where the sentence stands. */
+  /** Where the sentence appears. */
   place?: (page: Page) => Locator;
   /** What the screen writes before the sentence. */
   prefix?: string;

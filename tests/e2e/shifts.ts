@@ -5,7 +5,7 @@ interface Shift {
   moved: string[];
 }
 
-/** Notes what moves by itself from the first picture on, as the browser counts it, and what it was that moved. */
+/** Records the browser's layout shifts from the first paint on, with the elements that moved. */
 export async function watchShifts(page: Page): Promise<() => Promise<Shift[]>> {
   await page.addInitScript(() => {
     const shifts: Shift[] = [];
@@ -22,7 +22,7 @@ export async function watchShifts(page: Page): Promise<() => Promise<Shift[]>> {
     observer.observe({ type: 'layout-shift', buffered: true });
     Object.assign(window, {
       readShifts: async () => {
-        // Two frames: what has just been drawn is counted by then.
+        // After two frames the browser has counted what it has just drawn.
         await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
         note(observer.takeRecords());
         return shifts;

@@ -4,7 +4,7 @@ import { DEMO_CONTACTS } from '../../emulators/hubspot/seed.ts';
 import { npmRun, npmStartApart } from '../harness/npmStart.ts';
 import { askHubspot } from '../harness/providers.ts';
 
-/** How many personal invitations lie ready; each is used by one test. */
+/** How many personal invitations are made. Each is used by one test. */
 const INVITATIONS = 60;
 
 /** `npm start` once for all journeys, with data of its own, and invitations to draw from. Returns how to stop it. */
@@ -20,13 +20,13 @@ export default async function start(): Promise<() => Promise<void>> {
   return induct.end;
 }
 
-/** Contacts with a complete record in HubSpot, and their codes by the operator's own command. */
+/** Creates contacts with complete records in HubSpot, and imports their codes by the operator's command. */
 async function importInvitations({
   local,
   folder,
   settings,
 }: Awaited<ReturnType<typeof npmStartApart>>): Promise<void> {
-  // Their code is in the invitation, not in HubSpot, and no school has named them.
+  // Without a code and a school: the code is imported with the invitation, and no school has nominated these contacts.
   const { invitation_code: _code, school_name: _school, ...jordan } = DEMO_CONTACTS[0]!.properties;
   const record = { ...jordan, high_school_graduation_year: String(new Date().getFullYear() + 1) };
   const lines = ['code,contactId,firstName,lastName,email,school'];

@@ -1,7 +1,7 @@
 import { expect, type Page, type Response } from '@playwright/test';
 import { details } from './arrange.ts';
 
-/** What a joiner does, by what a joiner reads. */
+/** What a joiner does. Elements are found by the words that the joiner reads. */
 
 export const button = (page: Page, name: string | RegExp) =>
   page.getByRole('button', { name, ...(typeof name === 'string' && { exact: true }) });
@@ -37,7 +37,7 @@ export async function selfNominate(page: Page, programme = ''): Promise<void> {
   await button(page, 'Submit').click();
 }
 
-/** Every field that has to be filled, as somebody whom the society does not know. */
+/** Fills every required field, as somebody of whom the society knows nothing yet. */
 export async function fillDetails(page: Page, change: Record<string, string> = {}): Promise<void> {
   await expect(heading(page, 'Student Details')).toBeVisible();
   const given = details(change) as unknown as Record<string, string>;
@@ -64,7 +64,7 @@ export async function chooseMembership(page: Page, name = 'Membership'): Promise
   await expect(page).toHaveURL('/registration/checkout');
 }
 
-/** What the card provider frames, from an origin of its own: the card's fields, the billing address's, the bank's question. */
+/** The card provider's frames, of another origin: the card's fields, the billing address, the bank's question. */
 export const cardForm = (page: Page) => page.frameLocator('iframe[title="Secure payment input frame"]');
 export const addressForm = (page: Page) => page.frameLocator('iframe[title="Secure address input frame"]');
 export const bankQuestion = (page: Page) =>
@@ -90,14 +90,14 @@ export async function buyNow(page: Page): Promise<void> {
   await button(page, 'Buy Now').click();
 }
 
-/** Pays with a card that just pays, and gives the payment intent. */
+/** Pays with a card that is accepted. Returns the payment intent's id. */
 export async function pay(page: Page): Promise<string> {
   await typeCard(page);
   await buyNow(page);
   return paidIntent(page);
 }
 
-/** The payment intent that the upgrade screen was reached with. */
+/** Waits for the Upgrade screen. Returns the payment intent's id from its address. */
 export async function paidIntent(page: Page): Promise<string> {
   await expect(page).toHaveURL(/\/registration\/upgrade\?payment_intent=pi_/);
   return new URL(page.url()).searchParams.get('payment_intent')!;
@@ -112,7 +112,7 @@ export interface IntentAnswer {
   revision: number;
 }
 
-/** Keeps every payment intent that the page is given. */
+/** Collects every payment intent that the server answers to the page. */
 export function watchIntents(page: Page): IntentAnswer[] {
   const answers: IntentAnswer[] = [];
   page.on('response', (response: Response) => {

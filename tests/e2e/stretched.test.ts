@@ -2,7 +2,7 @@ import { alter, call, details, fillOrder, orderingJoin, paidJoin, startedJoin } 
 import { expect, expectAccessible, expectNoSidewaysScroll, test } from './fixtures.ts';
 import { button, heading, total } from './steps.ts';
 
-// Names, orders and letters larger than anybody drew the pages for.
+// Names, orders and letters that are longer than the pages were designed for.
 
 test.use({ contextOptions: { reducedMotion: 'reduce' } });
 

@@ -13,7 +13,7 @@ import {
 } from './steps.ts';
 import { faintEdges } from './wcag.ts';
 
-/** The example of another society, started with nothing changed but SOCIETY_FILE. */
+/** The example of another society: only the setting SOCIETY_FILE differs. */
 const test = base.extend<object, { guild: string }>({
   guild: [
     // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of what a fixture needs
@@ -27,7 +27,7 @@ const test = base.extend<object, { guild: string }>({
   baseURL: async ({ guild }, use) => use(guild),
 });
 
-// Animations move what axe looks at.
+// Without animations, so that nothing moves while axe checks the page.
 test.use({ contextOptions: { reducedMotion: 'reduce' } });
 
 async function inspect(page: Page): Promise<void> {

@@ -3,7 +3,7 @@ import { refuse } from './arrange.ts';
 import { expect, test } from './fixtures.ts';
 import { button } from './steps.ts';
 
-/** Fails a submission of Get Started, by the keyboard, with a sentence that a toast says. */
+/** Submits Get Started by keyboard and lets the call fail with a sentence, which a toast then shows. */
 async function failWith(page: Page, sentence: string): Promise<void> {
   await page.unrouteAll();
   await refuse(page, 'checkEligibility', 500, sentence);
@@ -42,7 +42,7 @@ test('toasts: 401, 400 and others have their words, stand top right, and go afte
   const badRequest = toastWith(page, 'Bad Request', 'There was a problem with your request.');
   await expect(badRequest).toBeVisible();
   await page.mouse.move(10, 500);
-  // From here time passes only as told.
+  // From here on time passes only when the test says so.
   await page.clock.pauseAt(Date.now() + 1000);
   await page.clock.runFor(2000);
   await expect(badRequest).toBeVisible();

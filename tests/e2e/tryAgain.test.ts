@@ -4,12 +4,12 @@ import { call, detailedJoin, orderingJoin, paidJoin, route } from './arrange.ts'
 import { expect, test } from './fixtures.ts';
 import { button, runClockUntil } from './steps.ts';
 
-// A server that cannot say now answers 503 with a sentence and a Retry-After: no page waits for a hand then.
+// When a server cannot answer for the moment (503 with Retry-After), the page tries again by itself.
 
 const LATER = 'We cannot reach our records right now.';
 const status = (page: Page) => page.getByRole('status').filter({ hasText: 'of 3' });
 
-/** Every answer of the call is 503; counts them. */
+/** Answers every request of a call with 503, and counts them. */
 async function busy(
   page: Page,
   name: Parameters<typeof route>[0],
@@ -45,7 +45,7 @@ for (const [name, path, arrange, shown] of [
     const before = counted.calls;
     await page.clock.runFor(8_000);
     expect(counted.calls).toBe(before);
-    /** Until the next try has its answer: before, the page counts down to nothing. */
+    /** Lets `ms` pass, and waits until the page has the answer to its next try. */
     const retried = async (ms: number) => {
       const answered = page.waitForResponse(route(name));
       await page.clock.runFor(ms);

@@ -4,7 +4,7 @@ import { expect, expectAccessible, expectNoSidewaysScroll, test, theInduct } fro
 import { stripe } from './providers.ts';
 import { bankQuestion, button, buyNow, cardForm, heading, typeCard } from './steps.ts';
 
-// Animations move what axe looks at.
+// Without animations, so that nothing moves while axe checks the page.
 test.use({ contextOptions: { reducedMotion: 'reduce' } });
 
 const CHECKOUT = '/registration/checkout';
@@ -15,7 +15,7 @@ async function inspect(page: Page): Promise<void> {
   await expectNoSidewaysScroll(page);
 }
 
-/** Paid, and the bank has changed its mind about the card since. */
+/** Makes a paid join whose card the bank declines from now on. */
 async function declinedLater(page: Page): Promise<{ uuid: string; upgradePath: string }> {
   const { stripe: account } = theInduct();
   const join = await paidJoin(page);
@@ -23,13 +23,13 @@ async function declinedLater(page: Page): Promise<{ uuid: string; upgradePath: s
   return join;
 }
 
-/** The form for another card asks for the postal code as well: it has no billing address beside it. */
+/** Types another card. Its form has no billing address beside it, so it asks for the postal code as well. */
 async function typeOther(page: Page, number?: string): Promise<void> {
   await typeCard(page, number);
   await cardForm(page).getByLabel('ZIP code').fill('78701');
 }
 
-/** What was really taken for a join, in cents. */
+/** Returns the amounts that were really charged for a join (cents). */
 async function takenFor(uuid: string): Promise<number[]> {
   const api = stripe(theInduct().stripe);
   const taken = await Promise.all((await api.intentsOf(uuid)).map(({ id }) => api.taken(id)));
@@ -40,7 +40,7 @@ test('a decline of the saved card offers another card, which pays the exact amou
   page,
   complaints,
 }) => {
-  // Axe looks into the card form's frame as well, in each state.
+  // Slow because axe checks the card form's frame as well, in each state.
   test.slow();
   complaints.expect(/status of 402/);
   const { uuid, upgradePath } = await declinedLater(page);
@@ -301,7 +301,7 @@ test('of two payments of one person the second goes back by itself, and both joi
   const { uuid, pays } = await twoJoins(page, winner, invitation);
   const { id, secret } = await openIntent(page, uuid);
   await pays();
-  // Both forms were open: the provider takes both.
+  // Both card forms were open, so the provider accepts both payments.
   const returnUrl = `${theInduct().server.url}/registration/post-payment`;
   await stripeApi.confirm(id, 'pm_card_mastercard', returnUrl);
   await page.goto(
@@ -310,7 +310,7 @@ test('of two payments of one person the second goes back by itself, and both joi
   await expect(heading(page, 'Payment refunded')).toBeFocused();
   const main = page.getByRole('main');
   await expect(main.getByRole('status')).toContainText('already been paid for by another join');
-  // The webhook may have come first, and its refund be under way.
+  // The webhook may have come first. Then its refund is still under way.
   await expect(main).toContainText(
     /Your payment of \$65\.00 (was|is being) returned in full to Mastercard ending 4444\./,
   );
@@ -345,7 +345,7 @@ test('who became a member by another join is told so at Checkout and Membership,
   await pays();
   await elsewhere.close();
   const told = page.getByRole('main').getByText(/belongs to someone who is already a member/);
-  // The screen stood open, with a card typed.
+  // This screen was still open, with a card typed in.
   await buyNow(page);
   await expect(told).toBeVisible();
   await expect(cardForm(page).getByLabel('Card number')).toHaveCount(0);
@@ -369,7 +369,7 @@ test('an upgrade of the specified fields alone is shown, and Skip leads where th
   page,
   complaints,
 }) => {
-  // A server of the specification alone has no call to skip.
+  // A server with only the specification's calls has no call to skip an upgrade.
   complaints.expect(/status of 404/);
   const { uuid, upgradePath } = await paidJoin(page, selfNomination);
   const {

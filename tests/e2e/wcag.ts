@@ -1,8 +1,8 @@
 import type { Frame, Page } from '@playwright/test';
 
-/** Points of WCAG 2.2 that axe cannot decide, looked at in the page as it is drawn. Each answers what is wrong. */
+/** Checks of WCAG 2.2 that axe cannot make, on the rendered page. Each returns what is wrong. */
 
-/** What a reader may set (1.4.12), without the page's permission for a style sheet. */
+/** Spaces text as a reader may (1.4.12). An adopted style sheet is not subject to the page's content security policy. */
 export async function spaceText(page: Page): Promise<void> {
   await page.evaluate(() => {
     const sheet = new CSSStyleSheet();
@@ -13,7 +13,7 @@ export async function spaceText(page: Page): Promise<void> {
   });
 }
 
-/** Words that are cut off by their box, that leave it, or that lie upon other words. */
+/** Finds text that is cut off by its box, or overlaps other text. */
 export function textTroubles(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const troubles: string[] = [];
@@ -22,7 +22,7 @@ export function textTroubles(page: Page): Promise<string[]> {
     for (let node = walker.nextNode(); node; node = walker.nextNode()) {
       const text = node.textContent?.trim();
       const element = node.parentElement;
-      // What is for screen readers only is a pixel wide; options are drawn by the browser.
+      // Leaves out text for screen readers alone, which is clipped, and options, which the browser itself draws.
       if (!text || !element?.checkVisibility() || element.closest('option, script, style, noscript'))
         continue;
       if ([element, element.parentElement].some((one) => one && getComputedStyle(one).clipPath !== 'none'))
@@ -30,7 +30,7 @@ export function textTroubles(page: Page): Promise<string[]> {
       const range = document.createRange();
       range.selectNodeContents(node);
       for (const box of range.getClientRects()) if (box.width > 0) lines.push({ text, node, box });
-      // A scrolling list shows the rest when it is scrolled; what merely hides it does not.
+      // Only `overflow: hidden` cuts text off: in a list that scrolls, the rest can be reached.
       for (let over: Element | null = element; over; over = over.parentElement) {
         const { overflowX, overflowY } = getComputedStyle(over);
         const frame = over.getBoundingClientRect();
@@ -43,7 +43,7 @@ export function textTroubles(page: Page): Promise<string[]> {
           troubles.push(`cut off: ${text}`);
       }
     }
-    // Boxes of lines are higher than their letters.
+    // A line's box is higher than its letters, so boxes that overlap a little are no fault.
     const inner = ({ top, bottom, left, right }: DOMRect) => {
       const slack = (bottom - top) * 0.25;
       return { top: top + slack, bottom: bottom - slack, left: left + 1, right: right - 1 };
@@ -60,20 +60,20 @@ export function textTroubles(page: Page): Promise<string[]> {
 }
 
 interface Colours {
-  /** The ratio of two colours, of any kind that a style sheet can name. */
+  /** Returns the contrast ratio of two CSS colours. */
   contrast(one: string, other: string): number;
-  /** The first ground behind an element that one cannot see through. */
+  /** Returns the first opaque background colour behind an element. */
   groundOf(element: Element | null): string;
 }
 type Coloured = { colours: Colours };
 
-/** Brings a page, or a frame of it, what tells contrast, as `window.colours`. */
+/** Defines `window.colours` in a page or a frame. */
 function bringColours(page: Page | Frame): Promise<void> {
   return page.evaluate(() => {
     const canvas = document.createElement('canvas');
     canvas.width = canvas.height = 1;
     const pen = canvas.getContext('2d', { willReadFrequently: true })!;
-    /** Red, green, blue and opacity from 0 to 255. */
+    /** Red, green, blue and alpha, each from 0 to 255. */
     const parse = (colour: string) => {
       pen.clearRect(0, 0, 1, 1);
       pen.fillStyle = colour;
@@ -104,7 +104,7 @@ function bringColours(page: Page | Frame): Promise<void> {
   });
 }
 
-/** Edges of controls that do not stand out 3 to 1 from what is beside them (1.4.11). */
+/** Finds controls whose edge has a contrast below 3 to 1 with the background beside it (1.4.11). */
 export async function faintEdges(page: Page): Promise<string[]> {
   await bringColours(page);
   return page.evaluate(() => {
@@ -117,7 +117,7 @@ export async function faintEdges(page: Page): Promise<string[]> {
       const { borderTopColor, borderTopWidth, backgroundColor } = getComputedStyle(control);
       const name = control.getAttribute('aria-label') ?? (control.id || control.textContent);
       const around = groundOf(control.parentElement);
-      // A button may be known by its words alone; one that has an edge or a ground of its own shows it.
+      // Only fields need an edge: a button can be recognised by its words alone.
       const isField = control.matches('input, select');
       const edge = Number.parseFloat(borderTopWidth) > 0 ? borderTopColor : backgroundColor;
       const strongest = Math.max(contrast(edge, around), contrast(backgroundColor, around));
@@ -138,8 +138,8 @@ export interface Stop {
 }
 
 /**
- * Presses Tab from the top of the page to its end, and tells of each stop what is wrong with it: no ring or a faint one
- * (2.4.7, 1.4.11), hidden under something (2.4.11), out of the page's order (2.4.3), or that it led elsewhere (3.2.1).
+ * Presses Tab from the top of the page to its end. Returns for each stop what is wrong with it: no focus ring or a faint one
+ * (2.4.7, 1.4.11), covered by something (2.4.11), out of the page's order (2.4.3), or a focus that opens another page (3.2.1).
  */
 export async function tabThrough(page: Page): Promise<Stop[]> {
   const stops: Stop[] = [];
@@ -160,10 +160,10 @@ export async function tabThrough(page: Page): Promise<Stop[]> {
   throw new Error('Tab never came to the end of the page.');
 }
 
-/** Where the key has led; within a frame, where it is there. Null at the page's end. */
+/** Returns the focused element of a frame or of a frame within it. Null at the page's end. */
 async function stopIn(frame: Frame): Promise<Stop | null> {
   const stop = await frame.evaluate(async () => {
-    // Scrolled to where the browser wants it by then.
+    // After two frames the browser has scrolled the element into view.
     await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
     const element = document.activeElement as HTMLElement | null;
     if (!element || element === document.body) return null;
@@ -176,7 +176,7 @@ async function stopIn(frame: Frame): Promise<Stop | null> {
     const { left, right, top, bottom } = element.getBoundingClientRect();
     const x = (left + right) / 2;
     const y = (Math.max(0, top) + Math.min(innerHeight, bottom)) / 2;
-    // Drawn around the element, on what is beside it; an inner one on the element itself.
+    // A ring outside the element is drawn on what is beside it, a ring with a negative offset on the element itself.
     const beside = document.elementFromPoint(left > 4 ? left - 4 : right + 4, y);
     const ground = groundOf(
       Number.parseFloat(outlineOffset) < 0 ? element : (beside ?? element.parentElement),
@@ -200,7 +200,7 @@ async function stopIn(frame: Frame): Promise<Stop | null> {
   return { name: 'a frame', troubles: ['nothing in it has the focus'] };
 }
 
-/** Words in the source's order that stand above what comes before them, and not beside it (1.3.2). */
+/** Finds text that is shown above the text that comes before it in the source (1.3.2). */
 export function outOfSequence(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const found: string[] = [];
@@ -222,7 +222,7 @@ export function outOfSequence(page: Page): Promise<string[]> {
   });
 }
 
-/** What one presses that is less than 44 px high under a finger: a promise of ours, more than 2.5.8 asks. */
+/** Finds controls that are less than 44 px high. This is our own rule; WCAG asks for 24 px (2.5.8). */
 export function smallTargets(page: Page): Promise<string[]> {
   return page.evaluate(() =>
     [...document.querySelectorAll<HTMLElement>('button, select, summary, input, nav a, li > a, a[class]')]

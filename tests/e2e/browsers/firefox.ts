@@ -6,7 +6,7 @@ import { findProgram } from '../../../tools/local/findProgram.ts';
 import type { Defer, Hands } from './hands.ts';
 import { type BidiBrowser, pointAndType } from './pointing.ts';
 
-/** No page at start, and no word with its maker. */
+/** Opens no page at start, and sends nothing to Mozilla. */
 const preferences = {
   'app.update.enabled': false,
   'browser.aboutwelcome.enabled': false,
@@ -21,11 +21,11 @@ const preferences = {
 
 export const firefoxProgram = () => findProgram('firefox-esr');
 
-/** Runs in the page: the place of a frame among the page's frames. */
+/** Runs in the page. Returns the index of a frame among the page's frames. */
 const indexOfFrame = (title: string) =>
   [...document.querySelectorAll('iframe')].findIndex((frame) => frame.title === title);
 
-/** Firefox without a window, over WebDriver BiDi, which it speaks itself. */
+/** Starts headless Firefox, driven by WebDriver BiDi, which it supports without a driver. */
 export async function startFirefox(program: string, defer: Defer): Promise<Hands> {
   const profile = mkdtempSync(join(tmpdir(), 'induct-firefox-'));
   writeFileSync(
@@ -38,7 +38,7 @@ export async function startFirefox(program: string, defer: Defer): Promise<Hands
     program,
     ['--headless', '--no-remote', '--profile', profile, '--remote-debugging-port=0'],
     {
-      // Firefox refuses a HOME that belongs to another account.
+      // Firefox refuses a home directory that belongs to another user.
       env: { ...process.env, HOME: profile },
       stdio: ['ignore', 'ignore', 'pipe'],
     },
@@ -131,6 +131,6 @@ export async function startFirefox(program: string, defer: Defer): Promise<Hands
   };
 }
 
-/** A function and what it is given as one expression that answers JSON. */
+/** Returns a function and its arguments as one expression, whose value is JSON. */
 const asScript = (what: (...args: never[]) => unknown) =>
   `async (json) => JSON.stringify((await (${what})(...JSON.parse(json))) ?? null)`;

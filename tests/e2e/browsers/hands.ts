@@ -1,6 +1,6 @@
 /**
- * What a joiner does with a browser, whichever program drives it: everything is found by its words, and waited for. Keys and
- * the pointer are the browser's real input.
+ * What a joiner does in a browser, whichever program drives it. Elements are found by their words and waited for. Keyboard and
+ * pointer input is real input of the browser.
  */
 export interface Hands {
   /** The browser's own name and version. */
@@ -11,20 +11,20 @@ export interface Hands {
   tick(label: string): Promise<void>;
   fill(label: string, text: string): Promise<void>;
   choose(label: string, option: string): Promise<void>;
-  /** The same as `fill` in a frame of whichever origin, by its title. */
+  /** Fills a field in a frame, which may be of another origin. The frame is found by its title. */
   fillIn(frame: string, label: string, text: string): Promise<void>;
-  /** Gives a file to the page's only file input. */
+  /** Chooses a file in the page's only file input. */
   attach(path: string): Promise<void>;
   /** The page's address. */
   address(): Promise<string>;
-  /** By how many pixels the page hangs over its side. */
+  /** Returns by how many pixels the page is wider than the window. */
   overhang(): Promise<number>;
-  /** A PNG of what is in view. */
+  /** Returns a PNG of the visible part of the page. */
   picture(): Promise<Buffer>;
 }
 
-/** How long something may take to appear (ms). */
+/** How long an element may take to appear (ms). */
 export const PATIENCE_MS = 15_000;
 
-/** Takes what is to be done when the test is over, however it ends. */
+/** Registers a task that runs after the test, whether it passed or failed. */
 export type Defer = (task: () => Promise<void>) => void;

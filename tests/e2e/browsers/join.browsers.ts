@@ -10,7 +10,7 @@ import { firefoxProgram, startFirefox } from './firefox.ts';
 import type { Defer, Hands } from './hands.ts';
 import { screenProgram, startWebKit, webkitProgram } from './webkit.ts';
 
-// The whole join in the other two engines, where Debian's packages (or others) have brought them.
+// The whole join in Firefox and WebKit, where these are installed.
 
 const firefox = firefoxProgram();
 const webkit = webkitProgram();
@@ -52,7 +52,7 @@ async function joinIn(t: TestContext, start: (defer: Defer) => Promise<Hands>): 
   }
 }
 
-/** From an invite code to the welcome page: everything typed and pressed as by a person. */
+/** Joins from an invite code to the welcome page, by real input alone. */
 async function walk(hands: Hands): Promise<void> {
   const { open, see, press, tick, fill, fillIn, choose } = hands;
   const given = details();

@@ -2,27 +2,27 @@ import { until } from '../../harness/until.ts';
 import { PATIENCE_MS } from './hands.ts';
 
 /**
- * A browser over WebDriver BiDi. Keys and the pointer are its real input; pages are looked at with functions that run in
- * them, which must not use anything from around them.
+ * A browser driven by WebDriver BiDi. Functions that look at a page run in the page, so they must not use anything outside
+ * themselves.
  */
 export interface BidiBrowser {
   name: string;
   look<Result, Args extends unknown[]>(what: (...args: Args) => Result, ...args: Args): Promise<Result>;
-  /** The same in a frame of the page, of whichever origin, by its title. Null while there is no such frame. */
+  /** Runs a function in a frame, which may be of another origin and is found by its title. Null if there is no such frame. */
   lookInto<Result, Args extends unknown[]>(
     title: string,
     what: (...args: Args) => Result,
     ...args: Args
   ): Promise<Result | null>;
-  /** Input actions as WebDriver BiDi takes them: sources with their actions. */
+  /** Performs WebDriver BiDi's input actions, listed by source. */
   perform(sources: object[]): Promise<void>;
 }
 
 type Kind = 'button' | 'link' | 'heading' | 'field' | 'text';
 
 /**
- * Where something is that a joiner sees by its words: the middle of it in the window, once it is there, in view, still,
- * and can be pressed. Null until then. Runs in the page.
+ * Runs in the page. Scrolls the element with these words into view and returns its middle in the window. Null while the element
+ * is missing, invisible, disabled or covered.
  */
 function middleOf(kind: Kind, name: string): { x: number; y: number } | null {
   const selectors = {
@@ -43,24 +43,24 @@ function middleOf(kind: Kind, name: string): { x: number; y: number } | null {
   found.scrollIntoView({ block: 'center', behavior: 'instant' });
   const { left, top, width, height } = found.getBoundingClientRect();
   const middle = { x: Math.round(left + width / 2), y: Math.round(top + height / 2) };
-  // Nothing else lies over it: what is pressed there is what was meant.
+  // A click at this point must reach the element and nothing that covers it.
   const there = document.elementFromPoint(middle.x, middle.y);
   return there && (found.contains(there) || there.contains(found)) ? middle : null;
 }
 
-/** Where a frame begins in the window. Runs in the page. */
+/** Runs in the page. Returns the position of a frame's top left corner in the window. */
 function cornerOf(title: string): { x: number; y: number } | null {
   const frame = [...document.querySelectorAll('iframe')].find((one) => one.title === title);
   const { left, top } = frame?.getBoundingClientRect() ?? {};
   return left === undefined || top === undefined ? null : { x: Math.round(left), y: Math.round(top) };
 }
 
-/** What a joiner does, by the pointer and the keyboard alone. */
+/** Returns what a joiner can do, each by pointer and keyboard input alone. */
 export function pointAndType(browser: BidiBrowser) {
   async function find(kind: Kind, name: string): Promise<{ x: number; y: number }> {
     let found: { x: number; y: number } | null = null;
     await until(async () => {
-      // While the page is being replaced there is nothing to look into.
+      // The look fails while the browser is loading the next page.
       found = await browser.look(middleOf, kind, name).catch(() => null);
       return found !== null;
     }, PATIENCE_MS).catch(() => {
@@ -87,7 +87,7 @@ export function pointAndType(browser: BidiBrowser) {
     see: async (kind: Kind, name: string) => void (await find(kind, name)),
     press: async (kind: 'button' | 'link', name: string) => pressAt(await find(kind, name)),
     tick: async (label: string) => pressAt(await find('field', label)),
-    /** The same into a field of a frame, which is named by its title. */
+    /** Fills a field in a frame, which is found by its title. */
     fillIn: async (title: string, label: string, text: string) => {
       let found: { x: number; y: number } | null = null;
       await until(async () => {
@@ -105,7 +105,7 @@ export function pointAndType(browser: BidiBrowser) {
       await pressAt(await find('field', label));
       await type(text);
     },
-    /** As a keyboard chooses: the first letters of an option. */
+    /** Chooses an option by keyboard: by typing its first letters. */
     choose: async (label: string, option: string) => {
       await find('field', label);
       await browser.look((wanted: string) => {
@@ -116,7 +116,7 @@ export function pointAndType(browser: BidiBrowser) {
       }, label);
       await type(option);
     },
-    /** Nothing hangs over the side of the page. */
+    /** Returns by how many pixels the page is wider than the window. */
     overhang: () =>
       browser.look(() => document.documentElement.scrollWidth - document.documentElement.clientWidth),
   };

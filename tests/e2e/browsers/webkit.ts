@@ -7,10 +7,10 @@ import { freePort } from '../../../tools/local/ports.ts';
 import { until } from '../../harness/until.ts';
 import { type Defer, type Hands, PATIENCE_MS } from './hands.ts';
 
-// The driver is named below, so Selenium looks for none; should it ever, it neither downloads nor reports anything.
+// Selenium is given its driver below. These settings keep it from downloading one, and from reporting statistics, all the same.
 Object.assign(process.env, { SE_OFFLINE: 'true', SE_AVOID_STATS: 'true' });
 
-/** WebKitGTK's driver brings a small browser of its own, which needs a screen. */
+/** WebKitGTK's driver brings its own small browser, which needs a display. */
 export const webkitProgram = () => findProgram('WebKitWebDriver');
 export const screenProgram = () => findProgram('Xvfb');
 
@@ -22,7 +22,7 @@ const elements = {
   text: ['p', 'li', 'dd', 'span'],
 };
 
-/** Finds an element by its words; a `text` contains them, the others are named by them. */
+/** Locates an element: a `text` by words that it contains, any other kind by its whole name. */
 function byWords(kind: keyof typeof elements, words: string): By {
   const text = words.replaceAll('"', '');
   const match =
@@ -32,7 +32,7 @@ function byWords(kind: keyof typeof elements, words: string): By {
   return By.xpath(elements[kind].map((name) => `//${name}[${match}]`).join(' | '));
 }
 
-/** WebKitGTK's browser on a screen that nobody sees, driven by Selenium. */
+/** Starts WebKitGTK's browser on a virtual display (Xvfb), driven by Selenium. */
 export async function startWebKit(program: string, screen: string, defer: Defer): Promise<Hands> {
   const display = await startScreen(screen, defer);
   const port = await freePort();
@@ -72,7 +72,7 @@ export async function startWebKit(program: string, screen: string, defer: Defer)
     fill: async (label, text) => (await field(label)).sendKeys(text),
     choose: async (label, option) => new Select(await field(label)).selectByVisibleText(option),
     async fillIn(title, label, text) {
-      // WebKit's driver neither types nor presses at the right place in a frame of another origin: pointer and keyboard do.
+      // In a frame of another origin WebKit's driver types and clicks at the wrong place, so this uses pointer and keyboard input.
       const corner = 'const { x, y } = arguments[0].getBoundingClientRect(); return { x, y }';
       const frame = await findUsable(driver, By.css(`iframe[title="${title}"]`));
       await driver.executeScript("arguments[0].scrollIntoView({ block: 'center' })", frame);
@@ -93,7 +93,7 @@ export async function startWebKit(program: string, screen: string, defer: Defer)
   };
 }
 
-/** The first that is shown and can be used, once there is one. While a page is replaced, what was found may be gone again. */
+/** Waits for the first element that is visible and enabled. An element that disappears meanwhile is looked for again. */
 async function findUsable(driver: WebDriver, by: By): Promise<WebElement> {
   const look = async () => {
     for (const element of await driver.findElements(by))
@@ -104,7 +104,7 @@ async function findUsable(driver: WebDriver, by: By): Promise<WebElement> {
   return found!;
 }
 
-/** Gives its name, by which programs find it. */
+/** Starts a virtual display. Returns its name for `DISPLAY`. */
 async function startScreen(program: string, defer: Defer): Promise<string> {
   const screen = spawn(program, ['-displayfd', '3', '-screen', '0', '1280x1000x24', '-nolisten', 'tcp'], {
     stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
@@ -117,7 +117,7 @@ async function startScreen(program: string, defer: Defer): Promise<string> {
   return `:${number}`;
 }
 
-/** Ends a program when the test is over, and waits until it has ended. */
+/** Kills a program when the test is over, and waits until it has exited. */
 function endAfter(program: ChildProcess, defer: Defer): void {
   const ended = once(program, 'close');
   defer(async () => {

@@ -1,7 +1,7 @@
 import { sampleMails } from '../../harness/sampleLetters.ts';
 import { shoot, test } from './shoot.ts';
 
-/** A mail client on a phone, and one beside its list of letters. */
+/** Widths of a mail client on a phone, and of one on a desktop beside its list of letters (px). */
 const WIDTHS = [360, 700];
 
 for (const { kind, mail } of sampleMails())

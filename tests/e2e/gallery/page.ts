@@ -25,7 +25,7 @@ function shotsIn(folder: string): Shot[] {
 
 const asData = (file: string) => `data:image/jpeg;base64,${readFileSync(file).toString('base64')}`;
 
-/** One page that needs nothing beside it: a section for each screen, a row for each state. Returns how many pictures. */
+/** Writes one HTML file that contains all pictures: a section for each screen, a row for each state. Returns their number. */
 export function writeGallery(folder: string, page: string): number {
   const shots = shotsIn(folder);
   const screens = Map.groupBy(shots, ({ screen }) => screen);
@@ -60,7 +60,7 @@ ${sections.join('\n')}</html>`,
   return shots.length;
 }
 
-/** The six screens of the README. */
+/** The six screens that the README shows. */
 const flow: [screen: string, state: string][] = [
   ['1 Get Started', 'filled'],
   ['3 Student Details', 'filled'],
@@ -70,13 +70,13 @@ const flow: [screen: string, state: string][] = [
   ['9 Congratulations', 'done'],
 ];
 
-/** The flow on a phone, in one row. */
+/** Draws the flow on phones, side by side. */
 export async function writeFlow(folder: string, picture: string, executablePath: string): Promise<void> {
   const images = flow.map(
     ([screen, state]) => `<div><img src="${asData(join(folder, `${screen}__${state}__360.jpg`))}"></div>`,
   );
   const browser = await chromium.launch({ executablePath });
-  // Six phones of 360 by 926, whose pages go on below.
+  // Six phones of 360 by 926 px. Longer pages are cut off at the bottom.
   const page = await browser.newPage({ viewport: { width: 1800, height: 752 } });
   await page.setContent(
     `<style>body { display: grid; grid-template-columns: repeat(6, 280px); justify-content: space-between; margin: 16px 10px }

@@ -1,7 +1,7 @@
 import { defineConfig } from '@playwright/test';
 import journeys from '../playwright.config.ts';
 
-/** The same start and browser as the journeys; what is shot lands in GALLERY_SHOTS. See `tools/local/gallery.ts`. */
+/** Uses the journeys' start and browser. The pictures are written to GALLERY_SHOTS (`tools/local/gallery.ts`). */
 export default defineConfig(journeys, {
   testDir: '.',
   testMatch: '*.shots.ts',

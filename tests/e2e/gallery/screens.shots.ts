@@ -33,7 +33,7 @@ import {
 } from '../steps.ts';
 import { PAPER, shoot, test } from './shoot.ts';
 
-// Every screen in every state, reached as a joiner reaches it. A call is held or refused where the state is about that.
+// Every screen in every state, reached as a joiner reaches it. Calls are held back or refused for states of waiting and failure.
 
 const CHECKOUT = '/registration/checkout';
 const WELCOME = '/registration/congratulations';
@@ -577,7 +577,7 @@ test('what went wrong', async ({ page }) => {
   await page.goto('/no/such/page');
   await expect(page.getByRole('main').getByRole('link').first()).toBeVisible();
   await shoot(page, screen, 'not found');
-  // Before the page: with the first touch it fetches what comes next.
+  // Set before the page opens: at the first touch the page downloads the next screen.
   await page.route('**/static/js/async/**', (route) => route.abort('connectionrefused'));
   await page.goto('/');
   await page.getByLabel('Invite code').fill('LINCOLN2026');

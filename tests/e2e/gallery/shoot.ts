@@ -4,10 +4,10 @@ import type { Page } from '@playwright/test';
 import { test as base } from '../fixtures.ts';
 
 export const WIDTHS: readonly number[] = [360, 768, 1440];
-/** A sheet of A4 between its margins, at 96 pixels to the inch. */
+/** The printable area of an A4 sheet at 96 pixels to the inch. */
 export const PAPER = 680;
 
-/** Journeys to a picture: what the browser says about a refused call belongs to them. */
+/** Journeys that end in a picture. The browser may report refused calls on the way. */
 export const test = base.extend({
   complaints: async ({ complaints }, use) => {
     complaints.expect(/./);
@@ -16,8 +16,8 @@ export const test = base.extend({
 });
 
 /**
- * One picture of the whole page for each width, named `<screen>__<state>__<width>.jpg`. The order of the screens is the
- * flow's (`screens` in page.ts), of the states the one they were shot in, which the file's time tells.
+ * Takes a picture of the whole page at each width, named `<screen>__<state>__<width>.jpg`. The gallery orders screens as in the
+ * flow (`screens` in page.ts) and states by the time of their files.
  */
 export async function shoot(page: Page, screen: string, state: string, widths = WIDTHS): Promise<void> {
   const folder = process.env.GALLERY_SHOTS!;
@@ -29,11 +29,11 @@ export async function shoot(page: Page, screen: string, state: string, widths = 
     await page.setViewportSize({ width, height });
     await page.evaluate(() => {
       window.scrollTo(0, 0);
-      // Two frames: what depends on the width is drawn again by then.
+      // After two frames the browser has drawn the page at its new width.
       return new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
     });
-    // A screen as high as the page: the diagonal is fixed, and would otherwise end below the first one.
-    // One that keeps the height of a screen while it waits only grows with it, and stays as it was.
+    // Makes the window as high as the page: the fixed diagonal would otherwise end below the first window's height.
+    // A page that is as high as its window would only grow with it, so it keeps the window's height.
     const full = await heightOf(page);
     await page.setViewportSize({ width, height: full });
     if ((await heightOf(page)) > full) await page.setViewportSize({ width, height });
