@@ -11,7 +11,7 @@ import { buildApp } from './app.ts';
 import type { Config } from './platform/config/config.ts';
 
 let server: TestServer;
-/** A session in each kind of state, and the line of one of them. */
+/** A join in each state, and an order line of one of them. */
 let sessions: string[];
 let line: string;
 const unhandled: unknown[] = [];
@@ -27,7 +27,7 @@ before(async () => {
   ];
   const { data } = await client.call('getCheckoutDetails', { params: { uuid: sessions[1]! } });
   line = data.products[0]!.sessionProductUuid!;
-  // The card's customer is made behind the answer to the payment.
+  // The card's customer is created after the payment was answered.
   await until(async () => {
     const { rows } = await sql`select from payment where status = 'succeeded' and customer_id = ''`.execute(
       server.deps.database,
@@ -37,7 +37,7 @@ before(async () => {
 });
 after(() => server.close());
 
-/** Everything that a refused call could have changed. */
+/** Returns the rows that a refused call could have changed. */
 async function everything(): Promise<unknown> {
   const tables = [
     'contact',
@@ -57,7 +57,7 @@ async function everything(): Promise<unknown> {
   return rows;
 }
 
-/** What databases, parsers and arithmetic trip over. */
+/** Values that cause trouble in databases, parsers and arithmetic. */
 const nasty = fc.constantFrom(
   '',
   ' ',
@@ -81,7 +81,7 @@ const wild = fc.oneof(
   fc.string({ unit: 'binary' }),
   fc.jsonValue(),
 );
-/** A body that each call would take, so that the random parts of it get past the first check. */
+/** A valid body for each call. Random changes to it get past the first checks. */
 const good: Partial<Record<CallName, object>> = {
   checkEligibility: { invitationCode: 'LINCOLN2026', isTOLA: true },
   initiateJoin: { contactId: '101', invitationCode: 'HONOR101', isTOLA: true },
@@ -248,7 +248,7 @@ test('with real keys a page lets in what Stripe documents, and with the stand-in
     'https://hooks.stripe.com',
   ]);
   assert.ok(directives['connect-src']?.includes('https://api.stripe.com'));
-  // Windows that the card form's frames open keep their opener.
+  // Windows that the card form's frames open need their opener.
   assert.equal(headers['cross-origin-opener-policy'], 'same-origin-allow-popups');
   assert.deepEqual(
     [directives['report-to'], directives['report-uri'], headers['reporting-endpoints']],

@@ -11,10 +11,10 @@ import { NO_DATABASE } from './platform/http/errors.ts';
 import { reconcile } from './settlement/reconcile.ts';
 
 const isLong = process.env.TEST_LENGTH === 'long';
-/** Joiners at the same time. */
+/** How many people join at the same time. */
 const JOINERS = 8;
 const ROUNDS = isLong ? 5 : 1;
-/** How long the database hangs, and how long it is gone (ms). */
+/** How long the database hangs (ms). `GONE_MS`: how long it is down. */
 const HANGS_MS = isLong ? 20_000 : 4_000;
 const GONE_MS = isLong ? 60_000 : 4_000;
 const PATIENCE_MS = 120_000;
@@ -39,7 +39,7 @@ test('two servers behind nginx lose nothing and nobody, whatever is restarted, k
   const joiners = startJoiners(arranged, nginx.url, JOINERS);
   t.after(() => joiners.leave());
   const { joined, broken } = joiners;
-  /** What failed while this was done, and until two joins a joiner went through after it. */
+  /** Returns the failures while `work` ran, and until each joiner has finished two more joins. */
   const during = async (work: () => Promise<unknown>): Promise<Failure[]> => {
     joiners.failures = [];
     await Promise.race([work(), broken]);
@@ -97,7 +97,7 @@ test('two servers behind nginx lose nothing and nobody, whatever is restarted, k
   assert.deepEqual(differences, []);
 });
 
-/** nginx answers with a page where a server did not answer, and the client cannot read it. */
+/** Returns the failures that nginx caused: where no server answers, nginx sends an HTML page of its own. */
 function ofNginx(failures: readonly Failure[]): Failure[] {
   return failures.filter(({ isOurs }) => !isOurs);
 }

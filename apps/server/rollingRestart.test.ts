@@ -14,8 +14,8 @@ before(async () => {
 after(() => arranged.close());
 
 /**
- * What stands before the servers: it keeps connections, takes turns, and goes to the next server when one takes no connection,
- * as nginx does without health checks. A call that was sent is never sent again.
+ * A load balancer: it keeps connections alive, uses the servers in turn, and goes to the next server when one accepts no connection,
+ * as nginx does without health checks. It never repeats a call that was sent.
  */
 class Balancer {
   readonly agent = new Agent({ keepAlive: true, maxSockets: 8 });

@@ -34,7 +34,7 @@ function certificate(change: Partial<Certificate> = {}): Certificate {
   };
 }
 
-/** As people are called, and as forms are filled in. */
+/** Names of people, and names as forms are sometimes filled in. */
 const names = [
   'Jordan Rivera',
   'Bo Li',
@@ -60,7 +60,7 @@ const names = [
   'x',
 ];
 
-/** The inner edge of the frame, from the paper's. */
+/** The distance from the paper's edge to the inner edge of the frame (points). */
 const FRAME = 38;
 
 test('a name never leaves the frame: it shrinks before it breaks, and breaks between words', () => {
@@ -126,7 +126,7 @@ for (const paper of papers)
   test(`all text of each name stands inside the frame, can be read out, and the file is sound (${paper})`, {
     skip: lacks('pdftotext', 'pdffonts', 'qpdf'),
   }, async () => {
-    // Every name on Letter; on A4, which is wider, those of each kind that came out largest and longest.
+    // Every name on Letter. A4 is wider, so a few long names suffice.
     const tried = paper === 'letter' ? names : names.slice(15, 18);
     for (const [index, given] of tried.entries()) {
       const name = tidyText(given);

@@ -15,7 +15,7 @@ async function serverWith(t: TestContext, trustProxy: string): Promise<TestServe
   return server;
 }
 
-/** A proxy before a server, which does this to X-Forwarded-For; its address. */
+/** Starts a proxy in front of a server, which changes X-Forwarded-For in the given way. Returns its URL. */
 async function proxyBefore(
   t: TestContext,
   { url }: TestServer,
@@ -44,7 +44,7 @@ async function proxyBefore(
   return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
 }
 
-/** What the doctor says of callers' addresses. */
+/** Returns the doctor's finding on callers' addresses. */
 async function saysOf(server: TestServer, publicUrl: string): Promise<string> {
   const { report } = await diagnose({ ...server.deps.config, publicUrl });
   return report.split('\n').find((line) => line.includes("Callers' addresses"))!;

@@ -11,7 +11,7 @@ import { askMail, type MailState, USUAL_SELECTORS } from './askMail.ts';
 
 const sender = 'join@news.society.example';
 
-/** Settings as SMTP_URL gives them. */
+/** Returns the mail settings that follow from SMTP_URL. */
 function settingsOf(smtpUrl: string, more: Record<string, string> = {}): MailSettings {
   return readConfig({
     DATABASE_URL: 'postgres://x/x',
@@ -23,11 +23,11 @@ function settingsOf(smtpUrl: string, more: Record<string, string> = {}): MailSet
   }).mail!;
 }
 
-/** DNS with these TXT records alone. */
+/** A resolver that knows only these TXT records. */
 const dnsOf = (records: Record<string, string[]>) => async (name: string) => {
   const found = records[name];
   if (!found) throw Object.assign(new Error(name), { code: 'ENOTFOUND' });
-  // Long records come in pieces.
+  // DNS splits long records into several strings.
   return found.map((text) => [text.slice(0, 5), text.slice(5)]);
 };
 const nobody = settingsOf('smtp://127.0.0.1:9');

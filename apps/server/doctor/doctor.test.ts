@@ -20,7 +20,7 @@ import { webhookEvents } from '../providers/stripe/webhookEvents.ts';
 import { askStorage } from './askStorage.ts';
 import { diagnose } from './doctorCommand.ts';
 
-// One account for all tests, which put it in order before each; only the doctor looks, and it changes nothing.
+// All tests share one account. Before each test it is put in order, and the doctor changes nothing.
 const PUBLIC_URL = 'https://join.society.example';
 const server = await sharedServer({ PUBLIC_URL });
 let config: Config;
@@ -51,7 +51,7 @@ function register(change: Partial<Stripe.WebhookEndpointCreateParams> = {}) {
   });
 }
 
-/** The doctor's word on the emulated accounts, taken for real ones as keys of their own would be. */
+/** Runs the doctor, which takes the emulated accounts for real ones, as with keys of their own. */
 function asReal(change: Partial<Config> = {}) {
   return diagnose({ ...config, ...change }, { stripe: false, hubspot: false });
 }
@@ -66,7 +66,7 @@ const withProviders = (change: {
   },
 });
 
-/** The one line that says what is missing. */
+/** Returns the only line that begins with `missing`. */
 function missingIn({ report, status }: { report: string; status: number }): string {
   const lines = report.split('\n').filter((line) => line.startsWith('missing '));
   assert.deepEqual([status, lines.length], [1, 1], report);
@@ -99,12 +99,12 @@ test('the doctor only reads', async () => {
       .filter(({ method }) => method !== 'GET')
       .map(({ path }) => path),
     [
-      // Of what does not exist: whether the key may write.
+      // Calls about objects that do not exist show whether the key may write.
       '/v1/charges/ch_induct_none',
       '/v1/customers/cus_induct_none',
       '/v1/payment_intents/pi_induct_none',
       '/v1/refunds/re_induct_none',
-      // Which asks what a token may do, and carries the token in its body.
+      // This call asks for the token's permissions and has the token in its body.
       '/oauth/v2/private-apps/get/access-token-info',
     ],
   );
@@ -311,7 +311,7 @@ test('a database that is down, empty, or of a newer version is found without tou
   assert.match(report, /missing +Database: It does not answer \(.*ECONNREFUSED.*\)\. Check DATABASE_URL/);
 });
 
-/** The staff command line as a process of its own, on the emulators. */
+/** Runs the staff command line as a process, on the emulators. */
 const operator = (args: string[], env: Record<string, string>) =>
   runOperator({ ...settingsOf(server), PUBLIC_URL, ...env }, args);
 

@@ -24,7 +24,7 @@ const forbidden = { refused: { status: 403, message: 'no permission' } };
 const unauthorized = { refused: { status: 401, message: 'not a key' } };
 const down = { down: 'no connection' };
 
-/** A live account in which everything is as it should be. */
+/** The facts of a live account in which nothing is missing. */
 const live: Facts = {
   standIns: { stripe: false, hubspot: false },
   mode: 'live',

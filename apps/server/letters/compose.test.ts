@@ -17,7 +17,7 @@ import type { Letter } from './takeLetter.ts';
 const writing = sampleWriting();
 const write = (kind: (typeof letterKinds)[number], change: Partial<Letter> = {}) =>
   compose(writing, sampleLetter(kind, change), sampleNow)!;
-/** What a client without HTML, and one with it, shows of the words. */
+/** Returns the visible words of an HTML letter. */
 const wordsOf = (html: string) =>
   html
     .replace(/<style>.*?<\/style>|<title>.*?<\/title>/gs, '')
@@ -35,7 +35,7 @@ test('every letter has no gap, no remote picture and no script, and fits a phone
       [`cid:${mail.pictures[0]!.cid}`],
     );
     assert.match(mail.html, /max-width:600px/);
-    // An address cannot be wrapped.
+    // A URL cannot be wrapped.
     const lines = mail.text.split('\n').filter((line) => !/^https?:\S+$/.test(line));
     assert.ok(Math.max(...lines.map((line) => line.length)) <= 76, kind);
     assert.ok(mail.subject.length <= 60, `${kind}: ${mail.subject}`);
@@ -136,7 +136,7 @@ test('days that are left are counted in full, and one is one day', () => {
 test('a refund of which it is not known what it was for names its amount alone', () => {
   const refund = { status: 'succeeded' as const, amountCents: 500, lines: null };
   assert.match(write('refund', { refund }).text, /\n-+\nReturned {2}\$5\.00\n|\n\n-+\nReturned {2}\$5\.00/);
-  // Nor are lines of only a part of it.
+  // A line that was refunded only in part is not listed either.
   const lines = [{ line: 0, productId: 3, name: 'Membership', cents: 300 }];
   const { text } = write('refund', { refund: { ...refund, lines } });
   assert.deepEqual(text.match(/\$[\d.]+/g), ['$5.00', '$5.00'], text);

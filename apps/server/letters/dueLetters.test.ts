@@ -17,7 +17,7 @@ import { holds, readLetter } from './takeLetter.ts';
 
 const server = await sharedServer();
 
-/** The letters of a join, without its reminders: kind, occasion without its payment, and how many days after now each is due. */
+/** Returns a join's letters except reminders: kind, occasion without the payment's id, and in how many days each is due. */
 async function lettersOf(uuid: string, { deps }: TestServer = server): Promise<string[]> {
   const { rows } = await sql<{ letter: string }>`
     select kind || regexp_replace(occasion, '^[^ ]+', '') || ' +' || round(extract(epoch from due_at - now()) / 86400) as letter
@@ -27,7 +27,7 @@ async function lettersOf(uuid: string, { deps }: TestServer = server): Promise<s
   return rows.map(({ letter }) => letter);
 }
 
-/** The words of a letter of a join, as it would be sent now. */
+/** Returns the text of a join's letter as it would be sent now. */
 async function textOf(uuid: string, kind: LetterKind): Promise<string> {
   const { id } = await server.deps.database
     .selectFrom('letter')
@@ -160,7 +160,7 @@ test('a decision on a transcript is told once, and a final one again', async () 
   assert.deepEqual(await decisions(), ['proof-accepted +0', 'proof-rejected +0', 'proof-rejected final +0']);
 });
 
-/** The bank decides on a payment for a while, and then declines it. */
+/** Makes the bank hold a payment in `processing`, and then decline it. */
 async function declinedLate(id: string): Promise<void> {
   await server.stripeControl('processing', { hold: true });
   await payByCard(server, id);

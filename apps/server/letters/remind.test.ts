@@ -20,7 +20,7 @@ beforeEach(async () => {
 
 let people = 0;
 const newEmail = () => `left${++people}@example.com`;
-/** An undergraduate's join, left behind after its details. */
+/** Makes an undergraduate's join that was left after Student Details. */
 async function leftJoin(change: Partial<StudentDetails> = {}, isTOLA = false) {
   const client = server.client();
   const email = change.personalEmail ?? newEmail();
@@ -35,7 +35,7 @@ async function leftJoin(change: Partial<StudentDetails> = {}, isTOLA = false) {
 const order = (client: Client, uuid: string) =>
   client.call('setMembership', { params: { uuid }, body: { membershipId: 3 } });
 
-/** Time passes: every moment that decides about reminders moves back. */
+/** Lets time pass: moves all times that decide about reminders back. */
 async function pass(hours: number): Promise<void> {
   const by = sql`make_interval(secs => ${hours * 3600}::float)`;
   await sql`update letter set due_at = due_at - ${by}, next_try_at = next_try_at - ${by}, sent_at = sent_at - ${by}`.execute(
@@ -45,13 +45,13 @@ async function pass(hours: number): Promise<void> {
     update join_session set created_at = created_at - ${by}, updated_at = updated_at - ${by},
       paying_since = paying_since - ${by}, paid_at = paid_at - ${by}`.execute(database);
 }
-/** Time passes, and what is due is sent. */
+/** Lets time pass, and sends the reminders that are due then. */
 async function after(hours: number): Promise<void> {
   await pass(hours);
   await send();
 }
 const mailsTo = async (email: string) => (await server.letters()).filter(({ to }) => to === email);
-/** The subjects of the reminders that came to an email, the first one first. */
+/** Returns the subjects of the reminders to an email, the oldest first. */
 const remindersTo = async (email: string) =>
   (await mailsTo(email))
     .map(({ subject }) => subject)
@@ -69,7 +69,7 @@ const statesOf = async (uuid: string) => {
 
 test('who left a join behind is reminded after an hour and after two days, once each', async () => {
   const { client, uuid, email } = await leftJoin();
-  // As far as the card, with the email for the receipt.
+  // The joiner got as far as the card form, and gave an email for the receipt.
   await order(client, uuid);
   await openIntent(client, uuid);
   await sql`update payment set receipt_email = ${email} where session_uuid = ${uuid}`.execute(database);
@@ -278,12 +278,12 @@ test('who came by a link to the checkout has given no details, and is not remind
   assert.deepEqual(await statesOf(uuid), []);
 });
 
-/** The links of the reminder that has come to an email. */
+/** Returns the links in the newest reminder to an email. */
 async function linksTo(email: string) {
   const { headers, text } = await simpleParser(Buffer.from((await mailsTo(email))[0]!.raw, 'latin1'));
   const { unsubscribe } = headers.get('list') as unknown as { unsubscribe: { url: string } };
   const [page] = /http\S+\/unsubscribe\/\S+$/m.exec(text!)!;
-  // The test's server listens on another port than it says.
+  // The link names the public address; the test's server listens on another port.
   const oneClick = server.url + new URL(unsubscribe.url).pathname;
   return { oneClick, page: page!, token: page!.split('/').at(-1)! };
 }

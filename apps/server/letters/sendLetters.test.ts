@@ -22,7 +22,7 @@ beforeEach(async () => {
 });
 
 let people = 0;
-/** A member of whom one letter is due, and whom it goes to. */
+/** Makes a member to whom one letter is due, the confirmation. */
 async function dueLetter() {
   const email = `member${++people}@example.com`;
   const { uuid, intentId } = await paidJoin(server, server.client(), undefined, { personalEmail: email });
@@ -38,7 +38,7 @@ const notices = async () =>
   (await server.background.selectFrom('staff_notice').select('message').execute()).map(
     ({ message }) => message,
   );
-/** The next try is now, as when time has passed. */
+/** Makes the next try due now, as if time had passed. */
 const later = () =>
   sql`update letter set next_try_at = now() where due_at <= now()`.execute(server.background);
 

@@ -30,7 +30,7 @@ interface LogRecord {
   attributes: Attribute[];
 }
 
-/** A collector of OTLP over HTTP, which keeps what it is sent. */
+/** Starts an OTLP collector over HTTP, which keeps what it receives. */
 async function collector(t: TestContext) {
   const [spans, lines]: [Span[], LogRecord[]] = [[], []];
   let text = '';
@@ -54,7 +54,7 @@ async function collector(t: TestContext) {
 const attribute = ({ attributes }: Pick<Span, 'attributes'>, name: string) =>
   attributes.find(({ key }) => key === name)?.value.stringValue;
 
-/** What a process loads of OpenTelemetry beside its API is printed. */
+/** Returns settings with which a process prints each OpenTelemetry package, other than the API, that it loads. */
 function tellingWhatIsLoaded(t: TestContext): Record<string, string> {
   const hook = join(temporaryFolder(t), 'hook.mjs');
   writeFileSync(
@@ -83,7 +83,7 @@ test("a request, its calls to Stripe and its log lines are one trace, with Strip
   await server.hubspotFault({ kind: 'status', status: 500, times: 1 });
   const client = browser(sending.url);
   const { uuid, intentId, clientSecret } = await paidJoin(server, client, 'HONOR101');
-  // The sweep's first round asks Stripe for events, and HubSpot is told of the join.
+  // The background work calls both providers: the sweep's first round asks Stripe for events, and HubSpot is told of the join.
   const called = (what: string) =>
     sending.log().some(({ operation, provider }) => operation === what || provider === what);
   await until(() => called('GET /v1/events') && called('hubspot'), 30_000);
@@ -103,7 +103,7 @@ test("a request, its calls to Stripe and its log lines are one trace, with Strip
   assert.equal(line.body.stringValue, 'a provider was called');
   assert.equal(line.traceId, request.traceId);
   assert.equal(attribute(line, 'reqId'), attribute(request, 'induct.request_id'));
-  // The same on standard output, for who has no collector.
+  // Standard output has the same ids, for installations without a collector.
   const printed = sending.log().find(({ requestId }) => requestId === stripeId)!;
   assert.equal(printed.trace_id, request.traceId);
 

@@ -21,8 +21,8 @@ import { catchUpOnEvents } from '../settlement/catchUp.ts';
 import { keepReconciliation, reconcile } from '../settlement/reconcile.ts';
 import { serveMetrics } from './serveMetrics.ts';
 
-// Each alert is seen firing by its cause: a server is scraped before and after something goes wrong, and Prometheus's own tool is
-// asked what the rules say of a day on which it goes on like that.
+// Makes the cause of each alert: a server is scraped before and after something goes wrong. Then Prometheus's own tool evaluates the
+// rules for a day on which that goes on.
 
 const ops = join(import.meta.dirname, '../../../ops');
 const alertsFile = join(ops, 'alerts.yaml');
@@ -42,7 +42,7 @@ const { database } = server.deps;
 const metrics = await metricsOf(server);
 after(() => metrics.close());
 
-/** Where nobody listens. */
+/** A database address where nobody listens. */
 const nowhere = () => connect('postgres://nobody@127.0.0.1:9/none', { name: 'nowhere' });
 const change = (statement: ReturnType<typeof sql>) => statement.execute(database);
 const cleanMail = async () => {
@@ -53,11 +53,11 @@ const cleanMail = async () => {
 interface Cause {
   name: string;
   fires: string[];
-  /** It is about the process itself. In all others its figures are left out: the stand-ins and the test run in it, too. */
+  /** Whether the alert is about the process itself. All others ignore the process's figures: stand-ins and test run in it as well. */
   isOfProcess?: boolean;
-  /** Makes it, and gives the page that a scraper then sees; null when it sees none. */
+  /** Makes the cause. Returns the page that a scraper then gets; null if it gets none. */
   make(): Promise<string | null>;
-  /** Ends it. */
+  /** Removes the cause. */
   end?(): Promise<unknown>;
 }
 
@@ -212,7 +212,7 @@ const causes: Cause[] = [
     name: 'the disk is nearly full',
     fires: ['InductDiskLow'],
     async make() {
-      // All of any disk is less than this reserve.
+      // A reserve that is larger than any disk.
       const config = { ...server.deps.config, storageReserveBytes: 1e18 };
       const full = await serveMetrics({ ...server.deps, config }, 0);
       const page = await scrape(full.url);
@@ -263,7 +263,7 @@ const causes: Cause[] = [
   },
 ];
 
-/** `up` is what Prometheus itself writes of each scrape. */
+/** Returns a series with the labels that Prometheus adds. Prometheus itself writes `up` for each scrape. */
 const labelled = (series: string) => {
   const [name, labels = ''] = series.split(/[{}]/, 2);
   return `${name}{${[labels, 'job="induct"', 'instance="induct-1:9464"'].filter(Boolean).join(',')}}`;
@@ -272,7 +272,10 @@ const labelled = (series: string) => {
 const WELL_MINUTES = 5;
 const ILL_MINUTES = 30;
 
-/** A scrape each minute: first all is as before, then what grew goes on growing as it did, and what is stays. */
+/**
+ * Returns the values of each series, a scrape a minute: first those before. Afterwards counters go on growing as between the two
+ * pages, and other values stay as in the second.
+ */
 function seriesOf(before: string, after: string | null, isOfProcess: boolean) {
   const counters = new Set(
     before.matchAll(/^# TYPE (\S+) (?:counter|histogram)$/gm).map(([, name]) => name!),
@@ -338,7 +341,7 @@ test('rules and metrics are as Prometheus wants them', { skip: lacksPromtool }, 
   execFileSync(promtool!, ['check', 'rules', alertsFile], { stdio: 'pipe' });
   const { url, close } = await metricsOf(server);
   t.after(close);
-  // Those of Node are named by prom-client.
+  // Only our own metrics: prom-client names those of Node.
   const own = (await scrape(url)).split('\n').filter((line) => /^(# \w+ )?induct_/.test(line));
   const input = `${own.join('\n')}\n`;
   assert.equal(execFileSync(promtool!, ['check', 'metrics'], { input, encoding: 'utf8', stdio: 'pipe' }), '');

@@ -11,7 +11,7 @@ import { until } from '../../../tests/harness/until.ts';
 
 const server = await sharedServer();
 
-/** A scraper's page, by a server that asks the database anew each time; closed after the test. */
+/** Serves metrics that are read from the database again at each scrape, or after `keptMs`. Closed after the test. */
 async function watched(t: TestContext, keptMs = 0) {
   const metrics = await metricsOf(server, keptMs);
   t.after(() => metrics.close());
@@ -20,7 +20,7 @@ async function watched(t: TestContext, keptMs = 0) {
 
 const number = (page: string, name: string, ...labels: string[]) => sampleOf(page, name, ...labels) ?? 0;
 
-/** How much a sum of samples has grown from one page to the next. */
+/** Returns by how much a sum of samples has grown from one page to the next. */
 const growth = (before: string, after: string, name: string, ...labels: string[]) =>
   number(after, name, ...labels) - number(before, name, ...labels);
 
@@ -104,7 +104,7 @@ test('every queue shows how much waits and for how long, whoever else looks mean
   }
   assert.equal(number(page, 'induct_breaker_open', 'provider="hubspot"'), 0);
   assert.equal(number(page, 'induct_breaker_open', 'provider="mail"'), 0);
-  // Nobody has compared money with members yet: no figure, rather than none that differ.
+  // Before the first reconciliation there is no number of differences, rather than 0.
   assert.equal(sampleOf(page, 'induct_reconciliation_differences'), undefined);
   await sql`insert into reconciliation (started_at, finished_at, counts, differences) values (now(), ${hours(1)}, '{}', '[{}, {}]')`.execute(
     database,
@@ -115,7 +115,7 @@ test('every queue shows how much waits and for how long, whoever else looks mean
 });
 
 test('all scrapers together cost the database one statement in ten seconds', async (t) => {
-  // A server of which nothing else is asked: after an answer the shared one may still be writing.
+  // A server without other calls: the shared server may still be writing after an answer.
   const idle = await startTestServer();
   const { url, close } = await metricsOf(idle, 10_000);
   t.after(async () => {

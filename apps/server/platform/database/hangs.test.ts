@@ -19,7 +19,7 @@ before(async () => {
 });
 after(() => database.close());
 
-/** Between a server and the database; what comes while it is cut goes nowhere, and nobody is told. */
+/** A proxy between a server and its database. While cut, it drops all bytes and closes no connection. */
 async function network(databaseUrl: string) {
   const address = new URL(databaseUrl);
   const [host, port] = [address.hostname, Number(address.port)];
@@ -60,7 +60,7 @@ async function network(databaseUrl: string) {
 }
 
 const LONGEST_MS = 5_000;
-/** For what takes as long as the machine is busy. */
+/** Far longer than anything here takes, even on a busy machine. */
 const PATIENCE_MS = 30_000;
 
 for (const hanging of ['its processes stand still', 'the network swallows what is sent'] as const)
@@ -85,7 +85,7 @@ for (const hanging of ['its processes stand still', 'the network swallows what i
     if (hanging === 'its processes stand still') signal('SIGSTOP');
     else between.cut();
     try {
-      // At once, then whoever comes later.
+      // Thirty calls at once, and then later ones.
       const first = await Promise.all(
         Array.from({ length: 30 }, (_, index) =>
           index % 2 === 0 ? calls.statement(server) : calls.transaction(server),
@@ -95,7 +95,7 @@ for (const hanging of ['its processes stand still', 'the network swallows what i
       const ended = [...first, ...second];
       for (const { status, body, retryAfter } of ended)
         assert.deepEqual([status, body.message, retryAfter], [503, NO_DATABASE, '5']);
-      // By the server's own clock: how late a busy machine lets us read an answer is not its doing.
+      // By the time in the server's log: on a busy machine the test may read an answer late.
       const lineOf = ({ body }: (typeof ended)[number], msg: string) =>
         server.log().find((line) => line.msg === msg && String(line.reqId).startsWith(body.reference!));
       await until(() => ended.every((call) => lineOf(call, 'answered')), PATIENCE_MS);

@@ -21,7 +21,7 @@ after(async () => {
   await made.drop();
 });
 
-/** An empty database as the version left it whose last migration has this number. */
+/** Makes an empty database with the migrations up to this number. */
 async function databaseOf(last: string): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'induct-migrations-'));
   try {

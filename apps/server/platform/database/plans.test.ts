@@ -26,9 +26,9 @@ import { sweepPayments, sweepRefunds } from '../../settlement/sweep.ts';
 import { readStory } from '../../story/readStory.ts';
 import { readFigures } from '../../watch/gauges.ts';
 
-/** So many that the planner reads a table as a whole only where no index leads to the rows. */
+/** Enough joins that the planner reads a whole table only if no index leads to the rows. */
 const SESSIONS = 50_000;
-/** What has this many rows and more may only be read in part; the index of a queue has fewer. */
+/** No statement may read a whole table or index of this many rows or more. A queue's index has fewer. */
 const LARGE = 1_000;
 
 let server: TestServer;
@@ -52,7 +52,7 @@ interface Statement {
   values: unknown[];
 }
 
-/** The statements that the server sends while `work` runs, each text once. */
+/** Returns the statements that the server sends while `work` runs, each text once. */
 async function statementsOf(work: () => Promise<unknown>): Promise<Statement[]> {
   const statements = new Map<string, Statement>();
   const query = pg.Client.prototype.query as (...given: unknown[]) => unknown;
@@ -82,7 +82,7 @@ interface PlanNode {
   Plans?: PlanNode[];
 }
 
-/** What a statement would read as a whole, table or index: with these values, and as prepared for any. */
+/** Returns the tables and indexes that a statement would read as a whole, with these values or as a prepared statement. */
 async function readWhole({ text, values }: Statement): Promise<string[]> {
   const { rows } = await database.query<{ relname: string }>(
     "select relname from pg_class where relkind in ('r', 'i') and reltuples >= $1",
@@ -217,7 +217,7 @@ test('the statements of what runs in the background read by index', async () => 
     });
   });
   assert.ok(statements.length >= 10, `only ${statements.length} statements were seen`);
-  // That all joins are due at once is the test's doing.
+  // Left out: this statement is the test's own, which makes all joins due at once.
   await assertByIndex(
     statements.filter(({ text }) => text !== 'update join_session set crm_next_try_at = now()'),
   );

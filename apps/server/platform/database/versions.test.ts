@@ -18,14 +18,14 @@ import { browser, startTestServer, type TestServer } from '../../../../tests/har
 import { until } from '../../../../tests/harness/until.ts';
 import { isLater, version } from '../version.ts';
 
-/** The version before this one, on the tables of this one: docs/decisions/0024. */
+/** The previous version, which runs on this version's tables: docs/decisions/0024. */
 const previous = previousVersion();
 const skip =
   previous === null && 'git has no version before this one here (a shallow clone, or no repository)';
 const folder = mkdtempSync(join(tmpdir(), 'induct-previous-'));
 const oldMain = join(folder, 'apps/server/main.ts');
 
-/** For its stand-ins and its empty database alone: it answers nothing here. */
+/** Used only for its stand-ins and its empty database: no call goes to this server. */
 let stage: TestServer;
 let client: pg.Client;
 const running: ServerProcess[] = [];
@@ -45,7 +45,7 @@ after(async () => {
 });
 
 async function start(program?: string): Promise<ServerProcess> {
-  // The society's file is that of the version before, which refuses what it does not know.
+  // Uses the previous version's society file, since that version refuses unknown settings.
   const society = { SOCIETY_FILE: join(folder, 'society/society.yaml') };
   const server = await startServerProcess(withSettings(stage, society), program);
   running.push(server);
@@ -54,8 +54,8 @@ async function start(program?: string): Promise<ServerProcess> {
 
 let people = 0;
 /**
- * From an invite code to the welcome, with everything that can be bought or sent, each call to the next of the addresses; after
- * the payment to `afterwards`.
+ * Plays a join from an invite code to the welcome, with everything that can be bought or uploaded. Its calls go to `urls` in turn,
+ * and after the payment to `afterwards` in turn.
  */
 async function wholeJoin(urls: readonly string[], afterwards = urls): Promise<void> {
   let calls = 0;
@@ -67,7 +67,7 @@ async function wholeJoin(urls: readonly string[], afterwards = urls): Promise<vo
   await joiner.call('setCustomDonation', { params, body: { amount: '12.50' } });
   const paid = await payOrder(stage, joiner, uuid);
   turn = afterwards;
-  // The version before buys an upgrade of a customer alone.
+  // The previous version can charge an upgrade only to a customer.
   await until(async () => (await customerOf(uuid)) !== '', 30_000);
   const offer = await joiner.call('getUpgradeDetails', { params });
   assert.equal(offer.data.isEligibleForUpgrade, true);

@@ -7,7 +7,7 @@ import Fastify from 'fastify';
 import { until } from '../../../../tests/harness/until.ts';
 import { drainOnClose, stopAccepting } from './drain.ts';
 
-/** Listens, with a call that is answered when `answer` is called. */
+/** Starts a server with one call that is answered at once, and one that is answered when `answer` is called. */
 async function listening(patienceMs: number) {
   const app = Fastify({ return503OnClosing: false });
   drainOnClose(app, patienceMs);
@@ -66,7 +66,7 @@ test('what does not end within its patience is cut off', async () => {
   assert.deepEqual([await asked.text, await halfway.text], ['', '']);
 });
 
-/** One call on a connection that stays open, if the server lets it: the head of its answer. */
+/** Makes a call on a kept-alive connection. Returns the first part of the answer. */
 async function askOn(socket: Socket, path = '/quick'): Promise<string> {
   const answered = new Promise<string>((done) => socket.once('data', (chunk) => done(String(chunk))));
   socket.write(`GET ${path} HTTP/1.1\r\nHost: induct\r\n\r\n`);
@@ -91,7 +91,7 @@ test('connections that wait to be taken when a server closes are taken and answe
   const { app, open } = await listening(60_000);
   const { socket } = await open();
   await askOn(socket);
-  // What follows an answer comes before the next look for connections.
+  // Each connection sends its next call before the server looks for idle connections again.
   const waiting = Array.from({ length: 100 }, open);
   const closed = app.close();
   const heads = await Promise.all(waiting.map(async (opened) => askOn((await opened).socket)));
@@ -121,7 +121,7 @@ test('a connection that was quiet for long is let go no sooner than others, sinc
   await pause(1_100);
   const closed = app.close();
   await until(() => !app.server.listening, 5_000);
-  // Two looks at all connections.
+  // Long enough for the server to look at all connections twice.
   await pause(100);
   assert.match(await Promise.race([askOn(socket), text]), /connection: close/i);
   await closed;
@@ -133,7 +133,7 @@ test('a call that came while the process could not read is answered, however qui
   await askOn(socket);
   const closed = app.close();
   await until(() => !app.server.listening, 5_000);
-  // Timers are next then, before what is there to read.
+  // Now timers run next, before the server reads what has arrived.
   await setImmediate();
   socket.write('GET /quick HTTP/1.1\r\nHost: induct\r\n\r\n');
   const began = performance.now();

@@ -7,7 +7,7 @@ import { type Budget, sharedBudget } from './budget.ts';
 
 let made: TestDatabase;
 let database: Database;
-/** Two processes on one database. */
+/** Budgets of two processes on one database. */
 let one: Budget;
 let two: Budget;
 before(async () => {
@@ -29,11 +29,11 @@ const pass = (seconds: number) =>
   sql`update crm_budget set refilled_at = refilled_at - make_interval(secs => ${seconds}),
     blocked_until = blocked_until - make_interval(secs => ${seconds})`.execute(database);
 
-/** How many calls two processes that ask all the time may make in so many seconds; and how long the test itself took. */
+/** Counts the calls that two processes get in `seconds` when both ask all the time. `own` is how long the test itself took. */
 async function taken(kind: 'call' | 'search', seconds: number): Promise<{ calls: number; own: number }> {
   const began = performance.now();
   let calls = 0;
-  // Ten looks a second, which is often enough to take every token that comes.
+  // Ten tries a second are enough to take every new token.
   for (let look = 0; look < seconds * 10; look++) {
     await pass(0.1);
     while ((await (look % 2 ? one : two).take(kind, 'joiner')) === 0) calls++;
@@ -66,7 +66,7 @@ test('of searches a joiner is always before those who failed lately, and none is
   const waits: number[] = [];
   for (let look = 0, waitedFrom: number | null = null; look < 200; look++) {
     await pass(0.05);
-    // Those who guess ask first, each time, and a joiner comes every two seconds.
+    // Suspects always ask first. Every two seconds a joiner comes.
     while ((await one.take('search', 'suspect')) === 0) suspects++;
     if (look % 40 === 20) waitedFrom = look;
     if (waitedFrom === null || (await two.take('search', 'joiner')) > 0) continue;

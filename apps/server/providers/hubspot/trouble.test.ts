@@ -10,7 +10,7 @@ import { type Budget, type CallKind, noBudget } from './budget.ts';
 import { type HubspotClient, hubspotClient } from './client.ts';
 import { CrmDenied, CrmRefused, CrmUnavailable } from './errors.ts';
 
-/** What every call is answered. */
+/** The answer to every call. */
 let answer: { status: number; headers?: Record<string, string>; body: unknown };
 const server = createServer((request, response) => {
   request.resume();
@@ -53,7 +53,7 @@ const file = () => ({
   sizeBytes: 1,
   bytes: Readable.from([Buffer.from('%')]),
 });
-/** Every call, and whether it is about one record, which HubSpot may not know. */
+/** Every call, and whether it is about a single record, which HubSpot may not know. */
 const calls: [name: string, call: () => Promise<unknown>, isAboutOne: boolean][] = [
   ['getContact', () => client.getContact('101', 10_000), true],
   ['findByCode', () => client.findByCode('HONOR101', { timeoutMs: 10_000, who: 'joiner' }), false],
@@ -92,7 +92,7 @@ interface Expected {
   status: number;
   policyName?: string;
   as: typeof CrmRefused | typeof CrmDenied | typeof CrmUnavailable;
-  /** What the notice says; null where the trouble ends by itself. */
+  /** The notice to staff. Null if the trouble ends by itself. */
   notice: RegExp | null;
   counts: [string, ('kind' | 'all')?, number?];
 }
@@ -156,7 +156,7 @@ for (const { status, policyName, as, notice, counts } of table)
         assert.deepEqual(told, [], name);
         continue;
       }
-      // Which asks for nothing but whether it may: a refusal of its empty batch is a yes.
+      // This call sends an empty batch to find out whether the token may write. If HubSpot refuses the batch itself, it may.
       if (name === 'mayWrite' && as === CrmRefused) await call();
       else await assert.rejects(call(), (error) => error instanceof as, name);
       assert.equal(told.length, 1, name);
@@ -200,7 +200,7 @@ test('a scope that is lacking is named to staff', async () => {
 
 const batch = (results: unknown) => JSON.stringify({ status: 'COMPLETE', results });
 const contact = { id: '101', properties: {}, createdAt: '2026-11-01T00:00:00.000Z' };
-/** What HubSpot never answers: status and body. */
+/** Answers that HubSpot never gives: status and body. */
 const unreadable: [name: string, status: number, body: string][] = [
   ['an empty object', 200, '{}'],
   ['an array', 200, '[]'],
@@ -229,9 +229,9 @@ for (const [name, status, body] of unreadable)
     const location = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}/`;
     answer = { status, body, headers: { location, 'x-hubspot-correlation-id': '7f9d' } };
     for (const [call, make] of calls) {
-      // Of the probe, an answer is all that is wanted.
+      // The probe only wants an answer, whatever its content.
       if (call === 'mayWrite' && body.startsWith('{') && status === 200 && body.endsWith('}')) continue;
-      // Ids are all that is read of what was deleted; an id alone names a file and a note.
+      // Of deleted contacts only the ids are read.
       if (call === 'deletedContacts' && /properties|time/.test(name)) continue;
       told = [];
       counted = [];
@@ -274,7 +274,7 @@ test('an error of HubSpot’s whose parts are not what they should be is read wi
     }
 });
 
-/** HubSpot tells what is wrong beside its message, within it, or both. */
+/** HubSpot says what is wrong in a field of its own, within its message, or in both. */
 const within = (name: string) =>
   `Property values were not valid: [{"isValid":false,"message":"no","error":"INVALID_EMAIL","name":"${name}"}]`;
 const beside = (name: string) => [{ code: 'INVALID_EMAIL', context: { propertyName: [name] } }];
@@ -295,7 +295,7 @@ for (const [isEmail, error] of [
     };
     const outcome = (await client.createContacts(write)).get('a')!;
     assert.deepEqual([outcome.kind, 'isEmail' in outcome && outcome.isEmail], ['refused', isEmail]);
-    // Staff read of an email by its join, which is sent without it.
+    // A refused email causes no notice here: staff are told when its join is sent without it.
     for (const { notice } of told) assert.equal(notice === null, isEmail);
   });
 

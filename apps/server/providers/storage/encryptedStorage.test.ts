@@ -194,7 +194,7 @@ for (const [where, arrange] of [
   test(`${where}, a document that is removed while it is read is gone, and not tampered with`, async (t) => {
     const { store, storage } = await arranged(t);
     const { key } = await storage.put(piecesOf(document), anything);
-    // Between the document and its envelope.
+    // The process ends after the document and before its envelope.
     const removing: ByteStore = {
       ...store,
       async read(name) {
@@ -244,7 +244,7 @@ for (const [where, arrange] of [
     );
     assert.equal(await text(await store.read(envelopeOf(key))), envelope);
     assert.ok((await documentOf(storage, key)).equals(document));
-    // What a backup of before has is plain.
+    // An older backup has the document unencrypted.
     await storage.remove(key);
     const check = async (file: { sha256: Buffer }) => assert.deepEqual(file.sha256, sha256);
     await storage.putStored(key, piecesOf(document), null, check, document.length);

@@ -16,7 +16,7 @@ import { DocumentFault } from './storage.ts';
 const STORED_CHUNK = CHUNK_BYTES + 16;
 const dataKey = (name = 'a'): DataKey => ({ key: randomBytes(32), name });
 
-/** In pieces of `size` bytes, as a network gives them. */
+/** Yields bytes in pieces of `size`, as they come from a network. */
 async function* inPieces(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
@@ -26,7 +26,7 @@ const restore = (stored: Buffer, key: DataKey, size = 50_000) =>
   buffer(decrypted(inPieces(stored, size), key));
 const isRefused = (stored: Buffer, key: DataKey, message?: string) =>
   assert.rejects(restore(stored, key), DocumentFault, message);
-/** The stored chunks, without what is before them. */
+/** Returns the stored chunks, without the header before them. */
 const chunksOf = (stored: Buffer) =>
   Array.from({ length: Math.ceil((stored.length - MAGIC.length) / STORED_CHUNK) }, (_, number) =>
     stored.subarray(MAGIC.length + number * STORED_CHUNK, MAGIC.length + (number + 1) * STORED_CHUNK),
@@ -105,7 +105,7 @@ test('a document is read by its own key and under its own name alone', async () 
 });
 
 test('no two chunks have a nonce in common, and none is the one that ends another', async () => {
-  // GCM is a counter mode: equal bytes under one nonce would be stored as equal bytes.
+  // GCM is a counter mode: with one nonce, equal bytes would be stored as equal bytes.
   const key = dataKey();
   const stored = chunksOf(await store(Buffer.alloc(4 * CHUNK_BYTES), key)).map((chunk) =>
     chunk.subarray(0, 64),

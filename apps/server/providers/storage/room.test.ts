@@ -20,7 +20,7 @@ function scratch(t: TestContext): string {
   return path;
 }
 
-/** Bytes that come in pieces, beside those of others; `seen` is called with each. */
+/** Returns bytes that arrive in pieces, in turn with other streams. `seen` is called at each piece. */
 function stream(bytes: number, seen: () => void = () => {}): Readable {
   return Readable.from(
     (async function* () {
@@ -33,7 +33,7 @@ function stream(bytes: number, seen: () => void = () => {}): Readable {
   );
 }
 
-/** How many were kept; the others had no room. */
+/** Counts the files that were stored. The others found no room. */
 async function keptOf(files: readonly Promise<StoredFile>[]): Promise<number> {
   const ends = await Promise.allSettled(files);
   for (const end of ends)
@@ -88,7 +88,7 @@ test('whoever looks, writes and ends in whatever order, no byte goes into the re
 for (const expected of ['known', 'unknown'])
   test(`twenty files at once, of ${expected} length, stay out of the reserve, and what they left is there for the next one`, async (t) => {
     const folder = scratch(t);
-    // One may be removed between the two.
+    // A file may be removed after it was listed and before its size is read.
     const sizeOf = (name: string) => statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0;
     const used = () => readdirSync(folder).reduce((sum, name) => sum + sizeOf(name), 0);
     const capacity = 20 * MIB;
@@ -105,7 +105,7 @@ for (const expected of ['known', 'unknown'])
       );
     const kept = await keptOf(Array.from({ length: 20 }, () => send(4 * MIB)));
     assert.ok(most > 0 && most <= capacity, `${most} bytes were there at once`);
-    // Their bytes fit beside one another, so those that were let in are all kept.
+    // Files with a known size are let in only while there is room for all of them, so each of those is stored.
     if (expected === 'known') assert.equal(kept, 4);
     assert.equal(used(), 0);
     assert.equal(await keptOf([send(19 * MIB)]), 1);

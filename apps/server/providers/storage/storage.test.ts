@@ -16,13 +16,13 @@ import { type ByteStore, StorageDown, StorageFull } from './storage.ts';
 
 interface Arranged {
   storage: ByteStore;
-  /** The same with another reserve of its disk. */
+  /** Returns the storage with another reserve of disk space. */
   reserving(bytes: number): ByteStore;
-  /** Where bytes arrive. */
+  /** The folder for uploads in progress. */
   folder: string;
-  /** The names of all that is kept, whole or not. */
+  /** Returns the names of all files, complete or not. */
   names(): string[];
-  /** Leaves a file behind as a process does that is killed while it arrives. */
+  /** Leaves an incomplete file behind, as a process does that is killed during an upload. Returns its name. */
   leavePart(): Promise<string>;
 }
 
@@ -33,7 +33,7 @@ function scratch(t: TestContext): string {
 }
 const inFolder = (folder: string) => (existsSync(folder) ? readdirSync(folder) : []);
 
-/** What was being written when the power went: {@link arrive}, and nobody to clean up after it. */
+/** Leaves behind what {@link arrive} had written when the power failed. */
 async function leavePart(folder: string): Promise<string> {
   let left = '';
   let name = '';
@@ -187,7 +187,7 @@ test('an object is private by its bucket, and an attachment without a type to wh
   });
 });
 
-/** A bucket in which two processes died in the middle of an upload, and one is at it. */
+/** A bucket in which two processes died during an upload, and a third is uploading. */
 test('uploads that nobody finishes are found in the bucket and taken back, of those of others none', async (t) => {
   const { storage, s3, names } = await inABucket(t);
   const { key } = await storage.put(Readable.from([letters]), anything);

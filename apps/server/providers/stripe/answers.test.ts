@@ -12,10 +12,10 @@ interface Raw {
   status: number;
   body: string;
   headers?: Record<string, string>;
-  /** The rest of the body comes a byte at a time, and never ends. */
+  /** After this, the body goes on byte by byte and never ends. */
   trickles?: boolean;
 }
-/** What every call is answered. */
+/** The answer to every call. */
 let answer: Raw;
 let asked = 0;
 const server = createServer((request, response) => {
@@ -61,7 +61,7 @@ const now = new Date();
 async function drain(list: AsyncIterable<unknown>): Promise<void> {
   for await (const _ of list);
 }
-/** Every call of the provider that makes a request. */
+/** Every method of the provider that makes a request. */
 const calls: Record<Exclude<keyof PaymentProvider, 'readEvent'>, () => Promise<unknown>> = {
   createCustomer: () =>
     payments.createCustomer({
@@ -97,7 +97,7 @@ const calls: Record<Exclude<keyof PaymentProvider, 'readEvent'>, () => Promise<u
 };
 
 const list = (data: unknown) => JSON.stringify({ object: 'list', url: '/', has_more: false, data });
-/** What Stripe never answers. */
+/** Answers that Stripe never gives. */
 const unreadable: Record<string, Raw> = {
   'an empty object': { status: 200, body: '{}' },
   'an array': { status: 200, body: '[]' },
