@@ -50,7 +50,7 @@ after(async () => {
   await postgres?.stop();
 });
 
-/** Runs a command with the settings of the test server, some of them changed. */
+/** Runs a command with the test server's settings, except for `change`. */
 async function run(t: TestContext, command: LoneCommand, args: string[], change: Partial<Config> = {}) {
   let out = '';
   const say = (text: string) => {
@@ -64,7 +64,7 @@ async function run(t: TestContext, command: LoneCommand, args: string[], change:
   }
 }
 
-/** A paid join with a transcript of its own bytes: its key in the storage. */
+/** Makes a paid join with a transcript that no other join has. Returns the document's key in the storage. */
 async function uploaded(on = server, bytes = pdf({ trailer: `/Of (${randomUUID()})` })): Promise<string> {
   const client = on.client();
   const { uuid } = await paidJoin(on, client);
@@ -77,7 +77,7 @@ async function uploaded(on = server, bytes = pdf({ trailer: `/Of (${randomUUID()
   return storage_key;
 }
 
-/** A backup with at least one document, in a folder of its own. */
+/** Makes a backup that has at least one document. */
 async function madeBackup(t: TestContext): Promise<{ folder: string; key: string }> {
   const key = await uploaded();
   const folder = join(temporaryFolder(t), 'backup');
@@ -86,7 +86,7 @@ async function madeBackup(t: TestContext): Promise<{ folder: string; key: string
   return { folder, key };
 }
 
-/** Where nothing is yet: an empty database and an empty folder for documents. */
+/** Makes an empty database and an empty folder for documents, to restore into. */
 async function elsewhere(t: TestContext): Promise<Partial<Config> & { documents: string }> {
   const documents = join(temporaryFolder(t), 'documents');
   return {
@@ -106,7 +106,7 @@ async function rowsOf(databaseUrl: string, statement: string): Promise<unknown[]
 }
 const tables = "select from pg_class where relnamespace = 'public'::regnamespace";
 
-/** A restore that is refused: nothing is in the database or among the documents afterwards. */
+/** Asserts that a restore is refused with a sentence, and leaves the database and the documents empty. */
 async function refuses(t: TestContext, folder: string, sentence: RegExp, args = ['--yes']): Promise<void> {
   const to = await elsewhere(t);
   const { code, out } = await run(t, restoreCommand, [folder, ...args], to);
@@ -118,7 +118,7 @@ async function refuses(t: TestContext, folder: string, sentence: RegExp, args = 
 test('a backup and a restore ask the one of several hosts that takes writes', { skip }, async (t) => {
   const { databaseUrl } = server.deps.config;
   const nobody = await freePort();
-  // In the form of libpq, which its tools would take to mean any host.
+  // A URL with several hosts. PostgreSQL's tools would use whichever of them answers.
   const atSeveral = (url: string) => url.replace('@', `@127.0.0.1:${nobody},`);
   const folder = join(temporaryFolder(t), 'backup');
   const saved = await run(t, backupCommand, [folder], { databaseUrl: atSeveral(databaseUrl) });
@@ -300,7 +300,7 @@ test('backup wants a folder that is new or empty, and writes nothing into anothe
   assert.equal(again.code, 1, 'a backup is not written over');
 });
 
-/** A folder with a program that passes for one of PostgreSQL's. */
+/** Makes a folder with a program that has the name of one of PostgreSQL's tools. */
 function impostor(
   t: TestContext,
   tool: 'pg_dump' | 'pg_restore',
@@ -314,7 +314,7 @@ function impostor(
   return folder;
 }
 
-/** For the rest of a test, programs are looked for there first, or there alone. */
+/** Changes PATH until the end of the test. */
 function withPath(t: TestContext, place: string): void {
   process.env.PATH = place;
   t.after(() => {
@@ -437,7 +437,7 @@ test('a restore that fails leaves the database empty, and the same command works
 }, async (t) => {
   const { folder, key } = await madeBackup(t);
   const to = await elsewhere(t);
-  // It fails late: tables and rows are there by then.
+  // The restore fails late, when tables and rows exist.
   await rowsOf(
     to.databaseUrl!,
     `create function refuse() returns event_trigger language plpgsql as $$ begin raise 'no index here'; end $$;
@@ -451,7 +451,7 @@ test('a restore that fails leaves the database empty, and the same command works
   );
   assert.deepEqual(await rowsOf(to.databaseUrl!, tables), []);
   await rowsOf(to.databaseUrl!, 'drop event trigger refusing; drop function refuse()');
-  // What is in the storage already is left when it is the same, and replaced when it is not.
+  // A document that the storage already has is left if it is the same, and replaced otherwise.
   writeFileSync(join(to.documents, key), 'another');
   const { code, out } = await run(t, restoreCommand, [folder, '--yes'], to);
   assert.equal(code, 0, out);

@@ -51,7 +51,7 @@ async function run(t: TestContext, command: LoneCommand, args: string[], change:
   }
 }
 
-/** An uploaded document: its bytes, and its name in the storage. Those of other tests are gone. */
+/** Uploads a document after deleting those of other tests. Returns its bytes and its key in the storage. */
 async function uploaded(): Promise<{ key: string; bytes: Buffer }> {
   await server.deps.database.deleteFrom('document').execute();
   const bytes = pdf({ size: 100_000, trailer: `/Of (${randomUUID()}) ` });
@@ -64,13 +64,13 @@ async function uploaded(): Promise<{ key: string; bytes: Buffer }> {
   return { key, bytes };
 }
 
-/** The storage of the server while it has these keys. */
+/** Opens the server's storage with these keys. */
 const storageWith = (documentKeys: Config['documentKeys'], change: Partial<Config> = {}) =>
   openStorage({ ...server.deps.config, ...change, documentKeys });
 const contentOf = async (key: string, ...where: Parameters<typeof storageWith>) =>
   buffer(await (await storageWith(...where)).read(key));
 
-/** An empty database, and a folder for documents, which may have some. */
+/** Makes an empty database, and returns it with a folder for documents, which may contain some. */
 async function elsewhere(t: TestContext) {
   const folder = join(temporaryFolder(t), 'documents');
   return {
@@ -79,7 +79,7 @@ async function elsewhere(t: TestContext) {
     folder,
   };
 }
-/** What a file of a folder has. */
+/** Returns the bytes of a file in a folder. */
 const fileIn = (folder: string, name: string) => readFileSync(join(folder, name));
 
 test('encrypted documents are compared, saved and restored as they are stored, and a restore needs no key', {
@@ -171,7 +171,7 @@ test('a backup of before there was a key is restored encrypted, and leaves what 
   assert.equal((await run(t, backupCommand, [folder])).code, 0);
   server.deps.storage = storage;
   const manifest = join(folder, 'manifest.json');
-  // As version 0.5.0 has written it.
+  // The manifest as version 0.5.0 wrote it.
   const { unchecked: _, ...before } = JSON.parse(readFileSync(manifest, 'utf8'));
   writeFileSync(manifest, JSON.stringify({ ...before, format: 1 }));
   const to = await elsewhere(t);

@@ -194,7 +194,7 @@ test('what is being paid can be looked at, however long it takes, and nothing be
       body: {},
     });
   assert.equal((await remove()).status, 409);
-  // The payer is with the bank, and nobody has looked for a while.
+  // The payer is at the bank's page, and Stripe was last asked a minute ago.
   await sql`
     with looked as (update payment set looked_at = now() - interval '1 minute' where session_uuid = ${uuid})
     update join_session set paying_since = now() - interval '1 minute' where uuid = ${uuid}`.execute(

@@ -19,11 +19,11 @@ import { refundJoin } from '../refunds/refundJoin.ts';
 import { bringAllMemberships } from './bringMemberships.ts';
 import { diffCommand, linkCommand } from './commands.ts';
 
-/** Contacts that joins have created in HubSpot, which nobody had named: they are proven to be the joiner's. */
+/** Contacts that joins created in HubSpot because no invitation or link named one. They are proven to be the joiner's. */
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 const { database } = server.deps;
 
-/** A self-nomination with an order. */
+/** Makes a self-nomination with an order. */
 async function selfNominated(personalEmail: string, { isTOLA = true, firstName = 'Jordan' } = {}) {
   const client = server.client();
   const body = { hasConfirmedEligibility: true, isTOLA } as const;
@@ -34,7 +34,7 @@ async function selfNominated(personalEmail: string, { isTOLA = true, firstName =
   return { client, uuid };
 }
 
-/** A self-nominated member, and the contact that their join has created. */
+/** Makes a self-nominated member. Returns the contact that the join has created. */
 async function member(personalEmail: string, given: { isTOLA?: boolean } = {}) {
   const { client, uuid } = await selfNominated(personalEmail, given);
   const { intentId } = await payOrder(server, client, uuid);
@@ -56,7 +56,7 @@ const contactsOf = async (uuid: string) =>
   (await membershipsOf(server, uuid)).map(({ contact_id }) => contact_id);
 const statusOf = async (id: string) => (await atHubspot(server, id, 'membership_status')).membership_status;
 
-/** Joins by a signed link to a contact: it leads there also while HubSpot is down. */
+/** Starts a checkout by a signed link to a contact, which works while HubSpot is down, too. */
 function followLink(contactId: string, client = server.client()) {
   const { exp, sig } = server.deps.links.sign(
     { kind: 'checkout', contactId, parameters: {} },
@@ -178,7 +178,7 @@ test('of two merged contacts of which a self-nomination created one, HubSpot say
   await refundJoin(server.deps, linked.joinSessionUuid, everything);
   await deliver(server);
   assert.equal(await statusOf(id), 'member');
-  // What stood in the way has ended.
+  // The other membership, which was in the way, has ended.
   await bringAllMemberships(database);
   assert.deepEqual(await contactsOf(self.uuid), [id]);
 });
@@ -191,7 +191,7 @@ test('memberships of before are those of the contact that their join created, bu
   );
   await sql`update contact set is_member = false where id = ${second.id}`.execute(database);
   const browser = server.client();
-  // As it was sold by the version before: HubSpot was down.
+  // HubSpot is down, so the link sells what the contact may already have, as the previous version did.
   await server.hubspotFault({ kind: 'status', status: 503 });
   const { joinSessionUuid } = (await followLink(second.id, browser)).data;
   await server.hubspotFault(null);

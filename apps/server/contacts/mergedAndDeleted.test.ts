@@ -36,7 +36,7 @@ const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
 const atCrm = (method: string, path: string, body?: object) =>
   askHubspot(server.hubspotUrl, method, path, body);
 let people = 0;
-/** A contact with an invite code of their own, and of whom HubSpot says no more. */
+/** Creates a contact with an invite code. Other properties are as in `more`. */
 async function person(more: Record<string, string> = {}): Promise<{ id: string; code: string }> {
   const code = `PERSON${++people}`;
   const { id } = await atCrm('POST', '', {
@@ -72,9 +72,9 @@ const contactOf = async (uuid: string) =>
 const profileOf = async (id: string) =>
   (await sql<{ profile: object }>`select profile from contact where id = ${id}`.execute(server.background))
     .rows[0]?.profile;
-/** The arguments of the refund that a notice names. */
+/** Returns the arguments of the refund command in a notice. */
 const argumentsOf = (notice: string) => /operator -- refund (.*)$/.exec(notice)![1]!.split(' ');
-/** What learns of it: the joiner's own page, or a command of staff. */
+/** The ways in which the server learns of a merge or deletion: a joiner's page, or a staff command. */
 const ways: [string, (id: string) => Promise<unknown>][] = [
   ['a read', (id) => server.deps.contacts.refresh(id)],
   ['a sync', sync],
@@ -192,7 +192,7 @@ for (const [way, learn] of ways.slice(0, 2))
     const [one, two] = [await person(), await person()];
     const client = server.client();
     const open = await startJoin(client, two.code);
-    // HubSpot is yet to be told: what is known of the membership is ours.
+    // HubSpot has not been told yet, so only our database knows of the membership.
     const { uuid } = await paidJoin(server, server.client(), one.code);
     const merged = await merge(one.id, two.id);
     await learn(two.id);
@@ -311,7 +311,7 @@ test('HubSpot has the sum of what two merged contacts have bought, and says memb
   await refundJoin(server.deps, uuid, membershipOnly);
   await paidJoin(server, server.client(), two.code, { personalEmail: 'two.sum@example.com' });
   await deliver(server);
-  // The primary one keeps what it says: former, and nothing paid.
+  // The contact that stays keeps its own properties: a former member, and nothing paid.
   const merged = await merge(one.id, two.id);
   for (const id of [one.id, two.id]) await server.deps.contacts.refresh(id);
   await deliver(server);

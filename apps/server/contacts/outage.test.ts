@@ -6,7 +6,7 @@ import { deliver } from '../../../tests/harness/deliver.ts';
 import { beginPayment, details, openIntent, payByCard, reportPayment } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
 
-/** `npm run test:long` runs the same with twenty times as many. */
+/** `npm run test:long` runs the same with twenty times as many joins. */
 const isLong = process.env.TEST_LENGTH === 'long';
 const JOINS = isLong ? 500 : 25;
 /** Longer than any joiner waits. */
@@ -15,7 +15,7 @@ const SLOWEST_MS = 2_500;
 
 const server = await sharedServer();
 
-/** Invitations of contacts that an import has told us of and HubSpot not yet. */
+/** Imports invitations of contacts that the mirror has not read from HubSpot yet. */
 async function invite(prefix: string): Promise<void> {
   await sql`
     with people as (
@@ -27,7 +27,7 @@ async function invite(prefix: string): Promise<void> {
   );
 }
 
-/** A whole join; tells how long its slowest call took, in ms. */
+/** Plays a whole join. Returns how long its slowest call took (ms). */
 async function join(
   client: Client,
   prefix: string,
@@ -77,7 +77,7 @@ const outages: [string, string, readonly object[]][] = [
 for (const [what, prefix, faults] of outages)
   test(`while HubSpot ${what}, ${JOINS} joins finish without waiting for it, and all of it is delivered afterwards`, async () => {
     await invite(prefix);
-    // HubSpot gets to know these people only after the outage: what it knows now is nothing.
+    // HubSpot does not have these people before the outage ends.
     for (const one of faults) await server.hubspotFault(one);
     let next = 1;
     const slowest: number[] = [];

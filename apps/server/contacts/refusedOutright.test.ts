@@ -6,7 +6,7 @@ import { details } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { pushDue } from './push.ts';
 
-/** The first status is looked at in full; the others take the same way. */
+/** The first status is tested with many joins; the others take the same path. */
 const MANY = { joins: 500, seconds: 3600 };
 const SOME = { joins: 120, seconds: 600 };
 
@@ -21,7 +21,7 @@ beforeEach(async () => {
 
 const requests = () => requestsTo(server.hubspotUrl);
 
-/** Joins of people whom HubSpot does not know, finished and due. */
+/** Makes finished joins, due now, of people whom HubSpot does not know. */
 async function finishJoins(word: string, joins: number): Promise<void> {
   await sql`
     insert into join_session (state, origin, programme, details, paid_at, profile_revision, created_at)
@@ -30,7 +30,7 @@ async function finishJoins(word: string, joins: number): Promise<void> {
     from generate_series(1, ${joins}::int) n`.execute(server.background);
 }
 
-/** What is due by itself in so many seconds, sent in rounds that are ten seconds apart. */
+/** Lets `seconds` pass in rounds of ten seconds, and sends in each what is due. */
 async function serve(seconds: number): Promise<void> {
   const step = sql`make_interval(secs => 10)`;
   for (let passed = 0; passed < seconds; passed += 10) {

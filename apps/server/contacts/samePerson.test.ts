@@ -103,7 +103,7 @@ test('a join is linked to a contact who holds nothing of what it still holds', a
     assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
     return uuid;
   };
-  // Of theirs the upgrade is left, of this one the membership.
+  // The first person keeps the upgrade alone, this one the membership.
   const theirs = await upgraded('HONOR103', 'first.try@example.com');
   await refundJoin(server.deps, theirs, { ...everything, upgrade: false });
   const uuid = await upgraded('LINCOLN2026', 'second.try@example.com');
@@ -276,7 +276,7 @@ test("a contact that was there before a join is not the join's, whatever it says
   const personalEmail = 'before@example.com';
   const before = await orderingJoin(server.client(), 'LINCOLN2026', { personalEmail });
   await deliver(server);
-  // Of a join that is erased since.
+  // The join has been erased meanwhile.
   await sql`update join_session set owns_hubspot_contact = false where uuid = ${before}`.execute(
     server.deps.database,
   );

@@ -14,14 +14,14 @@ import { until } from '../../../tests/harness/until.ts';
 import { connect, type Database } from '../platform/database/client.ts';
 import { patience } from '../platform/database/patience.ts';
 
-/** `npm run test:long` runs the same with twenty times as many. */
+/** `npm run test:long` runs the same with twenty times as many joins. */
 const JOINS = process.env.TEST_LENGTH === 'long' ? 20_000 : 1_000;
 const FIRST_CONTACT = 500_000;
 const PATIENCE_MS = 170_000;
 
 const server = resolve(import.meta.dirname, '../main.ts');
 
-/** A server process that sends; resolved when it listens. */
+/** Starts a server process that sends joins to HubSpot. Resolves when it listens. */
 async function startServer(t: TestContext, env: Record<string, string>): Promise<ChildProcess> {
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', server], {
     env: { PATH: process.env.PATH, ...env },
@@ -32,7 +32,7 @@ async function startServer(t: TestContext, env: Record<string, string>): Promise
   return child;
 }
 
-/** Finished joins, half of them of contacts that HubSpot knows, half of people it does not. */
+/** Makes finished joins: half are of contacts that HubSpot has, half of people whom it does not know. */
 async function finishJoins(database: Database): Promise<void> {
   await sql`
     insert into contact (id, profile, email, fetched_at)
@@ -72,7 +72,7 @@ test(`${JOINS} finished joins reach HubSpot within its limits, in full batches, 
       id: String(FIRST_CONTACT + index + 1),
       properties: {
         firstname: 'Before',
-        // What staff wrote after the form was filled in.
+        // Staff changed the city after the form was filled in.
         city: 'Houston',
         email: `known${index + 1}@example.com`,
       },
@@ -99,7 +99,7 @@ test(`${JOINS} finished joins reach HubSpot within its limits, in full batches, 
       await once(process, 'never', { signal: AbortSignal.timeout(20) }).catch(() => {});
     process.kill('SIGKILL');
     await once(process, 'exit');
-    // What the dead process had taken is due again in a minute; this is that minute.
+    // Rows that a dead process had taken are due again after a minute. Makes them due now.
     await sql`update join_session set crm_next_try_at = now()`.execute(database);
   }
   const last = await startServer(t, env);
@@ -114,7 +114,7 @@ test(`${JOINS} finished joins reach HubSpot within its limits, in full batches, 
     'no limit was exceeded and nothing was refused',
   );
   const batches = ledger.filter(({ path }) => /\/batch\/(update|create|upsert)$/.test(path)).length;
-  // A kill may cost the batch that was under way.
+  // A kill may lose the batch that was being sent, which is then sent again.
   assert.ok(batches <= (JOINS / 100) * 1.05 + 2, `${batches} batch writes for ${JOINS} joins`);
   t.diagnostic(`${batches} batch writes`);
 
@@ -143,7 +143,7 @@ test(`${JOINS} finished joins reach HubSpot within its limits, in full batches, 
         firstname: `First${n}`,
         lastname: `Last${n}`,
         address: `${n} Oak Street`,
-        // The member changed it, or left it as it was: then staff's stays.
+        // If the member left the city unchanged, the city that staff wrote stays.
         city: n % 2 === 0 ? 'Dallas' : isKnown ? 'Houston' : 'Austin',
         email: isKnown ? `known${n}@example.com` : `join${n}@example.com`,
         join_stage: 'paid',

@@ -25,10 +25,10 @@ const server = await sharedServer({}, { hubspotLimits: 'off' });
 const { database } = server.deps;
 const pin = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
 
-/** Whoever paid under one name and email is a member as long as one of their memberships is held. */
+/** One email for all joins of a test: their payer is a member as long as one of the memberships is held. */
 const person = (id: string) => ({ personalEmail: `several-${id}@example.com` });
 
-/** What HubSpot says that a contact has bought. */
+/** Returns what a contact has bought according to HubSpot. */
 async function boughtBy(id: string) {
   await deliver(server);
   const told = await atHubspot(
@@ -42,7 +42,7 @@ async function boughtBy(id: string) {
   return [told.membership_status, told.membership_name, told.upgrade_name || null, told.amount_paid];
 }
 
-/** The membership, by a link to a contact. */
+/** Buys a membership by a link to a contact. */
 async function paidByLink(hubspotContactId: string) {
   const client = server.client();
   const { data } = await client.call('initiateCheckout', { body: { hubspotContactId } });
@@ -51,7 +51,7 @@ async function paidByLink(hubspotContactId: string) {
   return payOrder(server, client, uuid);
 }
 
-/** An upgrade that a contact buys by a link, in a join of its own. */
+/** Buys an upgrade by a link to a contact, in a join of its own. */
 async function upgradeByLink(hubspotContactId: string): Promise<string> {
   const client = server.client();
   const { data } = await client.call('initiateCheckout', { body: { hubspotContactId, mainProductId: 10 } });
@@ -221,7 +221,7 @@ test('a contact that a join leaves for another is told again of the membership t
   assert.deepEqual(await boughtBy(id), ['former', 'Membership', null, '0.00']);
 });
 
-/** Two siblings who joined by a school's code with one email, which is that of a contact; the second one gave ten dollars. */
+/** Makes two siblings who joined by a school's code with the email of one contact. The second one donated ten dollars. */
 async function siblings(email: string) {
   const shared = await newContact(server, email);
   const { uuid: first } = await paidJoin(server, server.client(), 'LINCOLN2026', {

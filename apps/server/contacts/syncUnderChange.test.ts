@@ -53,7 +53,7 @@ const sync = (client = hubspot) => syncContacts({ ...server.deps, database: serv
 test('a sync loses nobody who changes while it reads, wherever it is', async () => {
   await sync();
   const ids = await create('moving');
-  // One by one: each has a time of its own, as when staff work.
+  // One by one, so that each change has its own time, as when staff work.
   for (const id of ids) await rename([id], 'Edited');
   let pages = 0;
   const edgeOf = (page: readonly { id: string }[]) => page.findLast(({ id }) => ids.includes(id))!.id;
@@ -61,7 +61,7 @@ test('a sync loses nobody who changes while it reads, wherever it is', async () 
     ...hubspot,
     async changedContacts(...args) {
       const page = await hubspot.changedContacts(...args);
-      // Whoever was read moves to the end, and everybody behind them moves up: one at the edge of the page among them.
+      // Changes contacts that were already read, and one at the edge of the page. They move to the end of the list, and all others move up.
       if (pages++ < 2) await rename([...ids.slice(pages * 7, pages * 7 + 5), edgeOf(page)], 'Twice');
       return page;
     },
@@ -74,7 +74,7 @@ test('a sync loses nobody who changes while it reads, wherever it is', async () 
 test('a whole page of contacts that changed in one moment, as by an import, is passed, and those after it are read', async () => {
   const ids = await create('import');
   await sync();
-  // The stand-in writes a batch at one time: twice a whole page of one time, then a part of one.
+  // The stand-in gives a whole batch the same time, so this makes two and a half pages of contacts with one time.
   await rename(ids, 'Imported');
   const [later] = await batch('create', [{ properties: { email: 'later@example.com', firstname: 'Later' } }]);
   let moments = 0;

@@ -48,14 +48,14 @@ const atContact = async (id: string, properties: string[]) =>
     ),
   );
 
-/** The contact that a join has created. By its id, since HubSpot's search learns of a contact a little later. */
+/** Returns the id of the contact that a join has created, from our database: HubSpot's search shows a contact a little later. */
 async function ownContactOf(uuid: string): Promise<string> {
   const { id, isOwn } = await contactOfJoin(uuid);
   assert.equal(isOwn, true);
   return id!;
 }
 
-/** The contact that a join is written into, and whether it was created by it. */
+/** Returns the contact that a join is written into, and whether the join created it. */
 async function contactOfJoin(uuid: string) {
   return server.deps.database
     .selectFrom('join_session')
@@ -64,7 +64,7 @@ async function contactOfJoin(uuid: string) {
     .executeTakeFirstOrThrow();
 }
 
-/** A school join with an order: what a stranger can make who knows an email. */
+/** Makes a school join with an order, as any stranger can who knows somebody's email. */
 async function schoolJoin(person: Partial<StudentDetails>): Promise<{ client: Client; uuid: string }> {
   const client = server.client();
   return { client, uuid: await orderingJoin(client, 'LINCOLN2026', person) };
@@ -109,7 +109,7 @@ test('who pays says what was bought in the blanks of that contact, and nothing o
     ['Robin'],
   );
   assert.deepEqual([await notices(t, uuid), await unproven(t)], [[], before]);
-  // What the join wrote itself follows what becomes of it.
+  // Values that the join itself wrote change when it is refunded.
   await refundJoin(server.deps, uuid, everything);
   await deliver(server);
   assert.deepEqual(await atContact(id, ['membership_status', 'amount_paid']), ['former', '0.00']);
@@ -140,7 +140,7 @@ for (const status of ['prospect', 'former'])
       'true',
     ]);
     assert.equal(await unproven(t), before);
-    // And they are a member here, too: not charged again.
+    // Our database knows the contact as a member, too, and does not charge them again.
     const again = await server.client().call('initiateCheckout', { body: { hubspotContactId: id } });
     assert.equal(again.status, 409);
   });
@@ -239,7 +239,7 @@ test("a sibling's payment leaves the contact of the one who paid first, and staf
   const found = await server.hubspot.findByEmail(personalEmail);
   assert.deepEqual([found?.properties.firstname, found?.properties.city], ['Ada', 'Austin']);
   assert.deepEqual([(await notices(t, ada)).length, (await notices(t, ben)).length], [0, 1]);
-  // The second one's refund is not the first one's.
+  // The second payer's refund leaves the first payer's contact unchanged.
   await refundJoin(server.deps, ben, everything);
   await deliver(server);
   assert.deepEqual(await atContact(found!.id, ['membership_status', 'amount_paid']), ['member', '65.00']);
@@ -250,7 +250,7 @@ test('a name and an email are no proof: who began first with those of another ge
   const stranger = await schoolJoin({ personalEmail, city: 'Nowhere' });
   const victim = await schoolJoin({ personalEmail, city: 'Austin' });
   const isOwn = async (uuid: string) => (await contactOfJoin(uuid)).isOwn;
-  // The victim's is written first, the stranger's after it.
+  // The victim's join is sent first, the stranger's after it.
   await sql`update join_session set crm_next_try_at = now() + interval '1 hour', profile_revision = crm_revision where uuid = ${stranger.uuid}`.execute(
     server.deps.database,
   );
@@ -262,7 +262,7 @@ test('a name and an email are no proof: who began first with those of another ge
   await deliver(server);
   assert.deepEqual([await isOwn(victim.uuid), await isOwn(stranger.uuid)], [true, false]);
   assert.equal((await server.hubspot.findByEmail(personalEmail))?.properties.city, 'Austin');
-  // Not even with the very same details: the contact was created by the other join.
+  // Not even with the same details: the other join created the contact.
   await sql`update join_session set hubspot_contact_id = null, owns_hubspot_contact = null, profile_revision = profile_revision + 1,
     details = (select details from join_session where uuid = ${victim.uuid}) where uuid = ${stranger.uuid}`.execute(
     server.deps.database,
@@ -325,7 +325,7 @@ test('a join that has ended does not make former who has joined anew', async () 
   await deliver(server);
   await refundJoin(server.deps, first.uuid, everything);
   await paidJoin(server, server.client(), 'HONOR104');
-  // The new join is written first.
+  // The new join is sent first.
   await sql`update join_session set crm_next_try_at = now() + interval '1 hour' where uuid = ${first.uuid}`.execute(
     server.deps.database,
   );

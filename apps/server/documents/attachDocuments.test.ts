@@ -22,7 +22,7 @@ beforeEach(async () => {
   );
 });
 
-/** What HubSpot holds of a document, by its id. */
+/** Returns the file and the note that HubSpot has of a document. */
 async function held(id: string) {
   const { files, notes } = await control<{
     files: { id: string; path: string; access: string; bytes: string }[];
@@ -35,7 +35,7 @@ async function held(id: string) {
   };
 }
 
-/** A paid join with a transcript; of a contact that HubSpot has, or of one that is yet to be created. */
+/** Makes a paid join with a transcript. Its contact exists at HubSpot, or is still to be created. */
 async function uploaded(
   name = 'transcript.pdf',
   contactId: string | null = null,
@@ -56,7 +56,7 @@ async function uploaded(
   return { uuid, id };
 }
 
-/** Attaches what is due now, and as if HubSpot had forgotten what it had against us; answers how many it took. */
+/** Attaches all documents now, with a full call budget. Returns how many were taken. */
 async function attach(): Promise<number> {
   await sql`update document set crm_next_try_at = now()`.execute(server.deps.database);
   await sql`update crm_budget set tokens = 15, blocked_until = '-infinity', failures = 0`.execute(
@@ -145,7 +145,7 @@ test('a note whose answer was lost is found beside a hundred older ones', async 
   await onceAttached(id, '104');
 });
 
-/** Which of our own writes after a call to HubSpot never happens, since the process dies there. */
+/** The process dies after a call to HubSpot and before this column is written. */
 for (const [where, column] of [
   ['the file', 'crm_file_id'],
   ['the note', 'crm_note_id'],
@@ -154,7 +154,7 @@ for (const [where, column] of [
     const { id } = await uploaded('transcript.pdf', '104');
     await attach();
     await onceAttached(id, '104');
-    // What the next process finds: HubSpot has it, and the row does not know.
+    // The next process finds a row without the id that HubSpot has given.
     await sql`update document set crm_note_id = null where id = ${id}`.execute(server.deps.database);
     if (column === 'crm_file_id')
       await sql`update document set crm_file_id = null where id = ${id}`.execute(server.deps.database);

@@ -27,7 +27,7 @@ import { encryptDocument } from './encryptDocuments.ts';
 const OLD = '0f'.repeat(32);
 const NEW = 'a5'.repeat(32);
 
-/** A server, at first without a key, and so many documents that it stored so. */
+/** Starts a server without a key, and uploads `count` documents, which are stored unencrypted. */
 async function withPlainDocuments(t: TestContext, count: number): Promise<TestServer> {
   const server = await startTestServer();
   t.after(() => server.close());
@@ -60,13 +60,13 @@ async function keep({ deps }: TestServer, bytes: Buffer): Promise<string> {
   return file.key;
 }
 
-/** The server goes on with other keys, as after a restart. */
+/** Gives the server other keys, as a restart would. */
 async function restarted({ deps }: TestServer, documentKeys: Secrets | null): Promise<void> {
   deps.config.documentKeys = documentKeys;
   deps.storage = await openStorage(deps.config);
 }
 
-/** Every document that the database knows is read, with its hash. */
+/** Asserts that every document in the database can be read and has its hash. */
 async function allAreRead({ deps }: TestServer): Promise<void> {
   const rows = await deps.database.selectFrom('document').select(['storage_key', 'sha256']).execute();
   for (const { storage_key, sha256 } of rows) await buffer(await deps.storage.read(storage_key, sha256));
@@ -93,7 +93,7 @@ test('documents are counted, encrypted, and put under a new key without their co
     `3 would be encrypted, and 0 would be put under the key ${id}.\n0 were under it already, and 0 cannot be read.\n`,
   );
   assert.deepEqual(contentsOf(server), plain);
-  // Known to no row, as after a restore: encrypted like the others.
+  // A document without a row, as after a restore, is encrypted like the others.
   await sql`delete from document where id = (select id from document limit 1)`.execute(server.deps.database);
   const first = await encrypt(t, server);
   assert.equal(first.code, 0, first.out);
@@ -158,7 +158,7 @@ test('a document that is erased while it is encrypted, or while its envelope is 
   assert.deepEqual(readdirSync(server.documents), []);
 });
 
-/** The command as a process, which is killed while it waits for the row of a document that we hold. */
+/** Runs the command as a process, and kills it while it waits for a document's row, which this test has locked. */
 async function killedInTheMiddle(server: TestServer, keys: Record<string, string>): Promise<void> {
   const { deps } = server;
   const notCurrent: string[] = [];
@@ -194,7 +194,7 @@ test('killed in the middle of encrypting and of an exchange of keys, beside a se
     await restarted(server, keys);
     await Promise.all([killedInTheMiddle(server, env), upload()]);
     await allAreRead(server);
-    // Where the next one finds what the one before has left.
+    // Each run continues where the killed one before it stopped.
     await Promise.all([killedInTheMiddle(server, env), upload()]);
     await allAreRead(server);
     const { code, out } = await encrypt(t, server);
@@ -217,7 +217,7 @@ const settings = (keys: Record<string, string>) =>
     ...keys,
   });
 
-/** What the command line prints for `rotate document-key`, and the settings of its steps. */
+/** Runs `rotate document-key`. Returns its output, and the settings of each step. */
 async function rotate(t: TestContext, keys: Record<string, string>) {
   const { command, rest } = commandNamed(commands, ['rotate', 'document-key'])!;
   assert.ok('runAlone' in command);

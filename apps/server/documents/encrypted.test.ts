@@ -25,7 +25,7 @@ import { documentsUnknownCommand } from './unknownCommand.ts';
 const KEY = '0f'.repeat(32);
 const OTHER = 'a5'.repeat(32);
 
-/** A server whose documents are encrypted; `files` are all that its storage has on a disk, here or at the bucket. */
+/** A server whose documents are encrypted. `files` returns every file of its storage, in the folder or in the bucket. */
 interface Arranged {
   server: TestServer;
   files(): Buffer[];
@@ -63,7 +63,7 @@ async function arranged(t: TestContext, where: string): Promise<Arranged> {
   };
 }
 
-/** A paid join with a document, and its row. */
+/** Makes a paid join with a document. Returns the document's row with it. */
 async function uploaded(server: TestServer, bytes = pdf({ size: 200_000 }), name = 'transcript.pdf') {
   const client = server.client();
   const { uuid } = await paidJoin(server, client);
@@ -189,7 +189,7 @@ test('without their key documents stay, nobody gets a byte of them, and staff ar
   assert.equal((await notices(server)).length, 1);
   assert.match((await notices(server))[0]!, /^Documents are encrypted with the key/);
   assert.deepEqual(files(), kept);
-  // With the key they go on.
+  // With its key again, the server attaches the documents.
   server.deps.storage = storage;
   assert.equal((await attach(server)).length, 2);
 });

@@ -32,7 +32,7 @@ async function upload(client: Client, uuid: string): Promise<void> {
   assert.equal((await postPdf(client, pathOf('uploadTranscript', { uuid }))).status, 200);
 }
 
-/** A paid join with a transcript. */
+/** Makes a paid join with a transcript. */
 async function uploaded(code?: string) {
   const client = server.client();
   const paid = await paidJoin(server, client, code);
@@ -49,7 +49,7 @@ async function disputed(intentId: string): Promise<string> {
 const rejectionOf = async (client: Client, uuid: string) =>
   (await client.call('getDocuments', { params: { uuid } })).data.rejection;
 
-/** The letters about a rejection that a join has, as they would be sent now. */
+/** Returns the text of a join's letters about a rejection, as they would be sent now. */
 async function rejectionLetters(uuid: string): Promise<string[]> {
   const rows = await server.deps.database
     .selectFrom('letter')
@@ -78,7 +78,7 @@ test('a final rejection is refused while the payment is disputed, in a trial as 
     [await rejectionOf(client, uuid), await rejectionLetters(uuid), await refundsOf(server, intentId)],
     [null, [], []],
   );
-  // Lost, the bank has given the money back, and not we.
+  // When the dispute is lost, the bank has returned the money, and we must not.
   await server.stripeControl(`disputes/${dispute}/close`, { status: 'lost' });
   await followPayment(server.deps, intentId);
   const { out, code } = await reject(t, uuid);
@@ -165,7 +165,7 @@ test('an upgrade that staff allowed after a final rejection says nothing of that
   await database.insertInto('invitation').values({ code: 'ANEW7302', contact_id: '7302' }).execute();
   const { uuid } = await uploaded('ANEW7302');
   assert.equal((await reject(t, uuid)).code, 0);
-  // As read from HubSpot, where they were made a member by hand.
+  // The mirror says that they are a member, whom staff added by hand in HubSpot.
   await database.updateTable('contact').set({ is_member: true }).where('id', '=', '7302').execute();
   const upgrade = await upgradeByLink(server, '7302');
   assert.equal(await rejectionOf(upgrade.client, upgrade.uuid), null);
@@ -174,7 +174,7 @@ test('an upgrade that staff allowed after a final rejection says nothing of that
 
 test('an upgrade by link owes no transcript of its own', async (t) => {
   await paidJoin(server, server.client(), 'HONOR101');
-  // The undergraduates' programme asks everybody for a transcript.
+  // In the undergraduates' programme everybody owes a transcript.
   const { client, uuid } = await upgradeByLink(server, '101', { productId: 11 });
   const { owesTranscript } = (await client.call('getWelcome', { params: { uuid } })).data;
   assert.equal(owesTranscript, false);

@@ -117,7 +117,7 @@ test('a final rejection gives the membership back, and takes nothing more', asyn
   assert.equal(rows[0]!.cents, 6500);
 });
 
-/** A paid join with a transcript and an upgrade. */
+/** Makes a paid join with a transcript and an upgrade. */
 async function upgraded(code?: string) {
   const client = server.client();
   const { uuid, intentId } = await paidJoin(server, client, code);

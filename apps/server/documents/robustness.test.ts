@@ -18,7 +18,7 @@ const isLong = process.env.TEST_LENGTH === 'long';
 const MIB = 1_048_576;
 const DAY_MS = 86_400_000;
 
-/** Servers on one storage; `process` is the one that is killed and measured. */
+/** Servers that share one storage. `process` is the one that is killed or measured. */
 interface Subject {
   arranged: TestServer;
   path: string;
@@ -37,7 +37,7 @@ async function subjectOn(t: TestContext, where: string): Promise<Subject> {
   return subject;
 }
 
-/** What is in a bucket here is encrypted, too. */
+/** Starts a bucket. Returns the settings of a server that uses it with encryption. */
 async function aBucket(t: TestContext): Promise<Record<string, string>> {
   const dataDir = mkdtempSync(join(tmpdir(), 'induct-bucket-'));
   const s3 = await startS3Emulator({ dataDir });
@@ -53,7 +53,7 @@ async function aBucket(t: TestContext): Promise<Record<string, string>> {
   };
 }
 
-/** A picture whose scan is noise: no byte of it begins a marker. */
+/** Yields a picture of random bytes, none of which begins a JPEG marker. */
 function* picture(bytes: number): Generator<Buffer> {
   const shell = jpeg();
   const noise = Buffer.from(randomBytes(65_536).map((byte) => (byte === 0xff ? 0 : byte)));
@@ -66,12 +66,12 @@ function* picture(bytes: number): Generator<Buffer> {
 interface Plan {
   name: string;
   size: number;
-  /** Bytes after which the sender is gone, or rests until `resting` ends. */
+  /** After this many bytes the sender disconnects, or waits for `resting` if that is given. */
   cutAt?: number;
   resting?: Promise<void>;
 }
 
-/** Sends a picture as a browser would; answers what the server acknowledged, or null when there was no answer. */
+/** Uploads a picture as a browser does. Returns what the server acknowledged; null if it did not answer. */
 async function send(
   { process, path }: Subject,
   { name, size, cutAt, resting }: Plan,
@@ -139,9 +139,9 @@ for (const where of ['in a folder', 'in a bucket']) {
       let whole = 0;
       const plans = Array.from({ length: atOnce }, (_, index): Plan => {
         const name = `${round}-${index}.jpg`;
-        // Every tenth is larger than a part of a bucket's upload.
+        // Every tenth picture is larger than one part of a multipart upload.
         const size = index % 10 === 2 ? randomInt(6 * MIB, 12 * MIB) : randomInt(1000, 3 * MIB);
-        // A third is cut, a sixth rests in the middle when the server dies.
+        // A third of the uploads is cut off. A sixth waits in the middle while the server is killed.
         if (index % 3 === 0) return { name, size, cutAt: randomInt(0, size) };
         if (kill && index % 6 === 1) return { name, size, cutAt: size / 2, resting: killed.promise };
         whole += 1;
@@ -190,7 +190,7 @@ for (const where of ['in a folder', 'in a bucket']) {
 
   test(`${where}, a large upload takes no more memory than a smaller one`, async (t) => {
     const subject = await subjectOn(t, where);
-    // V8 lets 100 MiB and more lie until it collects; what is kept of an upload would come to more than that.
+    // V8 may leave over 100 MiB uncollected. If uploads were kept in memory, it would be far more.
     const smaller = 160 * MIB;
     const large = (isLong ? 2048 : 400) * MIB;
     assert.ok(await send(subject, { name: 'smaller.jpg', size: smaller }));

@@ -24,7 +24,7 @@ async function linkFor(client: Client, uuid: string): Promise<string> {
   return data.path.split('/').at(-1)!;
 }
 
-/** From another device, which holds nothing of the join. */
+/** Uploads by a link from another device, which has no cookie of the join. */
 async function uploadBy(token: string, bytes = pdf(), name = 'photo.pdf') {
   const response = await postPdf(server.client(), pathOf('uploadByLink', { token }), { bytes, name });
   return { status: response.status, body: (await response.json()) as { message?: string } };

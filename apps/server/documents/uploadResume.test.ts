@@ -57,7 +57,7 @@ test('too many resumes from one address are 429 before their bytes are taken', a
   assert.equal((await leavesNothing(send)).status, 429);
 });
 
-/** A resume as anybody may send it. `sig` is of a link; the fields are of the form, in their order around the file. */
+/** Sends a resume's form with its parts in the given order. The signature is that of a link. */
 const resume = (...order: ('id' | 'signature' | 'file')[]) => {
   const { exp, sig } = server.deps.links.sign(
     { kind: 'resume', contactId: '102' },
@@ -77,7 +77,7 @@ const resume = (...order: ('id' | 'signature' | 'file')[]) => {
       '/api/public/upload-resume',
     );
 };
-/** As with real HubSpot: only signed links may be followed. */
+/** Requires signed links until the end of the test, as with the real HubSpot. */
 function signLinks(t: TestContext, now = () => new Date()): void {
   const { links } = server.deps;
   server.deps.links = signedLinks(['x'.repeat(32)], false, now);

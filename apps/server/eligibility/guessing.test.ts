@@ -8,7 +8,7 @@ import { startServerProcess } from '../../../tests/harness/serverProcess.ts';
 import { limitWith, sharedServer, startTestServer } from '../../../tests/harness/testServer.ts';
 import { tellOfGuessing } from './watchGuesses.ts';
 
-/** Each guess that is looked at waits for HubSpot's budget of searches: few are enough. */
+/** A small limit, since each guess that is looked up has to wait for HubSpot's search budget. */
 const LIMIT = 3;
 const server = await sharedServer({
   LIMITS: 'on',
@@ -47,7 +47,7 @@ const check = (code: string, address = STRANGER, url?: string) =>
 const school = (code: string, address = STRANGER) =>
   post('/api/public/join/initiate-school', address, { invitationCode: code });
 
-/** How many answers there were of each status. */
+/** Returns the number of answers by status. */
 function counted(answers: readonly Answer[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;
@@ -146,7 +146,7 @@ test('300 right codes from one address pass, and their joins start', async () =>
   assert.deepEqual(counted(started), { 200: 300 });
 });
 
-/** Codes of contacts whom HubSpot's stand-in knows from its beginning, and the mirror does not. */
+/** Codes of contacts that HubSpot has from the start, and the mirror does not. */
 const onlyThere = ['HONOR101', 'HONOR102', 'HONOR103', 'HONOR104'];
 
 test('right codes that only HubSpot knows are not counted either', async () => {
@@ -221,7 +221,7 @@ test('while one address guesses as fast as it can, a code that only HubSpot know
     guessing = Array.from({ length: 30 }, async () => {
       while (!isOver) await check(`FAST${next++}`, STRANGER, generous.url);
     });
-    // Under way: its first guesses have been counted.
+    // Guessing has begun, and the first wrong codes are counted.
     while (next < 60) await check(`BESIDE${next}`, STRANGER, generous.url);
     for (const [index, code] of onlyThere.entries()) {
       const { status, data } = await check(code, `203.0.113.${index + 1}`, generous.url);

@@ -20,7 +20,7 @@ const STOLE = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0031';
 const run = (t: TestContext, command: Command, ...args: string[]) => runCommand(t, server, command, args);
 const today = () => new Date().toISOString().slice(0, 10);
 
-/** A paid join of the membership that brings a cord, with these store items. */
+/** Makes a paid join of the membership that includes a cord, with these store items. */
 async function join({
   membershipId = 2,
   items = [] as string[],
@@ -41,7 +41,7 @@ async function join({
   return paid;
 }
 
-/** What a command said of one join: its line and those that are indented below it. */
+/** Returns what a command printed about one join: its line and the indented lines below. */
 function of(out: string, uuid: string): string[] {
   const lines = out.split('\n');
   const at = lines.findIndex((line) => line.startsWith(uuid));
@@ -250,7 +250,7 @@ test('two who ship at once ship once, and what is being refunded meanwhile is no
 });
 
 test('who ships while somebody else does waits, and learns that it was sent', async () => {
-  // Who is locked with all of their joins is nobody else here.
+  // A payer of their own, since the refund locks all joins of a payer.
   const { uuid, intentId } = await join({ person: { personalEmail: 'sent.once@example.com' } });
   const { database } = server.deps;
   const { late } = await database.transaction().execute(async (trx) => {
@@ -271,7 +271,7 @@ test('who ships while somebody else does waits, and learns that it was sent', as
     await trx.selectFrom('join_session').select('uuid').where('uuid', '=', uuid).forUpdate().execute();
     const late = shipOrder(server.deps, uuid, { items: null, note: null, by: 'B' });
     await waiting(trx, 1);
-    // In an object: a transaction waits for a promise that it returns.
+    // Returned in an object, because a transaction would wait for a promise that it returns.
     return { late };
   });
   const { goods, others } = await late;

@@ -9,17 +9,17 @@ import { test } from 'node:test';
 import { testDatabase } from '../../../tests/harness/database.ts';
 import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
 
-/** `npm run test:long` runs the same with twenty times as many. */
+/** `npm run test:long` runs the same with twenty times as many rows. */
 const ROWS = process.env.TEST_LENGTH === 'long' ? 1_000_000 : 50_000;
-/** What the memory of a process may differ by from one run to the next, in bytes. */
+/** By how much a process's memory may differ between two runs (bytes). */
 const NOISE = 40 * 1024 * 1024;
 
-/** Little room, so that what is not held any more does not count as memory. */
+/** A small heap, so that garbage is collected early and hardly counts as memory. */
 const smallHeap = ['--max-old-space-size=80', '--max-semi-space-size=2'];
 
 const operator = resolve(import.meta.dirname, '../operator.ts');
 
-/** A file of so many invitations, one in ten thousand of them bad, written without holding it. */
+/** Writes a file of invitations as a stream. One in ten thousand is invalid. */
 async function write(file: string, rows: number): Promise<void> {
   function* lines() {
     yield 'code,contactId,firstName,lastName,email,school\n';
@@ -31,7 +31,7 @@ async function write(file: string, rows: number): Promise<void> {
   await pipeline(Readable.from(lines()), createWriteStream(file));
 }
 
-/** The command as staff run it: what it printed, and the most memory it had (bytes), where the system tells. */
+/** Runs the command as staff do. Returns its output, and its peak memory (bytes) if the system reports it. */
 async function importFile(
   databaseUrl: string,
   file: string,
@@ -57,7 +57,7 @@ async function importFile(
       const kilobytes = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1];
       if (kilobytes) peak = Number(kilobytes) * 1024;
     } catch {
-      // Not on this system, or it has just ended.
+      // This system has no /proc, or the process has just ended.
     }
   };
   child.stdout.on('data', (chunk) => {

@@ -71,7 +71,7 @@ test('a code that an invitation has, or that was given already, is not given aga
   await sql`insert into invitation (code, school) values (${taken}, 'Lincoln High School')`.execute(
     server.deps.database,
   );
-  // An unlucky source: what it says first is taken, what it says then it says twice.
+  // The first random value gives a code that exists. After that each value comes twice.
   const said = [0, 1, 1, 2, 2, 3];
   const random = (bytes: number) => new Uint8Array(bytes).fill(said.shift() ?? 9);
   const codes: string[] = [];

@@ -27,7 +27,7 @@ interface Ordered {
   revision: number;
 }
 
-/** Answers of 200 and 409 are fine; what must not be is another one, or a second intent. */
+/** The calls of an order. Each may answer 200 or 409; any other answer, or a second intent, is a fault. */
 const ordering: Record<string, (ordered: Ordered) => Promise<Answer>> = {
   submitDetails: ({ client, uuid }) =>
     client.call('submitDetails', { params: { uuid }, body: details({ city: 'Dallas' }) }),
@@ -57,13 +57,13 @@ const upgrading: Record<string, (client: Client, uuid: string, intentId: string)
   skipUpgrade: (client, uuid) => client.call('skipUpgrade', { params: { uuid } }),
 };
 
-/** What another process does when Stripe's webhook of a payment comes. */
+/** Pays an intent and handles it, as another process does when Stripe's webhook arrives. */
 async function pay(id: string): Promise<void> {
   await payByCard(server, id);
   await confirmPayment(server.deps, id);
 }
 
-/** Does it anew for each of its statements, with something else right before that one. */
+/** Repeats `does` for each of its statements, with `happens` right before that statement. */
 async function beforeEachStatement(
   arrange: () => Promise<{ happens: () => Promise<unknown>; does: () => Promise<Answer> }>,
   check: (isReached: boolean, place: string) => Promise<void>,

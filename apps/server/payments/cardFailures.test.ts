@@ -36,7 +36,7 @@ const askIntent = (client: Client, uuid: string) =>
   });
 const forget = () => sql`delete from card_failure`.execute(server.deps.database);
 
-/** A card that is declined, as the page does it: begin, confirm, release. */
+/** Tries a card that is declined, with the page's calls: begin, confirm, release. */
 async function decline(client: Client, uuid: string): Promise<string> {
   const { id, revision } = await openIntent(client, uuid);
   assert.equal((await beginPayment(client, uuid, revision)).status, 200);
@@ -93,7 +93,7 @@ test('cards tried behind our back, with the secret alone, are counted by what St
       metadata: body.metadata as unknown as Record<string, string>,
       failedChargeId: body.latest_charge as unknown as string,
     };
-    // Reported twice, and as two events.
+    // The same failure is reported twice, and by two events.
     await handleEvent(server.deps, event);
     await handleEvent(server.deps, event);
     await handleEvent(server.deps, { ...event, id: `${event.id}_again` });
@@ -147,7 +147,7 @@ test('a decline that is reported after the next card has paid is counted, and th
   await forget();
 });
 
-/** Three declined cards of a join that Stripe reports, as of a time by its own clock. */
+/** Makes a join with three declined cards, which Stripe dates at the given time. */
 async function declinedAt(client: Client, createdAt: Date): Promise<string> {
   const uuid = await orderingJoin(client);
   const { id } = await openIntent(client, uuid);
@@ -265,7 +265,7 @@ test('a failure that Stripe reports late does not open an order whose next card 
   await beginPayment(client, uuid, revision);
   await handleEvent(server.deps, event(new Date(Date.now() - 3_600_000)));
   assert.equal(await stateOf(server, uuid), 'paying');
-  // Stripe cuts the fraction off its seconds.
+  // Stripe's times are whole seconds, rounded down.
   await sql`update join_session set paying_since = date_trunc('second', now()) + interval '900 ms' where uuid = ${uuid}`.execute(
     server.deps.database,
   );
@@ -287,7 +287,7 @@ test('a try that begins while Stripe is asked about the last one stays frozen', 
   const ask = payments.retrieveIntent;
   t.mock.method(payments, 'retrieveIntent', async (id: string) => {
     const seen = await ask(id);
-    // Another tab has opened the order meanwhile, and begun to pay it.
+    // Another tab has reopened the order meanwhile and begun to pay.
     await sql`update join_session set paying_since = clock_timestamp() where uuid = ${uuid}`.execute(
       database,
     );
@@ -297,7 +297,7 @@ test('a try that begins while Stripe is asked about the last one stays frozen', 
   assert.equal(await stateOf(server, uuid), 'paying');
 });
 
-/** HubSpot answers four searches a second, and this lesson takes seconds: who is told to come back in five does. */
+/** Checks a code, and retries after the seconds that a 503 names: HubSpot allows only four searches a second. */
 async function askForCode(client: Client, invitationCode: string) {
   for (;;) {
     const answer = await client.call('checkEligibility', { body: { invitationCode } });
@@ -307,7 +307,7 @@ async function askForCode(client: Client, invitationCode: string) {
 }
 
 const isLong = process.env.TEST_LENGTH === 'long';
-/** Fewer pupils meet limits of an address that are smaller in proportion. */
+/** The number of pupils. The limits by address are scaled down with it. */
 const PUPILS = isLong ? 300 : 60;
 const limitOfAddress = ({ count, minutes }: Limit) => `${(count * PUPILS) / 300}/${minutes}`;
 
@@ -328,7 +328,7 @@ test('a school of 300 behind one address joins in one lesson without meeting a l
   };
   async function pupil(number: number): Promise<void> {
     const client = school.client();
-    // Every twentieth one mistypes the code first, every tenth one's first card is declined.
+    // Every twentieth pupil first mistypes the code. Every tenth pupil's first card is declined.
     if (number % 20 === 0) note('a wrong code', await askForCode(client, `LINCLN${number}`));
     note('code', await client.call('checkEligibility', { body: { invitationCode: 'LINCOLN2026' } }));
     const started = await client.call('initiateSchoolJoin', { body: { invitationCode: 'LINCOLN2026' } });

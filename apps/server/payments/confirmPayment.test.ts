@@ -14,11 +14,11 @@ import { confirmPayment } from './confirmPayment.ts';
 
 const server = await sharedServer();
 
-/** An open order of somebody. */
+/** Makes an open order of a person. */
 const orderFor = (person: Partial<StudentDetails>, code?: string) =>
   orderingJoin(server.client(), code, person);
 
-/** The intent of an order, paid, and not yet told to us. */
+/** Pays an order's intent at Stripe without reporting it to the server. Returns the intent's id. */
 async function paidIntent(uuid: string): Promise<string> {
   const { id } = await openIntent(server.client(), uuid);
   await payByCard(server, id);
@@ -59,7 +59,7 @@ test('what counts is what Stripe received, not what the intent asked for', async
   const intent = await payments.retrieveIntent(id);
   assert.deepEqual([intent.amountCents, intent.amountReceivedCents], [6500, 6500]);
 
-  // Stripe does not make what goes back of another amount: the payment is paid anew below.
+  // Keeps Stripe from refunding the wrong amounts, since the same intent is paid correctly below.
   const refund = t.mock.method(payments, 'refund', () => Promise.reject(new Error('not now')));
   for (const other of [
     { amountReceivedCents: 5000 },
@@ -76,7 +76,7 @@ test('what counts is what Stripe received, not what the intent asked for', async
   }
   refund.mock.restore();
 
-  // An intent whose amount was changed after it was paid for has received what it has received.
+  // What counts is the amount that Stripe received, not the intent's amount, which may have changed since.
   const other = t.mock.method(payments, 'retrieveIntent', async () => ({ ...intent, amountCents: 9900 }));
   assert.equal(await confirmPayment(server.deps, id), 'succeeded');
   other.mock.restore();
@@ -154,7 +154,7 @@ test('two joins of one contact are confirmed one after the other: the second see
   for (const personalEmail of ['here@example.com', 'there@example.com'])
     intents.push(await paidIntent(await orderFor({ personalEmail }, 'HONOR104')));
   const holder = await lockHolder(t, server);
-  // Weaker than the lock of a confirmation, and it keeps no row from being inserted that points to the contact.
+  // A weaker lock than a confirmation takes. It does not block inserts of rows that refer to the contact.
   await holder.query("select from contact where id = '104' for no key update");
   const confirmed = Promise.all(intents.map((id) => confirmPayment(server.deps, id)));
   assert.equal(await Promise.race([confirmed, waiting(holder, 2)]), 'waiting');
@@ -165,7 +165,7 @@ test('two joins of one contact are confirmed one after the other: the second see
 test('one join is confirmed by one at a time, whoever asks', async (t) => {
   const uuid = await orderFor({ personalEmail: 'alone@example.com' });
   const id = await paidIntent(uuid);
-  // Of nobody known: it is the join alone that is locked.
+  // Without a known payer only the join itself is locked.
   await sql`update join_session set details = null where uuid = ${uuid}`.execute(server.deps.database);
   const holder = await lockHolder(t, server);
   await holder.query('select from join_session where uuid = $1 for no key update', [uuid]);

@@ -18,7 +18,7 @@ import { confirmPayment } from './confirmPayment.ts';
 
 const server = await sharedServer();
 
-/** A contact of nobody else's, and joins of theirs at Checkout, all with their intents open. */
+/** Makes one contact's joins at Checkout, one in each browser, all with open intents. */
 async function joinsOfOne(contactId: string, clients: Client[]) {
   await server.deps.database
     .insertInto('contact')

@@ -38,7 +38,7 @@ async function atStripe(intentId: string) {
   };
 }
 
-/** The change that is under way is as old as one that is given up. */
+/** Makes the change in progress so old that it is given up. */
 async function ageChange(uuid: string): Promise<void> {
   await sql`
     update join_session set intent_changing_since = now() - interval '4 seconds'
@@ -46,8 +46,8 @@ async function ageChange(uuid: string): Promise<void> {
 }
 
 /**
- * Holds each change of an intent before it reaches Stripe, the first one on its way back if so asked; `arrived` resolves when it has
- * come so far.
+ * Holds back each change of an intent before it reaches Stripe, or with `firstOnItsWayBack` the first one's answer. `arrived`
+ * resolves when a change is held.
  */
 function holdChanges(t: TestContext, { firstOnItsWayBack = false } = {}) {
   const { payments } = server.deps;
@@ -115,7 +115,7 @@ for (const [from, to] of [
   [2, 1],
 ] as const)
   test(`the card is saved only for a membership with an upgrade: ${from} chosen, then ${to}`, async (t) => {
-    // Membership 2 without its upgrade.
+    // Removes the upgrade of membership 2.
     changeSociety(t, server, (source) => source.replace(/(price: "89\.00"\n.*\n) *upgrade: 10\n/, '$1'));
     const client = server.client();
     const uuid = await orderingJoin(client);

@@ -21,14 +21,14 @@ beforeEach(async () => {
   await forgetRequests(server.stripeUrl);
 });
 
-/** How often Stripe was asked how this intent stands. */
+/** Returns how often Stripe was asked for this intent. */
 async function looks(intentId: string): Promise<number> {
   return (await requestsTo(server.stripeUrl)).filter(
     ({ method, path }) => method === 'GET' && path.includes(`/payment_intents/${intentId}`),
   ).length;
 }
 
-/** A payment that was begun and is not done, and its page. */
+/** Begins a payment and leaves it unfinished. */
 async function begunJoin(client: Client) {
   const uuid = await orderingJoin(client);
   const intent = await openIntent(client, uuid);
@@ -36,7 +36,7 @@ async function begunJoin(client: Client) {
   return { uuid, intent };
 }
 
-/** The most looks that a second's worth of work may cost: one at its start, and one for each second that it took. */
+/** Counts the calls to Stripe during `work`, and returns how many are allowed: one, and one for each second. */
 async function countLooks(intentId: string, work: () => Promise<unknown>) {
   const began = performance.now();
   await work();

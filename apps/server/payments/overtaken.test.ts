@@ -32,11 +32,11 @@ const atStripe = async (intentId: string) => {
   const { body } = await server.stripe('GET', `/v1/payment_intents/${intentId}`);
   return body as unknown as { amount: number; status: string };
 };
-/** Stripe makes the next change of an intent, and its answer is lost. */
+/** Makes Stripe carry out the next change of an intent and lose its answer. */
 const loseAnswer = (intentId: string) =>
   server.stripeFault({ kind: 'status_after', method: 'POST', path: `/v1/payment_intents/${intentId}` });
 
-/** Makes a call that writes the join after it has read it, and meanwhile changes the join by `overtake`. */
+/** Makes a call, and changes the join by `overtake` after the call has read it and before it writes. */
 async function overtaken<T>(t: TestContext, uuid: string, call: () => Promise<T>, overtake: string) {
   const holder = await lockHolder(t, server);
   await holder.query('select from join_session where uuid = $1 for no key update', [uuid]);
@@ -181,7 +181,7 @@ for (const declined of [true, false])
     }
     const begun = await beginPayment(client, uuid, revision);
     assert.deepEqual([begun.status, begun.data.amount], [200, 6500]);
-    // The other tab.
+    // The other tab changes the order.
     await client.call('releasePayment', { params: { uuid }, body: {} });
     await donate(client, uuid);
     assert.equal((await ask(client, uuid, 9000)).status, 200);

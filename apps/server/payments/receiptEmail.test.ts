@@ -12,7 +12,7 @@ async function receiptOf(intentId: string): Promise<string | null> {
   return (body as unknown as { receipt_email: string | null }).receipt_email;
 }
 
-/** An order by a link, of whom only HubSpot's record says an email. */
+/** Makes an order by a link. Only the contact at HubSpot has an email. */
 async function orderOfContact(client: Client, { profile, email }: { profile: string; email: string | null }) {
   const { data } = await client.call('initiateCheckout', { body: { hubspotContactId: '102' } });
   await server.deps.database
@@ -92,7 +92,7 @@ test('an email that only Stripe refuses is left out, and not tried again at each
   const requests = await requestsTo(server.stripeUrl);
   assert.deepEqual(requests, []);
 
-  // An intent that had a good one loses it: the receipt would go to somebody else.
+  // The intent's previous email is removed, or the receipt would go to somebody else.
   await client.call('submitDetails', {
     params: { uuid },
     body: details({ personalEmail: 'good@example.com' }),

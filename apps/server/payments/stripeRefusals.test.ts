@@ -18,7 +18,7 @@ const server = await sharedServer();
 
 const SECRET = 'Stripe says something that is not for joiners.';
 
-/** A way in which Stripe does not do what it is asked, none of them the card's. */
+/** A way in which Stripe refuses a call or fails, for a reason other than the card. */
 interface Kind {
   fault: {
     kind: 'status' | 'status_after' | 'cut';
@@ -26,9 +26,9 @@ interface Kind {
     error?: Record<string, string>;
     body?: object;
   };
-  /** What a joiner's call answers. */
+  /** The status of the joiner's call. */
   status: 502 | 503;
-  /** Staff are told, since it stays so until somebody does something. */
+  /** Whether staff are told, because the failure lasts until somebody acts. */
   isTold: boolean;
 }
 const kinds: Record<string, Kind> = {
@@ -113,7 +113,7 @@ const kinds: Record<string, Kind> = {
   'a connection that breaks': { fault: { kind: 'cut' }, status: 503, isTold: false },
 };
 
-/** The next calls to `path` meet it; Stripe says in its header that another try is of no use, so that none is made. */
+/** Makes the next calls to `path` fail. A header of Stripe's says not to retry, so the client does not. */
 async function meet(
   { fault: { kind, status, error, body } }: Kind,
   method: string,
@@ -148,7 +148,7 @@ async function drain(list: AsyncIterable<unknown>): Promise<void> {
 }
 const now = new Date();
 
-/** Every call of the provider, with the request that it makes first. */
+/** Every method of the provider, with the first request that it makes. */
 const calls: Record<Exclude<keyof PaymentProvider, 'readEvent'>, [string, string, () => Promise<unknown>]> = {
   createCustomer: [
     'POST',
@@ -251,7 +251,7 @@ for (const [kindName, kind] of Object.entries(kinds))
     const told = (await notices()).filter((message) => !before.includes(message));
 
     for (const { name, thrown } of answers) {
-      // Most refusals of a refund are about its payment: what could not be made stays due, and that is told elsewhere.
+      // A refused refund is mostly about its payment. It stays due and is reported elsewhere.
       const isOfRefund = name === 'refund' && isTold && status === 502;
       for (const refusal of thrown)
         if (isOfRefund) assert.ok(refusal instanceof RefundRefused && !refusal.isFinal, name);
@@ -329,10 +329,10 @@ test('a cause is told again after an hour, by whichever process meets it', async
 interface Step {
   method: string;
   path: string;
-  /** What stands before the fault, and the call that meets it. */
+  /** Brings the join to the step. Returns the call that meets the failure. */
   arrange(client: Client): Promise<() => Promise<Answered<never>>>;
 }
-/** Of the kinds, those that the calls of a joiner could tell apart. */
+/** The kinds of failure that a joiner's calls could treat differently. */
 const joinersKinds = [
   'a value without a code',
   'a key that was rolled',
@@ -345,7 +345,7 @@ const joinersKinds = [
   'such an answer to what it did',
 ];
 const order = { amount: 6500, currency: 'usd' as const, billingEmail: 'jordan.rivera@example.com' };
-/** A call of a joiner for each request to Stripe that one waits for. */
+/** For each request to Stripe that a joiner waits for, the joiner's call that makes it. */
 const steps: Record<string, Step> = {
   'opening Checkout': {
     method: 'POST',
@@ -409,7 +409,7 @@ const steps: Record<string, Step> = {
         method,
         path,
         async arrange(client: Client) {
-          // Otherwise it is made beforehand.
+          // Otherwise the customer would be created right after the payment.
           if (path === '/v1/customers') await meet(kinds['a key that was rolled']!, method, path);
           const { uuid, intentId } = await paidJoin(server, client);
           if (path === '/v1/customers') await until(async () => (await failuresOf(uuid)) === 1, 10_000);
@@ -434,7 +434,7 @@ for (const [name, { method, path, arrange }] of Object.entries(steps))
     const again: (() => Promise<Answered<never>>)[] = [];
     for (const kindName of joinersKinds) {
       const kind = kinds[kindName]!;
-      // A browser knows only its last joins.
+      // In a new browser each time, since a browser keeps only its last joins.
       const step = await arrange(server.client());
       await meet(kind, method, path);
       const { status, message, body } = await step();

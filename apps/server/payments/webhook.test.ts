@@ -16,7 +16,7 @@ import { confirmPayment } from './confirmPayment.ts';
 
 const server = await sharedServer();
 
-/** As Stripe would send it, or as somebody else does again who caught it. */
+/** Sends an event as Stripe does, or as somebody who replays an intercepted event (`ageSeconds`) or signs with another secret. */
 async function webhook(event: object, secret = STRIPE_WEBHOOK_SECRET, ageSeconds = 0): Promise<Response> {
   const payload = JSON.stringify(event);
   const timestamp = Math.floor(Date.now() / 1000) - ageSeconds;

@@ -19,7 +19,7 @@ import { personEraseCommand } from './eraseCommand.ts';
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 const { deps } = server;
 
-/** Wherever one of these texts stands: `table.column`, in the database and in the files under the data folder. */
+/** Returns each place that contains one of these texts: columns of the database as `table.column`, and files of the data folder. */
 async function placesOf(texts: readonly string[]): Promise<string[]> {
   const found: string[] = [];
   const { rows: tables } = await sql<{ name: string }>`
@@ -39,7 +39,7 @@ async function placesOf(texts: readonly string[]): Promise<string[]> {
   }
   for (const name of readdirSync(deps.config.dataDir, { recursive: true }) as string[]) {
     const path = join(deps.config.dataDir, name);
-    // The stand-ins' own state is the outside world.
+    // Leaves out the state of the stand-ins, which are not ours.
     if (!statSync(path).isFile() || /hubspot|stripe|mail/.test(name)) continue;
     const bytes = readFileSync(path).toString('latin1').toLowerCase();
     for (const text of texts) if (bytes.includes(text.toLowerCase())) found.push(`${name}: ${text}`);
@@ -71,7 +71,7 @@ async function upload(
   assert.equal((await client.fetch(path, { method: 'POST', body: form })).status, 200);
 }
 
-/** What Stripe notes with each intent and each charge. */
+/** Returns the metadata of each intent and each charge at Stripe. */
 async function notesAtStripe(): Promise<object[]> {
   const kinds = ['payment_intents', 'charges'];
   type Noted = { id: string; metadata: object; description: string };
@@ -166,7 +166,7 @@ test('after a whole join is erased, nothing that names its person is left anywhe
   for (const text of ['Zebulonia', 'Quixworthy', person.highSchoolName])
     assert.ok(!JSON.stringify(notes).includes(text), text);
 
-  // The money goes on without the person.
+  // Refunds still work for a payment whose person is erased.
   await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount: '700' });
   await followPayment(deps, intentId);
   const { rows } = await sql<{
@@ -175,7 +175,7 @@ test('after a whole join is erased, nothing that names its person is left anywhe
   assert.equal(rows[0]!.cents, 1_200);
   await deliver(server);
   const { differences } = await reconcile(deps, { graceMinutes: 0 });
-  // Nobody has said what the refunds in the dashboard were for; that is all.
+  // The only difference: staff have not assigned the refunds from the dashboard.
   assert.deepEqual(new Set(differences.map(({ kind }) => kind)), new Set(['refund_unassigned']));
   assert.deepEqual(await placesOf(texts), [], 'and brings nothing back');
   assert.equal(await server.hubspot.findByEmail(person.personalEmail), null);

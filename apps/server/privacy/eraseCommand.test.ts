@@ -15,7 +15,7 @@ import { erasePerson } from './erasePerson.ts';
 import { findPerson } from './findPerson.ts';
 import { StoppedErasing } from './stoppedErasing.ts';
 
-/** What staff read of an erasure: its receipt, and what is done and what is not when it stops on its way. */
+/** What staff read about an erasure: its receipt, and how far it got when it stops on the way. */
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 const { deps } = server;
 
@@ -31,7 +31,7 @@ async function paid(email: string): Promise<string> {
 }
 const contactAtHubspot = async (email: string) =>
   (await askHubspot(server.hubspotUrl, 'POST', '', { properties: { email } })).id;
-/** Whatever writes a file by an open handle meets a disk that is full. */
+/** Makes writing to any open file fail as on a full disk. */
 async function fillDisk(t: TestContext, method: 'writeFile' | 'appendFile'): Promise<void> {
   const handle = await open(import.meta.filename);
   await handle.close();

@@ -28,17 +28,17 @@ import { emailHash, findPerson } from './findPerson.ts';
 import { keepIds, leftAtHubspot } from './leftAtHubspot.ts';
 import type { StoppedErasing } from './stoppedErasing.ts';
 
-/** What is under way with a person while they are erased leaves nothing of them behind. */
+/** Work in progress while a person is erased leaves nothing of them behind. */
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 const { deps } = server;
-/** Far longer than what is waited for takes. */
+/** Far longer than anything here takes. */
 const MOST_MS = 30_000;
 
 async function erase(t: TestContext, email: string, ...options: string[]): Promise<void> {
   const { code, out } = await runCommand(t, server, personEraseCommand, [email, '--yes', ...options]);
   assert.equal(code, 0, out);
 }
-/** Does something once a file has arrived, before it is kept. */
+/** Runs `work` when an upload has arrived, before it is stored. */
 function whileUploading(t: TestContext, work: () => Promise<void>): void {
   const { inspect } = deps.inspector;
   t.mock.method(deps.inspector, 'inspect', async (...given: Parameters<typeof inspect>) => {
@@ -90,7 +90,7 @@ test('a resume that arrives while its contact is erased is not kept, whether its
   assert.equal(rows.length, 1);
 });
 
-/** Holds calls of the client to HubSpot open, before HubSpot does the work or after. */
+/** Holds one call to HubSpot open, before or after HubSpot has done its work. */
 function holdOpen(
   t: TestContext,
   call: 'createContacts' | 'uploadFile' | 'createNote',
@@ -108,7 +108,7 @@ function holdOpen(
   });
   return { reached: reached.promise, release: gate.resolve };
 }
-/** Erases while a round of work is held in a call: the erasure waits for it, and nothing begins before it has ended. */
+/** Erases a person while a round of work is held in a call. Asserts that the erasure waits for it, and that no other round begins. */
 async function eraseMeanwhile(
   t: TestContext,
   {
@@ -140,7 +140,7 @@ for (const when of ['before', 'after'] as const)
     await paidJoin(server, server.client(), undefined, emails);
     const held = holdOpen(t, 'createContacts', when);
     const work = pushDue(background, server.hubspot);
-    // Found by an email that the contact does not have, so that its id alone leads to it.
+    // Erased by an email that the contact does not have, so only the contact's id leads to it.
     await eraseMeanwhile(t, { email: emails.schoolEmail, work, ...held });
     assert.equal(await server.hubspot.findByEmail(emails.personalEmail), null);
     assert.equal((await pushDue(background, server.hubspot)).taken, 0);
@@ -184,7 +184,7 @@ test('a file whose id is kept while staff are asked is deleted at HubSpot as wel
   await paidJoin(server, server.client(), undefined, { personalEmail: email });
   const shown = await findPerson(deps, email);
   const hash = await emailHash(deps.database, email);
-  // By retention, of an older join of theirs.
+  // Left by retention from an older join of the same person.
   await keepIds(deps.database, hash, { contacts: [], files: ['777001'] });
   const erased: string[] = [];
   t.mock.method(server.hubspot, 'eraseFile', async (id: string) => void erased.push(id));
@@ -193,7 +193,7 @@ test('a file whose id is kept while staff are asked is deleted at HubSpot as wel
   assert.deepEqual((await leftAtHubspot(deps.database, hash)).files, []);
 });
 
-/** What Stripe has of a kind that names an email or a join. */
+/** Returns Stripe's objects of a kind that contain an email or a join's uuid. */
 async function atStripe(kind: 'payment_intents' | 'customers', name: string) {
   const { body } = await server.stripe('GET', `/v1/${kind}?limit=100`);
   const { data } = body as never as {

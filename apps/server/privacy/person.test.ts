@@ -47,7 +47,7 @@ const joinsLike = async (uuid: string) =>
       deps.database,
     )
   ).rows;
-/** A contact that staff made in HubSpot. */
+/** Creates a contact in HubSpot, as staff do. Returns its id. */
 async function contactAtHubspot(email: string): Promise<string> {
   return (await askHubspot(server.hubspotUrl, 'POST', '', { properties: { email } })).id;
 }
@@ -168,7 +168,7 @@ test('money stays without its person, though it bought nothing, went back, or wa
         deps.database,
       )
     ).rows[0]!.tables;
-  // As a payment that was given back at once, one that was taken back after a refund, and a membership that is void.
+  // A payment that was returned at once, one that turned out not to be paid after a refund, and a void membership.
   const statements = [
     sql`update payment set status = 'duplicate' where intent_id = ${id}`,
     sql`with gone as (update payment set status = 'canceled' where intent_id = ${id})
@@ -258,7 +258,7 @@ test('when HubSpot does not let us, nothing is erased and a sentence says what t
   assert.equal((await joinsLike(uuid)).length, 1);
 });
 
-/** A paid join with a contact of its own at HubSpot, and a transcript there that was accepted. */
+/** Makes a paid join with its own contact at HubSpot, to which an accepted transcript is attached. */
 async function attached(email: string): Promise<{ uuid: string; contact: string; file: string }> {
   const client = server.client();
   const { uuid } = await paidJoin(server, client, undefined, { personalEmail: email });
@@ -285,7 +285,7 @@ test('whom HubSpot was not told of is erased there when it is asked for later, b
   const { contact, file } = await attached(email);
   const first = await erase(t, email, '--yes');
   assert.match(first.out, /Stays: the ids of 1 contact and 1 file at HubSpot, until the same command/);
-  // Staff changed the email there meanwhile: the id alone leads to it.
+  // Staff have changed the email at HubSpot, so only the id leads to the contact.
   await editAtHubspot(server, contact, { email: 'changed@example.com' });
   const told = await erase(t, email, '--yes');
   assert.match(told.out, /^Erased already, .*\nHubSpot may still have 1 contact and 1 file of theirs/);
@@ -310,7 +310,7 @@ test('what a restored database has again is erased again by the journal, which n
   assert.ok(journal.includes(uuid) && !journal.includes('@') && !/Jordan|Rivera/.test(journal));
   assert.equal(statSync(journalPath(deps)).mode % 0o1000, 0o600);
 
-  // As the backup had it.
+  // Restores the rows that a backup would bring back.
   await sql`delete from erasure`.execute(deps.database);
   await sql`update join_session set erased_at = null where uuid = ${uuid}`.execute(deps.database);
   await sql`update join_session set details = ${JSON.stringify((before[0]!.row as { details: object }).details)} where uuid = ${uuid}`.execute(
@@ -318,7 +318,7 @@ test('what a restored database has again is erased again by the journal, which n
   );
   await sql`update payment set receipt_email = ${email} where session_uuid = ${uuid}`.execute(deps.database);
 
-  // The backup is of before its last intent was given up.
+  // In the backup the join's last intent is still open.
   await sql`
     insert into payment (intent_id, session_uuid, kind, attempt, status, client_secret, customer_id, amount_cents, revision)
     values ('pi_of_the_backup', ${uuid}, 'join', 9, 'open', '', '', 6500, 9)`.execute(deps.database);
@@ -366,14 +366,14 @@ test('who joined anew after having been erased is not erased by the journal, and
   const journal = join(folderFor(t), 'journal');
   writeFileSync(journal, `${readFileSync(journalPath(deps), 'utf8').trimEnd().split('\n').at(-1)}\n`);
 
-  // HubSpot has them still, and they come by a new invitation.
+  // HubSpot still has the contact, who joins by a new invitation.
   await deps.contacts.refresh(contactId);
   await sql`insert into invitation (code, contact_id) values ('ANEW2026', ${contactId})`.execute(
     deps.database,
   );
   await resume('new.pdf');
   const { uuid } = await paidJoin(server, server.client(), 'ANEW2026', { personalEmail: email });
-  // A backup of before brought back a resume, too.
+  // A backup has brought back an older resume.
   await resume('old.pdf');
   await sql`update document set created_at = now() - interval '1 year' where name = 'old.pdf'`.execute(
     deps.database,
@@ -386,7 +386,7 @@ test('who joined anew after having been erased is not erased by the journal, and
   assert.equal(rows.length, 1);
   assert.match((await erase(t, '--again', journal)).out, /, 0 made again, 0 refused/);
 
-  // The same row as the backup had it.
+  // Now the contact's row is as old as in the backup.
   await sql`update contact set fetched_at = now() - interval '1 year' where id = ${contactId}`.execute(
     deps.database,
   );
@@ -530,7 +530,7 @@ test('who corrected a mistyped email stays in HubSpot when its owner is erased t
   await client.call('submitDetails', { params: { uuid }, body: details({ personalEmail: right }) });
   await client.call('setMembership', { params: { uuid }, body: { membershipId: 1 } });
   await payOrder(server, client, uuid);
-  // HubSpot, and the mirror, are yet to hear of the correction.
+  // HubSpot and the mirror still have the mistyped email.
   assert.equal((await server.hubspot.findByEmail(slip))?.id, id);
   const { joins, contacts } = await findPerson(deps, slip);
   assert.deepEqual([joins, contacts], [[], []]);

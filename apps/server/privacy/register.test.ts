@@ -6,14 +6,14 @@ import { sharedServer } from '../../../tests/harness/testServer.ts';
 
 const { deps } = await sharedServer();
 
-/** Columns that hold nobody's data; `*` for all of a table. */
+/** Columns without personal data. `*` means all columns of a table. */
 const nobodys: Record<string, string> = {
   browser_report: '*',
   crm_budget: '*',
   schedule: '*',
   secret: '*',
   stripe_event: '*',
-  // By convention of the harness's migrations: which of them are applied.
+  // The applied migrations.
   migration: '*',
   card_failure: 'created_at',
   contact: 'created_at deleted_at fetched_at fill_at',

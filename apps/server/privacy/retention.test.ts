@@ -231,7 +231,7 @@ test('while Stripe is down the person goes here, and at Stripe when it is back',
     )!.metadata.last_name;
   assert.equal(await notes(), 'Rivera');
   await server.stripeFault(null);
-  // Not only when it is the night's turn.
+  // Notes are removed at every call, not only at the nightly turn.
   await forgetNightly(deps);
   assert.equal(await notes(), undefined);
   assert.deepEqual(await deps.database.selectFrom('forget_at_stripe').selectAll().execute(), []);

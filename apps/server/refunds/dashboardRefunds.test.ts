@@ -19,14 +19,14 @@ import { paidOrders } from './paidOrders.ts';
 const server = await sharedServer();
 
 const run = (t: TestContext, command: Command, ...args: string[]) => runCommand(t, server, command, args);
-/** Of the catalogue: a framed certificate of $79.00 and a lapel pin of $12.00; the membership is $65.00. */
+/** Store items of the catalogue: a framed certificate of $79.00 and a lapel pin of $12.00. The membership costs $65.00. */
 const framedCertificate = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0032';
 const lapelPin = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
 
-/** Each join is of a person of its own. */
+/** Returns details with a new email, so that each join has its own person. */
 const somebodyElse = () => ({ personalEmail: `${randomUUID()}@example.com` });
 
-/** A paid join with these items in its order. */
+/** Makes a paid join with these items in its order. */
 async function withItems(...items: string[]) {
   const client = server.client();
   const uuid = await orderingJoin(client, undefined, somebodyElse());
@@ -35,7 +35,7 @@ async function withItems(...items: string[]) {
   return { client, ...(await payOrder(server, client, uuid)) };
 }
 
-/** Somebody refunds in Stripe's dashboard, and we hear of it. Answers Stripe's id of the refund. */
+/** Refunds in Stripe's dashboard, and follows the payment. Returns Stripe's id of the refund. */
 async function inDashboard(intentId: string, cents?: number): Promise<string> {
   const { body, status } = await server.stripe('POST', '/v1/refunds', {
     payment_intent: intentId,
@@ -49,7 +49,7 @@ const standings = async (uuid: string) => (await membershipsOf(server, uuid)).ma
 const differences = async () =>
   (await reconcile(server.deps, { graceMinutes: 0 })).differences.map(({ kind }) => kind);
 
-/** The upgrade of a paid join, charged to the same card: its payment. */
+/** Buys the upgrade of a paid join with the saved card. Returns its payment intent's id. */
 async function upgraded(client: Client, uuid: string, intentId: string): Promise<string> {
   await client.call('createUpgradeCharge', { params: { uuid }, body: { paymentIntent: intentId } });
   return (
@@ -98,7 +98,7 @@ test('a refund whose amount says nothing is set apart: nobody loses anything, st
   assert.deepEqual([await standings(uuid), await differences()], [['active'], []]);
   assert.equal((await run(t, refundAssignCommand, refund, '--membership', '--items', '30')).code, 0);
   assert.deepEqual(await standings(uuid), ['refunded']);
-  // It was a mistake: said otherwise, the membership is there again.
+  // Staff correct their assignment, and the membership is held again.
   assert.equal((await run(t, refundAssignCommand, refund, '--items', '32')).code, 0);
   assert.deepEqual([await standings(uuid), await differences()], [['active'], []]);
 });
@@ -138,7 +138,7 @@ test('refunds that together are the membership end it; one of them fails at the 
   await followPayment(server.deps, intentId);
   assert.deepEqual([await standings(uuid), await differences()], [['active'], ['refund_unassigned']]);
   assert.match((await noticesOf(server, uuid)).at(-2)!, /^\$15\.00 .* its amount does not say what for/);
-  // Everything that is left ends it in any case.
+  // A refund of all that is left ends the membership in any case.
   await inDashboard(intentId);
   assert.deepEqual([await standings(uuid), await differences()], [['refunded'], []]);
 });
@@ -148,7 +148,7 @@ test('refunds that are heard of together are noted in the order in which they we
   for (const amount of ['1000', '3000', '3700'])
     await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount });
   await followPayment(server.deps, intentId);
-  // Whatever their ids are.
+  // The order of the refunds' ids must not matter.
   await sql`
     update refund set uuid = ('00000000-0000-4000-8000-' || lpad((10 - rank)::text, 12, '0'))::uuid
     from (select uuid as old, row_number() over (order by created_at) as rank from refund where intent_id = ${intentId}) as made
@@ -179,7 +179,7 @@ test('what ended a membership by its amount alone, before lines were read from i
   assert.deepEqual([await standings(uuid), await differences()], [['refunded'], []]);
 });
 
-/** A bank disputes a part of a payment, and wins. Answers Stripe's id of the dispute. */
+/** Opens a dispute about a payment, or a part of it, which we lose. Returns Stripe's id of the dispute. */
 async function loses(intentId: string, amount?: number): Promise<string> {
   const { body } = await server.stripe('GET', `/v1/payment_intents/${intentId}`);
   const { id } = await server.stripeControl('disputes', { charge: body.latest_charge, amount });
@@ -276,7 +276,7 @@ test('a membership that ends in the dashboard or by a dispute leaves no upgrade 
       found.map(({ kind, subject, repair }) => [kind, subject, repair]),
       [['upgrade_alone', uuid, repair]],
     );
-    // What the bank has the money of cannot be given back.
+    // Disputed money cannot be refunded.
     const upgradeIs = (standing: 'disputed' | 'active') =>
       sql`update membership set standing = ${standing} where payment_intent = ${upgrade}`.execute(
         server.deps.database,
@@ -304,7 +304,7 @@ test('an upgrade that was bought by a join of its own does not outlive the membe
   const { uuid, intentId } = await paidJoin(server, server.client(), 'HONOR101');
   const other = await withItems();
   const upgrade = await upgraded(other.client, other.uuid, other.intentId);
-  // As when the contact's upgrade was sold by a link.
+  // Makes it an upgrade that was sold by a link.
   await sql`
     with gone as (delete from membership where payment_intent = ${other.intentId})
     update membership set contact_id = '101' where payment_intent = ${upgrade}`.execute(server.deps.database);

@@ -21,10 +21,10 @@ import { followPayment } from './followPayment.ts';
 import { promiseRefund } from './giveBack.ts';
 import { refundJoin } from './refundJoin.ts';
 
-/** What Stripe tells of a payment after it was made: refunds, disputes and reviews. */
+/** What Stripe reports about a payment later: refunds, disputes and reviews. */
 const server = await sharedServer();
 
-/** What HubSpot knows of a contact's membership and its money, once everything is delivered. */
+/** Sends everything to HubSpot. Returns a contact's membership status and amount paid there. */
 async function membershipAtHubspot(contactId: string): Promise<(string | null | undefined)[]> {
   await deliver(server);
   const { membership_status, amount_paid } = await atHubspot(
@@ -58,11 +58,11 @@ test("a refund in Stripe's dashboard ends the membership it gives back, tells st
     `$55.00 of payment ${intentId} was refunded outside Induct, for Membership.`,
     `The membership paid for by ${intentId} has ended: its money was refunded.`,
   ]);
-  // HubSpot hears of it.
+  // HubSpot is told.
   assert.deepEqual(await membershipAtHubspot('102'), ['former', '0.00']);
   const anew = await paidJoin(server, server.client(), 'HONOR102');
   assert.deepEqual(await standingsOf(server, anew.uuid), [{ type: 'membership', standing: 'active' }]);
-  // And should the bank undo the first refund now, one of the two memberships is enough.
+  // If the bank now undoes the first refund, only one of the two memberships may be held.
   await sql`update refund set status = 'failed' where intent_id = ${intentId}`.execute(server.deps.database);
   const { payments } = server.deps;
   const undone = { ...payments, moneyBack: async () => ({ refunds: [], dispute: null, lost: [] }) };
@@ -127,7 +127,7 @@ test('a refund that fails at the bank after all gives the membership back, and s
   });
   for (let report = 0; report < 2; report++) {
     await followPayment({ ...server.deps, payments: { ...payments, moneyBack: failed } }, intentId);
-    // The same words may be told again the next day.
+    // The same notice may be written again the next day.
     await sql`update staff_notice set created_at = created_at - interval '2 days'`.execute(
       server.deps.database,
     );
@@ -159,7 +159,7 @@ test('a refund from outside that failed before we heard of it gave nothing back,
 test('two reports at once: an older answer of Stripe does not overwrite a newer one', async () => {
   const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
   const { payments } = server.deps;
-  // The first one reads before the refund and writes after the second one has written.
+  // The first call reads before the refund, and writes after the second call has written.
   let goOn = () => {};
   const held = new Promise<void>((resolve) => {
     goOn = resolve;
@@ -312,7 +312,7 @@ test('a refund that is due is replaced by none of another amount or payment, non
       { ...outside, id: 're_canceled', amountCents: 6500, status: 'canceled' as const },
       { ...outside, id: 're_failed', amountCents: 6500, status: 'failed' as const },
       { ...outside, id: 're_part', amountCents: 1000, status: 'succeeded' as const },
-      // Made here by a version that did not tell for what, and lost by a restore.
+      // A refund by a version that did not record its lines at Stripe, and whose row a restore has lost.
       { ...outside, uuid: randomUUID(), id: 're_ours', amountCents: 6500, status: 'pending' as const },
     ],
     dispute: null,

@@ -24,10 +24,10 @@ import { NotRefundable, refundJoin } from './refundJoin.ts';
 
 const server = await sharedServer();
 
-/** Of the catalogue: $79.00. */
+/** A product of the catalogue, of $79.00. */
 const framedCertificate = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0032';
 
-/** As if an hour had passed for what is due. */
+/** Lets an hour pass for refunds that are due. */
 const anHourLater = () =>
   sql`update refund set next_try_at = next_try_at - interval '1 hour', created_at = created_at - interval '1 hour'`.execute(
     server.deps.database,
@@ -59,7 +59,7 @@ test('a refund that Stripe does not make for now stays due, is tried ever later,
     await anHourLater();
     await sweepRefunds(server.deps);
     later.push(await waits());
-    // Not due again so soon.
+    // The refund is not due again so soon.
     await sweepRefunds(server.deps);
   }
   assert.deepEqual(later.flat(), [
@@ -141,7 +141,7 @@ test('what is disputed stays, and what is not goes back, each payment by itself'
   ]);
 });
 
-/** A join that is paid, with a framed certificate in the order: $144.00, of which $65.00 are the membership. */
+/** Makes a paid join with a framed certificate: $144.00, of which $65.00 are the membership. */
 async function withCertificate() {
   const client = server.client();
   const uuid = await orderingJoin(client);
@@ -156,7 +156,7 @@ const paymentOf = (intentId: string) =>
     .where('intent_id', '=', intentId)
     .executeTakeFirstOrThrow();
 
-/** Staff give the membership's $65.00 back in Stripe's dashboard. */
+/** Refunds the membership's $65.00 in Stripe's dashboard. */
 const inDashboard = (intentId: string) =>
   server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount: '6500' });
 

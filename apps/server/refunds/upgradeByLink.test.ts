@@ -11,11 +11,11 @@ import type { Command } from '../platform/command.ts';
 import { refundAssignCommand, refundCommand } from '../settlement/refundCommands.ts';
 import { followPayment, lockJoins } from './followPayment.ts';
 
-/** An upgrade that a link sold in a join of its own is an upgrade, though its payment is that of a join. */
+/** An upgrade sold by a link has a join of its own, and its payment is of the kind `join`. It counts as an upgrade all the same. */
 const server = await sharedServer();
 
 const run = (t: TestContext, command: Command, ...args: string[]) => runCommand(t, server, command, args);
-/** The upgrade of a programme with a processing fee. */
+/** An upgrade in a programme with a processing fee. */
 const UNDERGRADUATE_UPGRADE = 11;
 const PIN = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
 
@@ -49,7 +49,7 @@ test('an upgrade by link goes back whole, by --upgrade and not as a membership',
 test('a refund of an upgrade by link from the dashboard is read without a fee, and assigned to the upgrade', async (t) => {
   await paidJoin(server, server.client(), 'HONOR102');
   const { uuid, intentId } = await upgradeByLink(server, '102', { productId: UNDERGRADUATE_UPGRADE });
-  // As the upgrade less the processing fee of $5.
+  // The amount of the upgrade less the processing fee of $5.
   const { body } = await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount: '5000' });
   await followPayment(server.deps, intentId);
   assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership_upgrade', standing: 'active' }]);
@@ -81,12 +81,12 @@ test('that an upgrade is left alone is told while its join is locked by another 
   const base = await paidJoin(server, server.client(), 'HONOR104');
   const { uuid } = await upgradeByLink(server, '104');
   const { database } = server.deps;
-  // Its payer was not known when the refund of the base locked what it may have to tell.
+  // The payer was not known yet when the refund of the base took its locks.
   await database.updateTable('join_session').set({ payer: null }).where('uuid', '=', uuid).execute();
   await database.transaction().execute(async (other) => {
     await lockJoins(other, [uuid]);
     await server.stripe('POST', '/v1/refunds', { payment_intent: base.intentId });
-    // It does not wait for the other one, which waits for it.
+    // This must not wait for the other transaction, which is waiting for this one's lock.
     await followPayment(server.deps, base.intentId);
   });
   assert.match((await noticesOf(server, uuid)).join(), /An upgrade is still paid and held/);

@@ -15,12 +15,12 @@ import { findChromium } from '../../../tools/local/chromium.ts';
 import { findProgram } from '../../../tools/local/findProgram.ts';
 import { blockedKinds } from './reports.ts';
 
-/** Browsers may hold a report back for a minute, to send several at once (ms). */
+/** Browsers may delay reports for a minute to send several at once (ms). */
 const PATIENCE_MS = 60_000;
 const openssl = findProgram('openssl');
 const firefox = firefoxProgram();
 
-/** The page as it is once somebody has put scripts and pictures of their own into it. */
+/** A page into which an attacker has put scripts and pictures. */
 const changedPage = `<title>Checkout</title><h1>Checkout</h1><script>1</script>
   <script src="https://scripts.example/card.js"></script>
   ${Array.from({ length: 60 }, (_, number) => `<img src="https://pictures.example/${number}.png">`).join('')}`;
@@ -41,7 +41,7 @@ const openInFirefox: Open = async (t, url) => {
   await hands.open(url);
 };
 
-/** https, to and from which alone browsers report: two origins before one server, with a certificate of their own. */
+/** Starts two https origins in front of one server: browsers send reports only from and to https. */
 async function startOrigins(t: TestContext) {
   const folder = temporaryFolder(t);
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];

@@ -9,7 +9,7 @@ import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 
-/** How many people live through how many things. */
+/** How many people, and how many actions of each at most. */
 const PEOPLE = 8;
 const MOST_ACTIONS = 9;
 
@@ -25,16 +25,16 @@ const actions = [
   'refund an upgrade',
 ] as const;
 
-/** One contact, what HubSpot should say of it, and the joins that hold something. */
+/** One contact: what HubSpot should say of it, and the joins by which it holds something. */
 class Life {
   readonly id: string;
   readonly email: string;
   status: string;
-  /** The school join that wrote the status that stands there. */
+  /** The school join that wrote the present status, if one did. */
   writer: string | null = null;
-  /** A join by code has written the status: it goes on doing so. */
+  /** Whether a join by code has written the status. Only such joins write it from then on. */
   isProven = false;
-  /** A join of the contact's own has written what was bought. */
+  /** Whether one of the contact's own joins has written what was bought. */
   hasBought = false;
   readonly held: Record<'code' | 'school' | 'upgrade', string[]> = { code: [], school: [], upgrade: [] };
 
@@ -48,7 +48,7 @@ class Life {
     return this.status === 'member' || this.held.code.length > 0;
   }
 
-  /** What the contact's own joins have paid for, in dollars. */
+  /** What the contact's own joins have paid, in dollars. */
   get amount(): string {
     return (65 * this.held.code.length + 45 * this.held.upgrade.length).toFixed(2);
   }
@@ -92,7 +92,7 @@ class Life {
         this.hasBought = true;
         return;
       }
-      // All joins are paid under one name and email: who holds another one stays a member.
+      // All joins have the same payer, who stays a member as long as another membership is held.
       case 'refund a membership by code':
         if (await this.#refund('code')) this.#end();
         return;
@@ -120,7 +120,7 @@ class Life {
     this.held[what].push(uuid);
   }
 
-  /** The join that was refunded, if there was one. */
+  /** Refunds the oldest join of a kind. Returns its uuid, if there was one. */
   async #refund(what: keyof Life['held']): Promise<string | undefined> {
     const uuid = this.held[what].shift();
     if (uuid)
@@ -174,9 +174,9 @@ test('in whatever order somebody joins, is refunded and is joined for by others,
     {
       numRuns: PEOPLE,
       examples: [
-        // The mirror said nothing of the school join that kept the contact a member.
+        // A fault that was found: the mirror did not know of the school join that kept the contact a member.
         ['', ['join by code', 'join by school', 'refund a membership by code', 'join by code']],
-        // What the school join had written first stood there as the other one's, too.
+        // A fault that was found: what the school join had written was taken for the other join's as well.
         ['', ['join by school', 'join by code', 'refund a membership by school']],
       ],
     },
@@ -203,7 +203,7 @@ async function nominate(personalEmail: string, firstName: string): Promise<strin
   return uuid;
 }
 
-/** Pays for an order; false where it is refused, since its contact holds that already. */
+/** Pays for an order. Returns false if that is refused because the contact already holds it. */
 async function pay(uuid: string): Promise<boolean> {
   const client = server.client();
   const intent = await client.call('createPaymentIntent', {
@@ -228,7 +228,7 @@ test('in whatever order a contact that a self-nomination created is bought for, 
         await deliver(server);
         const { id } = (await server.hubspot.findByEmail(email))!;
         let status = '';
-        /** The sibling's purchase was written where nothing stood. */
+        /** Whether the sibling's purchase was written into blank fields. */
         let isSiblings = false;
         let isOwnPaid = false;
         let hasBought = false;
@@ -291,7 +291,7 @@ test('in whatever order a contact that a self-nomination created is bought for, 
       numRuns: PEOPLE,
       examples: [
         [['pay for the own join', 'join by link', 'buy an upgrade by link', 'refund what was bought first']],
-        // The sibling who paid first and went back made the member a former one.
+        // A fault that was found: the refund of a sibling who had paid first made the member a former one.
         [['pay for a sibling', 'pay for the own join', 'refund the sibling']],
         [['join by link', 'pay for the own join']],
       ],

@@ -47,7 +47,7 @@ const isMirrored = async (id: string) =>
       .executeTakeFirstOrThrow()
   ).is_member;
 
-/** A contact that HubSpot and the mirror know, with a code of their own; `status` is HubSpot's. */
+/** Creates a contact with an invite code, in HubSpot and in the mirror. `status` is its membership status at HubSpot. */
 async function person(name: string, status = ''): Promise<{ id: string; code: string }> {
   const code = `${name.toUpperCase()}1`;
   const id = await newContact(server, `${name}@example.com`, {
@@ -88,7 +88,7 @@ test('who was refunded is let in again by code at once, before and after HubSpot
 
   await refundJoin(server.deps, first.uuid, everything);
   assert.equal((await check(code)).status, 'success');
-  // HubSpot says what it was told last; that we ended it since is known here.
+  // HubSpot still says `member`. Only our database knows that the membership has ended.
   assert.equal(await server.deps.contacts.refresh(id), 'known');
   assert.equal((await check(code)).status, 'success');
   await deliver(server);
@@ -221,7 +221,7 @@ test('an upgrade by link that is refunded leaves the membership in HubSpot as it
   assert.equal(await status(), 'member');
 });
 
-/** An order of the upgrade by link, its policies agreed to. */
+/** Makes an order of an upgrade by link. */
 async function upgradeOrder(client: Client, contactId: string): Promise<string> {
   const uuid = (await checkout(client, contactId, 10)).data.joinSessionUuid;
   await sql`update join_session set has_agreed_to_policies = true where uuid = ${uuid}`.execute(

@@ -13,10 +13,10 @@ import { confirmPayment } from '../payments/confirmPayment.ts';
 import { followPayment } from '../refunds/followPayment.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 
-/** What was sold stays what it was, whatever society.yaml says of it later. */
+/** What was sold keeps its goods and its fee, whatever society.yaml says later. */
 const server = await sharedServer();
 
-/** The file from now on sells nothing but undergraduates' memberships that send nothing, at another fee. */
+/** Changes society.yaml: only undergraduates' memberships are sold, without goods and at another fee. */
 function sellOtherThings(t: TestContext): void {
   changeSociety(t, server, (source) => {
     const file = parse(source);
@@ -31,7 +31,7 @@ function sellOtherThings(t: TestContext): void {
   });
 }
 
-/** As a server of the version before writes an order. */
+/** Removes goods and fee from a snapshot, as an older version wrote it. */
 const forgetPromises = (uuid: string) =>
   server.deps.database
     .updateTable('order_snapshot')
@@ -39,7 +39,7 @@ const forgetPromises = (uuid: string) =>
     .where('session_uuid', '=', uuid)
     .execute();
 
-/** A paid join of the membership that brings a cord, with a pin, and the upgrade that brings a medallion. */
+/** Makes a paid join of the membership that includes a cord, with a pin, and buys the upgrade that includes a medallion. */
 async function withGoods(): Promise<string> {
   const client = server.client();
   const started = await client.call('initiateSelfNomination', {
@@ -118,7 +118,7 @@ test('the processing fee is the one of the day on which the membership was sold'
   );
 });
 
-/** An undergraduate's order of the membership alone. */
+/** Makes an undergraduate's order of the membership alone. */
 async function undergraduatesOrder(person: Parameters<typeof details>[0]) {
   const client = server.client();
   const { data } = await client.call('initiateSelfNomination', {
@@ -130,7 +130,7 @@ async function undergraduatesOrder(person: Parameters<typeof details>[0]) {
   return { client, uuid: data.uuid };
 }
 
-/** From now on the membership brings a cord, at another fee. */
+/** Changes society.yaml: the membership includes a cord, at another fee. */
 function promiseACord(t: TestContext, fee: string): void {
   changeSociety(t, server, (source) => {
     const file = parse(source);

@@ -9,7 +9,7 @@ import { Refusal } from '../platform/http/refusal.ts';
 import { catchUpOnEvents, giveUpUnwritten } from './catchUp.ts';
 import { settlePayment } from './settle.ts';
 
-/** What Stripe's clock is behind ours, in milliseconds: so much has passed since it happened. */
+/** By how much Stripe's clock is behind ours (ms), so that what happens there is that old. */
 let behind = 0;
 const server = await sharedServer({}, { stripeClock: () => Date.now() - behind });
 
@@ -17,7 +17,7 @@ const catchUp = async () => {
   await sql`update schedule set due_at = now()`.execute(server.deps.database);
   return catchUpOnEvents(server.deps);
 };
-/** What is tried again of an intent's events. */
+/** Returns the events of an intent that are still to be retried. */
 const retries = async (intentId: string) =>
   (
     await sql<{ attempts: number; minutes: number }>`
@@ -27,7 +27,7 @@ const retries = async (intentId: string) =>
 const minutesLater = (minutes: number) =>
   sql`update event_retry set next_try_at = next_try_at - make_interval(mins => ${minutes}::int),
     created_at = created_at - make_interval(mins => ${minutes}::int)`.execute(server.deps.database);
-/** Since when events were listed, the last listing first: seconds since 1970. */
+/** Returns from which time on each listing asked for events (seconds since 1970), the last listing first. */
 const listed = async () => {
   return (await requestsTo(server.stripeUrl))
     .filter(({ path }) => path === '/v1/events')
@@ -85,7 +85,7 @@ test('an intent that was made when the server died before it could write it is g
     { kind: 'join', attempt: 1, status: 'canceled' },
     { kind: 'join', attempt: 2, status: 'open' },
   ]);
-  // And so does one that was cancelled there meanwhile.
+  // An intent that was cancelled at Stripe meanwhile is treated alike.
   await sql`delete from payment where intent_id = ${next.id}`.execute(server.deps.database);
   await server.stripe('POST', `/v1/payment_intents/${next.id}/cancel`);
   await giveUpUnwritten(server.deps, next.id);
@@ -147,7 +147,7 @@ test('one that was made a moment ago is left alone: its row may be about to be w
   await catchUp();
   assert.equal(await status(), 'requires_payment_method');
   assert.equal((await retries(id)).length, 1, 'it is looked at again, by itself');
-  // Its row comes after all, and the intent goes on being paid.
+  // The payment's row appears after all, and the intent can still be paid.
   await sql`insert into payment select * from jsonb_populate_record(null::payment, ${rows[0]!.payment})`.execute(
     server.deps.database,
   );
@@ -204,7 +204,7 @@ test('an event that cannot be acted on is tried again by itself, and neither kee
   await server.stripeFault(null);
   await catchUp();
   assert.deepEqual(await states(), ['ordering', 'paid'], 'not tried before its time');
-  // Long out of what is listed.
+  // The events are too old to be listed.
   await sql`update schedule set reached_at = now() + interval '1 hour' where name = 'events'`.execute(
     server.deps.database,
   );

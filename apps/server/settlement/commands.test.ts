@@ -76,7 +76,7 @@ test('settle and refund say what Stripe does not make yet', async (t) => {
   assert.deepEqual(await run(t, settleCommand, uuid), { out: `${uuid} is settled.\n`, code: 0 });
 });
 
-/** Stripe refuses refunds for good while this holds, as when a bank opens a dispute in the moment in which it is asked. */
+/** Makes Stripe refuse refunds of one intent for good, as if a dispute had been opened just before. */
 function refuseForGood(t: TestContext, onlyOf: string) {
   const { refund } = server.deps.payments;
   return t.mock.method(server.deps.payments, 'refund', async (given: Parameters<typeof refund>[0]) => {

@@ -21,16 +21,16 @@ import { reconcileCommand, settleCommand } from './commands.ts';
 import { reconcile, reconcileNightly, startReconciling } from './reconcile.ts';
 import { refundCommand } from './refundCommands.ts';
 
-/** What Stripe's clock is behind ours (ms): so much has passed since it happened. */
+/** By how much Stripe's clock is behind ours (ms), so that what happens there is that old. */
 let behind = 0;
 let server = await sharedServer({}, { stripeClock: () => Date.now() - behind });
 
-/** As if all that is found had happened long ago. */
+/** Returns all differences, recent ones as well. */
 const look = async () => (await reconcile(server.deps, { graceMinutes: 0 })).differences;
 
 const run = (t: TestContext, command: Command, ...args: string[]) => runCommand(t, server, command, args);
 
-/** Finds exactly these kinds of difference, does what each one names as its repair, and finds nothing more. */
+/** Asserts that exactly these kinds of difference are found, and that none is left after running the repair that each names. */
 async function foundAndRepaired(t: TestContext, ...kinds: string[]): Promise<void> {
   const found = await look();
   assert.deepEqual(found.map(({ kind }) => kind).sort(), kinds.sort());
@@ -208,7 +208,7 @@ test('a member without money', async (t) => {
     .where('intent_id', '=', id)
     .executeTakeFirst();
   assert.deepEqual(taken, { status: 'canceled', succeeded_at: null });
-  // And the join goes on: it can still be paid, and upgraded.
+  // The join can still be paid and upgraded.
   const { intentId } = await payOrder(server, client, uuid);
   await client.call('createUpgradeCharge', { params: { uuid }, body: { paymentIntent: intentId } });
   assert.deepEqual(await standingsOf(uuid), ['void', 'active', 'active']);
@@ -343,11 +343,11 @@ test('a membership that is held though its document was rejected finally', async
     (await look()).map(({ kind, subject, repair }) => [kind, subject, repair]),
     [['rejected_held', uuid, repair]],
   );
-  // What the bank has the money of cannot be given back.
+  // Disputed money cannot be refunded.
   await change(sql`update membership set standing = 'disputed' where payment_intent = ${intentId}`);
   assert.ok(!(await look()).some(({ kind }) => kind === 'rejected_held'));
   await change(sql`update membership set standing = 'active' where payment_intent = ${intentId}`);
-  // A refund that is decided ends it, before Stripe has made it.
+  // The difference ends when a refund is decided, even before Stripe has made it.
   await server.stripeControl('refunds', { answer: 'refused' });
   const args = repair.replace('npm run operator -- documents reject ', '').split(' ');
   assert.equal((await run(t, documentsRejectCommand, ...args)).code, 0);
@@ -364,7 +364,7 @@ test('what moves while it is being read is no difference', async () => {
   const uuid = await orderingJoin(client);
   const { id } = await openIntent(client, uuid);
   await payByCard(server, id);
-  // Confirmed after the list was read, and before the second look.
+  // The payment is confirmed after the list was read and before it is checked again.
   const { payments } = server.deps;
   const deps = {
     ...server.deps,

@@ -23,7 +23,7 @@ import { settleJoin, settlePayment } from './settle.ts';
 
 const server = await sharedServer();
 
-/** Settles a payment while Stripe does not know it, as with the keys of another account. */
+/** Settles a payment that Stripe does not know, as with another account's keys. */
 async function settleUnknown(t: TestContext, intentId: string): Promise<void> {
   const asked = t.mock.method(server.deps.payments, 'retrieveIntent', async () => {
     throw new NotAtStripe('No such payment_intent', { cause: null });
@@ -46,7 +46,7 @@ test('a payment that was held as none for a while buys the membership that it ha
     ['active', bought!.member_number, '101', []],
   );
   assert.deepEqual(await differencesOf(server, intentId), []);
-  // What staff look at can be read.
+  // The commands that show the join to staff still work.
   assert.deepEqual((await findJoins(server.deps, uuid, 1))[0]?.payments[0]?.standing, 'active');
   await listParcels(server.deps, { all: true });
 });

@@ -32,7 +32,7 @@ import { settleCommand } from './commands.ts';
 import { madeAgainOf } from './rebuildJoin.ts';
 import { refundCommand } from './refundCommands.ts';
 
-/** What becomes of payments that were made after a backup, when that is restored. */
+/** Payments that were made after a backup, once that backup is restored. */
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 
 const settleMissing = async (t: TestContext) => {
@@ -44,7 +44,7 @@ const refund = async (t: TestContext, ...args: string[]) => {
   assert.equal(code, 0, out);
 };
 
-/** Buys the upgrade of a paid join: its payment intent. */
+/** Buys the upgrade of a paid join. Returns its payment intent's id. */
 async function upgraded(client: Client, uuid: string, intentId: string): Promise<string> {
   await charge(client, uuid, intentId);
   const { intent_id } = await server.deps.database
@@ -56,7 +56,7 @@ async function upgraded(client: Client, uuid: string, intentId: string): Promise
   return intent_id;
 }
 
-/** The invite code of a contact of no other test. */
+/** Returns an invite code for a contact that no other test uses. */
 async function invited(contactId: string): Promise<string> {
   const code = `ONE${contactId}`;
   const { database } = server.deps;
@@ -65,14 +65,14 @@ async function invited(contactId: string): Promise<string> {
   return code;
 }
 
-/** A join with an open order and its intent. */
+/** Makes a join with an open order and an intent. */
 async function openJoin(code: string) {
   const client = server.client();
   const uuid = await orderingJoin(client, code);
   return { client, uuid, ...(await openIntent(client, uuid)) };
 }
 
-/** What our tables and Stripe have of payments, and how what they bought stands. */
+/** Returns what our tables and Stripe have about payments, and the standing of what they bought. */
 const bookOf = async (joins: readonly string[], intents: readonly string[]) => ({
   standings: await Promise.all(joins.map((uuid) => standingsOf(server, uuid))),
   payments: await server.deps.database
@@ -126,7 +126,7 @@ test('who was refunded and joined again holds the second membership, and what wa
   await restore();
   await settleMissing(t);
   assert.deepEqual(await bookOf(joins, intents), lost);
-  // Nor does the order matter, as when each is settled by the command that reconcile names.
+  // The order does not matter either: each payment is settled by the command that reconcile prints.
   await restore();
   for (const id of [second.intentId, intentId, upgrade])
     assert.equal((await runCommand(t, server, settleCommand, [id])).code, 0);
@@ -196,7 +196,7 @@ test('a second payment that went back before the restore has gone back, and nobo
   const [first, second] = [await openJoin(code), await openJoin(code)];
   const restore = await dump(server);
   for (const { id } of [first, second]) await payByCard(server, id);
-  // The later one was reported first: it is the one that bought the membership.
+  // The later payment was reported first, so it bought the membership.
   assert.equal(await confirmPayment(server.deps, second.id), 'succeeded');
   assert.equal(await confirmPayment(server.deps, first.id), 'refunded');
   const joins = [first.uuid, second.uuid];
@@ -209,7 +209,7 @@ test('a second payment that went back before the restore has gone back, and nobo
 
 test('refunds since the backup are read back from Stripe with what they were for, by the ledger and the orders to send', async (t) => {
   const pin = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
-  /** Its donation costs as much as its membership: by its amount a refund could be for either. */
+  /** Makes a join whose donation equals its membership's price, so that a refund's amount fits both. */
   const join = async (personalEmail: string) => {
     const client = server.client();
     const uuid = await orderingJoin(client, 'LINCOLN2026', { personalEmail });
@@ -218,7 +218,7 @@ test('refunds since the backup are read back from Stripe with what they were for
     return payOrder(server, client, uuid);
   };
   const day = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
-  /** Without the addresses, which Stripe is not told. */
+  /** Returns ledger and notices without addresses, which Stripe does not have. */
   const books = async (...joins: { uuid: string; intentId: string }[]) => ({
     ledger: (await runCommand(t, server, ledgerCommand, ['--from', day(-1), '--to', day(1), '--csv'])).out
       .split('\r\n')
@@ -248,7 +248,7 @@ test('refunds since the backup are read back from Stripe with what they were for
   await restore();
   await settleMissing(t);
   const again = await books(known, missing);
-  // Of the payment that is made again, its membership has never stood otherwise here.
+  // The rebuilt membership has had no other standing here, so its second notice is missing.
   assert.deepEqual({ ...again, notices: again.notices[0] }, { ...lost, notices: lost.notices[0] });
   assert.deepEqual(again.notices[1], []);
 });
@@ -346,7 +346,7 @@ test('what cannot be made again is named with the command that gives it back, an
     await paidElsewhere(server, { session: 'nobody' }),
     await paidElsewhere(server, { session: join.uuid, revision: String(join.revision) }),
   ];
-  // Of another amount than the one that was on the screen.
+  // The snapshot has another amount than the payment.
   await sql`update order_snapshot set amount_cents = 7000 where session_uuid = ${join.uuid}`.execute(
     server.deps.database,
   );
@@ -380,7 +380,7 @@ test('a paid order that the backup has as open, and that went back as a whole, e
   assert.deepEqual(await bookOf(joins, [first.id, second.id]), lost);
 });
 
-/** The join, whose order a restored database has as it was before a donation of $500. */
+/** Makes a join whose order, after a restore, lacks a donation of $500. */
 async function withLostDonation() {
   const join = await openJoin('LINCOLN2026');
   const restore = await dump(server);
@@ -450,7 +450,7 @@ test('staff give back all that is left of a payment whose order is lost, once, a
 
 test('who paid another amount than a database that lost the last change showed has it back, and can pay the order', async () => {
   const { client, uuid, id, ...shown } = await withLostDonation();
-  // As after a failover: nobody knows that anything was lost.
+  // As after a failover, when nobody knows that something was lost.
   assert.equal((await openIntent(client, uuid)).id, id);
   await beginPayment(client, uuid, shown.revision);
   await payByCard(server, id);

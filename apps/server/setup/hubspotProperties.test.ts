@@ -68,14 +68,14 @@ test('in an account without the properties of the society, they are made with th
     [held.membership_status, held.amount_paid, held.accepted_privacy_policy],
     ['member', '65.00', 'true'],
   );
-  // Two members of staff at once, or one who was interrupted.
+  // As when two members of staff run setup at once, or one was interrupted.
   assert.deepEqual(
     new Set((await applyProperties(server.hubspot, plan)).map(({ outcome }) => outcome)),
     new Set(['was there']),
   );
 });
 
-/** Whether it is the society's, which may be removed: HubSpot's own stay. */
+/** Whether a property is the society's own. The test removes those, and leaves HubSpot's. */
 function defaultOf(name: string): boolean {
   return !['firstname', 'lastname', 'email', 'address', 'city', 'state', 'zip', 'country'].includes(name);
 }

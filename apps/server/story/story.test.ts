@@ -19,7 +19,7 @@ const server = await sharedServer();
 
 const PIN = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
 
-/** The story without its times, which must be in order. */
+/** Returns a join's story without the times, and asserts that the times are in order. */
 async function storyOf(t: TestContext, uuid: string): Promise<string[]> {
   const { out, code } = await runCommand(t, server, storyCommand, [uuid]);
   assert.equal(code, 0);
@@ -37,7 +37,7 @@ async function stepsOf(uuid: string): Promise<StoryStep[]> {
   return rows.map(({ step }) => step);
 }
 
-/** Runs a command as this member of staff does: on connections of their own that say who they are. */
+/** Runs a command as a member of staff, whose database connections carry their name. */
 async function asStaff(t: TestContext, actor: string, command: Command, ...args: string[]) {
   const database = connect(server.deps.config.databaseUrl, { connections: 2, actor });
   try {

@@ -15,7 +15,7 @@ interface Customer {
   email: string | null;
   metadata: Record<string, string>;
 }
-/** Stripe's customers of one join. */
+/** Returns Stripe's customers of a join. */
 async function customersOf(uuid: string): Promise<Customer[]> {
   const { body } = await server.stripe('GET', '/v1/customers?limit=100');
   return (body as unknown as { data: Customer[] }).data.filter(({ metadata }) => metadata.session === uuid);
@@ -35,7 +35,7 @@ test('opening Checkout asks Stripe once, and makes no customer', async () => {
   assert.deepEqual(await customersOf(uuid), []);
 });
 
-/** Stripe answers so whoever makes a customer, from before the payment is reported until this is called. */
+/** Makes Stripe fail each creation of a customer until the returned function is called. */
 async function customersMeet(fault: object): Promise<() => Promise<unknown>> {
   await server.stripeFault({ times: 100, ...fault, method: 'POST', path: '/v1/customers' });
   return () => server.stripeFault(null);
@@ -86,7 +86,7 @@ test('a card that is not kept is given to nobody', async () => {
   );
   await forgetRequests(server.stripeUrl);
   prepareCustomer(server.deps, uuid, (await joinPayment(uuid)).intent_id);
-  // Whatever it asked for came before this.
+  // Everything that the server asked of Stripe came before this call.
   await server.deps.payments.retrieveIntent((await joinPayment(uuid)).intent_id);
   assert.deepEqual(
     (await requests()).filter((request) => request.includes('customers')),
@@ -96,7 +96,7 @@ test('a card that is not kept is given to nobody', async () => {
 
 for (const [name, fault] of [
   ['whose answer is lost', { kind: 'cut_after' }],
-  // Its own failure is kept under the key of that try.
+  // Stripe repeats its failure under the same idempotency key.
   ['that it made and said it had failed', { kind: 'status_after' }],
   ['that it did not make', { kind: 'status' }],
 ] as const)
@@ -177,7 +177,7 @@ test('an intent that another tab opened for another card in the same moment is n
     async createIntent(...given: Parameters<typeof createIntent>) {
       Object.assign(payments, { createIntent });
       assert.equal((await charge(client, uuid, intentId, false)).status, 200);
-      // As where the bank declined to have the card kept.
+      // As if the bank had refused to let the card be saved.
       await sql`update payment set customer_id = '' where session_uuid = ${uuid} and kind = 'upgrade'`.execute(
         server.deps.database,
       );
@@ -209,7 +209,7 @@ function joinPayment(uuid: string) {
 }
 const keptCustomer = async (uuid: string) => (await joinPayment(uuid)).customer_id;
 
-/** What Stripe was asked since the requests were last cleared. */
+/** Returns the requests to Stripe since they were last cleared. */
 async function requests(): Promise<string[]> {
   return (await requestsTo(server.stripeUrl)).map(({ method, path }) => `${method} ${path}`);
 }
