@@ -9,7 +9,7 @@ import { faultsOf } from './shapes.ts';
 
 const CONTACTS = '/crm/objects/2026-09/contacts';
 
-/** An emulator of its own for one test, at a time that the test moves. */
+/** Starts an emulator for one test, which sets the emulator's clock. */
 async function emulate(t: TestContext, options: Partial<HubspotEmulatorOptions> = {}) {
   const time = { now: Date.parse('2026-05-01T10:00:00Z') };
   const dataDir = mkdtempSync(join(tmpdir(), 'hubspot-emulator-'));
@@ -421,7 +421,7 @@ test('both rules hold in batches: of a create for each contact, of an update and
         { id, properties: { phone: '' } },
       ],
     });
-    // An update may leave a contact without what every new one must have.
+    // An update may leave out a property that is required of new contacts.
     assert.equal(updated.status, 'required' in rule ? 200 : 400);
     await contacts('DELETE', `/${id}`);
   }

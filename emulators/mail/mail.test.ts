@@ -31,7 +31,7 @@ const letter = (change: Record<string, string | undefined> = {}, body = 'Hello.\
     .map(([name, value]) => `${name}: ${value}`)
     .join('\r\n')}\r\n\r\n${body}`;
 
-/** Speaks SMTP as it is written: the last answer. */
+/** Sends a message by plain SMTP commands. Returns the server's last reply. */
 async function deliver({ smtpUrl }: MailEmulator, message: string): Promise<string> {
   const socket = connect(Number(new URL(smtpUrl).port), '127.0.0.1');
   let heard = '';

@@ -32,13 +32,13 @@ after(async () => {
   await emulator.close();
 });
 
-/** The fields of the card and of the address, which are frames of the emulator's own origin; the bank's question, too. */
+/** The frames with the card's fields, the address and the bank's question. Their origin is the emulator's. */
 const card = (page: Page) => page.frameLocator('iframe[title="Secure payment input frame"]');
 const address = (page: Page) => page.frameLocator('iframe[title="Secure address input frame"]');
 const question = (page: Page) =>
   page.getByRole('dialog', { name: 'Authenticate your payment' }).locator('iframe').contentFrame();
 
-/** The payment page for a new intent, with everything that its console complained about. */
+/** Opens the payment page for a new intent. Returns the page with the errors in its console. */
 async function open(t: TestContext, query = '') {
   const intent = await stripe.paymentIntents.create({ ...CARDS_ONLY, amount: 6500 });
   const page = await browser.newPage({ viewport: { width: 390, height: 1400 } });

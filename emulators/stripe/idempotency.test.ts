@@ -36,7 +36,7 @@ test('a second request with the key of one under way is 409', async (t) => {
       signal: controller.signal,
     },
   ).catch(() => {});
-  // The control answers only after the hanging request has met its fault.
+  // Waits until the hanging request has met its fault.
   while ((await control('GET', 'faults')).length > 0);
   const error = await errorOf(stripe.paymentIntents.create(order, { idempotencyKey: 'k1' }));
   assert.deepEqual([error.statusCode, error.code], [409, 'idempotency_key_in_use']);
@@ -47,7 +47,7 @@ test('a second request with the key of one under way is 409', async (t) => {
 test('work done behind a cut connection is found again by its key', async (t) => {
   const { stripe, control } = await emulate(t);
   await control('POST', 'faults', { kind: 'cut_after', method: 'POST', path: '/v1/payment_intents' });
-  // The client tries a cut connection once again by itself, with the same key.
+  // Stripe's client retries once after a cut connection, with the same key.
   const found = await stripe.paymentIntents.create(order, { idempotencyKey: 'k1' });
   assert.equal(found.lastResponse.headers['idempotent-replayed'], 'true');
   assert.equal((await stripe.paymentIntents.list()).data.length, 1);

@@ -23,7 +23,7 @@ const upgrade: PaymentFacts = {
   holdsBase: true,
 };
 
-/** As after a restore, by how it stands at Stripe. */
+/** Returns the facts of a payment that is made again after a restore, with its standing by Stripe's refunds. */
 const again = (facts: PaymentFacts, standing: MembershipStanding, isReturned = false): PaymentFacts => ({
   ...facts,
   status: null,

@@ -75,7 +75,7 @@ test('a change that the server wrote and died before noting is taken for its own
   const present = { ...bought, membership_status: 'former' };
   const again = write(defaultFieldRules, former, known, present);
   assert.deepEqual([again.properties, again.statusInTheWay], [{}, null]);
-  // A refund that fails makes them a member again.
+  // The refund fails, so they are a member again.
   const back = write(defaultFieldRules, paid, { ...known, ...again.written }, present);
   assert.deepEqual([back.properties, back.statusInTheWay], [{ membership_status: 'member' }, null]);
 });
@@ -91,7 +91,7 @@ test('what the join wrote itself follows what becomes of it, also when the serve
 });
 
 test('what was told of a payment that is made again is its own: it is dated by Stripe then, and was confirmed later', () => {
-  // Of personal fields nothing is noted, which is no note of what was bought.
+  // Personal fields are not recorded as written, so a blank of theirs says nothing about purchases.
   const noted = { firstName: '' };
   const properties = (again: string, held: string) => {
     const values = later('former', '').map((one) =>
@@ -229,7 +229,7 @@ test('numbers and times are compared as such', () => {
       isSame('2026-05-04T10:20:30Z', '2026-05-04T10:20:31Z'),
       isSame('May', 'may'),
       isSame('0', ''),
-      // What people write by hand is text, even when it could be read as a time.
+      // Text that people type is compared as text, even if it could be read as a time.
       isSame('May 4 2026', 'May 04 2026'),
       isSame('2026-05-04T00:00:00Z', 'May 4 2026 00:00 UTC'),
     ],
@@ -265,7 +265,7 @@ test('whatever is joined, held and known: an unproven contact gets nothing of a 
         const isOwn = isSame(standing, written[field] ?? '') || !isNoted;
         assert.ok(standing === '' || isOwn, `${property} was ${standing}`);
       }
-      // A status that was to be written is written, stands there already, or is told.
+      // A status that was to be written is written, was there already, or is reported.
       const status = values.find(({ field }) => field === 'membershipStatus')?.value;
       if (isPaid && status)
         assert.ok(write.statusInTheWay !== null || write.written.membershipStatus === status);

@@ -9,7 +9,7 @@ import { counts, type GivenBack, type PaidOrder, type RefundStatus, standingAfte
 const cord = bought('Honor Cord', 2400);
 const pin = bought('Lapel Pin', 1200);
 const twin = { ...bought('Sticker', 1200), productId: 99 };
-/** What each refund was for, by the names of its lines and their cents. */
+/** Returns what each refund was for, as names and cents of lines. */
 function readings(order: PaidOrder, fee = 0): (string | null)[] {
   const matched = matchRefunds(order, fee);
   return order.refunds
@@ -178,7 +178,7 @@ test('of every refund from elsewhere it is said that it was read or that it was 
   );
 });
 
-/** Written as it would be: what the amounts say becomes the lines. */
+/** Returns the order as the server stores it: the lines that the amounts imply become the refunds' lines. */
 function written(order: PaidOrder, fee: number): PaidOrder {
   const matched = matchRefunds(order, fee);
   return {
@@ -227,9 +227,9 @@ test('whatever comes back from the dashboard: no line twice, nothing more than c
         }
         if (isEverything) assert.ok(!order.refunds.some(isUnassigned));
         assert.equal(standingAfter(order), gone.has(0) ? 'refunded' : 'active');
-        // Written and read again, it stays as it is.
+        // Storing the result again changes nothing.
         assert.deepEqual(written(order, fee), order);
-        // What another refund does later takes nothing away from what was read.
+        // A later refund changes no lines that were stored.
         const grown = written({ ...order, refunds: [...order.refunds, outside(1)] }, fee);
         if (room > 1)
           for (const [index, refund] of order.refunds.entries())

@@ -15,7 +15,7 @@ import {
   statesAllowing,
 } from './joinSession.ts';
 
-/** What each state answers to each action: null allows it. In the order started, detailed, ordering, paying, paid. */
+/** How each state refuses an action; null: it allows it. The order is started, detailed, ordering, paying, paid. */
 const table: Record<SessionAction, (string | null)[]> = {
   readContact: [null, null, null, null, ALREADY_PAID],
   submitDetails: [null, null, null, PAYMENT_UNDER_WAY, ALREADY_PAID],

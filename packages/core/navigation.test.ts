@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { linkedScreen, passPath, queryForGetStarted, screenAt, screens, visit } from './navigation.ts';
 
-/** Every path of the specification, section 2, with and without a stored join session: true is shown, false goes to /. */
+/** Every path of the specification, section 2. Whether it is shown without and with a stored session; otherwise / is opened. */
 const table: [path: string, without: boolean, withSession: boolean][] = [
   ['/', true, true],
   [screens.getStarted, true, true],

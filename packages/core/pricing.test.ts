@@ -16,10 +16,10 @@ import {
   standingAfter,
 } from './refunds.ts';
 
-/** The worked examples of the page are the tests: every row of every table is worked out here. */
+/** Each row of the tables in docs/pricing.md is an example that is computed here. */
 const page = readFileSync(new URL('../../docs/pricing.md', import.meta.url), 'utf8');
 
-/** The rows of the table whose header begins with these columns. */
+/** Returns the rows of the table whose header begins with these columns. */
 function table(...columns: string[]): string[][] {
   const lines = page.split('\n');
   const header = `| ${columns.join(' | ')} |`;
@@ -39,7 +39,7 @@ function table(...columns: string[]): string[][] {
   return rows;
 }
 
-/** "Membership 95.00 + Lapel Pin 12.00" → its parts. */
+/** Parses a cell such as "Membership 95.00 + Lapel Pin 12.00". */
 function parts(cell: string): { name: string; cents: number }[] {
   if (cell === '' || cell === 'nothing') return [];
   return cell.split(' + ').map((part) => {
@@ -66,7 +66,7 @@ const paid = (cell: string): OrderLine[] =>
     priceCents: cents,
   }));
 
-/** What went back: of a line by its name, or without a name from the dashboard or by a lost dispute, or in vain. */
+/** Parses what went back: a line by its name, or `dashboard`, `lost` (by a dispute) or `failed`. */
 function back(cell: string, lines: readonly OrderLine[]): GivenBack[] {
   return parts(cell).flatMap(({ name, cents }, index): GivenBack[] => {
     const line = lines.findIndex((one) => one.name === name);
@@ -80,7 +80,7 @@ function back(cell: string, lines: readonly OrderLine[]): GivenBack[] {
   });
 }
 
-/** An order as it is written: what came back from the dashboard is for what its amount says. */
+/** Returns an order as the server stores it: refunds from the dashboard have the lines that their amounts imply. */
 function order(
   intentId: string,
   cell: string,

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { isProviderEmail, providerEmail } from './providerEmail.ts';
 
 const longLocal = 'l'.repeat(64);
-/** 254 characters in all. */
+/** An email of 254 characters, the most that is allowed. */
 const longest = `${longLocal}@${'d'.repeat(63)}.${'d'.repeat(63)}.${'d'.repeat(57)}.com`;
 
 test('what a provider takes as an email', () => {

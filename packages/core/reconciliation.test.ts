@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { differencesOf, type Sides } from './reconciliation.ts';
 import type { GivenBack } from './refunds.ts';
 
-/** A join that was paid for and confirmed, and agrees on every side. */
+/** A paid and confirmed join on which all sides agree. */
 const agreed: Sides = {
   intentId: 'pi_1',
   kind: 'join',
@@ -42,7 +42,7 @@ const returned = {
   },
   memberships: [],
 };
-/** What a lost dispute took, for a line of the order. */
+/** Returns the money that a lost dispute took, for a line of the order. */
 const lost = (amountCents: number, line: number): GivenBack => ({
   uuid: 'lost',
   amountCents,
@@ -130,7 +130,7 @@ for (const [what, change] of inOrder)
 const settle = 'npm run operator -- settle pi_1';
 const refund = 'npm run operator -- refund pi_1';
 const different: [string, string, Partial<Sides>][] = [
-  // A part was lost, and before amounts were kept all of it counted.
+  // A part was lost. Versions that did not store the amount counted it as the whole.
   [
     'dispute',
     settle,
@@ -256,7 +256,7 @@ test('a refund that Stripe does not make yet is told with what Stripe says', () 
   );
 });
 
-/** What staff read of each difference. */
+/** Returns the sentence that staff read for each difference. */
 function textsOf(change: Partial<Sides>): string[] {
   return differencesOf({ ...agreed, ...change }, 10).map(({ text }) => text);
 }
@@ -355,7 +355,7 @@ for (const [what, change, text] of texts)
     assert.deepEqual(textsOf(change), [text]);
   });
 
-/** Differences that are told from an age on, in minutes. */
+/** Differences that are reported only from an age on (minutes). */
 const timed: [string, number, (ageMinutes: number) => Partial<Sides>][] = [
   [
     'a payment that we have not confirmed',

@@ -23,7 +23,7 @@ const context = {
 const details = (change: Partial<StudentDetails> = {}) =>
   validDetails({ highSchoolGraduationYear: '2027', ...change });
 
-/** Every sentence of the specification, section 5, with a value that earns it. */
+/** Every sentence of the specification, section 5, with a value that causes it. */
 const sentences: [StudentDetailsField, string | boolean, string][] = [
   ['firstName', '', 'First name is required.'],
   ['firstName', '   ', 'First name is required.'],

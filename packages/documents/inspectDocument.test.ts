@@ -36,7 +36,7 @@ import type { InflateLimits } from './bytes.ts';
 import { documentFaults } from './faults.ts';
 import { inspectDocument } from './inspectDocument.ts';
 
-/** Counts what is read of a file, and how often. */
+/** Returns a file that counts how often it is read, and how many bytes. */
 function bytesOf(content: Buffer) {
   const bytes = {
     size: content.length,
@@ -75,14 +75,14 @@ const WORD = 'application/vnd.openxmlformats-officedocument.wordprocessingml.doc
 const MAIN = `${WORD}.main+xml`;
 const override = `<Override PartName="/word/document.xml" ContentType="${MAIN}"/>`;
 const text = docxParts[1]!.data.toString();
-/** A Word document of two parts: what its list of types says, and its text under a name. */
+/** Makes a Word document of two parts: its list of types, and its text under a name. */
 const wordOf = (types: string, name: string, data = text) =>
   zip([
     { name: '[Content_Types].xml', data: contentTypes(types) },
     { name, data },
   ]);
 
-/** Large enough for a list of parts that shrinks well. */
+/** Makes a Word document whose list of types is compressed. */
 const listOf = (types: string) =>
   zip([
     { name: '[Content_Types].xml', data: types },
@@ -147,7 +147,7 @@ for (const [what, content, type] of accepted)
 
 const html = '<html><script>alert(1)</script></html>';
 const archive = zip([{ name: 'a.txt', data: 'hello' }]);
-/** An archive that ends in a comment which is the end of a PDF around it. */
+/** Makes a file that is both a PDF and an archive: the end of the PDF is the archive's comment. */
 function pdfAndZip(): Buffer {
   const start = pdf();
   const inside = zip([{ name: 'a.txt', data: 'hello' }], start.subarray(start.indexOf('xref')));
@@ -307,7 +307,7 @@ const refused: [string, Buffer, keyof typeof documentFaults][] = [
     'bomb',
   ],
 ];
-/** What looking at a file may cost, however it is made: each byte is read about twice, in few reads. */
+/** Asserts that an inspection reads each byte at most about twice, and in few reads. */
 function assertBounded({ size, total, reads }: ReturnType<typeof bytesOf>): void {
   assert.ok(total <= 2 * size + 1_000_000, `${total} bytes of ${size} were read`);
   assert.ok(reads <= 7000 + size / 10_000, `${reads} reads of ${size} bytes`);
@@ -319,7 +319,7 @@ for (const [what, content] of [...accepted, ...refused])
     assertBounded(bytes);
   });
 
-/** Numbers of sectors and lengths, as compound files and archives have them, and markers. */
+/** Numbers that occur in compound files and archives: sectors, lengths and markers. */
 const words = oneof(
   constantFrom(0, 1, 2, 3, 4, 0xff, 0xffff, 0x7fff_ffff, 0xffff_fff9, 0xffff_ffff).map((number) => {
     const word = new Uint8Array(4);

@@ -10,7 +10,7 @@ import { type Flow, ourFlow } from './flow.ts';
 import { openLoop } from './load.ts';
 import { invite, startFloor } from './subjects.ts';
 
-/** Makes every call of a join, as the load does, and gives their names. */
+/** Makes every call of a join, as the load generator does. Returns their names. */
 async function joinOnce(flow: Flow, number: number): Promise<string[]> {
   const arrival = { count: 1, perSecond: 1, paying: true };
   const { calls, failures } = await openLoop(flow, () => number, arrival);

@@ -19,7 +19,7 @@ const trying = readCompose('compose.try.yaml', exampleEnv);
 const unit = read('ops/induct@.service');
 const { server1, server2, proxy, database } = compose.services;
 const servers = [server1!, server2!];
-/** What the server does not read itself: for compose, for Node, for everything that runs. */
+/** Settings that are not the server's, but for compose, Node or any program. */
 const notOurs = [
   'DOMAIN',
   'INDUCT_VERSION',
@@ -123,7 +123,7 @@ test('docker-compose takes compose.yaml, alone and with compose.try.yaml', {
       .map(([name, value]) => `${name}=${value}\n`)
       .join(''),
   );
-  // Debian's is of before a file could name its project.
+  // Debian's docker-compose is older than `name`.
   writeFileSync(join(folder, 'compose.yaml'), read('compose.yaml').replace(/^name: .*$/m, ''));
   copyFileSync(join(root, 'compose.try.yaml'), join(folder, 'compose.try.yaml'));
   for (const files of [
@@ -164,7 +164,7 @@ test('systemd takes the units, and calls the services little exposed', {
     return join(folder, name);
   };
   const services = [
-    // A program that is here, whatever Node there is.
+    // Names a program that exists, since this machine may have no /usr/bin/node.
     write('induct@3000.service', unit.replace('/usr/bin/node', '/bin/true')),
     write('induct-backup.service', read('ops/induct-backup.service')),
   ];

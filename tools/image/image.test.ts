@@ -33,7 +33,7 @@ import { buildTree, type Container, runTree, type Tree } from './buildTree.ts';
 import { caddyProgram, startCaddy } from './caddy.ts';
 import { exampleEnv, liveSettings, readCompose } from './compose.ts';
 
-/** `npm run test:image`, and a part of `npm run test:long`: it installs all packages twice, which takes minutes. */
+/** Runs in `npm run test:image` and `npm run test:long` only, since it installs all packages twice, which takes minutes. */
 const skip =
   (process.env.TEST_LENGTH !== 'long' && 'building the image takes minutes: npm run test:image') ||
   (process.getuid?.() !== 0 && 'only root can build the image without Docker') ||
@@ -55,7 +55,7 @@ after(() => {
   if (folder) rmSync(folder, { recursive: true, force: true });
 });
 
-/** Empty volumes, of the image's user as the image makes them. */
+/** Makes empty volumes that belong to the image's user. */
 function volumes(t: TestContext): Record<string, string> {
   const parent = temporaryFolder(t);
   return Object.fromEntries(
@@ -69,7 +69,7 @@ function volumes(t: TestContext): Record<string, string> {
   );
 }
 
-/** A container, ended after the test whatever became of it. */
+/** Runs a container, and ends it after the test. */
 function run(t: TestContext, settings: Record<string, string>, places = volumes(t), of = tree): Container {
   const container = runTree(of, settings, places);
   t.after(() => {
@@ -87,7 +87,7 @@ async function whenReady(container: Container, url: string): Promise<void> {
   }, 60_000);
 }
 
-/** Ends it as `docker stop` does. */
+/** Stops a container as `docker stop` does. */
 async function stops(container: Container): Promise<void> {
   const began = Date.now();
   container.signal('SIGTERM');
@@ -149,7 +149,7 @@ test('with the settings of compose.yaml it is ready, serves a page, passes its h
   t.after(() => database.drop());
   const admin = new pg.Client({ connectionString: database.url });
   await admin.connect();
-  // As it is on the first day.
+  // An empty database, as on the first day.
   await admin.query('drop schema public cascade; create schema public');
   await admin.end();
   const port = String(await freePort());
@@ -182,7 +182,7 @@ test('with the settings of compose.yaml it is ready, serves a page, passes its h
   const code = minted.stdout.trim().split('\n')[1]!.split(',')[0]!;
   assert.match(await startJoin(browser(url), code), /^[\da-f-]{36}$/);
 
-  // The providers are nobody here, which it says; the rest is in order.
+  // The providers' addresses lead nowhere here, which the doctor reports. The rest is in order.
   const doctor = await server.exec([...OPERATOR, 'doctor']);
   assert.match(doctor.output, /Database/i);
   assert.equal(doctor.code, 1);
@@ -208,12 +208,12 @@ test('a whole join goes through it behind its proxy, with a transcript that is l
   const settings = {
     ...{ DATABASE_URL: DATABASE_URL!, STRIPE_EMULATOR_URL: STRIPE_EMULATOR_URL! },
     ...{ HUBSPOT_EMULATOR_URL: HUBSPOT_EMULATOR_URL!, MAIL_EMULATOR_URL: MAIL_EMULATOR_URL! },
-    // What stands in is refused by MODE=live.
+    // MODE=live would refuse the stand-ins.
     ...{ MODE: 'local', PORT: String(port), TRUST_PROXY: '127.0.0.1', LIMITS: 'off' },
     DOCUMENT_KEY: randomBytes(32).toString('hex'),
   };
   const server = run(t, settings, places);
-  // After the server's end: stand-ins wait for whoever is connected.
+  // Closed after the server has ended, since a stand-in waits for its open connections.
   t.after(async () => {
     await arranged.close();
     await postgres.stop();
@@ -228,7 +228,7 @@ test('a whole join goes through it behind its proxy, with a transcript that is l
       method: 'POST',
       body: 'x'.repeat(200_000),
     });
-    // Caddy's own answer. Before 2.7 it says 502.
+    // Caddy's own answer. Versions before 2.7 answer 502.
     assert.match(String(large.status), /413|502/);
     assert.equal(await large.text(), '');
   } else console.log('Caddy is not installed (apt-get install caddy): the join goes through no proxy.');
@@ -247,7 +247,7 @@ test('a whole join goes through it behind its proxy, with a transcript that is l
   assert.equal(certificate.status, 200);
   assert.match(Buffer.from(await certificate.arrayBuffer()).toString('latin1'), /^%PDF/);
 
-  // The first process of a container gets every orphan. Ours are its own children, and it waits for them.
+  // A container's first process inherits orphans. Our processes are its own children, and it waits for them.
   const looking = await server.exec([
     'node',
     '-e',
@@ -261,7 +261,7 @@ test('a whole join goes through it behind its proxy, with a transcript that is l
   assert.ok(Number(looking.stdout) >= 1, looking.output);
   await stops(server);
 
-  // As in ops/backup.Dockerfile: the command line with PostgreSQL's tools beside it.
+  // Like ops/backup.Dockerfile: the command line with PostgreSQL's tools on PATH.
   const command = (more: Record<string, string>, ...words: string[]) =>
     run(t, { ...settings, PATH: `/node/bin:${postgresPrograms}:/usr/bin:/bin`, ...more }, places, {
       ...tree,

@@ -14,7 +14,7 @@ const read = (path: string) => JSON.parse(readFileSync(join(root, path), 'utf8')
 const decisions: AuditDecisions = read('tools/local/audit.json');
 const lockfile: Lockfile = read('package-lock.json');
 
-/** `npm run audit` as a process, on a registry of ours. */
+/** Runs `npm run audit` as a process, with the given registry. */
 async function audit(t: TestContext, registry: string, args: string[] = []) {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'audit.ts'), ...args], {
     env: { ...process.env, npm_config_registry: registry, npm_config_cache: temporaryFolder(t) },
@@ -25,7 +25,7 @@ async function audit(t: TestContext, registry: string, args: string[] = []) {
   return { stdout, stderr, code: await ended };
 }
 
-/** A registry that knows of one advisory, or answers with a status alone. */
+/** Starts a registry that has one advisory, or answers only with a status. */
 async function registry(t: TestContext, answer: object | number): Promise<string> {
   const server = createServer((request, response) => {
     request.resume().on('end', () => {

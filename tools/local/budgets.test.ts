@@ -4,11 +4,11 @@ import { basename, join, resolve } from 'node:path';
 import { before, test } from 'node:test';
 import { buildWeb } from './builds.ts';
 
-/** What the first page and the whole flow may weigh, as they are sent (bytes; a kB is 1000 of them). */
+/** Limits for the compressed size of the first page and of the whole flow (1 kB = 1000 bytes). */
 const dist = resolve(import.meta.dirname, '../../apps/web/dist');
 before(() => buildWeb());
 
-/** The files of one kind that the page names: what every first visit loads. */
+/** Returns the files of a kind that the page itself names, which every first visit loads. */
 function firstLoad(kind: 'js' | 'css'): string[] {
   const html = readFileSync(join(dist, 'index.html'), 'utf8');
   const files = [...html.matchAll(/(?:src|href)="(\/static\/[^"]+)"/g)].map((match) => join(dist, match[1]!));
@@ -17,7 +17,7 @@ function firstLoad(kind: 'js' | 'css'): string[] {
   return found;
 }
 
-/** The sizes of files with gzip, the largest first when they are too much together. */
+/** Asserts that files together have at most `most` bytes with gzip. The message lists them, the largest first. */
 function assertAtMost(most: number, files: readonly string[]): void {
   const sizes = files.map((file) => ({ file: basename(file), bytes: statSync(`${file}.gz`).size }));
   const total = sizes.reduce((sum, { bytes }) => sum + bytes, 0);

@@ -8,12 +8,12 @@ import type { Config } from '../../apps/server/platform/config/config.ts';
 import type { Wired } from '../../apps/server/wire.ts';
 import { readOptions } from '../bench/options.ts';
 
-// What README.md, CONTRIBUTING.md and docs/ tell people to type is real: each is asked of the program that would read it.
+// Every command in README.md, CONTRIBUTING.md and docs/ exists: the program that would read it is asked.
 
 const root = resolve(import.meta.dirname, '../..');
 const scripts: Record<string, string> = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).scripts;
 const uuid = '11111111-1111-4111-8111-111111111111';
-/** What somebody types for the words in capitals. */
+/** Values for the placeholders in capitals. */
 const typed: Record<string, string> = {
   ...{
     JOIN: uuid,
@@ -30,11 +30,11 @@ const typed: Record<string, string> = {
 interface Documented {
   page: string;
   text: string;
-  /** In a sentence a command may be named without its arguments. */
+  /** Whether it stands in a sentence, where a command may be named without its arguments. */
   isInline: boolean;
 }
 
-/** Every piece of code that has a command in it: lines of fenced blocks without their explanations, and inline code. */
+/** Returns every piece of code of a page: lines of fenced blocks without their explanations, and inline code. */
 function codeIn(page: string, markdown: string): Documented[] {
   const fences = /^ *```\w*\n([\s\S]*?)^ *```/gm;
   const lines = [...markdown.matchAll(fences)].flatMap(([, block]) => block!.split('\n'));
@@ -45,7 +45,10 @@ function codeIn(page: string, markdown: string): Documented[] {
   ];
 }
 
-/** As a shell splits them (what `$(…)` gives is one word), with something typed for each word in capitals; of alternatives the first. */
+/**
+ * Splits arguments as a shell does, with `$(…)` as one word. Placeholders in capitals get a value. Of alternatives such as `a|b` the
+ * first is taken.
+ */
 function argumentsOf(text: string): string[] {
   return [...text.matchAll(/"([^"]*)"|((?:\$\([^)]*\)|[^\s'])+)/g)].map(([, quoted, word]) => {
     if (quoted !== undefined) return quoted;
@@ -58,7 +61,7 @@ const pages = ['README.md', 'CONTRIBUTING.md', ...globSync('docs/*.md', { cwd: r
 const documented = pages.flatMap((page) => codeIn(page, readFileSync(join(root, page), 'utf8')));
 
 class Understood extends Error {}
-/** Stands for whatever a command works on: touching it says that the arguments were understood. */
+/** Takes the place of everything that a command works on. A command that touches it has understood its arguments. */
 const untouched: unknown = new Proxy(() => {}, {
   get: () => {
     throw new Understood();
@@ -69,7 +72,7 @@ const untouched: unknown = new Proxy(() => {}, {
 });
 const surroundings = new Proxy({}, { get: () => untouched });
 
-/** Whether staff's command line understands these arguments, by the command's own reading of them. Nothing is done. */
+/** Whether the staff command line accepts these arguments. The command itself reads them, and does nothing. */
 async function isUnderstood(args: string[], { isInline }: Pick<Documented, 'isInline'>): Promise<boolean> {
   if (args[0] === 'help') return true;
   const named = commandNamed(commands, args);

@@ -10,7 +10,7 @@ import { temporaryFolder } from '../../tests/harness/temporaryFolder.ts';
 import { freePort } from './ports.ts';
 import { startPostgres } from './postgres.ts';
 
-/** A folder of data with an empty PostgreSQL, and a file of invitations beside it. */
+/** Makes a data folder with an empty PostgreSQL, and a file of invitations. */
 function arrange(t: TestContext, line: string) {
   const folder = temporaryFolder(t);
   const file = join(folder, 'codes.csv');

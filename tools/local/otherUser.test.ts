@@ -11,14 +11,14 @@ import { imageOf, parseDockerfile } from '../image/dockerfile.ts';
 import { freePort } from './ports.ts';
 
 const root = resolve(import.meta.dirname, '../..');
-/** The account that owns nothing, on every Unix. */
+/** The account `nobody`, which owns no files. */
 const nobody = { uid: 65534, gid: 65534 };
 const skip =
   (process.getuid?.() !== 0 && 'only root can start a program as another user') ||
   (spawnSync('npm', ['--version'], { ...nobody, cwd: '/' }).status !== 0 &&
     'another user cannot run the npm of this machine');
 
-/** A copy of this checkout that root owns, where everybody may read and nobody else may write; as a clone and `npm install` leave it. */
+/** Copies this checkout as a clone and `npm install` by root leave it: everybody may read it, and only root may write. */
 function checkout(t: TestContext): string {
   const tree = join(temporaryFolder(t), 'induct');
   chmodSync(resolve(tree, '..'), 0o755);
@@ -30,7 +30,7 @@ function checkout(t: TestContext): string {
       ),
   });
   const packages = [join(root, 'node_modules'), join(tree, 'node_modules')];
-  // Links where the file system can, which is all but free.
+  // Hard links where the file system allows them, which takes hardly any time.
   if (spawnSync('cp', ['-al', ...packages]).status !== 0)
     assert.equal(spawnSync('cp', ['-a', ...packages]).status, 0);
   return tree;
@@ -55,7 +55,7 @@ test('what root has built runs as another user, who may write to DATA_DIR alone:
   assert.equal((await fetch(induct.url)).status, 200);
   assert.doesNotMatch(induct.output(), /Building/);
 
-  // The database and the stand-ins in the place of real ones; all else as the image has it.
+  // Only the database and the providers' addresses differ from the image.
   const { local } = induct;
   const { cmd, env } = imageOf(parseDockerfile(readFileSync(join(tree, 'Dockerfile'), 'utf8')));
   const [program, ...args] = cmd as [string, ...string[]];

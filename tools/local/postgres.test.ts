@@ -18,7 +18,7 @@ import { placeCluster } from '../../tests/harness/database.ts';
 import { temporaryFolder } from '../../tests/harness/temporaryFolder.ts';
 import { startPostgres } from './postgres.ts';
 
-/** A data folder in which a PostgreSQL has been before, and which nothing is about: its first start takes long. */
+/** Makes a data folder that a PostgreSQL has already used, since a first start takes long. */
 function usedFolder(t: TestContext): string {
   const folder = temporaryFolder(t);
   placeCluster(folder);
@@ -109,7 +109,7 @@ test('kill -9 of one connection makes the server recover without being lost', as
 test('a pid file whose number now belongs to another program is cleared', async (t) => {
   const dataDir = usedFolder(t);
   await (await startPostgres({ dataDir })).stop();
-  // Neither PostgreSQL's parent nor somebody else's process: those it would not mind itself.
+  // PostgreSQL ignores a lock file that names its own parent or another user's process, so this is neither.
   const other = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e6)'], { stdio: 'ignore' });
   t.after(() => other.kill('SIGKILL'));
   writeFileSync(
@@ -137,7 +137,7 @@ test('a copied data folder starts a server of its own beside the original', asyn
 
 test('a data folder that was half made when its maker was killed is made again', async (t) => {
   const dataDir = temporaryFolder(t);
-  // No process has this number: it is above every system's largest.
+  // This number is larger than any process id.
   mkdirSync(join(dataDir, 'postgres.new-99999999-0'));
   writeFileSync(join(dataDir, 'postgres.new-99999999-0/PG_VERSION'), '18\n');
   const server = await startPostgres({ dataDir, durable: false });
@@ -162,7 +162,7 @@ test(
   'root where user namespaces are refused: an unprivileged account, also for a folder only root may enter',
   asRoot,
   async (t) => {
-    // mkdtemp makes folders with mode 700.
+    // A folder below one of mkdtemp's, which have mode 700.
     const dataDir = join(temporaryFolder(t), 'data');
     const first = await startPostgres({ dataDir, refuseNamespaces: true });
     await ask(first.url, 'create table kept as select 1 as one');

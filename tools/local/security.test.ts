@@ -5,7 +5,7 @@ import { test } from 'node:test';
 
 const root = resolve(import.meta.dirname, '../..');
 
-/** What is wrong with the last column of the table of threats, `file`: title, a sentence each. */
+/** Returns a sentence for each fault in the last column of the table of threats, which has `file`: title of a test. */
 function faultsIn(security: string): { threats: number; faults: string[] } {
   const rows = security.split('\n').filter((line) => line.startsWith('| ') && !line.startsWith('| threat'));
   const faults = rows.flatMap((row) => {

@@ -13,7 +13,7 @@ import { temporaryFolder } from '../../tests/harness/temporaryFolder.ts';
 import { until } from '../../tests/harness/until.ts';
 import { freePort } from './ports.ts';
 
-/** Of a start whose PostgreSQL has its files already, or of the very first one. */
+/** Returns settings for a start whose PostgreSQL already has its files, or with `isFirst` none. */
 async function settings(t: TestContext, { isFirst = false } = {}) {
   const DATA_DIR = join(temporaryFolder(t), 'data');
   if (!isFirst) placeCluster(DATA_DIR);
@@ -37,13 +37,13 @@ test('npm start serves, says where, and Ctrl-C stops everything that it started'
   assert.match(induct.output(), /HONOR101 +a complete record/);
   assert.ok(induct.output().includes(`sent to nobody: ${induct.local.mail!.url}`));
   assert.match(await (await fetch(induct.local.mail!.url)).text(), /No letter has come yet/);
-  // The built server finds what lies beside its packages.
+  // The built server finds files that its packages bring.
   for (const path of ['/api/openapi.json', '/api/docs/', '/api/docs/static/swagger-ui.css'])
     assert.equal((await fetch(induct.url + path)).status, 200, path);
   assert.equal(induct.local.stripe?.secretKey, 'sk_test_emulated');
   assert.equal(statSync(join(own.DATA_DIR, 'local.json')).mode & 0o777, 0o600);
   const began = Date.now();
-  // npm ends as the terminal expects of a program that Ctrl-C ended.
+  // 130 is the exit code that a terminal expects after Ctrl-C.
   assert.equal(await induct.pressCtrlC(), 130);
   assert.ok(Date.now() - began < 5000);
   assert.deepEqual(
@@ -65,11 +65,11 @@ test('Ctrl-C lets a call that takes its time come to its end', async (t) => {
   });
   const answered = once(upload, 'response') as Promise<[IncomingMessage]>;
   upload.write(bytes.subarray(0, bytes.length / 2));
-  // Its beginning has arrived: the server has answered somebody who came later.
+  // The server has answered a later request, so the first half of the upload has arrived.
   assert.equal((await fetch(`${induct.url}/healthz`)).status, 200);
   const began = Date.now();
   const ended = induct.pressCtrlC();
-  // A phone at the edge of its network: longer than a child that does nothing is given.
+  // A slow phone: longer than an idle child process may take to end.
   await pause(7_000);
   upload.end(bytes.subarray(bytes.length / 2));
   assert.equal((await answered)[0].statusCode, 200);
@@ -90,7 +90,7 @@ test('SIGTERM to npm alone stops everything, and a restart has the same addresse
   assert.deepEqual(await write(second, 'select one from kept'), { one: 1 });
 });
 
-/** What has not ended of these processes, without the database, which may be left for the next start. */
+/** Returns the processes that are still running, except PostgreSQL, which may stay for the next start. */
 const left = ({ pids: { postgres: _, ...others } }: NpmStart) =>
   Object.entries(others).filter(([, pid]) => !hasEnded(pid));
 

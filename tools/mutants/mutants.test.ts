@@ -20,7 +20,7 @@ const source = `const a = [];
   if (cents > 0 && isPaid)
     pay([]);
 `;
-/** The mutant that replaces a text of the source above, counted from the text's first place or a later one. */
+/** Returns the mutant that replaces a text of the source above, at its first place after `from`. */
 function mutant(original: string, replacement: string, from = 0, fileName = 'a.ts'): Mutant {
   const at = source.indexOf(original, from);
   const placeOf = (index: number) => {
@@ -94,11 +94,11 @@ test('an entry is stale when there is no such mutant any more, and needless when
   assert.deepEqual(staleEntries([entry], [whole], sourceOf), [entry]);
   assert.deepEqual(needlessEntries([entry], [result(part, 'Killed')], sourceOf), [entry]);
   assert.deepEqual(needlessEntries([entry], [result(part, 'Survived')], sourceOf), []);
-  // It was not drawn: nothing is known of it.
+  // This mutant was not drawn, so nothing is known about it.
   assert.deepEqual(needlessEntries([entry], [result(whole, 'Killed')], sourceOf), []);
 });
 
-/** Places in one file: lines that begin and end somewhere. */
+/** Mutants at random places of one file. */
 const mutants = fc
   .array(fc.tuple(fc.integer({ min: 1, max: 60 }), fc.nat(8)), { minLength: 1, maxLength: 80 })
   .map((places) =>
@@ -139,7 +139,7 @@ test('the tests of a file are those that load it, the nearest first', () => {
     'also.test.ts': ['pay.ts', 'server.ts'],
     'other.test.ts': ['other.ts'],
     'server.ts': ['pay.ts', 'other.ts'],
-    // They import each other.
+    // These two files import each other.
     'pay.ts': ['server.ts'],
   };
   const importsOf = (file: string) => imports[file] ?? [];

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bundledCountries } from '../build/countries.ts';
 
-/** As the build writes them into the script. */
+/** Defines the countries as the build does for the page's script. */
 Object.assign(globalThis, { COUNTRIES: bundledCountries('static/countries/hash') });
 const { countries, countryRule, findCountry, subdivisionsOf } = await import('./countries.ts');
 

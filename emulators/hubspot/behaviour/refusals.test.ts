@@ -84,7 +84,7 @@ test('a search whose body is longer than 3,000 characters is refused', async (t)
   assert.equal((await search(at, { query: 'x'.repeat(3_000) })).status, 400);
 });
 
-/** A property of its own in the account, removed after the test. */
+/** Creates a property in the account and removes it after the test. */
 async function property(at: Subject, more: object): Promise<{ name: string; status: number }> {
   const name = uniqueWord();
   const { status } = await at.request('POST', PROPERTIES, {

@@ -20,7 +20,7 @@ test('a webhook endpoint is registered in the version of the client, told of, ch
     enabled_events: ['payment_intent.succeeded', 'charge.dispute.created'],
     api_version: Stripe.API_VERSION,
   });
-  // Deleted below; when the test fails before, here.
+  // The endpoint is deleted below, or here if the test fails before that.
   afterwards(() => stripe.webhookEndpoints.del(endpoint.id).catch(() => {}));
   assert.deepEqual([endpoint.status, endpoint.api_version], ['enabled', Stripe.API_VERSION]);
   assert.match(endpoint.secret!, /^whsec_/);
@@ -40,7 +40,7 @@ test('a webhook endpoint is registered in the version of the client, told of, ch
 
 test('a payment method domain is registered once, found by its name, switched off and on', async (t) => {
   const { stripe, afterwards } = await subject(t);
-  // A domain cannot be removed, so that every run has the same one and leaves it switched off.
+  // A domain cannot be removed, so every run uses the same one and leaves it disabled.
   const domain_name = 'induct-drift.example.com';
   const { id } = await stripe.paymentMethodDomains.create({ domain_name });
   afterwards(() => stripe.paymentMethodDomains.update(id, { enabled: false }));

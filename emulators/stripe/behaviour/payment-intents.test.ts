@@ -142,7 +142,7 @@ test('a decline is 402 with its code, leaves a failed charge and lets the next c
   assert.deepEqual([paid.status, paid.last_payment_error], ['succeeded', null]);
 });
 
-// Stripe's table of declines gives the last three no decline code of their own (https://docs.stripe.com/testing).
+// In Stripe's table of test cards the last three have no decline code (https://docs.stripe.com/testing).
 for (const [card, code, declineCode] of [
   ['pm_card_visa_chargeDeclined', 'card_declined', 'generic_decline'],
   ['pm_card_visa_chargeDeclinedLostCard', 'card_declined', 'lost_card'],

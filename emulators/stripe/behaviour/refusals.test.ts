@@ -5,7 +5,7 @@ import { uniqueWord } from '../../shared/subjects.ts';
 import { type Subject, subject } from '../subject.ts';
 import { CARDS_ONLY, errorOf } from '../test-support.ts';
 
-/** What a call is refused with: its status, and the parameter and code where they are known. */
+/** How a call is refused: the status, and the error's parameter and code if it has them. */
 interface Refused {
   status?: number;
   param?: string;
