@@ -75,6 +75,14 @@ const inOrder: [string, Partial<Sides>][] = [
     },
   ],
   [
+    'disputed after its refund failed, and its contact has joined anew',
+    {
+      stripe: { ...stripe, dispute: 'open' },
+      payment: { ...payment, dispute: 'open' },
+      memberships: [{ productId: 1, standing: 'refunded', isHeld: false, isReplaced: true }],
+    },
+  ],
+  [
     'disputed in part and lost: the membership is still paid for',
     {
       stripe: { ...stripe, dispute: 'lost', lostCents: 1200 },
@@ -193,7 +201,7 @@ const different: [string, string, Partial<Sides>][] = [
   ],
   [
     'paid_anew',
-    refund,
+    'npm run operator -- refund u',
     { memberships: [{ productId: 1, standing: 'refunded', isHeld: false, isReplaced: true }] },
   ],
   ['refunds', settle, { stripe: { ...stripe, refundedCents: 7700 } }],

@@ -1,10 +1,12 @@
 import { assignCommand, isUnassigned } from './dashboardRefunds.ts';
 import { displayPrice } from './money.ts';
 import type { OrderLine } from './orderLine.ts';
-import { isMembershipType } from './product.ts';
+import { isMembershipType, type MembershipType } from './product.ts';
 import {
   type Dispute,
   type GivenBack,
+  giveBackCommand,
+  isHeld,
   lostCents,
   type MembershipStanding,
   standingAfter,
@@ -162,7 +164,7 @@ export function differencesOf(sides: Sides, graceMinutes: number): Difference[] 
   }
 
   compareMoney(payment);
-  const bought = snapshot.lines.find(({ type }) => isMembershipType(type));
+  const bought = snapshot.lines.find(isMembershipLine);
   const [membership] = memberships;
   if (!membership) add('money_without_member', `Stripe took ${received}, and nobody became a member by it.`);
   else if (membership.productId !== bought?.productId)
@@ -176,13 +178,15 @@ export function differencesOf(sides: Sides, graceMinutes: number): Difference[] 
       refunds: payment.refunds,
       dispute: payment.dispute,
     });
-    if (expected === 'active' && !membership.isHeld && membership.isReplaced)
+    // Disputed money is not with us, so nothing can be done before the dispute has ended.
+    const isPaidAnew = isHeld(expected) && !membership.isHeld && membership.isReplaced;
+    if (isPaidAnew && expected === 'active')
       add(
         'paid_anew',
-        `Its ${received} is with us again, and its contact has joined anew meanwhile.`,
-        refund,
+        `The ${displayPrice(bought.priceCents)} of its ${bought.name} is with us again, and its contact has joined anew meanwhile.`,
+        giveBackCommand(session.uuid, [bought.type]),
       );
-    else if (membership.standing !== expected)
+    else if (!isPaidAnew && membership.standing !== expected)
       add('standing', `The membership is ${membership.standing}; by its money it is ${expected}.`);
   }
   for (const { uuid, amountCents } of payment.refunds.filter(isUnassigned))
@@ -195,6 +199,10 @@ export function differencesOf(sides: Sides, graceMinutes: number): Difference[] 
   if (!isDone)
     add('session', `It is paid; its join says ${sides.kind === 'join' ? session.state : session.upgrade}.`);
   return found;
+}
+
+function isMembershipLine(line: OrderLine): line is OrderLine & { type: MembershipType } {
+  return isMembershipType(line.type);
 }
 
 function sumOf(refunds: readonly GivenBack[]): number {

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../platform/database/types.ts';
 
-/** Writes a notice to staff. The same text is written at most once a day. */
+/** Writes a notice to staff about something that lasts, and so is noticed again and again: the same text at most once a day. */
 export async function tellStaff(
   trx: Kysely<Tables>,
   sessionUuid: string | null,
@@ -14,4 +14,14 @@ export async function tellStaff(
     where not exists (
       select from staff_notice where session_uuid is not distinct from ${sessionUuid}::uuid and kind = ${kind}
         and message = ${message} and created_at > now() - interval '1 day')`.execute(trx);
+}
+
+/** Writes a notice to staff about something that has just happened, even if the same has happened before today. */
+export async function tellStaffOfEvent(
+  trx: Kysely<Tables>,
+  sessionUuid: string,
+  kind: string,
+  message: string,
+): Promise<void> {
+  await trx.insertInto('staff_notice').values({ kind, session_uuid: sessionUuid, message }).execute();
 }

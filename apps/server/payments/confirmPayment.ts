@@ -14,6 +14,7 @@ import { joins, payments } from '../platform/metrics.ts';
 import type { Intent } from '../providers/stripe/provider.ts';
 import { followPayment } from '../refunds/followPayment.ts';
 import { giveBack, promiseRefund, promiseReturn } from '../refunds/giveBack.ts';
+import { tellOfTwice } from '../refunds/membershipStanding.ts';
 import { contactOfJoin, isJoinerMember, joinHolds } from '../session/members.ts';
 import { payer } from '../session/person.ts';
 import { reopenFrozen, transitions } from '../session/states.ts';
@@ -113,8 +114,7 @@ export async function confirmIntent(
         const paidAt = madeAgain?.paidAt;
         await writeWanted(deps, trx, intent, named, session, { bought, standing, isHereAgain, paidAt });
         wrote = 'succeeded';
-        if (bought.type === 'membership' && isHeld(standing) && others.length > 0)
-          await tellStaff(trx, session.uuid, 'perhaps_twice', perhapsTwice(session.uuid, others));
+        if (bought.type === 'membership' && isHeld(standing)) await tellOfTwice(trx, session.uuid, others);
         return 'succeeded';
       }
     }
@@ -127,7 +127,7 @@ export async function confirmIntent(
   const { charge } = intent;
   try {
     if (outcome === 'refunded') await giveBack(deps, intentId);
-    else if (charge && (charge.refundedCents > 0 || charge.isDisputed)) await followPayment(deps, intentId);
+    if (charge && (charge.refundedCents > 0 || charge.isDisputed)) await followPayment(deps, intentId);
   } catch (error) {
     deps.log.error({ err: error, intent: intentId }, 'money could not be given back yet');
   }
@@ -254,11 +254,7 @@ async function writeOtherAmount(
   shownCents: number,
 ): Promise<void> {
   await recordSuccess(trx, intent, shown, 'duplicate');
-  await promiseRefund(trx, {
-    intentId: intent.id,
-    amountCents: intent.amountReceivedCents,
-    reason: 'unconfirmed',
-  });
+  await promiseRefund(trx, { intentId: intent.id, amountCents: keptCents(intent), reason: 'unconfirmed' });
   await tellStaff(
     trx,
     shown.uuid,
@@ -266,6 +262,11 @@ async function writeOtherAmount(
     `Payment ${intent.id} took ${displayPrice(intent.amountReceivedCents)}, while the order on the screen was ${displayPrice(shownCents)}. It goes back in full.`,
   );
   await reopenFrozen(trx, sql<boolean>`uuid = ${shown.uuid}`);
+}
+
+/** What Stripe has not refunded yet of an intent (cents): staff may have refunded a part in the dashboard before we heard of it. */
+function keptCents({ amountReceivedCents, charge }: Intent): number {
+  return amountReceivedCents - (charge?.refundedCents ?? 0);
 }
 
 async function writeUnwanted(
@@ -277,7 +278,7 @@ async function writeUnwanted(
   madeAgain: MadeAgain | null,
 ): Promise<void> {
   await recordSuccess(trx, intent, named, 'duplicate', madeAgain?.paidAt);
-  if (!madeAgain) await promiseReturn(trx, deps, named.uuid, intent.id, intent.amountReceivedCents);
+  if (!madeAgain) await promiseReturn(trx, deps, named.uuid, intent.id, keptCents(intent));
   const goesBack = madeAgain
     ? `It was made again after a restore, so nothing goes back by itself: npm run operator -- refund ${intent.id}`
     : 'It goes back in full.';
@@ -341,9 +342,4 @@ function isMembershipLine(
   line: OrderLine,
 ): line is OrderLine & { type: 'membership' | 'membership_upgrade' } {
   return isMembershipType(line.type);
-}
-
-/** Tells staff of a join that was paid by somebody who has already paid for other joins. Nothing is given back by itself. */
-function perhapsTwice(uuid: string, others: readonly string[]): string {
-  return `Join ${uuid} was paid by somebody of the same name and email as join ${others.join(' and join ')}. If it is one person, give one of them back: npm run operator -- refund ${uuid} --upgrade --items all`;
 }

@@ -12,7 +12,15 @@ import { settlePaying } from './settlePaying.ts';
 type Handler = (deps: Deps, event: ProviderEvent, intentId: string) => Promise<unknown>;
 
 const confirm: Handler = (deps, _, intentId) => confirmPayment(deps, intentId);
-const follow: Handler = (deps, _, intentId) => followPayment(deps, intentId);
+/** What went back of a payment may be reported before the payment itself. */
+const follow: Handler = async (deps, _, intentId) => {
+  const { rows } = await sql`
+    select from payment where intent_id = ${intentId} and status in ('open', 'canceled')`.execute(
+    deps.database,
+  );
+  if (rows.length > 0) await confirmPayment(deps, intentId);
+  await followPayment(deps, intentId);
+};
 
 /** What is done about each event that the webhook is registered for. */
 const handlers: Record<WebhookEvent, Handler> = {

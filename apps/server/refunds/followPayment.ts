@@ -13,7 +13,7 @@ import {
 import { tellHubspot } from '../contacts/tellHubspot.ts';
 import type { Deps } from '../deps.ts';
 import { dueLetters } from '../letters/dueLetters.ts';
-import { tellStaff } from '../notices/tellStaff.ts';
+import { tellStaff, tellStaffOfEvent } from '../notices/tellStaff.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
 import type { JoinSessionTable, RefundTable, Tables } from '../platform/database/types.ts';
 import type { MoneyBack } from '../providers/stripe/provider.ts';
@@ -192,7 +192,7 @@ async function takeIn(
       .where('uuid', '=', known.uuid)
       .execute();
     if (status === 'failed' && known.status !== 'failed')
-      await tellStaff(
+      await tellStaffOfEvent(
         trx,
         sessionUuid,
         'refund_failed',

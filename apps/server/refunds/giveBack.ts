@@ -42,7 +42,9 @@ export async function promiseRefund(
   return uuid;
 }
 
-/** Decides that all that is left of a payment goes back, since it bought nothing. A letter tells its payer. */
+/**
+ * Decides that all that is left of a payment, `amountCents`, goes back, since it bought nothing. A letter tells its payer.
+ */
 export async function promiseReturn(
   trx: Kysely<Tables>,
   deps: Pick<Deps, 'config'>,
@@ -50,7 +52,7 @@ export async function promiseReturn(
   intentId: string,
   amountCents: number,
 ): Promise<void> {
-  await promiseRefund(trx, { intentId, amountCents, reason: 'duplicate' });
+  if (amountCents > 0) await promiseRefund(trx, { intentId, amountCents, reason: 'duplicate' });
   await dueLetters(trx, deps, [{ kind: 'second-payment', sessionUuid, occasion: intentId }]);
 }
 

@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import { giveBackCommand, isHeld, type MembershipStanding } from '#core/refunds.ts';
 import { tellHubspot } from '../contacts/tellHubspot.ts';
 import { dueAgain } from '../letters/dueLetters.ts';
-import { tellStaff } from '../notices/tellStaff.ts';
+import { tellStaff, tellStaffOfEvent } from '../notices/tellStaff.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { contactOfJoin, holdsBase, mirrorBought } from '../session/members.ts';
 import type { LockedSession } from './followPayment.ts';
@@ -54,8 +54,39 @@ export async function bringStanding(
   await tellHubspot(trx, session.uuid);
   if (membership.type === 'membership') await tellHubspotOfEnded(trx, session.uuid);
   const what = membership.type === 'membership' ? 'membership' : 'upgrade';
-  await tellStaff(trx, session.uuid, 'standing', `The ${what} paid for by ${intentId} ${because[standing]}`);
+  await tellStaffOfEvent(
+    trx,
+    session.uuid,
+    'standing',
+    `The ${what} paid for by ${intentId} ${because[standing]}`,
+  );
+  if (comesBack && what === 'membership')
+    await tellOfTwice(trx, session.uuid, await othersOfPayer(trx, session.uuid));
   if (what === 'membership' && !isHeld(standing)) await tellOfUpgrades(trx, session.uuid);
+}
+
+/** The other joins of a join's payer that hold a membership, the oldest first. */
+async function othersOfPayer(trx: Kysely<Tables>, uuid: string): Promise<string[]> {
+  const { rows } = await sql<{ uuid: string }>`
+    select other.uuid from join_session own join join_session other on other.payer = own.payer and other.uuid <> own.uuid
+      join membership on session_uuid = other.uuid and type = 'membership' and is_held
+    where own.uuid = ${uuid} order by other.paid_at`.execute(trx);
+  return rows.map((other) => other.uuid);
+}
+
+/** Tells staff that the payer of a join holds memberships by `others` as well. Nothing is given back by itself. */
+export async function tellOfTwice(
+  trx: Kysely<Tables>,
+  uuid: string,
+  others: readonly string[],
+): Promise<void> {
+  if (others.length === 0) return;
+  await tellStaff(
+    trx,
+    uuid,
+    'perhaps_twice',
+    `Join ${uuid} was paid by somebody of the same name and email as join ${others.join(' and join ')}. If it is one person, give one of them back: npm run operator -- refund ${uuid} --upgrade --items all`,
+  );
 }
 
 /**

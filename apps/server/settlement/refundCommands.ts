@@ -1,12 +1,14 @@
 import { displayPrice } from '#core/money.ts';
 import type { RefundWish } from '#core/refunds.ts';
+import type { Deps } from '../deps.ts';
+import { confirmPayment } from '../payments/confirmPayment.ts';
 import { isIntentId } from '../payments/namedOrder.ts';
 import { type Command, misused, readArgs } from '../platform/command.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { NotAtStripe } from '../providers/stripe/failures.ts';
 import { sayWhatFor } from '../refunds/assignRefund.ts';
-import { NotRefundable, refundJoin } from '../refunds/refundJoin.ts';
+import { NotRefundable, orNotRefundable, refundJoin } from '../refunds/refundJoin.ts';
 import { tellPlan } from '../refunds/tellPlan.ts';
 import { refundPayment } from './refundPayment.ts';
 import { tellErased } from './tellErased.ts';
@@ -39,6 +41,7 @@ export const refundCommand: Command = {
         else if (waits.length + refused.length === 0) console.log(`All of ${subject} has already gone back.`);
         return refused.length > 0 ? 1 : 0;
       }
+      await confirmOpen(deps, subject);
       const wish: RefundWish = { membership, ineligible, upgrade, items: wanted };
       return tellPlan([await refundJoin(deps, subject, wish, { isTrial })], isTrial);
     } catch (error) {
@@ -55,6 +58,20 @@ export const refundCommand: Command = {
     }
   },
 };
+
+/**
+ * Confirms payments of a join that have succeeded at Stripe and that nobody has reported yet, so that a plan of refunds knows of
+ * them. Throws {@link NotRefundable} when Stripe does not answer.
+ */
+async function confirmOpen(deps: Deps, uuid: string): Promise<void> {
+  const open = await deps.database
+    .selectFrom('payment')
+    .select('intent_id')
+    .where('session_uuid', '=', uuid)
+    .where('status', '=', 'open')
+    .execute();
+  for (const { intent_id } of open) await orNotRefundable(confirmPayment(deps, intent_id));
+}
 
 export const refundAssignCommand: Command = {
   usage: 'refund assign REFUND [--membership] [--upgrade] [--items ID,ID] | --none',
