@@ -138,7 +138,7 @@ export function propertiesForUnproven(
     const isOurs =
       isOfThisPayment || isSame(held, before ?? '') || (before !== undefined && isSame(held, value));
     if (held !== '' && (!isOurs || rule === 'blanks')) {
-      if (field === 'membershipStatus' && !isOurs) write.statusInTheWay = held;
+      if (field === 'membershipStatus' && value === 'member' && !isOurs) write.statusInTheWay = held;
       continue;
     }
     if (!isSame(held, value)) write.properties[property] = value;

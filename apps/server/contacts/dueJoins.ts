@@ -1,4 +1,4 @@
-import { sql, type Transaction } from 'kysely';
+import { type RawBuilder, sql, type Transaction } from 'kysely';
 import {
   type CrmField,
   type CrmValues,
@@ -15,10 +15,11 @@ import type { Tables } from '../platform/database/types.ts';
 import type { CrmContact } from '../providers/hubspot/answers.ts';
 import type { CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { fromJoin, knownOf, MEMBER } from '../providers/hubspot/properties.ts';
-import { isContactOfJoin } from '../session/members.ts';
+import { isContactOfJoin, joinHolds } from '../session/members.ts';
 import { bringMemberships } from './bringMemberships.ts';
 import { crmId, whose } from './crmId.ts';
 import { moveContacts } from './followContacts.ts';
+import { hubspotIsToHear } from './tellHubspot.ts';
 
 /** HubSpot's largest batch. */
 const BATCH = 100;
@@ -55,6 +56,8 @@ export interface DueJoin {
   amount_cents: number | null;
   status: 'member' | 'former' | null;
   holds_upgrade: boolean;
+  /** {@link isStatusByUnproven} */
+  status_by_unproven: boolean;
   orders: Pick<PaidOrder, 'lines' | 'amountCents' | 'refunds'>[] | null;
   transcript_at: Date | null;
 }
@@ -79,6 +82,17 @@ const joinsOfContact = sql`(
 const othersHold = sql`exists (
     select from membership held where held.session_uuid = any(others) and held.type = 'membership' and held.is_held)`;
 /**
+ * Whether the membership status of a contact was written by another join that is not proven to be the contact's. `contactId` and
+ * `uuid`, the join that is asked about, are names of columns.
+ */
+export function isStatusByUnproven(contactId: string, uuid: string): RawBuilder<boolean> {
+  return sql<boolean>`exists (
+    select from join_session teller
+    where teller.hubspot_contact_id = ${sql.ref(contactId)} and teller.owns_hubspot_contact is not true
+      and teller.uuid <> ${sql.ref(uuid)} and teller.crm_known ->> 'membershipStatus' = ${MEMBER})`;
+}
+
+/**
  * The columns of a {@link DueJoin} of a join session that is named `session`; its `whose` and `crm_id` are read beside it.
  * Purchases are told as the sum of all joins of the contact: HubSpot keeps one amount for each contact, and the join that changed
  * last may be a part of it. Only a join that bought a membership itself tells a status: staff may have made somebody a member by
@@ -92,6 +106,7 @@ const columns = sql`session.uuid, whose, crm_id, coalesce(owns_hubspot_contact a
   (select case when bool_or(is_held) or ${othersHold} or ${payerHolds} then 'member' else 'former' end
     from membership where session_uuid = session.uuid and type = 'membership' having count(*) > 0) as status,
   exists (select from membership where session_uuid = any(joins) and type = 'membership_upgrade' and is_held) as holds_upgrade,
+  ${isStatusByUnproven('session.crm_id', 'session.uuid')} as status_by_unproven,
   (select json_agg(json_build_object('lines', items, 'amountCents', amount_cents, 'refunds', coalesce((
       select json_agg(json_build_object('amountCents', refund.amount_cents, 'status', refund.status, 'lines', refund.lines))
       from refund where refund.intent_id = bought.intent_id), '[]')) order by is_held, succeeded_at)
@@ -159,7 +174,9 @@ export interface ContactOfJoin {
 
 /**
  * Notes that HubSpot has the rows as of the revision that was sent; a change since keeps a row due. The mirror takes over the
- * status that HubSpot was told, unless the join has changed since. A join gets one notice of a kind only once.
+ * status that HubSpot was told, unless the join has changed since. A join gets the same notice only once. Other joins with the same
+ * email, which are not proven to be the contact's, are due again in two cases: when a status has ended that is in their way now, so
+ * that staff hear of it, and when a proven join tells purchases, beside which they tell none.
  */
 export async function delivered(deps: Deps, sent: readonly Planned[]): Promise<void> {
   if (sent.length === 0) return;
@@ -174,6 +191,7 @@ export async function delivered(deps: Deps, sent: readonly Planned[]): Promise<v
       known,
       contact: row.crm_id,
       is_member: status === undefined ? null : status === MEMBER,
+      is_proven_sale: row.whose === 'named' && row.paid_at !== null,
       kind: notice?.kind,
       message: notice?.message,
     };
@@ -181,7 +199,7 @@ export async function delivered(deps: Deps, sent: readonly Planned[]): Promise<v
   await sql`
     with sent as (
       select * from json_to_recordset(${JSON.stringify(rows)}::json)
-        as sent (uuid uuid, revision integer, known jsonb, contact text, is_member boolean, kind text, message text)
+        as sent (uuid uuid, revision integer, known jsonb, contact text, is_member boolean, is_proven_sale boolean, kind text, message text)
     ), mirrored as (
       update contact set is_member = sent.is_member from sent join join_session using (uuid)
       where contact.id = sent.contact and sent.is_member is not null and profile_revision = sent.revision
@@ -189,7 +207,15 @@ export async function delivered(deps: Deps, sent: readonly Planned[]): Promise<v
       insert into staff_notice (kind, session_uuid, message)
       select kind, uuid, message from sent
       where kind is not null
-        and not exists (select from staff_notice earlier where earlier.session_uuid = sent.uuid and earlier.kind = sent.kind)
+        and not exists (select from staff_notice earlier
+          where earlier.session_uuid = sent.uuid and earlier.kind = sent.kind and earlier.message = sent.message)
+    ), beside as (
+      update join_session other set ${hubspotIsToHear} from sent
+      where other.hubspot_contact_id = sent.contact and other.owns_hubspot_contact is not true
+        and other.uuid not in (select uuid from sent)
+        and (sent.is_member = false and ${joinHolds('other.uuid', 'membership')}
+          or is_proven_sale and exists (
+            select from jsonb_each_text(other.crm_known) as told where key = any(${ofProvenAlone}::text[]) and value <> ''))
     )
     update join_session set crm_revision = sent.revision, crm_known = crm_known || sent.known, crm_attempts = 0, crm_next_try_at = now()
     from sent where join_session.uuid = sent.uuid`.execute(deps.database);
@@ -221,6 +247,10 @@ export async function noteContacts(deps: Deps, contacts: readonly ContactOfJoin[
     revision: row.profile_revision,
   }));
   await deps.database.transaction().execute(async (trx) => {
+    const uuids = rows.map(({ uuid }) => uuid);
+    await sql`select from join_session where uuid = any(${uuids}::uuid[]) order by uuid for no key update`.execute(
+      trx,
+    );
     const { rows: noted } = await sql<{ uuid: string; isOwn: boolean }>`
     update join_session set hubspot_contact_id = noted.contact_id, owns_hubspot_contact = noted.is_own and not exists (
         select from join_session other

@@ -82,15 +82,16 @@ export async function followMerges(database: Database, contacts: readonly CrmCon
 }
 
 /**
- * A part of `update join_session set …`: HubSpot is to hear again what a paid join has bought, if `isProven`. While its membership
- * is held, all of that is written, as if nothing had been told before. If it has ended, the other contact keeps its status.
+ * A part of `update join_session set …`: HubSpot is to hear again what a paid join has bought. While its membership is held, all of
+ * that is written if `isProven`, as if nothing had been told before; otherwise staff hear of a status that is in its way. If it has
+ * ended, the other contact keeps its status.
  */
 function isToHear(isProven: RawBuilder<unknown>): RawBuilder<unknown> {
-  const isTold = sql`${isProven} and paid_at is not null`;
   const isHeld = joinHolds('join_session.uuid', 'membership');
+  const isTold = sql`paid_at is not null and (${isProven} or ${isHeld})`;
   return sql`profile_revision = profile_revision + case when ${isTold} then 1 else 0 end,
     crm_next_try_at = case when ${isTold} then now() else crm_next_try_at end,
-    crm_known = case when ${isTold} and ${isHeld} then crm_known - ${joinFields}::text[] else crm_known end`;
+    crm_known = case when paid_at is not null and ${isProven} and ${isHeld} then crm_known - ${joinFields}::text[] else crm_known end`;
 }
 
 /**
@@ -106,8 +107,12 @@ export async function moveContacts(
   const merged = sql`json_to_recordset(${JSON.stringify(merges)}::json) as merged (old text, present text)`;
   // The mirror may not yet have a contact that a join has just created.
   await sql`insert into contact (id) select present from ${merged} on conflict do nothing`.execute(trx);
-  // Join sessions are locked before the rows that belong to them, in the order in which a payment does, so that there is no
-  // deadlock.
+  // Join sessions are locked before the rows that belong to them, as a payment does, and in the order of their uuids, as whoever locks
+  // several joins does, so that there is no deadlock.
+  await sql`
+    select from join_session
+    where contact_id in (select old from ${merged}) or hubspot_contact_id in (select old from ${merged})
+    order by uuid for no key update`.execute(trx);
   await sql`
     update join_session set contact_id = merged.present, ${isToHear(sql`true`)} from ${merged}
     where contact_id = merged.old and paying_since is null`.execute(trx);

@@ -3,6 +3,7 @@ import type { MembershipType } from '#core/product.ts';
 import { giveBackCommand } from '#core/refunds.ts';
 import type { Deps } from '../deps.ts';
 import { isMemberByMirrorAlone, joinHolds, presentId } from '../session/members.ts';
+import { isStatusByUnproven } from './dueJoins.ts';
 import { type LeftContact, paidJoinsOf } from './takeBack.ts';
 import { hubspotIsToHear } from './tellHubspot.ts';
 
@@ -12,8 +13,8 @@ export class NotLinkable extends Error {}
 /**
  * Gives a paid join that named nobody to a contact, because staff know that they are the same person: all of the join is written to
  * that contact, as if an invitation had named it. Purchases made since by links to the contact that the join had created move too.
- * Refused when the join's membership has ended, or when the contact is a member by something else: a refund of the join would then
- * end a membership that it did not begin. Returns the contact that the join was written into before, for {@link takeBack}. Call it
+ * Refused when the join's membership has ended, or when the contact is a member by something other than a join with the same email: a
+ * refund of the join would then end a membership that it did not begin. Returns the contact that the join was written into before, for {@link takeBack}. Call it
  * only while nothing is sent to HubSpot (fence.ts): a push that is running would note the old contact.
  */
 export async function linkJoin(deps: Deps, uuid: string, given: string): Promise<LeftContact | null> {
@@ -49,7 +50,8 @@ export async function linkJoin(deps: Deps, uuid: string, given: string): Promise
     await trx.selectFrom('contact').select('id').where('id', '=', contactId).forUpdate().execute();
     const found = await sql<{ holds: boolean; was_member: boolean }>`
       select ${joinHolds('join_session.uuid', 'membership')} as holds,
-        ${isMemberByMirrorAlone('contact.id')} and not crm_known ? 'membershipStatus' as was_member
+        ${isMemberByMirrorAlone('contact.id')} and not crm_known ? 'membershipStatus'
+          and not ${isStatusByUnproven('contact.id', 'join_session.uuid')} as was_member
       from join_session, contact where uuid = ${uuid} and contact.id = ${contactId}`.execute(trx);
     const { holds, was_member } = found.rows[0]!;
     if (!holds) throw new NotLinkable(`The membership of join ${uuid} has ended.`);

@@ -16,7 +16,8 @@ import type { CrmContact } from '../providers/hubspot/answers.ts';
 import { type BatchOutcome, type BatchWrite, existingId } from '../providers/hubspot/batches.ts';
 import type { HubspotClient } from '../providers/hubspot/client.ts';
 import { CrmRefused, CrmUnavailable } from '../providers/hubspot/errors.ts';
-import { neededProperties } from '../providers/hubspot/properties.ts';
+import { MEMBER, neededProperties } from '../providers/hubspot/properties.ts';
+import { presentId } from '../session/members.ts';
 import { crmId } from './crmId.ts';
 import {
   type ContactOfJoin,
@@ -135,7 +136,8 @@ async function updateAll(deps: Deps, hubspot: HubspotClient, rows: readonly DueJ
 
 /**
  * Handles joins whose contact was merged in HubSpot or is gone from it: they are sent again, to the contact that replaced it, or to
- * a new one. If HubSpot never knew the contact, which staff named, the join is refused.
+ * a new one. A join that is being paid waits, since it is not moved meanwhile ({@link lookAtContacts}). If HubSpot never knew the
+ * contact, which staff named, the join is refused.
  */
 async function follow(deps: Deps, hubspot: HubspotClient, rows: readonly DueJoin[]): Promise<void> {
   if (rows.length === 0) return;
@@ -146,14 +148,14 @@ async function follow(deps: Deps, hubspot: HubspotClient, rows: readonly DueJoin
     with session as (
       select uuid, contact_id is null as is_unnamed, ${crmId} as crm_id from join_session where uuid = any(${rows.map(({ uuid }) => uuid)})
     ), stays as (
-      select session.uuid, session.crm_id, is_unnamed
+      select session.uuid, session.crm_id, is_unnamed, ${presentId(sql`session.crm_id`)} <> session.crm_id as is_merged
       from session join json_to_recordset(${before}::json) as before (uuid uuid, crm_id text) using (uuid)
       where session.crm_id = before.crm_id
     )
-    update join_session set crm_next_try_at = now(),
+    update join_session set crm_next_try_at = now() + case when stays.is_merged then interval '1 minute' else interval '0' end,
       hubspot_contact_id = case when stays.is_unnamed then null else join_session.hubspot_contact_id end,
       owns_hubspot_contact = case when stays.is_unnamed then null else join_session.owns_hubspot_contact end,
-      crm_refusal = case when stays.uuid is null or stays.is_unnamed then null else 'HubSpot does not know contact ' || stays.crm_id || '.' end
+      crm_refusal = case when stays.uuid is null or stays.is_unnamed or stays.is_merged then null else 'HubSpot does not know contact ' || stays.crm_id || '.' end
     from session left join stays using (uuid)
     where join_session.uuid = session.uuid`.execute(deps.database);
 }
@@ -188,9 +190,17 @@ function knownAfter(fields: FieldRules, values: readonly FieldValue[]): CrmValue
   );
 }
 
-function toldInTheWay({ uuid, crm_id }: DueJoin, status: string): Planned['notice'] {
-  const message = `Join ${uuid} is paid and has the email of contact ${crm_id}, whose status in HubSpot is "${status}" and was left so. Check whether it is the same person; then, or with the contact that is: npm run operator -- contacts link ${uuid} ${crm_id}`;
-  return { kind: UNPROVEN, message };
+/**
+ * The notice about a status that a join does not write over. Where somebody else's join has made that contact a member, the joiner
+ * may be the one whose contact it is; otherwise the contact's own member would have paid twice.
+ */
+function toldInTheWay({ uuid, crm_id, status_by_unproven }: DueJoin, status: string): Planned['notice'] {
+  const what = `Join ${uuid} is paid and has the email of contact ${crm_id}, whose status in HubSpot is "${status}" and was left so.`;
+  const repair =
+    status === MEMBER && !status_by_unproven
+      ? `If it is the same person, they have paid twice: npm run operator -- refund ${uuid} --upgrade --items all`
+      : `Check whether it is the same person; then, or with the contact that is: npm run operator -- contacts link ${uuid} ${crm_id}`;
+  return { kind: UNPROVEN, message: `${what} ${repair}` };
 }
 
 /**

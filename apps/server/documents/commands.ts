@@ -110,7 +110,11 @@ async function rejectForGood(
   const decided = await rejectFinally(deps, uuid, reason, { isTrial });
   if (say(decided?.count ?? 0, 'rejected', uuid, isTrial) === 0) sayRead(decided!.sentence, isTrial);
   if (!decided) return 1;
-  const { plan, promised } = decided;
+  const { plan, promised, others } = decided;
+  if (others.length > 0)
+    console.log(
+      `The same name and email still hold a membership by join ${others.join(' and join ')}. If it is the same person, give it back, too: npm run operator -- refund ${others[0]} --ineligible --upgrade`,
+    );
   if (isTrial) return tellPlan([{ ...plan, given: null }], isTrial);
   for (const { intentId } of plan.refunds) await makeRefund(deps, intentId);
   const given = await givenOf(deps, promised);

@@ -269,3 +269,21 @@ test('what was uploaded at an upgrade by link is listed there when the page is o
   assert.equal((await client.call('getDocuments', { params: { uuid } })).data.documents.length, 1);
   assert.equal((await server.client().call('getDocuments', { params: { uuid } })).data.documents.length, 0);
 });
+
+test('who is rejected finally and holds another membership under the same name and email is told to staff', async (t) => {
+  const person = { personalEmail: 'rejected.twice@example.com' };
+  const { uuid: other } = await paidJoin(server, server.client(), 'LINCOLN2026', person);
+  const client = server.client();
+  const { uuid } = await paidJoin(server, client, 'LINCOLN2026', person);
+  assert.equal((await postPdf(client, pathOf('uploadTranscript', { uuid }))).status, 200);
+  const { out } = await runCommand(t, server, documentsRejectCommand, [
+    uuid,
+    '--reason',
+    'below-requirement',
+    '--final',
+  ]);
+  assert.match(
+    out,
+    new RegExp(`hold a membership by join ${other}\\. .* operator -- refund ${other} --ineligible`),
+  );
+});

@@ -12,6 +12,7 @@ import {
 import { finalRejection, type RejectionReason } from '#documents/document.ts';
 import type { Deps } from '../deps.ts';
 import type { Tables } from '../platform/database/types.ts';
+import { othersOfPayer } from '../refunds/membershipStanding.ts';
 import { decideRefunds, followJoin, lockPaid, NotRefundable } from '../refunds/refundJoin.ts';
 import { contactOfJoin } from '../session/members.ts';
 import { proofJoin } from './proofJoin.ts';
@@ -26,6 +27,8 @@ export interface FinalRejection {
   plan: RefundPlan;
   /** The refunds that were written as due, by uuid. */
   promised: string[];
+  /** Other joins of the same payer that hold a membership: the payer stays a member by them. */
+  others: string[];
 }
 
 /**
@@ -62,7 +65,8 @@ export async function rejectFinally(
     const promised = isTrial ? [] : await decideRefunds(deps, trx, paid, plan, 'ineligible');
     const base = orders.findIndex(({ lines }) => lines.some(({ type }) => type === 'membership'));
     const isReturned = standings[base] === 'refunded';
-    return { count, sentence: finalRejection({ isReturned }), plan, promised };
+    const others = await othersOfPayer(trx, join);
+    return { count, sentence: finalRejection({ isReturned }), plan, promised, others };
   });
 }
 

@@ -14,8 +14,8 @@ import { joins, payments } from '../platform/metrics.ts';
 import type { Intent } from '../providers/stripe/provider.ts';
 import { followPayment } from '../refunds/followPayment.ts';
 import { giveBack, promiseRefund, promiseReturn } from '../refunds/giveBack.ts';
-import { tellOfTwice } from '../refunds/membershipStanding.ts';
-import { contactOfJoin, isJoinerMember, joinHolds } from '../session/members.ts';
+import { tellHubspotOfEnded, tellOfTwice } from '../refunds/membershipStanding.ts';
+import { contactOfJoin, isJoinerMember, isMemberByMirrorAlone, joinHolds } from '../session/members.ts';
 import { payer } from '../session/person.ts';
 import { reopenFrozen, transitions } from '../session/states.ts';
 import { markCanceled } from './cancelIntent.ts';
@@ -75,7 +75,7 @@ export async function confirmIntent(
     const shown = paid ? named : await shownInstead(trx, intent, named, session);
     const read = paid ?? (shown && (await readBeside(trx, intentId, shown, session)));
     if (!read || !shown) throw new NotInDatabase();
-    const { snapshot, begunCents, facts, others } = read;
+    const { snapshot, begunCents, facts } = read;
     // For a payment that is made again, the total on the screen was in the database that is lost.
     const shownCents = (madeAgain === null ? begunCents : null) ?? snapshot.amount_cents;
     const isAsShown =
@@ -114,7 +114,8 @@ export async function confirmIntent(
         const paidAt = madeAgain?.paidAt;
         await writeWanted(deps, trx, intent, named, session, { bought, standing, isHereAgain, paidAt });
         wrote = 'succeeded';
-        if (bought.type === 'membership' && isHeld(standing)) await tellOfTwice(trx, session.uuid, others);
+        if (bought.type === 'membership' && isHeld(standing))
+          await tellOfOthers(trx, session, read, madeAgain);
         return 'succeeded';
       }
     }
@@ -210,7 +211,9 @@ async function readBeside(
     has_earlier: boolean;
     held_by_contact: ProductType[];
     holds_base: boolean;
+    is_member_elsewhere: boolean;
     others: string[];
+    has_ended: boolean;
   }>`
     select amount_cents, items,
       case kind when 'join' then (select begun.amount_cents from order_snapshot begun
@@ -221,6 +224,9 @@ async function readBeside(
       array(select type from membership where contact_id = ${contact_id} and is_held) as held_by_contact,
       case kind when 'upgrade' then ${joinHolds('session.uuid', 'membership')}
         else ${isJoinerMember('session')} end as holds_base,
+      ${isMemberByMirrorAlone(sql`${contact_id}::text`)} as is_member_elsewhere,
+      exists (select from join_session other join membership on membership.session_uuid = other.uuid
+        where other.payer = ${payer} and other.uuid <> ${uuid} and type = 'membership' and not is_held) as has_ended,
       array(select other.uuid from join_session other join membership on membership.session_uuid = other.uuid
         where other.payer = ${payer} and other.uuid <> ${uuid} and type = 'membership' and is_held order by other.paid_at) as others
     from order_snapshot snapshot join join_session session on session.uuid = snapshot.session_uuid
@@ -233,7 +239,10 @@ async function readBeside(
       snapshot: { amount_cents: row.amount_cents, items: row.items },
       /** The total on the screen when somebody last pressed Buy Now; null when nobody has. */
       begunCents: row.begun_cents,
+      isMemberElsewhere: row.is_member_elsewhere,
+      /** The other joins of the same payer that hold a membership, and whether one of theirs has ended. */
       others: row.others,
+      hasEnded: row.has_ended,
       facts: {
         status: row.status,
         hasMembership: row.has_membership,
@@ -336,6 +345,25 @@ async function writeWanted(
       member as (${member}),
       told as (${insertLetters(deps, isHeld(standing) ? letters : [])})
     update join_session set ${paid}, ${hubspotIsToHear} where uuid = ${named.uuid}`.execute(trx);
+}
+
+/** Tells staff, and HubSpot, what a membership that was just bought means beside others of its payer or contact. */
+async function tellOfOthers(
+  trx: Transaction<Tables>,
+  { uuid, contact_id }: LockedSession,
+  { others, hasEnded, isMemberElsewhere }: NonNullable<Awaited<ReturnType<typeof readBeside>>>,
+  madeAgain: MadeAgain | null,
+): Promise<void> {
+  await tellOfTwice(trx, uuid, others);
+  if (hasEnded) await tellHubspotOfEnded(trx, uuid);
+  // When a payment is made again after a restore, HubSpot says `member` because of that payment.
+  if (isMemberElsewhere && madeAgain === null)
+    await tellStaff(
+      trx,
+      uuid,
+      'member_already',
+      `Join ${uuid} was paid, while HubSpot already said that its contact ${contact_id} is a member. If they paid twice, give this join back, and set the status in HubSpot again afterwards: npm run operator -- refund ${uuid} --upgrade --items all`,
+    );
 }
 
 function isMembershipLine(

@@ -8,7 +8,13 @@ import { summarise } from '#core/orderSummary.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { isOpenTo } from '../session/holding.ts';
-import { orderRefusal, refusedSale, type SaleRefusal } from '../session/members.ts';
+import {
+  contactOfJoin,
+  holdsBought,
+  orderRefusal,
+  refusedSale,
+  type SaleRefusal,
+} from '../session/members.ts';
 import { firstName, lastName, payerEmails } from '../session/person.ts';
 import { readStanding, refusalFor, upgradeOffer } from '../session/standing.ts';
 import { stateAllows } from '../session/states.ts';
@@ -62,6 +68,7 @@ export async function readOrder(deps: Deps, uuid: string, holding: Holding): Pro
     state: string;
     revision: number;
     upsell_product_id: number | null;
+    holds_upgrade: boolean;
     emails: (string | null)[];
     identity: JoinIdentity;
     attempts: number;
@@ -74,7 +81,7 @@ export async function readOrder(deps: Deps, uuid: string, holding: Holding): Pro
     open: Order['open'];
     lines: OpenLine[];
   }>`
-    select state, revision, upsell_product_id,
+    select state, revision, upsell_product_id, ${holdsBought(contactOfJoin('session'), 'membership_upgrade')} as holds_upgrade,
       ${payerEmails} as emails,
       json_build_object('origin', origin, 'programme', programme, 'contactId', contact_id, 'school', school,
         'firstName', ${firstName},
@@ -102,7 +109,7 @@ export async function readOrder(deps: Deps, uuid: string, holding: Holding): Pro
     revision: row.revision,
     lines: row.lines.map(({ productId, type, name, priceCents }) => ({ productId, type, name, priceCents })),
     totalCents: totalDueTodayCents,
-    saveCard: upgradeOffer(deps, membership.productId, row.upsell_product_id) !== null,
+    saveCard: !row.holds_upgrade && upgradeOffer(deps, membership.productId, row.upsell_product_id) !== null,
     emails: row.emails,
     identity: row.identity,
     attempts: row.attempts,

@@ -10,7 +10,7 @@ import type { LockedSession } from './followPayment.ts';
 const because: Record<MembershipStanding, string> = {
   active: 'is active again.',
   disputed: "is disputed: its payer's bank has taken the money back for now.",
-  refunded: 'has ended: its money was refunded.',
+  refunded: 'has ended: its money goes back.',
   charged_back: 'has ended: a dispute over its money was lost.',
   void: 'has ended: nothing was paid for it.',
 };
@@ -66,7 +66,7 @@ export async function bringStanding(
 }
 
 /** The other joins of a join's payer that hold a membership, the oldest first. */
-async function othersOfPayer(trx: Kysely<Tables>, uuid: string): Promise<string[]> {
+export async function othersOfPayer(trx: Kysely<Tables>, uuid: string): Promise<string[]> {
   const { rows } = await sql<{ uuid: string }>`
     select other.uuid from join_session own join join_session other on other.payer = own.payer and other.uuid <> own.uuid
       join membership on session_uuid = other.uuid and type = 'membership' and is_held
@@ -90,11 +90,12 @@ export async function tellOfTwice(
 }
 
 /**
- * Makes ended joins of the same payer due again: HubSpot was told `member` for them while this one was held (contacts/dueJoins.ts).
+ * Makes ended joins of the same payer due again, when a join's membership begins or ends: HubSpot is told `member` for them while
+ * this one is held (contacts/dueJoins.ts). They go before the join itself, whose contact may be one that such a join has created.
  */
-async function tellHubspotOfEnded(trx: Kysely<Tables>, sessionUuid: string): Promise<void> {
+export async function tellHubspotOfEnded(trx: Kysely<Tables>, sessionUuid: string): Promise<void> {
   await sql`
-    update join_session ended set profile_revision = ended.profile_revision + 1, crm_next_try_at = now(), updated_at = now()
+    update join_session ended set profile_revision = ended.profile_revision + 1, crm_next_try_at = now() - interval '1 second', updated_at = now()
     from join_session own
     where own.uuid = ${sessionUuid} and ended.payer = own.payer and ended.uuid <> own.uuid
       and exists (select from membership where session_uuid = ended.uuid and type = 'membership' and not is_held)`.execute(

@@ -124,7 +124,7 @@ export function isJoinerMember(session: string): RawBuilder<boolean> {
 }
 
 /** Whether a contact is a member only because the mirror says so: HubSpot may say otherwise by now. */
-export function isMemberByMirrorAlone(contactId: string): RawBuilder<boolean> {
+export function isMemberByMirrorAlone(contactId: Column): RawBuilder<boolean> {
   return sql<boolean>`(${isMemberByMirror(contactId)} and not ${holdsBought(contactId, 'membership')})`;
 }
 
