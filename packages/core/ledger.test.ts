@@ -17,7 +17,7 @@ const lines: OrderLine[] = [
   { productId: 21, type: 'donation', name: 'Donation', priceCents: 2500 },
   { productId: 30, type: 'store', name: 'Lapel Pin', priceCents: 1200 },
 ];
-const order: LedgerOrder = { lines, amountCents: 13_200, processingFeeCents: 500 };
+const order: LedgerOrder = { lines, amountCents: 13_200, processingFeeCents: 500, isReturned: false };
 const movement = (category: string, grossCents: number, feeCents = 0): Movement => ({
   category,
   grossCents,
@@ -104,6 +104,7 @@ test('what members pay beyond their dues for a higher membership is booked by it
     lines: [{ productId: 10, type: 'membership_upgrade' as const, name: 'Upgrade', priceCents: 4500 }],
     amountCents: 4500,
     processingFeeCents: 500,
+    isReturned: false,
   };
   assert.deepEqual(told(movement('charge', 4500), upgraded, null), [['upgrade', 4500, 0]]);
 });
@@ -181,6 +182,7 @@ test('whatever is split sums to what it was split of', () => {
           lines: fc.array(line, { maxLength: 5 }),
           amountCents: fc.nat(2_000_000),
           processingFeeCents: fc.nat(1000),
+          isReturned: fc.boolean(),
         }),
       ),
       fc.option(fc.record({ ...made, before: fc.array(fc.record(made), { maxLength: 3 }) })),

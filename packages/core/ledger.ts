@@ -1,6 +1,6 @@
 import type { OrderLine } from './orderLine.ts';
 import { isDonationType, type ProductType } from './product.ts';
-import { centsBack, counts, type GivenBack, leftCents, type RefundedLine } from './refunds.ts';
+import { centsBack, counts, type GivenBack, goneCents, leftCents, type RefundedLine } from './refunds.ts';
 
 /**
  * The kinds under which an accountant books money. `account`: transactions between Stripe and the account that fit no other kind.
@@ -45,6 +45,8 @@ export interface LedgerOrder {
   amountCents: number;
   /** The processing fee with which refunds made elsewhere are read (dashboardRefunds.ts). */
   processingFeeCents: number;
+  /** The payment bought nothing, so all of it goes back, in one refund or in several. */
+  isReturned: boolean;
 }
 
 type Made = Pick<GivenBack, 'amountCents' | 'status' | 'lines'> & { reason: string };
@@ -85,8 +87,9 @@ function isLessFee(order: LedgerOrder, refunds: readonly Made[], line: number): 
 
 /**
  * Splits a movement into lines of the ledger. Their gross sums to its amount and their fee to its fee, to the cent. A charge gives
- * the lines that were paid. A refund gives the lines that it names, or all lines when it is the whole payment. A refund that names
- * none, and any rest that does not add up, is `unassigned`. If a membership went back less its processing fee, all of the dues go
+ * the lines that were paid. A refund gives the lines that it names, or all lines when it is the whole payment. Refunds of a payment
+ * that bought nothing take back its lines one after the other. A refund that names none, and any rest that does not add up, is
+ * `unassigned`. If a membership went back less its processing fee, all of the dues go
  * back and the fee stays as `fee kept`; a later refund of the rest is taken from that. A failed refund gives the same lines with
  * the opposite sign.
  */
@@ -141,7 +144,10 @@ function grossEntries(
 /** Returns the ledger lines for money that goes back, as positive amounts. */
 function refundEntries(cents: number, order: LedgerOrder | null, refund: LedgerRefund | null): LedgerEntry[] {
   if (!order) return [];
-  if (!refund?.lines) return cents === order.amountCents ? lineEntries(order.lines) : [];
+  if (!refund?.lines) {
+    if (cents === order.amountCents) return lineEntries(order.lines);
+    return refund && order.isReturned ? nextEntries(cents, order, refund) : [];
+  }
   return refund.lines.flatMap(({ line, name, cents: back }) => {
     const paid = order.lines[line];
     const kind = paid ? kindOf(paid.type) : 'unassigned';
@@ -151,6 +157,18 @@ function refundEntries(cents: number, order: LedgerOrder | null, refund: LedgerR
       entry(kind, name, back + fee),
       ...(fee > 0 ? [entry('fee kept', `Processing fee of ${name}`, -fee)] : []),
     ];
+  });
+}
+
+/** Returns the lines, or parts of lines, that `cents` take back after the refunds before. */
+function nextEntries(cents: number, { lines }: LedgerOrder, { before }: LedgerRefund): LedgerEntry[] {
+  const from = goneCents(before);
+  let at = 0;
+  return lines.flatMap(({ type, name, priceCents }) => {
+    const begin = Math.max(from, at);
+    at += priceCents;
+    const back = Math.min(from + cents, at) - begin;
+    return back > 0 ? [entry(kindOf(type), name, back)] : [];
   });
 }
 

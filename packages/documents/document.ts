@@ -33,7 +33,7 @@ export const rejectionReasons = {
 } as const;
 export type RejectionReason = keyof typeof rejectionReasons;
 export const REJECTED_FINALLY =
-  'We could not confirm that you are eligible, and have returned your membership fee. Please write to us if you think that this is a mistake.';
+  'We could not confirm that you are eligible, so your membership fee goes back to you. Please write to us if you think that this is a mistake.';
 /** The sentence for a final rejection when no refund of the membership counts, as after a lost dispute. */
 export const REJECTED_WITHOUT_REFUND =
   'We could not confirm that you are eligible. Please write to us about your membership, or if you think that this is a mistake.';

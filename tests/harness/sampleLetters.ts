@@ -67,6 +67,7 @@ export function sampleLetter(kind: LetterKind, change: Partial<Letter> = {}): Le
     hasProof: false,
     isRejectedFinally: false,
     isReturned: false,
+    isPayerMember: false,
     payment: {
       ...paid,
       amountCents: bought.reduce((sum, { priceCents }) => sum + priceCents, 0),

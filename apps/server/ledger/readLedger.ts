@@ -101,6 +101,8 @@ interface Records {
   /** Null when the order did not keep the processing fee of its own time. */
   processingFeeCents: number | null;
   programme: string | null;
+  /** The payment bought nothing. */
+  isReturned: boolean;
   refunds: (GivenBack & { stripeId: string | null; reason: string })[];
 }
 
@@ -121,7 +123,8 @@ async function recordsOf(deps: Deps, movements: readonly BalanceMovement[]): Pro
   });
   const { rows } = await sql<Records>`
     select snapshot.items as lines, snapshot.amount_cents as "amountCents", processing_fee_cents as "processingFeeCents",
-      (select programme from join_session where uuid = snapshot.session_uuid) as programme, coalesce((
+      (select programme from join_session where uuid = snapshot.session_uuid) as programme,
+      exists (select from payment where payment.intent_id = asked.intent_id and status = 'duplicate') as "isReturned", coalesce((
         select json_agg(json_build_object('uuid', uuid, 'stripeId', stripe_id, 'amountCents', amount_cents, 'status', status,
           'reason', reason, 'lines', lines, 'saidBy', case when reason <> 'dashboard' then 'us' when assigned_at is not null then 'staff' end)
           order by created_at, uuid)
@@ -163,9 +166,9 @@ function rowsOf(
 
 function orderOf(
   { society }: Pick<Deps, 'society'>,
-  { lines, amountCents, processingFeeCents, programme, refunds }: Records,
+  { lines, amountCents, processingFeeCents, programme, isReturned, refunds }: Records,
 ): LedgerOrder | null {
   if (!lines || amountCents === null || programme === null) return null;
   const feeCents = processingFeeCents ?? society.programme(programme).processingFeeCents;
-  return { lines, amountCents, processingFeeCents: feeReadBy({ lines, refunds }, feeCents) };
+  return { lines, amountCents, processingFeeCents: feeReadBy({ lines, refunds }, feeCents), isReturned };
 }

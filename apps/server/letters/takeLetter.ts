@@ -12,7 +12,7 @@ import type { Deps } from '../deps.ts';
 import type { PaymentTable } from '../platform/database/types.ts';
 import { mailTimes } from '../providers/mail/client.ts';
 import { contactOfJoin, isJoinerMember, isReturned, joinHolds } from '../session/members.ts';
-import { firstName, payerEmails } from '../session/person.ts';
+import { firstName, payer, payerEmails } from '../session/person.ts';
 
 /** How long (seconds) a letter that was taken belongs to its server: longer than sending can last. */
 const TAKEN_SECONDS = (mailTimes.openMs + mailTimes.sendMs) / 1000 + 35;
@@ -46,6 +46,8 @@ export interface Letter {
   isRejectedFinally: boolean;
   /** Whether the join's membership was refunded. */
   isReturned: boolean;
+  /** Whether another join of the same payer holds a membership. */
+  isPayerMember: boolean;
   payment: {
     intentId: string;
     status: PaymentTable['status'];
@@ -103,6 +105,8 @@ const readLetters = sql`
     exists (select from document where session_uuid = session.uuid and review <> 'rejected') as "hasProof",
     exists (select from document where session_uuid = session.uuid and is_final) as "isRejectedFinally",
     ${isReturned('session.uuid')} as "isReturned",
+    exists (select from join_session other join membership bought on bought.session_uuid = other.uuid and bought.type = 'membership' and bought.is_held
+      where other.payer = ${payer} and other.uuid <> session.uuid) as "isPayerMember",
     case when payment.intent_id is not null then json_build_object('intentId', payment.intent_id, 'status', payment.status,
       'amountCents', payment.amount_cents, 'succeededAt', succeeded_at,
       'card', case when card_last4 is not null then json_build_object('brand', coalesce(card_brand, 'Card'), 'last4', card_last4) end,
@@ -153,7 +157,7 @@ export function holds(letter: Letter, now: Date): boolean {
     case 'second-payment':
       return payment?.status === 'duplicate';
     case 'payment-failed':
-      return letter.state !== 'paid' && payment?.status !== 'succeeded';
+      return letter.state !== 'paid' && payment?.status !== 'succeeded' && !letter.isPayerMember;
     case 'link':
       return true;
     case 'code':

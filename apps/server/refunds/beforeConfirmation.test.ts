@@ -5,7 +5,14 @@ import { deliver, newContact } from '../../../tests/harness/deliver.ts';
 import { atStripe, standingsOf } from '../../../tests/harness/refunds.ts';
 import { noticesOf } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
-import { beginPayment, openIntent, orderingJoin, payByCard, payOrder } from '../../../tests/harness/steps.ts';
+import {
+  beginPayment,
+  openIntent,
+  orderingJoin,
+  paidJoin,
+  payByCard,
+  payOrder,
+} from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import { catchUpOnEvents } from '../settlement/catchUp.ts';
@@ -65,4 +72,12 @@ test('the refund of a payment that nobody has reported yet is planned, and not s
   await payByCard(server, intent.id);
   const { out } = await runCommand(t, server, refundCommand, [uuid, '--dry-run']);
   assert.match(out, /\$65\.00 {2}Membership/);
+});
+
+test('a refund of what was not bought does not say that nothing is left of the join', async (t) => {
+  const { uuid } = await paidJoin(server, server.client(), 'LINCOLN2026', {
+    personalEmail: 'left.over@example.com',
+  });
+  const { out } = await runCommand(t, server, refundCommand, [uuid, '--no-membership', '--upgrade']);
+  assert.doesNotMatch(out, /nothing is left/, out);
 });

@@ -71,6 +71,7 @@ async function write(
       if (isMadeNow && (payment.status === 'succeeded' || reason === 'unconfirmed'))
         await dueLetters(trx, deps, [{ kind: 'refund', sessionUuid: session.uuid, occasion: uuid }]);
     }
+    if (made.length > 0) await dropDue(trx, session, intentId, payment.status === 'duplicate');
     made.push(...(await takeInLost(trx, intentId, lost)));
     await recount(deps, trx, session, intentId, made);
     return true;
@@ -282,6 +283,44 @@ async function decidedBefore(
     })
     .returning(['uuid', 'status', 'reason'])
     .executeTakeFirstOrThrow();
+}
+
+/**
+ * Keeps refunds that are due, and that Stripe has not made, from giving back again what has just gone back outside Induct. Of a payment
+ * that bought nothing (`isReturn`) the rest stays due. Other refunds are cancelled, and staff decide what is still owed: what the
+ * refund from outside was for is not certain.
+ */
+async function dropDue(
+  trx: Kysely<Tables>,
+  session: LockedSession,
+  intentId: string,
+  isReturn: boolean,
+): Promise<void> {
+  const { rows: due } = await sql<{ uuid: string; amountCents: number; leftCents: number }>`
+    select uuid, refund.amount_cents as "amountCents", greatest(0, payment.amount_cents - (
+        select coalesce(sum(gone.amount_cents), 0) from refund gone
+        where gone.intent_id = refund.intent_id and gone.status in ('pending', 'succeeded')))::int as "leftCents"
+    from refund join payment using (intent_id)
+    where intent_id = ${intentId} and refund.status = 'due' and stripe_id is null`.execute(trx);
+  for (const { uuid, amountCents, leftCents } of due) {
+    const rest = isReturn ? Math.min(amountCents, leftCents) : 0;
+    await trx
+      .updateTable('refund')
+      .set(
+        rest > 0
+          ? { amount_cents: rest, attempts: sql`attempts + 1`, updated_at: sql`now()` }
+          : { status: 'canceled', updated_at: sql`now()` },
+      )
+      .where('uuid', '=', uuid)
+      .execute();
+    if (!isReturn)
+      await tellStaffOfEvent(
+        trx,
+        session.uuid,
+        'refund_dropped',
+        `The refund of ${displayPrice(amountCents)} of payment ${intentId} that was decided is not made, because money of that payment has gone back outside Induct meanwhile. If something is still owed, decide it again: npm run operator -- refund ${session.uuid} --dry-run`,
+      );
+  }
 }
 
 /**

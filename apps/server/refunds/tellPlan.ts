@@ -17,7 +17,7 @@ export function tellPlan(
   const total = refunds.reduce((sum, { amountCents }) => sum + amountCents, 0);
   const made = plans.reduce((sum, { given }) => sum + (given?.cents ?? 0), 0);
   if (isTrial) console.log(`${displayPrice(total)} would go back.`);
-  else if (total === 0) console.log('$0.00 goes back: nothing is left to refund.');
+  else if (total === 0) console.log('$0.00 goes back: nothing of what was asked for is left to refund.');
   else console.log(`${displayPrice(made)} ${made === total ? '' : `of ${displayPrice(total)} `}goes back.`);
   return plans.some(({ given }) => given !== null && given.refused.length > 0) ? 1 : 0;
 }
