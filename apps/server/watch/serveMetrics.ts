@@ -17,7 +17,7 @@ export interface MetricsServer {
 export async function serveMetrics(
   deps: Pick<Deps, 'database' | 'log' | 'config' | 'society'>,
   port: number,
-  options: { keptMs?: number } = {},
+  options: { keptMs?: number; startedAt?: number } = {},
 ): Promise<MetricsServer> {
   const asked = new Registry();
   collectDefaultMetrics({ register: asked });
