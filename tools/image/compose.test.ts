@@ -90,6 +90,29 @@ test('the nightly backup with compose is named by its minute, and one that faile
   assert.deepEqual([kept, more], ['before the upgrade', []]);
 });
 
+test('each server of a machine has a port of its own for its metrics, which only this machine reaches', () => {
+  const ports = servers.map(({ environment, ports }) => {
+    const [, port] =
+      new RegExp(`^127\\.0\\.0\\.1:(\\d+):${environment!.METRICS_PORT}$`).exec(ports!.join()) ?? [];
+    return port;
+  });
+  const operations = read('docs/operations.md');
+  const units = [...operations.matchAll(/^echo METRICS_PORT=(\d+) > \/etc\/induct-(\d+)\.env$/gm)];
+  assert.deepEqual(
+    units.map(([, , instance]) => instance),
+    ['3000', '3001'],
+  );
+  assert.deepEqual(
+    units.map(([, port]) => port),
+    ports,
+  );
+  assert.match(
+    unit,
+    /^EnvironmentFile=\/etc\/induct\.env\n(?:#.*\n)?EnvironmentFile=-\/etc\/induct-%i\.env$/m,
+  );
+  for (const port of ports) assert.ok(operations.includes(`'127.0.0.1:${port}'`), port);
+});
+
 test('every name that image, compose, unit and example set is a setting that the server reads', () => {
   const known = globSync('apps/server/platform/config/*.ts', { cwd: root }).map(read).join('\n');
   const units = unit + read('ops/induct-backup.service');
