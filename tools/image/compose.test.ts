@@ -90,6 +90,17 @@ test('the nightly backup with compose is named by its minute, and one that faile
   assert.deepEqual([kept, more], ['before the upgrade', []]);
 });
 
+test('no log grows for ever', () => {
+  for (const [name, { logging }] of Object.entries(compose.services)) {
+    const { driver, options } = (logging ?? {}) as { driver?: string; options?: Record<string, string> };
+    assert.equal(driver, 'json-file', name);
+    assert.match(options!['max-size']!, /^\d+m$/, name);
+    assert.match(options!['max-file']!, /^\d+$/, name);
+  }
+  const [command] = /^docker run -d [^`]*?induct:/m.exec(read('docs/operations.md'))!;
+  assert.match(command, /--log-opt max-size=\d+m --log-opt max-file=\d+/);
+});
+
 test('each server of a machine has a port of its own for its metrics, which only this machine reaches', () => {
   const ports = servers.map(({ environment, ports }) => {
     const [, port] =
