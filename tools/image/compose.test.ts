@@ -124,6 +124,16 @@ test('each server of a machine has a port of its own for its metrics, which only
   for (const port of ports) assert.ok(operations.includes(`'127.0.0.1:${port}'`), port);
 });
 
+test('what is built by the docs and the example of an env file has the name of this version', () => {
+  const { version } = JSON.parse(read('package.json')) as { version: string };
+  assert.equal(exampleEnv.INDUCT_VERSION, version);
+  const tags = [
+    ...read('docs/operations.md').matchAll(/\b(?:induct|induct-backup):(\d+\.\d+\.\d+)|VERSION=(\d\S+)/g),
+  ];
+  assert.ok(tags.length > 2);
+  for (const [text, tag, argument] of tags) assert.equal(tag ?? argument, version, text);
+});
+
 test('every name that image, compose, unit and example set is a setting that the server reads', () => {
   const known = globSync('apps/server/platform/config/*.ts', { cwd: root }).map(read).join('\n');
   const units = unit + read('ops/induct-backup.service');
