@@ -134,6 +134,13 @@ test('what is built by the docs and the example of an env file has the name of t
   for (const [text, tag, argument] of tags) assert.equal(tag ?? argument, version, text);
 });
 
+test('a $ is written in the env file as the example says, whoever reads the file', () => {
+  // Docker's --env-file knows no quotes, and compose puts variables in.
+  assert.match(read('ops/env.example'), /\$ in a password is %24/);
+  const settings = { ...liveSettings('server1'), SMTP_URL: 'smtps://induct:a%24b@localhost:1' };
+  assert.equal(readConfig(settings).mail!.credentials!.password, 'a$b');
+});
+
 test('every name that image, compose, unit and example set is a setting that the server reads', () => {
   const known = globSync('apps/server/platform/config/*.ts', { cwd: root }).map(read).join('\n');
   const units = unit + read('ops/induct-backup.service');
