@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import {
   copyFileSync,
   globSync,
@@ -88,6 +89,25 @@ test('the nightly backup with compose is named by its minute, and one that faile
   const [today, kept, ...more] = readdirSync(backups).sort();
   assert.match(today!, /^20\d\d-\d\d-\d\d-\d{4}$/);
   assert.deepEqual([kept, more], ['before the upgrade', []]);
+});
+
+const openssl = findProgram('openssl');
+test('the certificate for Mailpit is one that a server trusts for its name', {
+  skip: !openssl && 'openssl is not installed',
+}, (t) => {
+  const [command] = /^mkdir -p mailpit && openssl .*$/m.exec(read('docs/operations.md'))!;
+  const folder = temporaryFolder(t);
+  const made = spawnSync('/bin/sh', ['-c', command], { cwd: folder, encoding: 'utf8' });
+  assert.equal(made.status, 0, made.stderr);
+  const certificate = new X509Certificate(readFileSync(join(folder, 'mailpit/cert.pem')));
+  const { SMTP_URL, NODE_EXTRA_CA_CERTS } = trying.services.server1!.environment!;
+  assert.equal(certificate.checkHost(new URL(SMTP_URL!).hostname), 'mailpit');
+  assert.ok(certificate.ca && certificate.verify(certificate.publicKey), 'it is its own authority');
+  const { environment, volumes } = trying.services.mailpit!;
+  assert.equal(environment!.MP_SMTP_TLS_CERT, NODE_EXTRA_CA_CERTS);
+  const key = createPrivateKey(readFileSync(join(folder, 'mailpit/key.pem')));
+  assert.ok(certificate.checkPrivateKey(key));
+  assert.deepEqual(volumes, ['./mailpit:/mailpit:ro']);
 });
 
 test('no log grows for ever', () => {
