@@ -241,6 +241,32 @@ test('a contact of another email stays when a join names it, and is told', async
   assert.ok(rows[0]!.email.length > 0);
 });
 
+test('a contact that HubSpot knows by the email is theirs, though the mirror has not heard of it', async (t) => {
+  const email = 'typed.by.the.invited@example.com';
+  const { uuid } = await paidJoin(server, server.client(), 'HONOR104', { personalEmail: email });
+  await deliver(server);
+  const mirrored = () =>
+    sql<{ profile: object }>`select profile from contact where id = '104'`
+      .execute(deps.database)
+      .then(({ rows }) => JSON.stringify(rows[0]!.profile));
+  assert.ok(!(await mirrored()).includes(email));
+
+  await server.hubspotFault({ kind: 'status', status: 503, times: 100 });
+  const away = await erase(t, email, '--dry-run');
+  await server.hubspotFault(null);
+  assert.match(
+    away.out,
+    /stays: contact 104.*\nHubSpot could not be asked whether it knows contact 104 by this email/,
+  );
+
+  const { code, out } = await erase(t, email, '--yes', '--hubspot');
+  assert.equal(code, 0, out);
+  assert.match(out, /^contact 104, at HubSpot too$/m);
+  assert.doesNotMatch(out, /Stays: contact 104/);
+  assert.equal(await server.hubspot.getContact('104', 5_000), null);
+  assert.ok((await joinsLike(uuid))[0]!.erased_at);
+});
+
 test('when HubSpot does not let us, nothing is erased and a sentence says what to do', async (t) => {
   const email = 'refused@example.com';
   const uuid = await orderingJoin(server.client(), undefined, { personalEmail: email });
