@@ -58,6 +58,12 @@ test('the image of backups has the settings of the servers, and the journal of e
   const named = new Set([...read('docs/operations.md').matchAll(inServer)].map(([, server]) => server));
   assert.deepEqual([...named], ['server1']);
   assert.equal(backup!.build!.args.INDUCT, server1!.image);
+
+  // Beside one container.
+  const [serving] = /^docker run -d [^`]*?induct:/m.exec(read('docs/operations.md'))!;
+  const [saving] = /^docker run --rm [^`]*?induct-backup:/m.exec(read('docs/operations.md'))!;
+  for (const [, option] of serving.matchAll(/ (-v \S+|--env-file \S+)/g))
+    assert.ok(saving.includes(option!), option);
 });
 
 test('the nightly backup with compose is named by its minute, and one that failed removes nothing', (t) => {
