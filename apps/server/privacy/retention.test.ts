@@ -241,6 +241,30 @@ test('what is over its time goes in one night, however much it is', async (t) =>
   assert.deepEqual(await overdue(deps, 'abandoned'), []);
 });
 
+test('one that may not go yet does not put off the rest of a night', async (t) => {
+  const client = server.client();
+  const { uuid } = await paidJoin(server, client, undefined, { personalEmail: 'undecided@example.com' });
+  await uploaded(client, uuid);
+  await sql`update document set reviewed_at = now() - interval '50 days', created_at = now() - interval '100 days'
+    where session_uuid = ${uuid}`.execute(deps.database);
+  await sql`insert into contact (id, profile) values ('4401', '{}')`.execute(deps.database);
+  await sql`
+    insert into document (id, kind, contact_id, name, media_type, size_bytes, sha256, storage_key, created_at)
+    select gen_random_uuid(), 'resume', '4401', 'one.pdf', 'application/pdf', 1, '', 'of-retention-' || number, now() - interval '50 days'
+    from generate_series(1, 6) as number`.execute(deps.database);
+  changeSociety(t, server, all);
+  await sql`delete from schedule where name = 'retention'`.execute(deps.database);
+  let rounds = 1;
+  while (await forgetNightly(deps, 5)) rounds++;
+  const { rows } = await sql<{ kind: string }>`
+    select kind from document where (contact_id = '4401' or session_uuid = ${uuid}) and removed_at is null`.execute(
+    deps.database,
+  );
+  assert.deepEqual(rows, [{ kind: 'transcript' }]);
+  assert.ok(rounds <= 3, 'it ends');
+  await sql`delete from document where contact_id = '4401' or session_uuid = ${uuid}`.execute(deps.database);
+});
+
 test('it is done once a day by one of all servers', async (t) => {
   await sql`delete from schedule where name = 'retention'`.execute(deps.database);
   changeSociety(t, server, all);

@@ -179,10 +179,15 @@ export async function forgetNightly(deps: Deps, most = MOST): Promise<boolean> {
     throw error;
   }
   logCounts(deps, counts);
-  const isMore = stages.some((stage) => counts[stage] === most);
+  const isMore = Object.values(counts).some((count) => count > 0) && (await isAnyOverdue(deps));
   await postpone(deps.database, 'retention', isMore ? 0 : DAY_SECONDS);
   await tellStripe(deps);
   return isMore;
+}
+
+async function isAnyOverdue(deps: Deps): Promise<boolean> {
+  for (const stage of stages) if ((await overdue(deps, stage, 1)).length > 0) return true;
+  return false;
 }
 
 function logCounts({ log }: Pick<Deps, 'log'>, counts: Record<Stage, number>): void {
