@@ -5,6 +5,7 @@ import { otherConnections, startInterruptible } from '../../tests/harness/interr
 import { type Failure, startJoiners } from '../../tests/harness/joiners.ts';
 import { nginxProgram, startNginx } from '../../tests/harness/nginx.ts';
 import { type ServerProcess, startServerProcess, withSettings } from '../../tests/harness/serverProcess.ts';
+import { startTestServer } from '../../tests/harness/testServer.ts';
 import { until } from '../../tests/harness/until.ts';
 import { freePort } from '../../tools/local/ports.ts';
 import { NO_DATABASE } from './platform/http/errors.ts';
@@ -18,6 +19,21 @@ const ROUNDS = isLong ? 5 : 1;
 const HANGS_MS = isLong ? 20_000 : 4_000;
 const GONE_MS = isLong ? 60_000 : 4_000;
 const PATIENCE_MS = 120_000;
+
+test('the example of a proxy keeps no log of who called, nor of links that open a join', {
+  skip: !nginxProgram && 'nginx is not installed (apt-get install nginx-light)',
+}, async (t) => {
+  const server = await startTestServer();
+  t.after(() => server.close());
+  const port = Number(new URL(server.url).port);
+  const nginx = await startNginx([port, port]);
+  t.after(() => nginx.close());
+  const secret = 'pi_1_secret_2';
+  await fetch(`${nginx.url}/registration/post-payment?payment_intent_client_secret=${secret}`);
+  // The log is written before the connection is closed.
+  await fetch(`${nginx.url}/healthz`, { headers: { connection: 'close' } });
+  assert.equal(nginx.accessLog(), '');
+});
 
 test('two servers behind nginx lose nothing and nobody, whatever is restarted, killed, hung or gone', {
   skip: !nginxProgram && 'nginx is not installed (apt-get install nginx-light)',

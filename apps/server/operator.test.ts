@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { sql } from 'kysely';
 import { runOperator, settingsOf } from '../../tests/harness/serverProcess.ts';
 import { paidJoin } from '../../tests/harness/steps.ts';
+import { temporaryFolder } from '../../tests/harness/temporaryFolder.ts';
 import { sharedServer } from '../../tests/harness/testServer.ts';
 
 const server = await sharedServer();
@@ -41,4 +43,21 @@ test('a database that was not migrated, and one that refuses us, are a sentence 
   assert.equal(away.code, 1);
   assert.match(away.output, /database/);
   assert.doesNotMatch(away.output, /\n +at /, away.output);
+});
+
+test('a file that cannot be read or written is told as one, and not as a database that is away', async (t) => {
+  const { uuid } = await paidJoin(server, server.client());
+  const folder = temporaryFolder(t);
+  const cases: [args: string[], path: string][] = [
+    [['certificate', uuid, join(folder, 'none/certificate.pdf')], join(folder, 'none/certificate.pdf')],
+    [['person', 'erase', '--again', folder], ''],
+    [['person', 'export', 'jordan.rivera@example.com', '--to', join(folder, 'x'.repeat(300))], folder],
+  ];
+  for (const [args, path] of cases) {
+    const { output, code } = await operator(args);
+    assert.equal(code, 1, output);
+    assert.match(output, /^A file could not be read or written \(E[A-Z]+\): .*\.$/m);
+    assert.ok(output.includes(path), output);
+    assert.doesNotMatch(output, /database|\n +at /, output);
+  }
 });

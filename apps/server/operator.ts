@@ -5,6 +5,7 @@ import { commandNamed, plain } from './platform/command.ts';
 import { ConfigFaults, readConfig, settingsOf } from './platform/config/config.ts';
 import { refusalOfDatabase } from './platform/database/migrateCommand.ts';
 import { sentenceOf } from './platform/database/whenReached.ts';
+import { fileFaultOf } from './platform/fileFault.ts';
 import { createLog } from './platform/http/logging.ts';
 import { Refusal } from './platform/http/refusal.ts';
 import { SocietyFaults } from './society/readSociety.ts';
@@ -69,6 +70,7 @@ try {
 } catch (error) {
   if (error instanceof ConfigFaults || error instanceof SocietyFaults) console.error(error.faults.join('\n'));
   else if (error instanceof Refusal) console.error(error.message);
-  else console.error((databaseUrl !== null && sentenceOf(error, databaseUrl)) || error);
+  else
+    console.error(fileFaultOf(error) ?? ((databaseUrl !== null && sentenceOf(error, databaseUrl)) || error));
   process.exitCode = 1;
 }

@@ -28,7 +28,7 @@ export async function startNginx(servers: readonly [number, number]) {
     daemon off; pid nginx.pid; error_log error.log;
     events {}
     http {
-      access_log off;
+      access_log access.log;
       client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi; uwsgi_temp_path uwsgi; scgi_temp_path scgi;
       ${site}
     }`,
@@ -41,6 +41,8 @@ export async function startNginx(servers: readonly [number, number]) {
     url,
     /** Returns its error log so far. */
     log: () => readFileSync(join(folder, 'error.log'), 'utf8'),
+    /** Returns its access log so far: empty when the example turns it off. */
+    accessLog: () => readFileSync(join(folder, 'access.log'), 'utf8'),
     async close() {
       nginx.kill('SIGTERM');
       await ended;

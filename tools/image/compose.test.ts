@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { copyFileSync, globSync, readFileSync, writeFileSync } from 'node:fs';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import {
+  copyFileSync,
+  globSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { BlockList } from 'node:net';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
@@ -17,7 +26,7 @@ const image = imageOf(parseDockerfile(read('Dockerfile')));
 const compose = readCompose('compose.yaml', exampleEnv);
 const trying = readCompose('compose.try.yaml', exampleEnv);
 const unit = read('ops/induct@.service');
-const { server1, server2, proxy, database } = compose.services;
+const { server1, server2, proxy, database, backup } = compose.services;
 const servers = [server1!, server2!];
 /** Settings that are not the server's, but for compose, Node or any program. */
 const notOurs = [
@@ -37,15 +46,125 @@ test('the example of an env file, filled in, is all that compose.yaml needs for 
   assert.throws(() => readCompose('compose.yaml', readEnv('ops/env.example')), /POSTGRES_PASSWORD: set it/);
 });
 
-test('the image of backups has its settings by the env file and the command in the docs', () => {
+test('the image of backups has the settings of the servers, and the journal of erasures of the one in which staff work', () => {
   const [, own] = /^ENV (.*)$/m.exec(read('ops/backup.Dockerfile'))!;
-  const [command] = /^docker run [^`]*induct-backup:/m.exec(read('docs/operations.md'))!;
-  const given = [...command.matchAll(/ -e (\S+)/g)].map(([, pair]) => pair!);
-  const settings = Object.fromEntries([...own!.split(' '), ...given].map((pair) => pair.split('=')));
-  const config = readConfig({ ...exampleEnv, ...settings });
-  assert.equal(config.mode, 'live');
-  assert.equal(config.databaseUrl, settings.DATABASE_URL);
-  assert.equal(config.publicUrl, settings.PUBLIC_URL);
+  const settings = Object.fromEntries(own!.split(' ').map((pair) => pair.split('=')));
+  const config = readConfig({ ...exampleEnv, ...settings, ...backup!.environment });
+  const ofServer = readConfig(liveSettings('server1'));
+  const alike = ['mode', 'databaseUrl', 'publicUrl', 'storage', 'dataDir', 'societyFile'] as const;
+  for (const name of alike) assert.deepEqual(config[name], ofServer[name], name);
+  for (const volume of server1!.volumes!) assert.ok(backup!.volumes!.includes(volume), volume);
+  const inServer = /docker compose (?:exec|run) .*?(server\d) node apps\/server\/operator\.ts/g;
+  const named = new Set([...read('docs/operations.md').matchAll(inServer)].map(([, server]) => server));
+  assert.deepEqual([...named], ['server1']);
+  assert.equal(backup!.build!.args.INDUCT, server1!.image);
+
+  // Beside one container.
+  const [serving] = /^docker run -d [^`]*?induct:/m.exec(read('docs/operations.md'))!;
+  const [saving] = /^docker run --rm [^`]*?induct-backup:/m.exec(read('docs/operations.md'))!;
+  for (const [, option] of serving.matchAll(/ (-v \S+|--env-file \S+)/g))
+    assert.ok(saving.includes(option!), option);
+});
+
+test('the nightly backup with compose is named by its minute, and one that failed removes nothing', (t) => {
+  const [, line] = /^30 9 \* \* \* root (.*)$/m.exec(read('docs/operations.md'))!;
+  const folder = temporaryFolder(t);
+  const backups = join(folder, 'backups');
+  const docker = join(folder, 'docker');
+  const old = new Date(Date.now() - 16 * 86_400_000);
+  for (const name of ['2026-01-01-0930', 'before the upgrade']) {
+    mkdirSync(join(backups, name), { recursive: true });
+    utimesSync(join(backups, name), old, old);
+  }
+  // Cron takes a percent sign for the end of the command, unless there is a backslash before it.
+  const command = line!
+    .replaceAll('\\%', '%')
+    .replaceAll('/srv/induct', root)
+    .replaceAll('/backups', backups);
+  const run = (script: string) => {
+    writeFileSync(docker, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    return spawnSync('/bin/sh', ['-c', command], {
+      encoding: 'utf8',
+      env: { PATH: `${folder}:${process.env.PATH}` },
+    });
+  };
+  assert.notEqual(run('exit 1').status, 0);
+  assert.deepEqual(readdirSync(backups).sort(), ['2026-01-01-0930', 'before the upgrade']);
+  const made = run('[ "$*" = "compose run --rm -T backup backup $7" ] && mkdir "$7"');
+  assert.equal(made.status, 0, made.stderr);
+  const [today, kept, ...more] = readdirSync(backups).sort();
+  assert.match(today!, /^20\d\d-\d\d-\d\d-\d{4}$/);
+  assert.deepEqual([kept, more], ['before the upgrade', []]);
+});
+
+const openssl = findProgram('openssl');
+test('the certificate for Mailpit is one that a server trusts for its name', {
+  skip: !openssl && 'openssl is not installed',
+}, (t) => {
+  const [command] = /^mkdir -p mailpit && openssl .*$/m.exec(read('docs/operations.md'))!;
+  const folder = temporaryFolder(t);
+  const made = spawnSync('/bin/sh', ['-c', command], { cwd: folder, encoding: 'utf8' });
+  assert.equal(made.status, 0, made.stderr);
+  const certificate = new X509Certificate(readFileSync(join(folder, 'mailpit/cert.pem')));
+  const { SMTP_URL, NODE_EXTRA_CA_CERTS } = trying.services.server1!.environment!;
+  assert.equal(certificate.checkHost(new URL(SMTP_URL!).hostname), 'mailpit');
+  assert.ok(certificate.ca && certificate.verify(certificate.publicKey), 'it is its own authority');
+  const { environment, volumes } = trying.services.mailpit!;
+  assert.equal(environment!.MP_SMTP_TLS_CERT, NODE_EXTRA_CA_CERTS);
+  const key = createPrivateKey(readFileSync(join(folder, 'mailpit/key.pem')));
+  assert.ok(certificate.checkPrivateKey(key));
+  assert.deepEqual(volumes, ['./mailpit:/mailpit:ro']);
+});
+
+test('no log grows for ever', () => {
+  for (const [name, { logging }] of Object.entries(compose.services)) {
+    const { driver, options } = (logging ?? {}) as { driver?: string; options?: Record<string, string> };
+    assert.equal(driver, 'json-file', name);
+    assert.match(options!['max-size']!, /^\d+m$/, name);
+    assert.match(options!['max-file']!, /^\d+$/, name);
+  }
+  const [command] = /^docker run -d [^`]*?induct:/m.exec(read('docs/operations.md'))!;
+  assert.match(command, /--log-opt max-size=\d+m --log-opt max-file=\d+/);
+});
+
+test('each server of a machine has a port of its own for its metrics, which only this machine reaches', () => {
+  const ports = servers.map(({ environment, ports }) => {
+    const [, port] =
+      new RegExp(`^127\\.0\\.0\\.1:(\\d+):${environment!.METRICS_PORT}$`).exec(ports!.join()) ?? [];
+    return port;
+  });
+  const operations = read('docs/operations.md');
+  const units = [...operations.matchAll(/^echo METRICS_PORT=(\d+) > \/etc\/induct-(\d+)\.env$/gm)];
+  assert.deepEqual(
+    units.map(([, , instance]) => instance),
+    ['3000', '3001'],
+  );
+  assert.deepEqual(
+    units.map(([, port]) => port),
+    ports,
+  );
+  assert.match(
+    unit,
+    /^EnvironmentFile=\/etc\/induct\.env\n(?:#.*\n)?EnvironmentFile=-\/etc\/induct-%i\.env$/m,
+  );
+  for (const port of ports) assert.ok(operations.includes(`'127.0.0.1:${port}'`), port);
+});
+
+test('what is built by the docs and the example of an env file has the name of this version', () => {
+  const { version } = JSON.parse(read('package.json')) as { version: string };
+  assert.equal(exampleEnv.INDUCT_VERSION, version);
+  const tags = [
+    ...read('docs/operations.md').matchAll(/\b(?:induct|induct-backup):(\d+\.\d+\.\d+)|VERSION=(\d\S+)/g),
+  ];
+  assert.ok(tags.length > 2);
+  for (const [text, tag, argument] of tags) assert.equal(tag ?? argument, version, text);
+});
+
+test('a $ is written in the env file as the example says, whoever reads the file', () => {
+  // Docker's --env-file knows no quotes, and compose puts variables in.
+  assert.match(read('ops/env.example'), /\$ in a password is %24/);
+  const settings = { ...liveSettings('server1'), SMTP_URL: 'smtps://induct:a%24b@localhost:1' };
+  assert.equal(readConfig(settings).mail!.credentials!.password, 'a$b');
 });
 
 test('every name that image, compose, unit and example set is a setting that the server reads', () => {
@@ -91,7 +210,7 @@ test('each server has a DATA_DIR of its own, and all have one storage; no volume
     assert.equal(places[index]![new URL(environment!.STORAGE_URL!).pathname], 'documents');
   const named = Object.values(compose.services)
     .flatMap(({ volumes }) => volumes!.map((each) => each.split(':')[0]!))
-    .filter((name) => !name.startsWith('.'));
+    .filter((name) => !/^[./]/.test(name));
   assert.deepEqual([...new Set(named)].sort(), Object.keys(compose.volumes!).sort());
 });
 
@@ -123,11 +242,12 @@ test('docker-compose takes compose.yaml, alone and with compose.try.yaml', {
       .map(([name, value]) => `${name}=${value}\n`)
       .join(''),
   );
+  mkdirSync(join(folder, 'ops'));
   // Debian's docker-compose is older than `name`.
   writeFileSync(join(folder, 'compose.yaml'), read('compose.yaml').replace(/^name: .*$/m, ''));
   copyFileSync(join(root, 'compose.try.yaml'), join(folder, 'compose.try.yaml'));
   for (const files of [
-    ['-f', 'compose.yaml', '--profile', 'scanner'],
+    ['-f', 'compose.yaml', '--profile', 'scanner', '--profile', 'backup'],
     ['-f', 'compose.yaml', '-f', 'compose.try.yaml'],
   ]) {
     const { status, stdout, stderr } = spawnSync(dockerCompose!, [...files, 'config', '--services'], {

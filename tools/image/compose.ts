@@ -7,6 +7,7 @@ const root = resolve(import.meta.dirname, '../..');
 
 export interface Service {
   image: string;
+  build?: { context: string; args: Record<string, string> };
   environment?: Record<string, string>;
   volumes?: string[];
   ports?: string[];

@@ -54,6 +54,23 @@ test('every package has a licence that is allowed, and none is accepted in vain'
   assert.deepEqual(licenceFaults(lockfile, decisions.licences), []);
 });
 
+test('the licence of every package is listed, by the command of .ci/run', async (t) => {
+  const [, args] = /^npm run audit -- (.+)$/m.exec(readFileSync(join(root, '.ci/run'), 'utf8')) ?? [];
+  const { stdout, code } = await audit(t, await registry(t, 404), (args ?? '').split(' '));
+  assert.equal(code, 0);
+  const listed = new Set(
+    [...stdout.matchAll(/^ {2}(.+): (.+)$/gm)].flatMap(([, licence, packages]) =>
+      packages!.split(', ').map((each) => `${each} ${licence}`),
+    ),
+  );
+  for (const [path, { version, license = 'no licence named' }] of Object.entries(lockfile.packages)) {
+    const name = path.split('node_modules/').at(-1)!;
+    if (path !== '' && !lockfile.packages[path]!.name)
+      assert.ok(listed.has(`${name} ${version} ${license}`), `${name} ${version} ${license}`);
+  }
+  assert.ok(listed.size > 300);
+});
+
 test('a licence that is unknown or missing is told with its package; of a choice one suffices', () => {
   const of = (license?: string) =>
     licenceFaults(

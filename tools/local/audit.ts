@@ -2,19 +2,26 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type AuditDecisions, findingFaults, type Lockfile, licenceFaults } from './judgeAudit.ts';
+import {
+  type AuditDecisions,
+  findingFaults,
+  type Lockfile,
+  licenceFaults,
+  licenceList,
+} from './judgeAudit.ts';
 
 /**
  * `npm run audit`: checks the licences of all packages in the lockfile, and the known vulnerabilities of those that run. The
- * licences need no network. If the vulnerabilities cannot be fetched, the command says so and passes.
+ * licences need no network; `--list` prints which package has which. If the vulnerabilities cannot be fetched, the command says so and passes.
  */
 const root = resolve(import.meta.dirname, '../..');
 const {
-  values: { decisions: file, lockfile },
+  values: { decisions: file, lockfile, list },
 } = parseArgs({
   options: {
     decisions: { type: 'string', default: join(import.meta.dirname, 'audit.json') },
     lockfile: { type: 'string', default: join(root, 'package-lock.json') },
+    list: { type: 'boolean', default: false },
   },
 });
 const read = (path: string) => JSON.parse(readFileSync(path, 'utf8'));
@@ -24,6 +31,7 @@ const packages = read(lockfile) as Lockfile;
 const licences = licenceFaults(packages, decisions.licences);
 if (licences.length === 0)
   console.log(`The licences of ${Object.keys(packages.packages).length - 1} packages are allowed.`);
+if (list) for (const line of licenceList(packages)) console.log(`  ${line}`);
 
 const { stdout } = spawnSync(
   'npm',

@@ -42,6 +42,19 @@ export function licenceFaults(
   return [...faults];
 }
 
+/** Returns a line for each licence, the most frequent first: its SPDX expression, and the packages that have it with their versions. */
+export function licenceList({ packages }: Lockfile): string[] {
+  const byLicence = new Map<string, Set<string>>();
+  for (const [path, { name, version, license = 'no licence named', link }] of Object.entries(packages)) {
+    if (path === '' || link) continue;
+    const known = byLicence.get(license) ?? new Set();
+    byLicence.set(license, known.add(`${name ?? path.split('node_modules/').at(-1)!} ${version}`));
+  }
+  return [...byLicence]
+    .sort(([, a], [, b]) => b.size - a.size)
+    .map(([licence, names]) => `${licence}: ${[...names].sort().join(', ')}`);
+}
+
 /**
  * Whether an SPDX expression is allowed. It may have identifiers, AND, OR and brackets, where AND binds before OR; anything else
  * is not allowed.

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { type LoneCommand, misused, readArgs } from '../platform/command.ts';
+import { fileFaultOf } from '../platform/fileFault.ts';
 import { journalPath } from '../privacy/journal.ts';
 import { openStorage } from '../providers/storage/openStorage.ts';
 import { StorageDown } from '../providers/storage/storage.ts';
@@ -52,10 +53,7 @@ export function sentenceOf(error: unknown): string | null {
   if (error instanceof BackupFault) return error.message;
   if (error instanceof StorageDown)
     return 'The storage of the documents does not answer: is STORAGE_URL right?';
-  const { code, syscall } = error as NodeJS.ErrnoException;
-  // The disk is full, or must not be read or written.
-  const isOfDisk = ['read', 'write', 'open', 'mkdir', 'fsync', 'rename', 'access'].includes(syscall ?? '');
-  return isOfDisk ? `A file could not be read or written (${code}): ${(error as Error).message}.` : null;
+  return fileFaultOf(error);
 }
 
 export const secondsSince = (began: number) => ((performance.now() - began) / 1_000).toFixed(1);

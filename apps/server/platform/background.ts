@@ -18,6 +18,8 @@ export function repeat(
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> = Promise.resolve();
   let stopped = false;
+  // Without a 0 before it, Prometheus would not see the first failure.
+  backgroundRounds.inc({ task: name, result: 'failed' }, 0);
   const round = () => {
     running = (async () => {
       try {

@@ -1,8 +1,18 @@
 import { sql } from 'kysely';
 import { StillTelling, tellingHubspotNothing } from '../contacts/fence.ts';
 import type { Deps } from '../deps.ts';
+import type { Database } from '../platform/database/client.ts';
 import { eraseJoins } from './eraseJoins.ts';
-import { contactsOf, eraseContacts, noteErasure, prepare } from './erasePerson.ts';
+import {
+  contactsOf,
+  eraseContacts,
+  forgetEmail,
+  forgetNotices,
+  namesOf,
+  noteErasure,
+  prepare,
+} from './erasePerson.ts';
+import { emailHasher } from './findPerson.ts';
 import { type JournalEntry, readJournal } from './journal.ts';
 import { filesAtHubspot, keepIds } from './leftAtHubspot.ts';
 import { reasonOf } from './stoppedErasing.ts';
@@ -19,11 +29,13 @@ export async function applyJournal(deps: Deps, path: string): Promise<number> {
   }
   const { entries, faults, unfinished } = journal;
   for (const sentence of [...faults, ...(unfinished === null ? [] : [unfinished])]) console.error(sentence);
+  const emails = await emailsByHash(deps.database);
   let again = 0;
   let refused = 0;
   for (const entry of entries) {
     try {
-      if (await tellingHubspotNothing(deps.database, () => applyEntry(deps, entry))) again++;
+      if (await tellingHubspotNothing(deps.database, () => applyEntry(deps, entry, emails.get(entry.email))))
+        again++;
     } catch (error) {
       const reason = error instanceof StillTelling ? error.message : reasonOf(error);
       if (reason === null) throw error;
@@ -35,12 +47,29 @@ export async function applyJournal(deps: Deps, path: string): Promise<number> {
   return refused + faults.length > 0 ? 1 : 0;
 }
 
+/** The emails that the database has, each under its keyed hash (hex), by which the journal knows it. */
+async function emailsByHash(database: Database): Promise<Map<string, string>> {
+  const { rows } = await sql<{ email: string }>`
+    select lower(email) as email from letter union select lower(receipt_email) from payment
+    union select lower(email) from pass_request union select lower(email) from contact
+    union select lower(btrim(given)) from join_session,
+      lateral (values (details ->> 'personalEmail'), (details ->> 'schoolEmail')) as emails (given)`.execute(
+    database,
+  );
+  const hash = await emailHasher(database);
+  return new Map(rows.filter(({ email }) => email).map(({ email }) => [hash(email).toString('hex'), email]));
+}
+
 /**
- * Erases what one entry names. Returns whether the database still had any of that. What came after the entry stays: its person may
+ * Erases what one entry names, and its `email` where the database has that. Returns whether the database still had any of that. What came after the entry stays: its person may
  * have joined again, and HubSpot, if it was not asked to erase the contact, may have sent it again.
  */
-async function applyEntry(deps: Deps, { at, email, joins, contacts }: JournalEntry): Promise<boolean> {
-  const hash = Buffer.from(email, 'hex');
+async function applyEntry(
+  deps: Deps,
+  { at, email: hashed, joins, contacts }: JournalEntry,
+  email: string | undefined,
+): Promise<boolean> {
+  const hash = Buffer.from(hashed, 'hex');
   const before = new Date(at);
   const { rows } = await sql<{ joins: string[] }>`
     select array(select uuid::text from join_session where uuid::text = any(${joins}) and erased_at is null) as joins`.execute(
@@ -48,12 +77,16 @@ async function applyEntry(deps: Deps, { at, email, joins, contacts }: JournalEnt
   );
   const left = { joins: rows[0]!.joins, contacts: await contactsOf(deps.database, contacts, before) };
   await prepare(deps, left.joins);
-  await deps.database.transaction().execute(async (trx) => {
+  const elsewhere = await deps.database.transaction().execute(async (trx) => {
+    const names = await namesOf(trx, left);
     // Whether HubSpot was asked to erase is not known here. Ids that HubSpot no longer has do no harm.
     await keepIds(trx, hash, { contacts: left.contacts, files: await filesAtHubspot(trx, left) });
     await eraseJoins(trx, deps, left.joins);
     await eraseContacts(trx, deps, left.contacts, before);
+    const notices = await forgetNotices(trx, [...(email ? [email] : []), ...names], before);
+    const rows = email ? await forgetEmail(trx, email, before) : 0;
     await noteErasure(trx, hash, before);
+    return notices + rows;
   });
-  return left.joins.length + left.contacts.length > 0;
+  return left.joins.length + left.contacts.length + elsewhere > 0;
 }

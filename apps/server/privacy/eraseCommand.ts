@@ -1,8 +1,11 @@
 import { isEmail } from '#core/studentDetails.ts';
 import { StillTelling } from '../contacts/fence.ts';
+import { lookAtContacts } from '../contacts/followContacts.ts';
 import type { Deps } from '../deps.ts';
 import { isWaiting, parcelOf } from '../fulfilment/orders.ts';
 import { askPerson, type Command, misused, plain, readArgs } from '../platform/command.ts';
+import type { HubspotClient } from '../providers/hubspot/client.ts';
+import { CrmRefused, CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { applyJournal } from './applyJournal.ts';
 import { count, counted } from './counted.ts';
 import { erasePerson, type PersonErased } from './erasePerson.ts';
@@ -34,7 +37,9 @@ export const personEraseCommand: Command = {
         : applyJournal(deps, given ?? journalPath(deps));
     if (given === undefined || !isEmail(given.trim()) || (yes && isTrial)) return misused(personEraseCommand);
 
-    const person = await findPerson(deps, given);
+    const found = await findPerson(deps, given);
+    const isAsked = await lookAtOthers(deps, hubspot, found);
+    const person = found.others.length > 0 && isAsked ? await findPerson(deps, given) : found;
     const rows = person.joins.length + person.contacts.length + person.requests;
     if (rows === 0 && !read.values.hubspot) {
       const { erasedAt, atHubspot } = person;
@@ -53,7 +58,7 @@ export const personEraseCommand: Command = {
     for (const line of refusals) console.error(line);
     if (refusals.length > 0) return 1;
     const unsent = await unsentOf(deps, person.joins);
-    tellPlan(person, unsent, read.values.hubspot);
+    tellPlan(person, unsent, { withHubspot: read.values.hubspot, isAsked });
     if (isTrial) return 0;
     const file = to === undefined ? null : await openReceipt(to);
     if (typeof file === 'string') {
@@ -68,7 +73,7 @@ export const personEraseCommand: Command = {
     let receipt: string;
     try {
       const erased = await erasePerson(deps, person, { hubspot: read.values.hubspot ? hubspot : null });
-      receipt = receiptOf(deps, person, unsent, erased);
+      receipt = receiptOf(deps, person, { unsent, isAsked }, erased);
     } catch (error) {
       await file?.discard();
       return tellStopped(error);
@@ -79,6 +84,24 @@ export const personEraseCommand: Command = {
     return fault ? 1 : 0;
   },
 };
+
+/**
+ * Asks HubSpot about the contacts that this person's joins name and that have another email as far as the mirror knows: what a join has
+ * told HubSpot is not in the mirror yet. Returns false when HubSpot does not answer.
+ */
+async function lookAtOthers(
+  { database, society }: Deps,
+  hubspot: HubspotClient,
+  { others }: Person,
+): Promise<boolean> {
+  try {
+    await lookAtContacts(database, hubspot, society.crm.fields, others);
+    return true;
+  } catch (error) {
+    if (error instanceof CrmUnavailable || error instanceof CrmRefused) return false;
+    throw error;
+  }
+}
 
 function tellStopped(error: unknown): number {
   if (error instanceof StillTelling) console.error(`Nothing was erased. ${error.message}`);
@@ -110,7 +133,7 @@ const countOf = ({ contacts, files }: AtHubspot) => contacts.length + files.leng
 function tellPlan(
   { joins, contacts, others, ofOthers, erasedAt, atHubspot }: Person,
   unsent: readonly Unsent[],
-  withHubspot: boolean,
+  { withHubspot, isAsked }: { withHubspot: boolean; isAsked: boolean },
 ): void {
   if (erasedAt) console.log(`Erased before, at ${erasedAt.toISOString()}; this came since:`);
   for (const uuid of joins) console.log(`join ${uuid}`);
@@ -125,6 +148,10 @@ function tellPlan(
     console.log(
       `stays: contact ${id}, which a join names and which has another email. Erase it by that one.`,
     );
+  if (!isAsked)
+    console.log(
+      `HubSpot could not be asked whether it knows contact ${others.join(', ')} by this email. Better wait until it answers: afterwards nothing here leads to that contact.`,
+    );
   if (ofOthers > 0) console.log(`the email itself, in ${rowsOfOthers(ofOthers)}. The joins stay.`);
 }
 
@@ -135,7 +162,7 @@ const rowsOfOthers = (number: number) =>
 function receiptOf(
   deps: Deps,
   { others, ofOthers }: Person,
-  unsent: readonly Unsent[],
+  { unsent, isAsked }: { unsent: readonly Unsent[]; isAsked: boolean },
   erased: PersonErased,
 ): string {
   const { gone, stripped, documents, letters, contacts, customers, money, atHubspot, leftAtHubspot } = erased;
@@ -162,7 +189,10 @@ function receiptOf(
         `Paid by join ${uuid} and never sent: ${goods.join(', ')}. The address is gone, and the money stays.`,
     ),
     ...(ofOthers > 0 ? [`Gone: the email itself, in ${rowsOfOthers(ofOthers)}. Stays: these joins.`] : []),
-    ...others.map((id) => `Stays: contact ${id}, which has another email.`),
+    ...others.map(
+      (id) =>
+        `Stays: contact ${id}, which has another email${isAsked ? '' : ' as far as is known: HubSpot could not be asked'}.`,
+    ),
     'Stays: a keyed hash of the email, in the list of erasures and, where reminders were stopped, in that list.',
     `Stays elsewhere: letters in mailboxes, backups until they are thrown away (after a restore: npm run operator -- person erase --again), and logs until they end.`,
   ].join('\n');

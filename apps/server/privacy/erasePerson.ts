@@ -87,11 +87,8 @@ async function eraseHere(
       });
     });
     const contacts = await eraseContacts(trx, deps, person.contacts);
-    await sql`delete from pass_request where lower(email) = ${person.email}`.execute(trx);
     await forgetEmail(trx, person.email);
-    await sql`delete from staff_notice where id = any(${await noticesNaming(trx, [person.email, ...names])}::bigint[])`.execute(
-      trx,
-    );
+    await forgetNotices(trx, [person.email, ...names]);
     await sql`delete from limit_count where key = ${deps.passes.hash('email', person.email).toString('base64url')}`.execute(
       trx,
     );
@@ -107,16 +104,36 @@ async function eraseHere(
 }
 
 /**
- * Removes this email from rows of joins that stay because they have another email. Letters that were sent stay without it, since
- * they would otherwise be sent again.
+ * Removes this email from requests for links, and from rows of joins that stay because they have another email. Letters that were sent
+ * stay without it, since they would otherwise be sent again. With `before`, anything newer stays as it is. Returns how many rows had it.
  */
-async function forgetEmail(trx: Kysely<Tables>, email: string): Promise<void> {
-  await sql`
-    delete from letter where lower(email) = ${email} and (session_uuid is null or sent_at is null)`.execute(
-    trx,
-  );
-  await sql`update letter set email = null, data = '{}' where lower(email) = ${email}`.execute(trx);
-  await sql`update payment set receipt_email = null where lower(receipt_email) = ${email}`.execute(trx);
+export async function forgetEmail(
+  trx: Kysely<Tables>,
+  email: string,
+  before: Date | null = null,
+): Promise<number> {
+  const isOld = before === null ? sql`true` : sql`created_at < ${before}`;
+  const statements = [
+    sql`delete from pass_request where lower(email) = ${email} and ${isOld}`,
+    sql`delete from letter where lower(email) = ${email} and (session_uuid is null or sent_at is null) and ${isOld}`,
+    sql`update letter set email = null, data = '{}' where lower(email) = ${email} and ${isOld}`,
+    sql`update payment set receipt_email = null where lower(receipt_email) = ${email} and ${isOld}`,
+  ];
+  let rows = 0;
+  for (const statement of statements) rows += Number((await statement.execute(trx)).numAffectedRows ?? 0);
+  return rows;
+}
+
+/** Removes the notices to staff that contain one of these emails or names. With `before`, newer ones stay. Returns how many went. */
+export async function forgetNotices(
+  trx: Kysely<Tables>,
+  texts: readonly string[],
+  before: Date | null = null,
+): Promise<number> {
+  const { numAffectedRows } = await sql`
+    delete from staff_notice where id = any(${await noticesNaming(trx, texts)}::bigint[])
+      and ${before === null ? sql`true` : sql`created_at < ${before}`}`.execute(trx);
+  return Number(numAffectedRows ?? 0);
 }
 
 export async function noteErasure(trx: Kysely<Tables>, hash: Buffer, at: Date): Promise<void> {
@@ -218,7 +235,10 @@ export async function eraseContacts(
 }
 
 /** First and last names together, as notices may contain them. */
-async function namesOf(trx: Kysely<Tables>, { joins, contacts }: Person): Promise<string[]> {
+export async function namesOf(
+  trx: Kysely<Tables>,
+  { joins, contacts }: Pick<Person, 'joins' | 'contacts'>,
+): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
     select distinct concat_ws(' ', btrim(person ->> 'firstName'), btrim(person ->> 'lastName')) as name from (
       select details as person from join_session where uuid = any(${joins}::uuid[])

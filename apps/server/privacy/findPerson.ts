@@ -93,10 +93,13 @@ export async function findPerson({ database }: Pick<Deps, 'database'>, typed: st
   };
 }
 
-/** The keyed hash that is kept of an erased email. The key is a secret of the database that never changes and is in its backups. */
+/** The keyed hash that is kept of an erased email. */
 export async function emailHash(database: Database, email: string): Promise<Buffer> {
-  return createHmac('sha256', await sharedSecret(database, 'erasures'))
-    .update(email.trim().toLowerCase())
-    .digest()
-    .subarray(0, 16);
+  return (await emailHasher(database))(email);
+}
+
+/** Makes keyed hashes of emails. The key is a secret of the database that never changes and is in its backups. */
+export async function emailHasher(database: Database): Promise<(email: string) => Buffer> {
+  const secret = await sharedSecret(database, 'erasures');
+  return (email) => createHmac('sha256', secret).update(email.trim().toLowerCase()).digest().subarray(0, 16);
 }

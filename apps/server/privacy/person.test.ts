@@ -241,6 +241,32 @@ test('a contact of another email stays when a join names it, and is told', async
   assert.ok(rows[0]!.email.length > 0);
 });
 
+test('a contact that HubSpot knows by the email is theirs, though the mirror has not heard of it', async (t) => {
+  const email = 'typed.by.the.invited@example.com';
+  const { uuid } = await paidJoin(server, server.client(), 'HONOR104', { personalEmail: email });
+  await deliver(server);
+  const mirrored = () =>
+    sql<{ profile: object }>`select profile from contact where id = '104'`
+      .execute(deps.database)
+      .then(({ rows }) => JSON.stringify(rows[0]!.profile));
+  assert.ok(!(await mirrored()).includes(email));
+
+  await server.hubspotFault({ kind: 'status', status: 503, times: 100 });
+  const away = await erase(t, email, '--dry-run');
+  await server.hubspotFault(null);
+  assert.match(
+    away.out,
+    /stays: contact 104.*\nHubSpot could not be asked whether it knows contact 104 by this email/,
+  );
+
+  const { code, out } = await erase(t, email, '--yes', '--hubspot');
+  assert.equal(code, 0, out);
+  assert.match(out, /^contact 104, at HubSpot too$/m);
+  assert.doesNotMatch(out, /Stays: contact 104/);
+  assert.equal(await server.hubspot.getContact('104', 5_000), null);
+  assert.ok((await joinsLike(uuid))[0]!.erased_at);
+});
+
 test('when HubSpot does not let us, nothing is erased and a sentence says what to do', async (t) => {
   const email = 'refused@example.com';
   const uuid = await orderingJoin(server.client(), undefined, { personalEmail: email });
@@ -342,6 +368,70 @@ test('what a restored database has again is erased again by the journal, which n
     code: 1,
     out: `There is no journal at ${absent}.\n`,
   });
+});
+
+test('an email in letters and payments of others, and notices that name its person, go again after a restore', async (t) => {
+  const email = 'once.restored@example.com';
+  const person = { firstName: 'Ottoline', lastName: 'Restored' };
+  const { uuid } = await paidJoin(server, server.client(), undefined, { personalEmail: email, ...person });
+  const other = server.client();
+  const others = await orderingJoin(other, undefined, { personalEmail: email });
+  const { id: intentId } = await openIntent(other, others);
+  assert.ok(await cancelIntent(deps, intentId));
+  await other.call('sendPassLinks', { body: { email } });
+  await sendDueLinks(deps);
+  while (await sendDue(deps, deps.config.mail!));
+  const corrected = details({ personalEmail: 'somebody.else@example.com' });
+  await other.call('submitDetails', { params: { uuid: others }, body: corrected });
+  /** What a backup brings back: what was there before the erasure. */
+  const write = async (age: string) => {
+    const at = sql`now() - ${age}::interval`;
+    await sql`update payment set receipt_email = ${email}, created_at = ${at} where intent_id = ${intentId}`.execute(
+      deps.database,
+    );
+    await sql`update letter set email = ${email}, sent_at = now(), created_at = ${at} where session_uuid = ${others}`.execute(
+      deps.database,
+    );
+    await sql`insert into pass_request (email, created_at) values (${email}, ${at})`.execute(deps.database);
+    await sql`insert into staff_notice (kind, message, created_at)
+      values ('test', ${`a letter to ${email}`}, ${at}), ('test', ${`Ottoline Restored wrote`}, ${at})`.execute(
+      deps.database,
+    );
+  };
+  const left = async () => {
+    const { rows } = await sql<{ place: string }>`
+      select 'letter' as place from letter where email = ${email}
+      union select 'payment' from payment where receipt_email = ${email}
+      union select 'pass_request' from pass_request where email = ${email}
+      union select 'notice of the email' from staff_notice where strpos(message, ${email}) > 0
+      union select 'notice of the name' from staff_notice where strpos(message, 'Ottoline') > 0 order by 1`.execute(
+      deps.database,
+    );
+    return rows.map(({ place }) => place);
+  };
+  const everywhere = ['letter', 'notice of the email', 'notice of the name', 'pass_request', 'payment'];
+  await write('1 hour');
+  const { rows: before } = await sql<{ details: object }>`
+    select details from join_session where uuid = ${uuid}`.execute(deps.database);
+  assert.equal((await erase(t, email, '--yes')).code, 0);
+  assert.deepEqual(await left(), []);
+
+  await write('1 hour');
+  await sql`update join_session set erased_at = null where uuid = ${uuid}`.execute(deps.database);
+  await sql`update join_session set details = ${JSON.stringify(before[0]!.details)} where uuid = ${uuid}`.execute(
+    deps.database,
+  );
+  assert.deepEqual(await left(), everywhere);
+  const again = await erase(t, '--again');
+  assert.equal(again.code, 0, again.out);
+  assert.deepEqual(await left(), []);
+
+  // What has come since the erasure stays.
+  await write('0');
+  assert.equal((await erase(t, '--again')).code, 0);
+  assert.deepEqual(await left(), everywhere);
+  assert.equal((await erase(t, email, '--yes')).code, 0);
+  await sql`delete from staff_notice where strpos(message, 'Ottoline') > 0`.execute(deps.database);
 });
 
 test('who joined anew after having been erased is not erased by the journal, and what a backup brought back is', async (t) => {

@@ -187,7 +187,86 @@ test('whose transcript was rejected finally goes after its days, once nothing is
   assert.equal((await rowOf(held.uuid))!.erased_at, null);
 });
 
+test('a document that cannot be removed holds up nothing else, and is tried again within the hour', async (t) => {
+  const keys: string[] = [];
+  for (const name of ['kept', 'removed']) {
+    const client = server.client();
+    const { uuid } = await paidJoin(server, client, undefined, { personalEmail: `${name}@example.com` });
+    await uploaded(client, uuid);
+    const { rows } = await sql<{ key: string }>`
+      update document set review = 'accepted', reviewed_at = now() - interval '21 days' where session_uuid = ${uuid}
+      returning storage_key as key`.execute(deps.database);
+    keys.push(rows[0]!.key);
+  }
+  const abandoned = await orderingJoin(server.client());
+  await age(abandoned, 11);
+  changeSociety(t, server, all);
+  await sql`delete from schedule where name = 'retention'`.execute(deps.database);
+  const remove = deps.storage.remove.bind(deps.storage);
+  const mocked = t.mock.method(deps.storage, 'remove', async (key: string) => {
+    if (key === keys[0]) throw new Error('AccessDenied');
+    await remove(key);
+  });
+  const warned = t.mock.method(deps.log, 'warn');
+  await assert.rejects(forgetNightly(deps), /1 join or document could not be removed.*AccessDenied/);
+  const inStorage = () => keys.map((key) => readdirSync(server.documents).includes(key));
+  assert.deepEqual(inStorage(), [true, false]);
+  assert.equal(await rowOf(abandoned), undefined);
+  assert.deepEqual(warned.mock.calls[0]!.arguments[0], { ...none, abandoned: 1, documents: 1 });
+
+  const shown = await runCommand(t, server, retentionCommand, ['--yes']);
+  assert.equal(shown.code, 1);
+  assert.match(shown.out, /^Removed: .* 0 documents\.\n1 join or document could not be removed/m);
+
+  mocked.mock.restore();
+  await sql`update schedule set due_at = due_at - interval '1 hour' where name = 'retention'`.execute(
+    deps.database,
+  );
+  await forgetNightly(deps);
+  assert.deepEqual(inStorage(), [false, false]);
+});
+
+test('what is over its time goes in one night, however much it is', async (t) => {
+  const uuid = await orderingJoin(server.client());
+  await age(uuid, 11);
+  await sql`
+    insert into join_session (uuid, origin, programme, state, updated_at)
+    select gen_random_uuid(), origin, programme, 'started', updated_at from join_session, generate_series(1, 7)
+    where uuid = ${uuid}`.execute(deps.database);
+  changeSociety(t, server, all);
+  await sql`delete from schedule where name = 'retention'`.execute(deps.database);
+  // `repeat` calls again at once what says that more is due.
+  assert.equal(await forgetNightly(deps, 5), true);
+  assert.equal(await forgetNightly(deps, 5), false);
+  assert.deepEqual(await overdue(deps, 'abandoned'), []);
+});
+
+test('one that may not go yet does not put off the rest of a night', async (t) => {
+  const client = server.client();
+  const { uuid } = await paidJoin(server, client, undefined, { personalEmail: 'undecided@example.com' });
+  await uploaded(client, uuid);
+  await sql`update document set reviewed_at = now() - interval '50 days', created_at = now() - interval '100 days'
+    where session_uuid = ${uuid}`.execute(deps.database);
+  await sql`insert into contact (id, profile) values ('4401', '{}')`.execute(deps.database);
+  await sql`
+    insert into document (id, kind, contact_id, name, media_type, size_bytes, sha256, storage_key, created_at)
+    select gen_random_uuid(), 'resume', '4401', 'one.pdf', 'application/pdf', 1, '', 'of-retention-' || number, now() - interval '50 days'
+    from generate_series(1, 6) as number`.execute(deps.database);
+  changeSociety(t, server, all);
+  await sql`delete from schedule where name = 'retention'`.execute(deps.database);
+  let rounds = 1;
+  while (await forgetNightly(deps, 5)) rounds++;
+  const { rows } = await sql<{ kind: string }>`
+    select kind from document where (contact_id = '4401' or session_uuid = ${uuid}) and removed_at is null`.execute(
+    deps.database,
+  );
+  assert.deepEqual(rows, [{ kind: 'transcript' }]);
+  assert.ok(rounds <= 3, 'it ends');
+  await sql`delete from document where contact_id = '4401' or session_uuid = ${uuid}`.execute(deps.database);
+});
+
 test('it is done once a day by one of all servers', async (t) => {
+  await sql`delete from schedule where name = 'retention'`.execute(deps.database);
   changeSociety(t, server, all);
   const uuid = await orderingJoin(server.client());
   await age(uuid, 11);

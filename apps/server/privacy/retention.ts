@@ -1,7 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Deps } from '../deps.ts';
 import { repeat } from '../platform/background.ts';
-import { takeTurn } from '../platform/database/schedule.ts';
+import { postpone, takeTurn } from '../platform/database/schedule.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { dueAtStripe, tellStripe } from './atStripe.ts';
 import { eraseJoins, NotErasable } from './eraseJoins.ts';
@@ -11,8 +11,12 @@ import { underWay } from './underWay.ts';
 
 const LOOK_MS = 600_000;
 const DAY_SECONDS = 86_400;
-/** How many joins or documents one night removes at most of each stage. The rest is left to the next night. */
-const MOST = 500;
+/** A night that did not end, or in which something could not be removed, is tried again after this time. */
+const RETRY_SECONDS = 3_600;
+/** How many joins or documents of each stage are removed in one round. A night has as many rounds as it needs. */
+export const MOST = 500;
+/** A stage in which so many could not be removed is left until the next try: something must be wrong that all of them meet. */
+const MOST_FAILED = 20;
 
 export const stages = ['abandoned', 'rejected', 'paid', 'documents'] as const;
 export type Stage = (typeof stages)[number];
@@ -40,12 +44,13 @@ function beforeOf({ society, now }: Pick<Deps, 'society' | 'now'>, stage: Stage)
 }
 
 /**
- * The joins, or for `documents` the documents, that are past their time and have no money or decision under way: at most {@link
- * MOST}.
+ * The joins, or for `documents` the documents, that are past their time and have no money or decision under way: at most
+ * `most`.
  */
 export async function overdue(
   deps: Pick<Deps, 'database' | 'society' | 'now'>,
   stage: Stage,
+  most = MOST,
 ): Promise<string[]> {
   const before = beforeOf(deps, stage);
   if (before === null) return [];
@@ -54,25 +59,49 @@ export async function overdue(
       ? // Nobody decides on a resume, so its time begins when it was uploaded.
         sql`select id from document where removed_at is null
           and case kind when 'resume' then created_at else reviewed_at end < ${before}
-          order by created_at limit ${MOST}`
+          order by created_at limit ${most}`
       : sql`select uuid as id from join_session session
           where erased_at is null and ${isOver[stage](before)} and cardinality(${underWay}) = 0
-          order by created_at limit ${MOST}`;
+          order by created_at limit ${most}`;
   const { rows } = await sql<{ id: string }>`${ids}`.execute(deps.database);
   return rows.map(({ id }) => id);
 }
 
+/** Some of what is past its time could not be removed. The rest is gone. */
+export class NotAllRemoved extends Error {
+  readonly counts: Record<Stage, number>;
+
+  constructor(counts: Record<Stage, number>, failures: readonly unknown[]) {
+    const [first] = failures;
+    const what = failures.length === 1 ? '1 join or document' : `${failures.length} joins or documents`;
+    const reason = first instanceof Error ? first.message : String(first);
+    super(`${what} could not be removed: ${reason}`, { cause: first });
+    this.counts = counts;
+  }
+}
+
 /**
- * Removes what is past its time, each join in a transaction of its own, by the same code that erases a person. Returns how many of
- * each stage went. {@link tellStripe} is to be called afterwards.
+ * Removes what is past its time, each join in a transaction of its own, by the same code that erases a person: at most `most` of
+ * each stage. Returns how many of each stage went. What cannot be removed holds up nothing else; {@link NotAllRemoved} is thrown at the
+ * end. {@link tellStripe} is to be called afterwards, in any case.
  */
-export async function applyRetention(deps: Deps): Promise<Record<Stage, number>> {
+export async function applyRetention(deps: Deps, most = MOST): Promise<Record<Stage, number>> {
   const counts: Record<Stage, number> = { abandoned: 0, rejected: 0, paid: 0, documents: 0 };
-  for (const stage of stages)
-    for (const id of await overdue(deps, stage)) {
-      const isDone = stage === 'documents' ? await removeDocument(deps, id) : await eraseOne(deps, id, stage);
-      if (isDone) counts[stage]++;
+  const failures: unknown[] = [];
+  for (const stage of stages) {
+    const before = failures.length;
+    for (const id of await overdue(deps, stage, most)) {
+      try {
+        const isDone =
+          stage === 'documents' ? await removeDocument(deps, id) : await eraseOne(deps, id, stage);
+        if (isDone) counts[stage]++;
+      } catch (error) {
+        failures.push(error);
+        if (failures.length - before === MOST_FAILED) break;
+      }
     }
+  }
+  if (failures.length > 0) throw new NotAllRemoved(counts, failures);
   return counts;
 }
 
@@ -131,12 +160,36 @@ export function startForgetting(deps: Deps): () => Promise<void> {
   return repeat('retention', LOOK_MS, deps.log, () => forgetNightly(deps));
 }
 
-/** Runs once a day, in one of all processes. Logs what went, as numbers only. Stripe is asked each time to forget what is due. */
-export async function forgetNightly(deps: Deps): Promise<void> {
+/**
+ * Runs once a day, in one of all processes. Logs what went, as numbers only. Stripe is asked each time to forget what is due. Returns
+ * whether more is past its time.
+ */
+export async function forgetNightly(deps: Deps, most = MOST): Promise<boolean> {
   const isOn = stages.some((stage) => beforeOf(deps, stage) !== null);
-  if (isOn && (await takeTurn(deps.database, 'retention', DAY_SECONDS))) {
-    const counts = await applyRetention(deps);
-    if (Object.values(counts).some((count) => count > 0)) deps.log.warn(counts, 'retention has removed');
+  if (!isOn || !(await takeTurn(deps.database, 'retention', RETRY_SECONDS))) {
+    await tellStripe(deps);
+    return false;
   }
+  let counts: Record<Stage, number>;
+  try {
+    counts = await applyRetention(deps, most);
+  } catch (error) {
+    if (error instanceof NotAllRemoved) logCounts(deps, error.counts);
+    await tellStripe(deps);
+    throw error;
+  }
+  logCounts(deps, counts);
+  const isMore = Object.values(counts).some((count) => count > 0) && (await isAnyOverdue(deps));
+  await postpone(deps.database, 'retention', isMore ? 0 : DAY_SECONDS);
   await tellStripe(deps);
+  return isMore;
+}
+
+async function isAnyOverdue(deps: Deps): Promise<boolean> {
+  for (const stage of stages) if ((await overdue(deps, stage, 1)).length > 0) return true;
+  return false;
+}
+
+function logCounts({ log }: Pick<Deps, 'log'>, counts: Record<Stage, number>): void {
+  if (Object.values(counts).some((count) => count > 0)) log.warn(counts, 'retention has removed');
 }

@@ -1,7 +1,7 @@
 import { askPerson, type Command, misused, readArgs } from '../platform/command.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { tellStripe } from './atStripe.ts';
-import { applyRetention, overdue, stages } from './retention.ts';
+import { applyRetention, MOST, NotAllRemoved, overdue, type Stage, stages } from './retention.ts';
 import { reasonOf } from './stoppedErasing.ts';
 
 export const retentionCommand: Command = {
@@ -23,7 +23,7 @@ export const retentionCommand: Command = {
       console.log(
         days === undefined
           ? `${stage}: kept for ever`
-          : `${stage}: kept for ${days} days, ${ids.length} over it`,
+          : `${stage}: kept for ${days} days, ${ids.length === MOST ? 'at least ' : ''}${ids.length} over it`,
       );
       for (const id of ids) console.log(`  ${id}`);
     }
@@ -32,11 +32,17 @@ export const retentionCommand: Command = {
       console.log('Nothing was removed: say yes, or give --yes.');
       return 1;
     }
-    const counts = await applyRetention(deps);
+    let failed: NotAllRemoved | null = null;
+    const counts: Record<Stage, number> = await applyRetention(deps).catch((error: unknown) => {
+      if (!(error instanceof NotAllRemoved)) throw error;
+      failed = error;
+      return error.counts;
+    });
     console.log(`Removed: ${stages.map((stage) => `${counts[stage]} ${stage}`).join(', ')}.`);
+    if (failed) console.error((failed as NotAllRemoved).message);
     try {
       await tellStripe(deps);
-      return 0;
+      return failed ? 1 : 0;
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       console.error(`${reasonOf(error)} The servers tell it again what to forget of them.`);

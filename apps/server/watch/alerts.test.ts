@@ -17,6 +17,7 @@ import { sendDue } from '../letters/sendLetters.ts';
 import { startSendingLinks } from '../pass/sendLinks.ts';
 import { connect } from '../platform/database/client.ts';
 import { backgroundRounds } from '../platform/metrics.ts';
+import { startForgetting } from '../privacy/retention.ts';
 import { catchUpOnEvents } from '../settlement/catchUp.ts';
 import { keepReconciliation, reconcile } from '../settlement/reconcile.ts';
 import { serveMetrics } from './serveMetrics.ts';
@@ -53,6 +54,8 @@ const cleanMail = async () => {
 interface Cause {
   name: string;
   fires: string[];
+  /** How often (minutes) counters grow; every minute without it. */
+  everyMinutes?: number;
   /** Whether the alert is about the process itself. All others ignore the process's figures: stand-ins and test run in it as well. */
   isOfProcess?: boolean;
   /** Makes the cause. Returns the page that a scraper then gets; null if it gets none. */
@@ -188,6 +191,19 @@ const causes: Cause[] = [
     end: () => change(sql`update schedule set reached_at = now() where name = 'events'`),
   },
   {
+    name: "Stripe's events could never be fetched, and money was never compared, since the server began",
+    fires: ['InductEventsNotFetched', 'InductNotReconciled'],
+    async make() {
+      await change(sql`delete from reconciliation`);
+      await change(sql`update schedule set reached_at = null where name = 'events'`);
+      const old = await serveMetrics(server.deps, 0, { keptMs: 0, startedAt: Date.now() - 30 * 3_600_000 });
+      const page = await scrape(old.url);
+      await old.close();
+      return page;
+    },
+    end: () => catchUpOnEvents(server.deps),
+  },
+  {
     name: 'a membership is lost',
     fires: ['InductMoneyDiffers'],
     async make() {
@@ -261,6 +277,21 @@ const causes: Cause[] = [
       return metrics.scrape();
     },
   },
+  {
+    name: 'background work that has its turn once an hour cannot do its work',
+    fires: ['InductBackgroundFailing'],
+    everyMinutes: 60,
+    async make() {
+      const failed = async () =>
+        (await backgroundRounds.get()).values.some(
+          ({ labels, value }) => labels.task === 'retention' && labels.result === 'failed' && value > 0,
+        );
+      const stop = startForgetting({ ...server.deps, database: nowhere() });
+      await until(failed, 10_000);
+      await stop();
+      return metrics.scrape();
+    },
+  },
 ];
 
 /** Returns a series with the labels that Prometheus adds. Prometheus itself writes `up` for each scrape. */
@@ -270,13 +301,14 @@ const labelled = (series: string) => {
 };
 
 const WELL_MINUTES = 5;
-const ILL_MINUTES = 30;
+/** How many times a counter grows once something goes wrong. */
+const ILL_TIMES = 30;
 
 /**
  * Returns the values of each series, a scrape a minute: first those before. Afterwards counters go on growing as between the two
  * pages, and other values stay as in the second.
  */
-function seriesOf(before: string, after: string | null, isOfProcess: boolean) {
+function seriesOf(before: string, after: string | null, isOfProcess: boolean, everyMinutes: number) {
   const counters = new Set(
     before.matchAll(/^# TYPE (\S+) (?:counter|histogram)$/gm).map(([, name]) => name!),
   );
@@ -286,7 +318,10 @@ function seriesOf(before: string, after: string | null, isOfProcess: boolean) {
   const was = new Map(samplesOf(before).map(({ series, value }) => [series, value]));
   const is = new Map(samplesOf(after ?? '').map(({ series, value }) => [series, value]));
   const number = (value: number) => String(value).replace('Infinity', 'Inf');
-  const up = { series: labelled('up'), values: `1x${WELL_MINUTES} ${after === null ? 0 : 1}x${ILL_MINUTES}` };
+  const up = {
+    series: labelled('up'),
+    values: `1x${WELL_MINUTES} ${after === null ? 0 : 1}x${ILL_TIMES * everyMinutes}`,
+  };
   const series = [...new Set([...was.keys(), ...is.keys()])]
     .filter((name) => isOfProcess || !/^(nodejs|process)_/.test(name))
     .map((name) => {
@@ -295,7 +330,13 @@ function seriesOf(before: string, after: string | null, isOfProcess: boolean) {
       );
       const well = first === undefined ? `_x${WELL_MINUTES}` : `${number(first)}x${WELL_MINUTES}`;
       const growth = isCounter(name) && then !== undefined ? Math.max(0, then - (first ?? 0)) : 0;
-      const ill = then === undefined ? 'stale' : `${number(then)}+${growth}x${ILL_MINUTES}`;
+      const steps = Array.from({ length: ILL_TIMES }, (_, step) => then! + step * growth);
+      const ill =
+        then === undefined
+          ? 'stale'
+          : growth === 0
+            ? `${number(then)}x${ILL_TIMES * everyMinutes}`
+            : steps.map((value) => `${number(value)}x${everyMinutes - 1}`).join(' ');
       return { series: labelled(name), values: `${well} ${ill}` };
     });
   return [up, ...series];
@@ -303,18 +344,18 @@ function seriesOf(before: string, after: string | null, isOfProcess: boolean) {
 
 test('every alert fires by its cause, and none without one', { skip: lacksPromtool }, async (t) => {
   const tests: object[] = [];
-  for (const { name, fires, isOfProcess = false, make, end } of causes) {
+  for (const { name, fires, isOfProcess = false, everyMinutes = 1, make, end } of causes) {
     const before = await metrics.scrape();
     const after = await make();
     await end?.();
     tests.push({
       name,
       interval: '1m',
-      input_series: seriesOf(before, after, isOfProcess),
+      input_series: seriesOf(before, after, isOfProcess, everyMinutes),
       promql_expr_test: [
         {
           expr: 'group by (alertname) (ALERTS{alertstate="firing"})',
-          eval_time: `${WELL_MINUTES + ILL_MINUTES - 5}m`,
+          eval_time: `${WELL_MINUTES + (ILL_TIMES - 5) * everyMinutes}m`,
           exp_samples: fires.map((alertname) => ({
             labels: `{alertname="${alertname}"}`,
             value: 1,

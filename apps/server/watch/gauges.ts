@@ -62,12 +62,16 @@ export async function readFigures({ database }: Pick<Deps, 'database'>): Promise
 
 /**
  * Registers the gauges whose values come from outside this process: from the database and the disks. While the database does not
- * answer, its gauges are left out and `induct_database_up` is 0.
+ * answer, its gauges are left out and `induct_database_up` is 0. What was never done yet has not been done since `startedAt` (Unix time in
+ * ms), when the process started.
  */
 export function registerGauges(
   registry: Registry,
   deps: Pick<Deps, 'database' | 'log' | 'config' | 'society'>,
-  { keptMs = KEPT_MS }: { keptMs?: number } = {},
+  {
+    keptMs = KEPT_MS,
+    startedAt = Date.now() - process.uptime() * 1_000,
+  }: { keptMs?: number; startedAt?: number } = {},
 ): void {
   const registers = [registry];
   const figures = kept(keptMs, async () => {
@@ -112,6 +116,19 @@ export function registerGauges(
     gauge(name, help, [], (figure) =>
       figure.kind === kind && figure.name === wanted ? [{}, figure.value] : null,
     );
+  const age = (name: string, help: string, wanted: string) =>
+    new Gauge({
+      name,
+      help,
+      registers,
+      async collect() {
+        this.remove();
+        const known = await figures();
+        if (known === null) return;
+        const figure = known.find((each) => each.kind === 'age' && each.name === wanted);
+        this.set(figure?.value ?? (Date.now() - startedAt) / 1_000);
+      },
+    });
   gauge('induct_queue_size', 'What waits in the background, by queue.', ['queue'], ({ kind, name, value }) =>
     kind === 'queue' ? [{ queue: name }, value] : null,
   );
@@ -139,13 +156,16 @@ export function registerGauges(
     'number',
     'letters refused',
   );
-  single(
+  age(
     'induct_events_fetched_seconds',
-    "Since when Stripe's events have not been fetched.",
-    'age',
+    "Since Stripe's events were last fetched; before the first time, since the process started.",
     'events',
   );
-  single('induct_reconciliation_age_seconds', 'Since the last reconciliation.', 'age', 'reconciliation');
+  age(
+    'induct_reconciliation_age_seconds',
+    'Since the last reconciliation; before the first one, since the process started.',
+    'reconciliation',
+  );
   single(
     'induct_reconciliation_differences',
     'In how many places money and members differed at the last reconciliation.',

@@ -160,6 +160,12 @@ test('a server process serves them on a port of their own, and on the public one
   assert.equal((await fetch(`http://127.0.0.1:${port}/`)).status, 404);
   assert.equal((await fetch(`http://127.0.0.1:${port}/metrics`, { method: 'POST' })).status, 404);
   assert.equal((await fetch(`${watching.url}/metrics`)).status, 404);
+  await assert.rejects(
+    startServerProcess(withSettings(server, { METRICS_PORT: String(port) })),
+    new RegExp(
+      `METRICS_PORT: ${port} is taken at 127\\.0\\.0\\.1\\. Each server on a machine needs a port of its own\\.`,
+    ),
+  );
   assert.equal(await watching.stop(), 0);
   await assert.rejects(fetch(`http://127.0.0.1:${port}/metrics`));
 });

@@ -13,11 +13,14 @@ export interface MetricsServer {
   close(): Promise<void>;
 }
 
-/** Serves only /metrics, on HOST and a port of its own, since the public port must not show metrics. */
+/**
+ * Serves only /metrics, on HOST and a port of its own, since the public port must not show metrics. Throws a sentence when the port is
+ * taken.
+ */
 export async function serveMetrics(
   deps: Pick<Deps, 'database' | 'log' | 'config' | 'society'>,
   port: number,
-  options: { keptMs?: number } = {},
+  options: { keptMs?: number; startedAt?: number } = {},
 ): Promise<MetricsServer> {
   const asked = new Registry();
   collectDefaultMetrics({ register: asked });
@@ -38,9 +41,17 @@ export async function serveMetrics(
   server.requestTimeout = PATIENCE_MS;
   server.headersTimeout = PATIENCE_MS;
   await new Promise<void>((done, fail) => {
-    server.once('error', fail);
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      fail(
+        error.code === 'EADDRINUSE'
+          ? new Error(
+              `METRICS_PORT: ${port} is taken at ${deps.config.host}. Each server on a machine needs a port of its own.`,
+            )
+          : error,
+      ),
+    );
     server.listen({ host: deps.config.host, port }, () => {
-      server.off('error', fail);
+      server.removeAllListeners('error');
       done();
     });
   });

@@ -4,6 +4,7 @@ import type { Log } from '../../deps.ts';
 import { readSociety } from '../../society/readSociety.ts';
 import type { Config } from '../config/config.ts';
 import { placeOf } from '../config/databaseUrl.ts';
+import { fileFaultOf } from '../fileFault.ts';
 import { openWaitingRoom, type WaitingRoom } from '../http/waitingRoom.ts';
 import { connectToPrimary } from './primary.ts';
 import { asUnavailable, DatabaseUnavailable } from './unavailable.ts';
@@ -100,7 +101,7 @@ function isAway(error: unknown): boolean {
   if (error instanceof DatabaseUnavailable) return true;
   if (error instanceof pg.DatabaseError) return asUnavailable(error) !== error;
   if (error instanceof AggregateError) return error.errors.some(isAway);
-  if (!(error instanceof Error)) return false;
+  if (!(error instanceof Error) || fileFaultOf(error) !== null) return false;
   // Errors of sockets and DNS have a `syscall`. pg's own errors have no code and are known by their message.
   const { syscall } = error as NodeJS.ErrnoException;
   return (
@@ -110,6 +111,7 @@ function isAway(error: unknown): boolean {
 
 /** Returns the sentence about a wrong setting, which waiting does not fix; null for any other error. */
 export function faultOf(error: unknown, databaseUrl: string): string | null {
+  if (fileFaultOf(error) !== null) return null;
   const place = placeOf(databaseUrl);
   if (error instanceof pg.DatabaseError) {
     if (error.code?.startsWith('28'))
