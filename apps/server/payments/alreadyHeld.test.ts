@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { deliver, editAtHubspot, newContact } from '../../../tests/harness/deliver.ts';
+import { lockHolder } from '../../../tests/harness/locks.ts';
 import { everything } from '../../../tests/harness/refunds.ts';
 import { noticesOf } from '../../../tests/harness/rows.ts';
 import {
@@ -14,6 +15,7 @@ import {
 } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
+import { confirmPayment } from './confirmPayment.ts';
 
 /** What a contact already has when it pays. */
 const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
@@ -69,4 +71,14 @@ test('no card is saved for an upgrade that is not offered, since its contact hol
   const details = await again.call('getUpgradeDetails', { params: { uuid } });
   assert.equal(details.data.isEligibleForUpgrade, false);
   assert.equal((body as unknown as { setup_future_usage: string | null }).setup_future_usage, null);
+});
+
+test('a payment does not wait for another join of its payer that is locked, or the two could deadlock', async (t) => {
+  const person = { personalEmail: 'ended.before@example.com' };
+  const ended = await paidJoin(server, server.client(), 'LINCOLN2026', person);
+  await refundJoin(server.deps, ended.uuid, everything);
+  const holder = await lockHolder(t, server);
+  await holder.query('select from join_session where uuid = $1 for update', [ended.uuid]);
+  const { intentId } = await paidJoin(server, server.client(), 'LINCOLN2026', person);
+  assert.equal(await confirmPayment(server.deps, intentId), 'succeeded');
 });

@@ -63,15 +63,17 @@ async function write(
     // Stripe lists the newest first, while the purpose of refunds is derived in the order in which they were made. Refunds that we
     // asked for come first, so that a refund from the dashboard does not take the place of one of them.
     const made: string[] = [];
+    let wentElsewhere = false;
     const oldestFirst = [...refunds].reverse();
     for (const refund of oldestFirst.sort((a, b) => Number(a.uuid === null) - Number(b.uuid === null))) {
       const { uuid, reason, isNew, isMadeNow } = await takeIn(trx, session.uuid, intentId, refund);
       if (isNew) made.push(uuid);
+      if (isNew && counts(refund)) wentElsewhere = true;
       // Somebody who paid twice was told when it was decided that all of it goes back.
       if (isMadeNow && (payment.status === 'succeeded' || reason === 'unconfirmed'))
         await dueLetters(trx, deps, [{ kind: 'refund', sessionUuid: session.uuid, occasion: uuid }]);
     }
-    if (made.length > 0) await dropDue(trx, session, intentId, payment.status === 'duplicate');
+    if (wentElsewhere) await dropDue(trx, session, intentId, payment.status === 'duplicate');
     made.push(...(await takeInLost(trx, intentId, lost)));
     await recount(deps, trx, session, intentId, made);
     return true;

@@ -92,15 +92,18 @@ export async function tellOfTwice(
 /**
  * Makes ended joins of the same payer due again, when a join's membership begins or ends: HubSpot is told `member` for them while
  * this one is held (contacts/dueJoins.ts). They go before the join itself, whose contact may be one that such a join has created.
+ * A join that another transaction has locked is left to that one, which tells HubSpot of it, too: waiting could deadlock.
  */
 export async function tellHubspotOfEnded(trx: Kysely<Tables>, sessionUuid: string): Promise<void> {
   await sql`
-    update join_session ended set profile_revision = ended.profile_revision + 1, crm_next_try_at = now() - interval '1 second', updated_at = now()
-    from join_session own
-    where own.uuid = ${sessionUuid} and ended.payer = own.payer and ended.uuid <> own.uuid
-      and exists (select from membership where session_uuid = ended.uuid and type = 'membership' and not is_held)`.execute(
-    trx,
-  );
+    with ended as (
+      select ended.uuid from join_session own join join_session ended on ended.payer = own.payer and ended.uuid <> own.uuid
+      where own.uuid = ${sessionUuid}
+        and exists (select from membership where session_uuid = ended.uuid and type = 'membership' and not is_held)
+      for no key update of ended skip locked
+    )
+    update join_session set profile_revision = profile_revision + 1, crm_next_try_at = now() - interval '1 second', updated_at = now()
+    from ended where join_session.uuid = ended.uuid`.execute(trx);
 }
 
 async function tellOfUpgrades(trx: Kysely<Tables>, sessionUuid: string): Promise<void> {
