@@ -97,11 +97,8 @@ test('what was told of a payment that is made again is its own: it is dated by S
     const values = later('former', '').map((one) =>
       one.field === 'paidAt' ? { ...one, value: again } : one,
     );
-    const { statusInTheWay, properties } = write(defaultFieldRules, values, noted, {
-      ...bought,
-      paid_at: held,
-    });
-    return statusInTheWay ?? properties.membership_status;
+    const { properties } = write(defaultFieldRules, values, noted, { ...bought, paid_at: held });
+    return properties.membership_status ?? 'left as it is';
   };
   assert.equal(properties('2026-05-04T10:20:30.000Z', paidAt), 'former');
   assert.equal(properties('2026-05-04T10:12:00.000Z', paidAt), 'former');
@@ -112,14 +109,15 @@ test('what was told of a payment that is made again is its own: it is dated by S
     ['2026-05-04T10:20:30.100Z', paidAt, 'of another one, which was not made again'],
     ['2026-05-04T10:20:30.000Z', '', 'of none'],
   ] as const)
-    assert.equal(properties(again, held), 'member', whose);
+    assert.equal(properties(again, held), 'left as it is', whose);
 });
 
-test('what staff wrote over it since stays, and is told when it is the status', () => {
+test('what staff wrote over it since stays, and a status is told while the payer is a member', () => {
   const { written } = write(defaultFieldRules, paid, {}, {});
   const held = { ...bought, membership_status: 'honorary' };
+  assert.equal(write(defaultFieldRules, paid, written, held).statusInTheWay, 'honorary');
   const { properties, statusInTheWay } = write(defaultFieldRules, later('former', ''), written, held);
-  assert.deepEqual([properties, statusInTheWay], [{ store_items: '' }, 'honorary']);
+  assert.deepEqual([properties, statusInTheWay], [{ store_items: '' }, null]);
 });
 
 test("a society's never and blanks hold for a contact that is not proven, too", () => {

@@ -109,7 +109,7 @@ test('a final rejection gives the membership back, and takes nothing more', asyn
   assert.deepEqual(data, { documents: [], rejection: { message: REJECTED_FINALLY, isFinal: true } });
   assert.equal((await client.call('getWelcome', { params: { uuid } })).data.rejection, REJECTED_FINALLY);
   const again = await runCommand(t, server, documentsRejectCommand, args);
-  assert.match(again.out, /nothing is left to refund/);
+  assert.match(again.out, /nothing of what was asked for is left to refund/);
   const { rows } = await sql<{ cents: number }>`
     select sum(refunded_cents)::int as cents from payment where session_uuid = ${uuid}`.execute(
     server.deps.database,

@@ -56,7 +56,7 @@ test("a refund in Stripe's dashboard ends the membership it gives back, tells st
     unassigned!,
     `$10.00 of payment ${intentId} was refunded outside Induct, for Membership.`,
     `$55.00 of payment ${intentId} was refunded outside Induct, for Membership.`,
-    `The membership paid for by ${intentId} has ended: its money was refunded.`,
+    `The membership paid for by ${intentId} has ended: its money goes back.`,
   ]);
   // HubSpot is told.
   assert.deepEqual(await membershipAtHubspot('102'), ['former', '0.00']);
@@ -296,7 +296,7 @@ test('a membership that a dashboard refund less the fee has ended stays ended wh
   assert.equal((await standingsOf(server, uuid))[0]?.standing, 'refunded');
 });
 
-test('a refund that is due is replaced by none of another amount or payment, none of ours, and none that came to nothing', async (t) => {
+test('a refund that is due is replaced by none that came to nothing, and is not made beside one of another amount', async (t) => {
   const [{ intentId }, other] = [
     await paidJoin(server, server.client()),
     await paidJoin(server, server.client()),
@@ -327,8 +327,8 @@ test('a refund that is due is replaced by none of another amount or payment, non
     { amount_cents: 6500, status: 'failed', reason: 'dashboard' },
     { amount_cents: 6500, status: 'pending', reason: 'dashboard' },
     { amount_cents: 1000, status: 'succeeded', reason: 'dashboard' },
+    { amount_cents: 6500, status: 'canceled', reason: 'requested' },
     { amount_cents: 1000, status: 'due', reason: 'requested' },
-    { amount_cents: 6500, status: 'due', reason: 'requested' },
   ]);
 });
 

@@ -28,7 +28,7 @@ test('an upgrade by link goes back whole, by --upgrade and not as a membership',
   const without = await run(t, refundCommand, uuid, '--ineligible');
   assert.equal(
     without.out,
-    'This join bought an upgrade and no membership: Distinguished Member upgrade, $55.00. To give it back: --upgrade.\n$0.00 goes back: nothing is left to refund.\n',
+    'This join bought an upgrade and no membership: Distinguished Member upgrade, $55.00. To give it back: --upgrade.\n$0.00 goes back: nothing of what was asked for is left to refund.\n',
   );
   assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership_upgrade', standing: 'active' }]);
   const asked = await run(t, refundCommand, uuid, '--ineligible', '--upgrade');
@@ -41,7 +41,7 @@ test('an upgrade by link goes back whole, by --upgrade and not as a membership',
   assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership_upgrade', standing: 'refunded' }]);
   assert.ok(
     (await noticesOf(server, uuid)).includes(
-      `The upgrade paid for by ${intentId} has ended: its money was refunded.`,
+      `The upgrade paid for by ${intentId} has ended: its money goes back.`,
     ),
   );
 });

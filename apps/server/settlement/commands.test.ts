@@ -28,7 +28,7 @@ test('refund says line by line what goes back, tries without doing, and says whe
   );
   assert.equal(
     (await run(t, refundCommand, uuid, '--upgrade')).out,
-    'Membership has already been refunded.\nThis join has no upgrade that was paid for.\n$0.00 goes back: nothing is left to refund.\n',
+    'Membership has already been refunded.\nThis join has no upgrade that was paid for.\n$0.00 goes back: nothing of what was asked for is left to refund.\n',
   );
   assert.equal((await run(t, refundCommand, intentId)).out, `All of ${intentId} has already gone back.\n`);
 });
@@ -199,7 +199,7 @@ test("find shows somebody's joins by email, contact, code, payment or join, and 
   const notices = await run(t, noticesCommand);
   assert.match(
     notices.out,
-    new RegExp(`The membership paid for by ${intentId} has ended: its money was refunded\\.`),
+    new RegExp(`The membership paid for by ${intentId} has ended: its money goes back\\.`),
   );
   assert.equal((await run(t, noticesCommand, '--days', '0')).code, 2);
 });
