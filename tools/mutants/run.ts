@@ -40,6 +40,7 @@ const scopes = {
       'orderSummary',
       'intentText',
       'refunds',
+      'dashboardRefunds',
       'purchases',
       'crmFields',
       'confirmation',
