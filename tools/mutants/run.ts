@@ -36,8 +36,11 @@ import { sqlMutants, templatesIn, withMutant } from './sql.ts';
 const here = import.meta.dirname;
 const root = resolve(here, '../..');
 
-/** The folders of the server that decide about money. */
-const moneyFolders = ['session', 'payments', 'refunds', 'settlement', 'upgrade', 'links'];
+/** The rooms of the server that decide about people, their money and their documents. */
+const decidingRooms =
+  'checkout contacts documents eligibility fulfilment invitations join ledger letters links membership notices pass payments privacy refunds session settlement upgrade welcome'.split(
+    ' ',
+  );
 
 /** What is changed, and the tests that are to notice. A scope with `sample` is changed in so many places, drawn by the seed. */
 const scopes = {
@@ -63,12 +66,12 @@ const scopes = {
     sample: null,
   },
   server: {
-    files: moneyFolders.flatMap((folder) =>
-      globSync(`apps/server/${folder}/*.ts`, { cwd: root })
+    files: decidingRooms.flatMap((room) =>
+      globSync(`apps/server/${room}/*.ts`, { cwd: root })
         .filter((file) => !/\.test\.ts$|ommands?\.ts$/.test(file))
         .sort(),
     ),
-    tests: [...moneyFolders, 'checkout'].map((folder) => `apps/server/${folder}/*.test.ts`),
+    tests: decidingRooms.map((room) => `apps/server/${room}/*.test.ts`),
     sample: 120,
   },
   sql: {
