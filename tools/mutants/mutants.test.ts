@@ -145,6 +145,8 @@ test('the tests of a file are those that load it, the nearest first', () => {
   const tests = Object.keys(imports).filter((file) => file.endsWith('.test.ts'));
   assert.deepEqual(testsOf('pay.ts', tests, importsOf), ['also.test.ts', 'near.test.ts', 'far.test.ts']);
   assert.deepEqual(testsOf('other.ts', ['other.test.ts'], importsOf), ['other.test.ts']);
+  const beside = ['also.test.ts', 'pay.test.ts'];
+  assert.deepEqual(testsOf('pay.ts', beside, importsOf), ['pay.test.ts', 'also.test.ts'], 'by its name');
   assert.deepEqual(testsOf('nobody.ts', tests, importsOf), []);
 });
 

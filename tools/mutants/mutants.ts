@@ -176,15 +176,19 @@ export function nearTests(
 }
 
 /**
- * Test files that load a file, those nearest to it first: how many imports lie between, then the name. `importsOf` gives
- * what a file imports.
+ * Test files that load a file, those nearest to it first: the one beside it that has its name, then by how many imports lie
+ * between, then by name. `importsOf` gives what a file imports.
  */
 export function testsOf(
   file: string,
   tests: readonly string[],
   importsOf: (file: string) => readonly string[],
 ): string[] {
-  const distances = tests.map((test) => ({ test, distance: distanceBetween(test, file, importsOf) }));
+  const own = file.replace(/\.ts$/, '.test.ts');
+  const distances = tests.map((test) => ({
+    test,
+    distance: test === own ? 0 : distanceBetween(test, file, importsOf),
+  }));
   return distances
     .filter(({ distance }) => distance !== null)
     .sort((a, b) => a.distance! - b.distance! || (a.test < b.test ? -1 : 1))
