@@ -7,6 +7,7 @@ import {
   isAccepted,
   isWithin,
   type Mutant,
+  nearTests,
   needlessEntries,
   originalOf,
   outcomeOf,
@@ -15,6 +16,7 @@ import {
   staleEntries,
   testsOf,
 } from './mutants.ts';
+import { placeOf } from './sql.ts';
 
 const source = `const a = [];
   if (cents > 0 && isPaid)
@@ -23,11 +25,7 @@ const source = `const a = [];
 /** Returns the mutant that replaces a text of the source above, at its first place after `from`. */
 function mutant(original: string, replacement: string, from = 0, fileName = 'a.ts'): Mutant {
   const at = source.indexOf(original, from);
-  const placeOf = (index: number) => {
-    const before = source.slice(0, index).split('\n');
-    return { line: before.length, column: before.at(-1)!.length + 1 };
-  };
-  const location = { start: placeOf(at), end: placeOf(at + original.length) };
+  const location = { start: placeOf(source, at), end: placeOf(source, at + original.length) };
   return { fileName, mutatorName: 'Any', replacement, location };
 }
 const whole = mutant('cents > 0 && isPaid', 'true');
@@ -36,6 +34,7 @@ const list = mutant('[]', '["x"]');
 const secondList = mutant('[]', '["x"]', 20);
 const result = (of: Mutant, status: Result['status']): Result => ({ ...of, status });
 const entry: Accepted = {
+  scope: 'server',
   file: 'a.ts',
   original: 'cents > 0',
   replacement: 'cents >= 0',
@@ -64,7 +63,7 @@ test('an entry accepts the mutant of its file, text and replacement, and of its 
   assert.equal(isAccepted(part, source, entry), true);
   for (const change of [{ file: 'b.ts' }, { original: 'cents' }, { replacement: 'true' }])
     assert.equal(isAccepted(part, source, { ...entry, ...change }), false);
-  const lists: Accepted = { file: 'a.ts', original: '[]', replacement: '["x"]', why: '' };
+  const lists: Accepted = { scope: 'server', file: 'a.ts', original: '[]', replacement: '["x"]', why: '' };
   const inLine = { ...lists, line: 'pay([]);' };
   assert.deepEqual(
     [lists, inLine].map((each) => [list, secondList].map((of) => isAccepted(of, source, each))),
@@ -146,5 +145,25 @@ test('the tests of a file are those that load it, the nearest first', () => {
   const tests = Object.keys(imports).filter((file) => file.endsWith('.test.ts'));
   assert.deepEqual(testsOf('pay.ts', tests, importsOf), ['also.test.ts', 'near.test.ts', 'far.test.ts']);
   assert.deepEqual(testsOf('other.ts', ['other.test.ts'], importsOf), ['other.test.ts']);
+  const beside = ['also.test.ts', 'pay.test.ts'];
+  assert.deepEqual(testsOf('pay.ts', beside, importsOf), ['pay.test.ts', 'also.test.ts'], 'by its name');
   assert.deepEqual(testsOf('nobody.ts', tests, importsOf), []);
+});
+
+test('a file of the server has the tests of its room, then of the rooms next to it; another file has all', () => {
+  const arrows = {
+    join: ['session', 'links'],
+    checkout: ['join'],
+    letters: ['session'],
+    session: ['platform'],
+  };
+  const tests = ['checkout', 'join', 'letters', 'links', 'session'].map(
+    (room) => `apps/server/${room}/a.test.ts`,
+  );
+  const near = (file: string) =>
+    nearTests(file, tests, arrows).map((files) => files.map((path) => path.split('/')[2]));
+  assert.deepEqual(near('apps/server/join/a.ts'), [['join'], ['checkout', 'links']]);
+  assert.deepEqual(near('apps/server/session/a.ts'), [['session'], ['join', 'letters']]);
+  assert.deepEqual(near('apps/server/membership/a.ts'), [[], ['checkout', 'join']]);
+  assert.deepEqual(nearTests('packages/core/money.ts', tests, arrows), [tests]);
 });

@@ -32,6 +32,8 @@ export interface Result extends Mutant {
  * it begins, without what it is indented by: where the same text is elsewhere, too.
  */
 export interface Accepted {
+  /** The scope that has the mutant: the server and its SQL share files. */
+  scope: string;
   file: string;
   original: string;
   replacement: string;
@@ -147,16 +149,46 @@ function isCaught({ status }: Result): boolean {
   return status === 'Killed' || status === 'Timeout';
 }
 
+/** Rooms of the server that most others import: that they do brings no room nearer to another. */
+const foundations = ['platform', 'providers', 'session', 'society'];
+/** Rooms without tests of their own, and where they are tested. */
+const testedIn: Record<string, readonly string[]> = { membership: ['join', 'checkout'] };
+
 /**
- * Test files that load a file, those nearest to it first: how many imports lie between, then the name. `importsOf` gives
- * what a file imports.
+ * Of a file of the server, the tests of its room, and those of the rooms next to it: that import it, or that it imports. Of
+ * another file, all tests at once. `arrows` are the imports between rooms, as tools/local/walls.ts has them.
+ */
+export function nearTests(
+  file: string,
+  tests: readonly string[],
+  arrows: Readonly<Record<string, readonly string[]>>,
+): string[][] {
+  const roomOf = (path: string) => /^apps\/server\/([^/]+)\//.exec(path)?.[1];
+  const room = roomOf(file);
+  if (room === undefined) return [[...tests]];
+  const imported = (arrows[room] ?? []).filter((other) => !foundations.includes(other));
+  const importing = Object.keys(arrows).filter((other) => arrows[other]!.includes(room));
+  const near = [...imported, ...importing, ...(testedIn[room] ?? [])];
+  return [
+    tests.filter((test) => roomOf(test) === room),
+    tests.filter((test) => near.includes(roomOf(test) ?? '')),
+  ];
+}
+
+/**
+ * Test files that load a file, those nearest to it first: the one beside it that has its name, then by how many imports lie
+ * between, then by name. `importsOf` gives what a file imports.
  */
 export function testsOf(
   file: string,
   tests: readonly string[],
   importsOf: (file: string) => readonly string[],
 ): string[] {
-  const distances = tests.map((test) => ({ test, distance: distanceBetween(test, file, importsOf) }));
+  const own = file.replace(/\.ts$/, '.test.ts');
+  const distances = tests.map((test) => ({
+    test,
+    distance: test === own ? 0 : distanceBetween(test, file, importsOf),
+  }));
   return distances
     .filter(({ distance }) => distance !== null)
     .sort((a, b) => a.distance! - b.distance! || (a.test < b.test ? -1 : 1))

@@ -1,5 +1,14 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -17,17 +26,21 @@ import {
   rangeOf,
   staleEntries,
 } from './mutants.ts';
+import { sqlMutants, templatesIn, withMutant } from './sql.ts';
 
 /**
- * `npm run test:mutants`: small faults, one at a time, in the code that decides about money, by StrykerJS. What no test
- * catches is told, unless accepted.json says why it changes nothing. Exit status 1 when there is such a survivor, when a
+ * `npm run test:mutants`: small faults, one at a time, in core's rules and in the server, by StrykerJS, and in the server's SQL,
+ * which StrykerJS does not read. What no test catches is told, unless accepted.json says why it changes nothing. Exit status 1 when there is such a survivor, when a
  * mutant could not be run, or when accepted.json is out of date.
  */
 const here = import.meta.dirname;
 const root = resolve(here, '../..');
 
-/** The folders of the server that decide about money. */
-const moneyFolders = ['session', 'payments', 'refunds', 'settlement', 'upgrade', 'links'];
+/** The rooms of the server that decide about people, their money and their documents. */
+const decidingRooms =
+  'checkout contacts documents eligibility fulfilment invitations join ledger letters links membership notices pass payments privacy refunds session settlement upgrade welcome'.split(
+    ' ',
+  );
 
 /** What is changed, and the tests that are to notice. A scope with `sample` is changed in so many places, drawn by the seed. */
 const scopes = {
@@ -40,6 +53,7 @@ const scopes = {
       'orderSummary',
       'intentText',
       'refunds',
+      'dashboardRefunds',
       'purchases',
       'crmFields',
       'confirmation',
@@ -52,13 +66,21 @@ const scopes = {
     sample: null,
   },
   server: {
-    files: moneyFolders.flatMap((folder) =>
-      globSync(`apps/server/${folder}/*.ts`, { cwd: root })
+    files: decidingRooms.flatMap((room) =>
+      globSync(`apps/server/${room}/*.ts`, { cwd: root })
         .filter((file) => !/\.test\.ts$|ommands?\.ts$/.test(file))
         .sort(),
     ),
-    tests: [...moneyFolders, 'checkout'].map((folder) => `apps/server/${folder}/*.test.ts`),
+    tests: decidingRooms.map((room) => `apps/server/${room}/*.test.ts`),
     sample: 120,
+  },
+  sql: {
+    files: globSync('apps/server/*/**/*.ts', {
+      cwd: root,
+      exclude: ['apps/server/dist/**', '**/*.test.ts'],
+    }).sort(),
+    tests: ['apps/server/*/**/*.test.ts'],
+    sample: 60,
   },
 } as const;
 type Scope = keyof typeof scopes;
@@ -72,7 +94,7 @@ const { values, positionals } = parseArgs({
 });
 const unknown = positionals.filter((name) => !(name in scopes));
 if (unknown.length > 0 || !/^\d{1,9}$/.test(values.seed) || !/^[1-9]\d{0,4}$/.test(values.sample ?? '1')) {
-  console.error('Usage: npm run test:mutants -- [core] [server] [--seed N] [--sample N]');
+  console.error('Usage: npm run test:mutants -- [core] [server] [sql] [--seed N] [--sample N]');
   process.exit(2);
 }
 const accepted = JSON.parse(readFileSync(join(here, 'accepted.json'), 'utf8')) as Accepted[];
@@ -80,7 +102,8 @@ const accepted = JSON.parse(readFileSync(join(here, 'accepted.json'), 'utf8')) a
 const sandboxes = join('out', `mutants-${process.pid}`);
 const scratch = mkdtempSync(join(tmpdir(), 'induct-mutants-'));
 const texts = new Map<string, string>();
-let stryker: ChildProcess | null = null;
+/** What runs at the moment, each the head of its process group. */
+const children = new Set<ChildProcess>();
 let postgres: RunningPostgres | null = null;
 let isEnding = false;
 // Not `once`: Ctrl-C comes from the terminal and again from the program that started this one.
@@ -102,9 +125,9 @@ try {
 
 async function cleanUp(): Promise<void> {
   isEnding = true;
-  if (stryker?.pid && stryker.exitCode === null && stryker.signalCode === null) {
-    const ended = new Promise((done) => stryker!.once('exit', done));
-    process.kill(process.platform === 'win32' ? stryker.pid : -stryker.pid, 'SIGKILL');
+  for (const child of children) {
+    const ended = new Promise((done) => child.once('exit', done));
+    process.kill(process.platform === 'win32' ? child.pid! : -child.pid!, 'SIGKILL');
     await ended;
   }
   rmSync(sandboxes, { recursive: true, force: true });
@@ -115,18 +138,17 @@ async function cleanUp(): Promise<void> {
 /** Returns how many survived, could not be run, or are accepted in vain. */
 async function run(scope: Scope): Promise<number> {
   const { files, tests, sample } = scopes[scope];
-  const all = await mutantsOf(files);
+  const all = scope === 'sql' ? await sqlMutantsOf(files) : await mutantsOf(files);
   const least = Number(values.sample ?? sample ?? all.length);
   const drawn = draw(all, least, Number(values.seed));
   console.log(
     `${scope}: ${drawn.length} of ${all.length} mutants in ${files.length} files, seed ${values.seed}`,
   );
-  if (scope === 'server') postgres ??= await startTestPostgres(join(scratch, 'database'));
+  if (scope !== 'core') postgres ??= await startTestPostgres(join(scratch, 'database'));
+  if (scope === 'sql') return report(scope, all, drawn.length, await runInCopies(drawn, tests));
   const results = await runStryker({
     testRunner: 'command',
-    commandRunner: {
-      command: `node --disable-warning=ExperimentalWarning tools/mutants/runTests.ts --seed ${values.seed} ${tests.join(' ')}`,
-    },
+    commandRunner: { command: ['node', ...testArguments(tests)].join(' ') },
     mutate: drawn.length === all.length ? files : drawn.map(rangeOf),
     mutator: { plugins: null, excludedMutations },
     concurrency: availableParallelism(),
@@ -145,31 +167,100 @@ async function run(scope: Scope): Promise<number> {
     ],
     allowConsoleColors: false,
     logLevel: 'warn',
-    // All tests, one after the other, before the first mutant.
+    // All tests, before the first mutant.
     dryRunTimeoutMinutes: 30,
     timeoutMS: scope === 'server' ? 120_000 : 20_000,
   });
   return report(scope, all, drawn.length, results);
 }
 
+function testArguments(tests: readonly string[]): string[] {
+  return [
+    '--disable-warning=ExperimentalWarning',
+    'tools/mutants/runTests.ts',
+    '--seed',
+    values.seed,
+    ...tests,
+  ];
+}
+
 /** Rejects when StrykerJS ends without results; it has said why. */
 function runStryker(options: object): Promise<Result[]> {
-  stryker = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', join(here, 'stryker.ts')], {
-    env: {
-      ...process.env,
-      ...compiledCode,
-      ...(postgres ? { TEST_POSTGRES_URL: postgres.url } : {}),
-    },
-    detached: true,
+  const stryker = start(['--disable-warning=ExperimentalWarning', join(here, 'stryker.ts')], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
   stryker.send(options);
   return new Promise((done, fail) => {
-    stryker!.once('message', (results) =>
+    stryker.once('message', (results) =>
       done((results as Result[]).map((result) => ({ ...result, fileName: named(result.fileName) }))),
     );
-    stryker!.once('exit', (code, signal) => fail(new Error(`StrykerJS ended (${signal ?? code}).`)));
+    stryker.once('exit', (code, signal) => fail(new Error(`StrykerJS ended (${signal ?? code}).`)));
   });
+}
+
+/**
+ * Changes one file at a time in copies of the repository, as many as there are processors, and runs the tests there. Rejects when
+ * a test that failed fails without a fault, too.
+ */
+async function runInCopies(mutants: readonly Mutant[], tests: readonly string[]): Promise<Result[]> {
+  const left = [...mutants];
+  const results: Result[] = [];
+  const sound = new Set<string>();
+  const work = async (copy: string) => {
+    copyTo(copy);
+    for (let mutant = left.shift(); mutant && !isEnding; mutant = left.shift()) {
+      const file = join(copy, mutant.fileName);
+      const text = textOf(mutant.fileName);
+      writeFileSync(file, withMutant(text, mutant));
+      const failed = await firstFailure(copy, ['--changed', mutant.fileName, ...tests]);
+      writeFileSync(file, text);
+      if (failed && !sound.has(failed) && (await firstFailure(copy, [failed])) && !isEnding)
+        throw new Error(`${failed} fails without a fault, too.`);
+      if (failed) sound.add(failed);
+      results.push({ ...mutant, status: failed ? 'Killed' : 'Survived' });
+      const place = `${mutant.fileName}:${mutant.location.start.line}`;
+      console.log(
+        `${results.length} of ${mutants.length}: ${place}, ${failed ? `caught by ${failed}` : 'survived'}`,
+      );
+    }
+  };
+  await Promise.all(
+    Array.from({ length: availableParallelism() }, (_, number) => work(join(sandboxes, `copy-${number}`))),
+  );
+  return results;
+}
+
+/** The first test file that fails in a copy of the repository; null when none does. */
+async function firstFailure(copy: string, args: readonly string[]): Promise<string | null> {
+  const run = start(testArguments(args), { cwd: copy, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  let failed: string | null = null;
+  run.once('message', (file) => {
+    failed = file as string;
+  });
+  const code = await new Promise((done) => run.once('exit', done));
+  if (code !== 0 && failed === null && !isEnding) throw new Error('The tests could not be run.');
+  return failed;
+}
+
+/** Copies what git knows or would add. */
+function copyTo(folder: string): void {
+  const options = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
+  const files = spawnSync('git', options, { encoding: 'utf8' }).stdout.split('\0');
+  // Where node_modules is a link, .gitignore does not mean it. A file that was just removed is still known to git.
+  for (const file of files.filter((name) => name && name !== 'node_modules' && existsSync(name)))
+    cpSync(file, join(folder, file), { verbatimSymlinks: true });
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'), 'junction');
+}
+
+function start(args: readonly string[], options: SpawnOptions): ChildProcess {
+  const child = spawn(process.execPath, args, {
+    env: { ...process.env, ...compiledCode, ...(postgres ? { TEST_POSTGRES_URL: postgres.url } : {}) },
+    detached: true,
+    ...options,
+  });
+  children.add(child);
+  child.once('exit', () => children.delete(child));
+  return child;
 }
 
 /** StrykerJS is not among the packages of the project, since nothing else needs it. */
@@ -205,20 +296,30 @@ async function mutantsOf(files: readonly string[]): Promise<Mutant[]> {
     }));
 }
 
+/** Every mutant of the SQL of some files. */
+async function sqlMutantsOf(files: readonly string[]): Promise<Mutant[]> {
+  const { parse } = await import('@babel/parser');
+  return files.flatMap((name) => {
+    const tree = parse(textOf(name), { sourceType: 'module', plugins: ['typescript'], attachComment: false });
+    return templatesIn(tree.program).flatMap((template) => sqlMutants(name, textOf(name), template));
+  });
+}
+
 interface Instrumenter {
   instrument(files: object[], options: object): Promise<{ mutants: (Mutant & { status?: string })[] }>;
 }
 
-/** Entries of accepted.json on files that no scope has. */
+/** Entries of accepted.json on files that their scope has not. */
 function tellStrangers(): number {
-  const known = Object.values(scopes).flatMap<string>(({ files }) => files);
-  const strangers = accepted.filter(({ file }) => !known.includes(file));
+  const isKnown = ({ scope, file }: Accepted) =>
+    scope in scopes && (scopes[scope as Scope].files as readonly string[]).includes(file);
+  const strangers = accepted.filter((entry) => !isKnown(entry));
   for (const entry of strangers) tell('accepted.json has an entry on a file that is not changed', entry);
   return strangers.length;
 }
 
 function report(scope: Scope, all: readonly Mutant[], expected: number, results: readonly Result[]): number {
-  const ours = accepted.filter(({ file }) => (scopes[scope].files as readonly string[]).includes(file));
+  const ours = accepted.filter((entry) => entry.scope === scope);
   const outcome = outcomeOf(results, ours, textOf);
   const { caught, tooLong, survived, couldNotRun } = outcome;
   const described = (mutant: Mutant) => ({
@@ -233,14 +334,17 @@ function report(scope: Scope, all: readonly Mutant[], expected: number, results:
   const needless = needlessEntries(ours, results, textOf);
   for (const entry of needless) tell('accepted.json has an entry on a mutant that a test catches', entry);
   const count = caught + outcome.accepted + survived.length + couldNotRun.length;
-  if (count !== expected) console.log(`\nStrykerJS ran ${count} mutants of the ${expected} it was told.`);
+  if (count !== expected) console.log(`\n${count} mutants were run, and ${expected} were drawn.`);
   console.log(
     `\n${scope}: ${count} mutants, ${caught} caught (${tooLong} ran too long), ${outcome.accepted} change nothing, ${survived.length} survived, ${couldNotRun.length} could not run`,
   );
   return survived.length + couldNotRun.length + stale.length + needless.length + (count === expected ? 0 : 1);
 }
 
-function tell(sentence: string, { file, original, replacement }: Omit<Accepted, 'why'>): void {
+function tell(
+  sentence: string,
+  { file, original, replacement }: Pick<Accepted, 'file' | 'original' | 'replacement'>,
+): void {
   console.log(`\n${file}: ${sentence}.\n- ${original}\n+ ${replacement}`);
 }
 

@@ -1,17 +1,24 @@
 import { spawn } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { dirname, join, normalize, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import { testsOf } from './mutants.ts';
+import { arrows } from '../local/walls.ts';
+import { nearTests, testsOf } from './mutants.ts';
 
 /**
- * What StrykerJS runs for each mutant, in its copy of the repository: the tests that load the mutated file, and ends with
- * the first file that fails, since the rest could not tell more. Without a mutant: all.
+ * What is run for each mutant, in a copy of the repository: the tests that load the mutated file, of the server those in its
+ * room and in the rooms next to it. Ends with the first file that fails, since the rest could not tell more. StrykerJS names the
+ * mutant; a caller that changed a file itself names the file, and is sent the name of the test file that fails. Without either:
+ * all.
  *
- *   node tools/mutants/runTests.ts --seed N PATTERN …
+ *   node tools/mutants/runTests.ts --seed N [--changed FILE] PATTERN …
  */
-const { values, positionals } = parseArgs({ allowPositionals: true, options: { seed: { type: 'string' } } });
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { seed: { type: 'string' }, changed: { type: 'string' } },
+});
 const texts = new Map<string, string>();
 const textOf = (file: string): string => {
   if (!texts.has(file)) texts.set(file, existsSync(file) ? readFileSync(file, 'utf8') : '');
@@ -24,9 +31,14 @@ const importsOf = (file: string): string[] =>
 
 const all = positionals.flatMap((pattern) => globSync(pattern).sort());
 const mutant = process.env.__STRYKER_ACTIVE_MUTANT__;
-const chosen = mutant === undefined ? all : testsOf(fileOf(mutant), all, importsOf);
+const changed = values.changed ?? (mutant === undefined ? null : fileOf(mutant));
+const chosen =
+  changed === null
+    ? all
+    : nearTests(changed, all, arrows).flatMap((tests) => testsOf(changed, tests, importsOf));
 if (chosen.every((file) => file.startsWith('packages/'))) await runHere(chosen);
-else for (const file of chosen) await runAlone(file);
+else if (changed === null) await runFiles(chosen);
+else for (const file of chosen) await runFiles([file]);
 
 /** The file that has the switch of a mutant. */
 function fileOf(id: string): string {
@@ -46,14 +58,19 @@ async function runHere(files: readonly string[]): Promise<void> {
   for (const file of files) await import(pathToFileURL(resolve(file)).href);
 }
 
-async function runAlone(file: string): Promise<void> {
+async function runFiles(files: readonly string[]): Promise<void> {
   const args = [
     '--disable-warning=ExperimentalWarning',
     '--test',
+    `--test-concurrency=${availableParallelism()}`,
+    // A mutant that lets a test wait for ever is caught, too.
+    '--test-timeout=180000',
     '--test-reporter=./tests/harness/terseReporter.ts',
-    file,
+    ...files,
   ];
   const run = spawn(process.execPath, args, { stdio: 'inherit' });
   const code = await new Promise((done) => run.once('exit', done));
-  if (code !== 0) process.exit(1);
+  if (code === 0) return;
+  if (process.send) await new Promise((done) => process.send!(files[0], done));
+  process.exit(1);
 }

@@ -7,6 +7,7 @@ import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { details, orderingJoin, paidJoin, startJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer, startTestServer } from '../../../tests/harness/testServer.ts';
 import { until } from '../../../tests/harness/until.ts';
+import { postPdf } from '../../../tests/harness/uploads.ts';
 import { diffCommand, failedCommand, retryCommand, statusCommand, syncCommand } from './commands.ts';
 
 let server = await sharedServer();
@@ -137,6 +138,51 @@ test('what HubSpot refuses is set aside with its reason, blocks no other, and go
   assert.equal((await runCommand(t, server, failedCommand, [])).out, 'None.\n');
   assert.equal((await runCommand(t, server, retryCommand, [refused])).code, 1);
   assert.equal((await runCommand(t, server, retryCommand, ['some'])).code, 2);
+});
+
+test('status counts what waits for HubSpot, what it refused, and whose contact staff have to confirm', async (t) => {
+  const client = server.client();
+  const { uuid } = await paidJoin(server, client);
+  assert.equal((await postPdf(client, `/api/public/join-session/${uuid}/upload-transcript`)).status, 200);
+  const standing = { is: 'active', due: false, refusal: null, own: false, known: true };
+  const document = { note: '1', documentRefusal: null, review: 'open' };
+  const numbersWith = async (change: object) => {
+    const now = { ...standing, ...document, ...change };
+    const known = now.known ? { membershipStatus: 'member' } : {};
+    await sql`
+      with document as (update document set crm_note_id = ${now.note}, crm_refusal = ${now.documentRefusal}, review = ${now.review},
+            reason = case ${now.review} when 'rejected' then 'unreadable' end, reviewed_at = case ${now.review} when 'rejected' then now() end
+          where session_uuid = ${uuid}),
+        membership as (update membership set standing = ${now.is} where session_uuid = ${uuid})
+      update join_session set crm_revision = profile_revision - ${now.due}::boolean::int, crm_refusal = ${now.refusal},
+        hubspot_contact_id = '900', owns_hubspot_contact = ${now.own}, crm_known = ${JSON.stringify(known)}::jsonb
+      where uuid = ${uuid}`.execute(server.deps.database);
+    const { out } = await runCommand(t, server, statusCommand, []);
+    const numbers =
+      /^(\d+) joins to be sent.*\n(\d+) refused.*\n(\d+) paid joins.*\n(\d+) documents .*, (\d+) refused\n/.exec(
+        out,
+      );
+    return numbers!.slice(1).map(Number);
+  };
+  const before = await numbersWith({});
+  for (const [change, more] of [
+    [{ due: true }, [1, 0, 0, 0, 0]],
+    [{ due: true, refusal: 'no' }, [0, 1, 0, 0, 0]],
+    [{ known: false }, [0, 0, 1, 0, 0]],
+    [{ known: false, due: true }, [1, 0, 0, 0, 0]],
+    [{ known: false, own: true }, [0, 0, 0, 0, 0]],
+    [{ known: false, is: 'refunded' }, [0, 0, 0, 0, 0]],
+    [{ note: null }, [0, 0, 0, 1, 0]],
+    [{ note: null, documentRefusal: 'no' }, [0, 0, 0, 0, 1]],
+    [{ note: null, review: 'rejected' }, [0, 0, 0, 0, 0]],
+  ] as const) {
+    const counted = await numbersWith(change);
+    assert.deepEqual(
+      counted.map((number, index) => number - before[index]!),
+      more,
+      JSON.stringify(change),
+    );
+  }
 });
 
 test('diff shows property by property what would be written, and afterwards nothing', async (t) => {

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { sql } from 'kysely';
 import { pathOf } from '#contract/calls.ts';
 import { atHubspot, deliver, newContact } from '../../../tests/harness/deliver.ts';
+import { lockHolder, waiting } from '../../../tests/harness/locks.ts';
 import { askHubspot } from '../../../tests/harness/providers.ts';
 import { differencesOf, everything, membershipOnly, standingsOf } from '../../../tests/harness/refunds.ts';
 import { membershipsOf, noticesOf } from '../../../tests/harness/rows.ts';
@@ -205,6 +206,20 @@ test('memberships of before are those of the contact that their join created, bu
   );
   assert.equal(told.length, 1);
   assert.match(told[0]!, new RegExp(`${second.id}.* ${joinSessionUuid} and ${second.uuid}`));
+});
+
+test('a membership waits for a change of its join, and is brought to the contact that the join has then', async (t) => {
+  const { uuid } = await member('created.changing@example.com');
+  const other = await newContact(server, 'created.changed@example.com');
+  await sql`update membership set contact_id = null where session_uuid = ${uuid}`.execute(database);
+  await server.deps.contacts.refresh(other);
+  const holder = await lockHolder(t, server);
+  await holder.query('update join_session set hubspot_contact_id = $2 where uuid = $1', [uuid, other]);
+  const brought = bringAllMemberships(database);
+  assert.equal(await Promise.race([brought, waiting(holder, 1)]), 'waiting');
+  await holder.query('commit');
+  await brought;
+  assert.deepEqual(await contactsOf(uuid), [other]);
 });
 
 test('staff link a self-nomination to the contact that it created, or to another one, whose its membership then is', async (t) => {

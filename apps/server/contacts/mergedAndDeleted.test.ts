@@ -17,7 +17,7 @@ import {
   reportPayment,
   startJoin,
 } from '../../../tests/harness/steps.ts';
-import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { limitWith, sharedServer } from '../../../tests/harness/testServer.ts';
 import { charge, upgradeByLink } from '../../../tests/harness/upgrades.ts';
 import { noticesCommand } from '../notices/noticesCommand.ts';
 import { noBudget } from '../providers/hubspot/budget.ts';
@@ -102,6 +102,22 @@ for (const [way, learn] of ways)
     const shown = (await client.call('getContact', { params: { uuid } })).data;
     assert.deepEqual([shown.firstName, shown.lastName, shown.email], [null, null, null]);
   });
+
+test('joins by a personal code are limited, whichever id of its merged contact they name', async (t) => {
+  const [kept, old] = [await person(), await person()];
+  await server.client().call('checkEligibility', { body: { invitationCode: old.code } });
+  const id = await merge(kept.id, old.id);
+  await sync();
+  limitWith(t, server, { LIMIT_JOINS_PER_CODE: '2/60' });
+  const start = async (contactId: string) => {
+    const body = { contactId, invitationCode: old.code, isTOLA: true };
+    return (await server.client().call('initiateJoin', { body })).status;
+  };
+  assert.deepEqual(
+    [await start(old.id), await start(id), await start(old.id), await start(id)],
+    [200, 200, 429, 429],
+  );
+});
 
 test('no link and no staff lead to a contact that was deleted', async () => {
   const { id } = await person();

@@ -3,6 +3,7 @@ import { type TestContext, test } from 'node:test';
 import { pathOf } from '#contract/calls.ts';
 import { REJECTED_FINALLY, REJECTED_WITHOUT_REFUND } from '#documents/document.ts';
 import { changeSociety } from '../../../tests/harness/changeSociety.ts';
+import { lockHolder, waiting } from '../../../tests/harness/locks.ts';
 import {
   chargeOf,
   differencesOf,
@@ -170,6 +171,31 @@ test('an upgrade that staff allowed after a final rejection says nothing of that
   const upgrade = await upgradeByLink(server, '7302');
   assert.equal(await rejectionOf(upgrade.client, upgrade.uuid), null);
   await upload(upgrade.client, upgrade.uuid);
+});
+
+test('a transcript that arrives while its join is being rejected finally is not kept', async (t) => {
+  const { client, uuid } = await uploaded();
+  const holder = await lockHolder(t, server);
+  await holder.query('select from join_session where uuid = $1 for update', [uuid]);
+  const late = postPdf(client, pathOf('uploadTranscript', { uuid }));
+  await waiting(holder, 1);
+  await holder.query(
+    `update document set review = 'rejected', reason = 'below-requirement', is_final = true, reviewed_at = now()
+    where session_uuid = $1`,
+    [uuid],
+  );
+  await holder.query('commit');
+  const answer = await late;
+  assert.deepEqual(
+    [answer.status, ((await answer.json()) as { message: string }).message],
+    [409, REJECTED_WITHOUT_REFUND],
+  );
+  const left = await server.deps.database
+    .selectFrom('document')
+    .select('review')
+    .where('session_uuid', '=', uuid)
+    .execute();
+  assert.deepEqual(left, [{ review: 'rejected' }]);
 });
 
 test('an upgrade by link owes no transcript of its own', async (t) => {

@@ -24,7 +24,7 @@ import {
   documentsRejectCommand,
   documentsShowCommand,
 } from './commands.ts';
-import { reviewTranscripts } from './review.ts';
+import { reviewTranscripts, waitingTranscripts } from './review.ts';
 
 const server = await sharedServer();
 
@@ -62,6 +62,19 @@ test('documents of a join that is not paid are 409, of none 404', async () => {
   assert.equal((await client.call('getDocuments', { params: { uuid } })).status, 409);
   const nobody = { uuid: '00000000-0000-4000-8000-000000000000' };
   assert.equal((await client.call('getDocuments', { params: nobody })).status, 404);
+});
+
+test('what has waited longest is listed first', async () => {
+  const [second, first] = [await uploaded(), await uploaded()];
+  for (const [{ uuid }, days] of [
+    [second, 1],
+    [first, 2],
+  ] as const)
+    await sql`update document set created_at = now() - make_interval(days => ${days}) where session_uuid = ${uuid}`.execute(
+      server.deps.database,
+    );
+  const [oldest, next] = await waitingTranscripts(server.deps);
+  assert.deepEqual([oldest!.uuid, next!.uuid], [first.uuid, second.uuid]);
 });
 
 test('what waits is listed, shown, and accepted once', async (t) => {

@@ -31,13 +31,15 @@ export async function uploadTranscript(
     const { rows } = await sql`
       select from join_session where uuid = ${join} and erased_at is null and ${stateAllows('uploadTranscript')}
       for no key update`.execute(trx);
-    if (rows.length === 0) return false;
+    // Staff may have rejected the proof for good while the bytes came. It is asked under the lock, which that takes, too.
+    if (rows.length === 0 || (await rejectionOf({ database: trx }, join))?.isFinal) return false;
     await insertDocument(trx, file, { kind: 'transcript', session_uuid: join, contact_id: null });
     await tellHubspot(trx, join);
     return true;
   });
   if (!isKept) {
     await deps.storage.remove(file.key);
+    await joinForUpload(deps, uuid);
     throw await refusalFor(deps, 'uploadTranscript', uuid);
   }
   return { name: file.name, size: file.sizeBytes };

@@ -6,7 +6,7 @@ import { ELIGIBILITY_FAILED } from '#core/sentences.ts';
 import { countWaiting, lockHolder, waiting } from '../../../tests/harness/locks.ts';
 import { startServerProcess } from '../../../tests/harness/serverProcess.ts';
 import { limitWith, sharedServer, startTestServer } from '../../../tests/harness/testServer.ts';
-import { tellOfGuessing } from './watchGuesses.ts';
+import { startWatchingGuesses, tellOfGuessing } from './watchGuesses.ts';
 
 /** A small limit, since each guess that is looked up has to wait for HubSpot's search budget. */
 const LIMIT = 3;
@@ -287,6 +287,30 @@ test('staff are told while codes are being guessed, once an hour, by counts and 
   await sql`update staff_notice set created_at = now() - interval '61 minutes'`.execute(server.deps.database);
   await tellOfGuessing(server.deps);
   assert.equal((await notices()).length, 2, 'it goes on');
+});
+
+test('a server that watches tells of guessing and forgets old counts, each in its time', async () => {
+  const { database } = server.deps;
+  await sql`delete from schedule where name in ('guesses', 'limit counts')`.execute(database);
+  const watch = async () => {
+    await sql`insert into limit_count (name, key, window_start, count)
+      values ('old', 'somebody', now() - interval '2 days', 1), ('wrong_code', 'somebody', now(), ${LIMIT})
+      on conflict do nothing`.execute(database);
+    await startWatchingGuesses(server.deps)();
+    const counts = await database
+      .selectFrom('limit_count')
+      .select('name')
+      .distinct()
+      .orderBy('name')
+      .execute();
+    const notices = await database.selectFrom('staff_notice').select('kind').execute();
+    return [counts.map(({ name }) => name), notices.map(({ kind }) => kind)];
+  };
+  assert.deepEqual(await watch(), [['wrong_code'], ['guessing']]);
+  await sql`delete from staff_notice`.execute(database);
+  assert.deepEqual(await watch(), [['old', 'wrong_code'], []], 'not again at once');
+  await sql`update schedule set due_at = due_at - interval '1 minute'`.execute(database);
+  assert.deepEqual(await watch(), [['old', 'wrong_code'], ['guessing']], 'counts are forgotten hourly');
 });
 
 for (const [what, guesses, isTold] of [

@@ -132,6 +132,20 @@ test('what HubSpot told of a contact is not overwritten by an import', async () 
   assert.equal(profile.firstName, 'From HubSpot');
 });
 
+test('what an import told of a contact stays, and a later one fills what was missing', async () => {
+  await take(file(HEADER, 'FILL1,402,Ada,,ada@example.com,'));
+  await take(file(HEADER, 'FILL2,402,Other,Lovelace,other@example.com,'));
+  const { profile, email } = await database
+    .selectFrom('contact')
+    .select(['profile', 'email'])
+    .where('id', '=', '402')
+    .executeTakeFirstOrThrow();
+  assert.deepEqual(
+    [profile.firstName, profile.lastName, profile.email, email],
+    ['Ada', 'Lovelace', 'ada@example.com', 'ada@example.com'],
+  );
+});
+
 test("a code given twice in one file is named, and stays the first one's", async () => {
   const report = await take(file(HEADER, 'TWICE,501,,,,', 'twice,502,,,,'));
   assert.deepEqual(report.faults, [{ line: 3, text: 'the code TWICE is already on line 2.' }]);

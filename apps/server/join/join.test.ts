@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { sql } from 'kysely';
 import { changeSociety } from '../../../tests/harness/changeSociety.ts';
 import { details, orderingJoin, paidJoin, startJoin } from '../../../tests/harness/steps.ts';
-import { limitWith, sharedServer, startTestServer } from '../../../tests/harness/testServer.ts';
+import { type Client, limitWith, sharedServer, startTestServer } from '../../../tests/harness/testServer.ts';
 
 const server = await sharedServer();
 
@@ -48,21 +48,24 @@ test('a school code starts as many joins as are asked for, prefilled with the sc
   assert.equal(college.data.programme, 'undergraduate', "the invitation's");
 });
 
-test("a personal code or its contact's link continues the open join of this browser, with what was entered", async () => {
-  const client = server.client();
-  const uuid = await startJoin(client, 'HONOR102');
-  await client.call('submitDetails', { params: { uuid }, body: details({ city: 'Round Rock' }) });
-  await client.call('setMembership', { params: { uuid }, body: { membershipId: 1 } });
-  await client.call('setCustomDonation', { params: { uuid }, body: { amount: 7.5 } });
-  assert.equal(await startJoin(client, 'HONOR102'), uuid);
-  assert.equal((await client.call('initJoin', { params: { id: '102' }, body: {} })).data.uuid, uuid);
-  assert.equal((await client.call('getContact', { params: { uuid } })).data.city, 'Round Rock');
-  const { products } = (await client.call('getCheckoutDetails', { params: { uuid } })).data;
-  assert.deepEqual(
-    products.map(({ price }) => price),
-    ['65.00', '7.50'],
-  );
-});
+const byCode = (client: Client) => startJoin(client, 'HONOR102');
+const byLink = async (client: Client) =>
+  (await client.call('initJoin', { params: { id: '102' }, body: {} })).data.uuid;
+for (const [what, begin] of Object.entries({ code: byCode, link: byLink }))
+  test(`a personal code or its contact's link continues the join that a ${what} began in this browser, with what was entered`, async () => {
+    const client = server.client();
+    const uuid = await begin(client);
+    await client.call('submitDetails', { params: { uuid }, body: details({ city: 'Round Rock' }) });
+    await client.call('setMembership', { params: { uuid }, body: { membershipId: 1 } });
+    await client.call('setCustomDonation', { params: { uuid }, body: { amount: 7.5 } });
+    assert.deepEqual([await byCode(client), await byLink(client)], [uuid, uuid]);
+    assert.equal((await client.call('getContact', { params: { uuid } })).data.city, 'Round Rock');
+    const { products } = (await client.call('getCheckoutDetails', { params: { uuid } })).data;
+    assert.deepEqual(
+      products.map(({ price }) => price),
+      ['65.00', '7.50'],
+    );
+  });
 
 test('another browser, another contact, a checkout link and Start Over begin a join of their own', async () => {
   const client = server.client();

@@ -139,7 +139,7 @@ async function startByCode(
   const attempt: CodeAttempt = { code, addressHash };
   // Joins by a personal code are limited. A school's code is meant to be shared, so joins by it are not.
   const codeUnderLimit =
-    origin === 'invite' ? joinsUnderLimit(deps, 'contact_id', contactId!) : sql<boolean>`true`;
+    origin === 'invite' ? joinsUnderLimit(deps, 'contact_id', presentId(contactId!)) : sql<boolean>`true`;
   const isOpen = sql`code = ${code} and contact_id is not distinct from ${contactId === null ? null : presentId(contactId)} and ${IS_IN_DATE}`;
   return startOrRefuse(
     deps,
@@ -220,7 +220,11 @@ async function startOrRefuse(
   throw found.is_member ? new Refusal(409, ALREADY_MEMBER) : tooMany(deps);
 }
 
-function joinsUnderLimit(deps: Deps, column: 'address_hash' | 'contact_id', value: string) {
+function joinsUnderLimit(
+  deps: Deps,
+  column: 'address_hash' | 'contact_id',
+  value: string | RawBuilder<string>,
+) {
   const limit =
     column === 'address_hash' ? deps.config.limits?.joinsPerAddress : deps.config.limits?.joinsPerCode;
   if (!limit) return sql<boolean>`true`;

@@ -70,6 +70,21 @@ test('a letter that was given up after days is tried for days again', async (t) 
   );
 });
 
+test('a code that was refused is not sent when it has expired meanwhile', async (t) => {
+  const { uuid } = await paidJoin(server, server.client());
+  const { rows } = await sql<{ id: string }>`
+    insert into letter (kind, session_uuid, occasion, refusal, due_at, next_try_at)
+    values ('code', ${uuid}, 'salt', '550', now() - interval '16 minutes', now()) returning id`.execute(
+    server.background,
+  );
+  assert.match((await operator(t, 'letters', 'retry', rows[0]!.id)).out, /^1 will be sent again/);
+  await sendDue(server.deps, server.deps.config.mail!);
+  assert.match(
+    (await operator(t, 'letters', 'list', uuid)).out,
+    new RegExp(`${rows[0]!.id}  code  withdrawn`),
+  );
+});
+
 test('staff stop the reminders of an email that asks them to, and undo it', async (t) => {
   const stops = async () => (await sql`select from reminder_stop`.execute(server.background)).rows.length;
   assert.equal((await operator(t, 'letters', 'stop', ' Jordan.Rivera@example.com')).code, 0);

@@ -111,9 +111,10 @@ export const lettersRetryCommand: Command = {
   summary: 'Send again what was refused, after its cause is mended. One that was sent is not sent again.',
   async run([which, ...more], { database }) {
     if (!which || more.length > 0 || !(which === 'all' || isUuid(which))) return misused(lettersRetryCommand);
-    // The five days of tries begin again.
+    // The five days of tries begin again. The minutes of a code do not: one that has expired is withdrawn.
     const { rows } = await sql`
-      update letter set refusal = null, attempts = 0, due_at = now(), next_try_at = now()
+      update letter set refusal = null, attempts = 0, next_try_at = now(),
+        due_at = case when kind = 'code' then due_at else now() end
       where refusal is not null and sent_at is null ${which === 'all' ? sql`` : sql`and id = ${which}`} returning id`.execute(
       database,
     );

@@ -45,6 +45,30 @@ test('every letter has no gap, no remote picture and no script, and fits a phone
   }
 });
 
+test('two letters have one Message-ID when they are of one kind, join and occasion, and in no other case', () => {
+  const idOf = (change: Partial<Letter>, kind: Letter['kind'] = 'proof-due', environment = 'live') =>
+    compose({ ...writing, environment }, sampleLetter(kind, change), sampleNow)!.messageId;
+  const letter = { sessionUuid: '00000000-0000-4000-8000-000000000001', occasion: 'pi_1 14' };
+  const again = {
+    ...letter,
+    id: 'another row',
+    attempts: 7,
+    dueAt: new Date(0),
+    emails: ['new@example.com'],
+  };
+  assert.equal(idOf(again), idOf(letter), 'sent again, as after a restore');
+  const all = [
+    idOf(letter),
+    idOf({ ...letter, occasion: 'pi_1 5' }),
+    idOf({ ...letter, sessionUuid: '00000000-0000-4000-8000-000000000002' }),
+    idOf({ ...letter, sessionUuid: null }),
+    idOf({ occasion: 'pi_1 5', sessionUuid: null }),
+    idOf(letter, 'portal'),
+    idOf(letter, 'proof-due', 'staging'),
+  ];
+  assert.equal(new Set(all).size, all.length);
+});
+
 test('text and HTML of a letter say the same', () => {
   for (const { kind, mail } of sampleMails()) {
     const html = wordsOf(mail.html);

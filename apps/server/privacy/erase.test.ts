@@ -16,7 +16,7 @@ import { followPayment } from '../refunds/followPayment.ts';
 import { reconcile } from '../settlement/reconcile.ts';
 import { personEraseCommand } from './eraseCommand.ts';
 
-const server = await sharedServer({}, { hubspotLimits: 'off' });
+const server = await sharedServer({ LIMITS: 'on' }, { hubspotLimits: 'off' });
 const { deps } = server;
 
 /** Returns each place that contains one of these texts: columns of the database as `table.column`, and files of the data folder. */
@@ -53,8 +53,8 @@ const person = {
   address1: '77 Wanderlust Terrace',
   city: 'Xanaduville',
   zipcode: '59901',
-  personalEmail: 'zebulonia.q@example.org',
-  schoolEmail: 'zq@lyceum.example.edu',
+  personalEmail: 'Zebulonia.Q@Example.org',
+  schoolEmail: 'ZQ@lyceum.example.edu',
   highSchoolName: 'Lyceum of Nowhere',
 };
 const texts = [...Object.values(person), 'zebulonia-resume', 'zebulonia-transcript', 'Quix'];
@@ -129,6 +129,10 @@ test('after a whole join is erased, nothing that names its person is left anywhe
     deps.database,
   );
   assert.ok((await placesOf(texts)).length > 15, 'it is everywhere before');
+  const counted = (await placesOf([person.personalEmail, '127.0.0.1'])).filter((place) =>
+    /^limit_count|127/.test(place),
+  );
+  assert.deepEqual(counted, [], 'limits are counted by hashes');
 
   const shown = await runCommand(t, server, personEraseCommand, [person.personalEmail, '--dry-run']);
   assert.equal(shown.code, 0);
@@ -151,6 +155,10 @@ test('after a whole join is erased, nothing that names its person is left anywhe
   ]);
   assert.equal(code, 0, out);
   assert.deepEqual(await placesOf(texts), []);
+  const left = await sql`select from limit_count where name = 'pass links by email'`.execute(deps.database);
+  assert.equal(left.rows.length, 0, 'nor by a hash');
+  const mirrored = await sql`select from contact where id = ${own[0]!.id}`.execute(deps.database);
+  assert.equal(mirrored.rows.length, 0, 'nothing else refers to the contact');
   for (const text of texts) assert.ok(!out.toLowerCase().includes(text.toLowerCase()), text);
   assert.ok(out.endsWith(readFileSync(to, 'utf8')) && statSync(to).mode % 0o1000 === 0o600);
   assert.deepEqual(

@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import { pathOf } from '#contract/calls.ts';
-import { deliver, editAtHubspot } from '../../../tests/harness/deliver.ts';
+import { deliver, editAtHubspot, newContact } from '../../../tests/harness/deliver.ts';
 import { pdf } from '../../../tests/harness/documents.ts';
 import { askHubspot, control } from '../../../tests/harness/providers.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
@@ -576,10 +576,37 @@ test('a contact that a join only shared an email with stays when the join is era
   assert.deepEqual((await findPerson(deps, shared)).contacts, [id]);
 });
 
+test('contacts with another email that the joins of an email name are told as staying: they alone, in their order', async () => {
+  const email = 'of.several.contacts@example.com';
+  const beginBy = async (id: string | null, personalEmail: string) => {
+    const client = server.client();
+    const { uuid } = id
+      ? (await client.call('initJoin', { params: { id }, body: {} })).data
+      : (await client.call('initiateSchoolJoin', { body: { invitationCode: 'LINCOLN2026' } })).data;
+    assert.equal(
+      (await client.call('submitDetails', { params: { uuid }, body: details({ personalEmail }) })).status,
+      200,
+    );
+    return uuid;
+  };
+  const other = 'of.another@example.com';
+  const [mine, theirs] = [await newContact(server, email), await newContact(server, other)];
+  const joins = [
+    await beginBy('104', email),
+    await beginBy('102', email),
+    await beginBy(mine, email),
+    await beginBy(null, email),
+  ];
+  await beginBy(theirs, other);
+  const found = await findPerson(deps, email);
+  assert.deepEqual(found.joins, joins.toSorted());
+  assert.deepEqual([found.contacts, found.others], [[mine], ['102', '104']]);
+});
+
 test('who owns an email that somebody mistyped, and corrected, is given and ends nothing of that person', async (t) => {
   const [slip, right] = ['jordan.riviera@example.com', 'jordan.rivera.own@example.com'];
   const client = server.client();
-  const uuid = await orderingJoin(client, undefined, { personalEmail: slip });
+  const uuid = await orderingJoin(client, undefined, { personalEmail: 'Jordan.Riviera@Example.com' });
   const { id } = await openIntent(client, uuid);
   assert.ok(await cancelIntent(deps, id));
   await client.call('sendPassLinks', { body: { email: slip } });
@@ -600,9 +627,8 @@ test('who owns an email that somebody mistyped, and corrected, is given and ends
   assert.match(erased.out, /Gone: the email itself, in .* of joins that have another one/);
   assert.equal((await client.call('getWelcome', { params: { uuid } })).data.firstName, 'Jordan');
   const { rows } = await sql`
-    select from letter where email = ${slip} union all select from payment where receipt_email = ${slip}`.execute(
-    deps.database,
-  );
+    select from letter where lower(email) = ${slip}
+    union all select from payment where lower(receipt_email) = ${slip}`.execute(deps.database);
   assert.equal(rows.length, 0);
   assert.match((await erase(t, slip)).out, /Nothing has come since/);
 });

@@ -128,22 +128,23 @@ test('paid joins lose their person after their days, unless something of them is
   assert.deepEqual(await forgetAll(), none, 'once');
 });
 
-test('the files at HubSpot of a join that lost its person are deleted when that is asked for later', async (t) => {
-  const client = server.client();
-  const { uuid } = await paidJoin(server, client, undefined, { personalEmail: 'Attached@example.com' });
-  await uploaded(client, uuid);
-  await sql`update document set review = 'accepted', reviewed_at = now(), crm_file_id = '77' where session_uuid = ${uuid}`.execute(
-    deps.database,
-  );
-  await age(uuid, 401);
-  changeSociety(t, server, all);
-  assert.deepEqual(await forgetAll(), { ...none, paid: 1 });
-  const erased: string[] = [];
-  t.mock.method(server.hubspot, 'eraseFile', async (id: string) => void erased.push(id));
-  const args = ['attached@example.com', '--yes', '--hubspot'];
-  assert.equal((await runCommand(t, server, personEraseCommand, args)).code, 0);
-  assert.deepEqual(erased, ['77']);
-});
+for (const email of ['personalEmail', 'schoolEmail'] as const)
+  test(`the files at HubSpot of a join that lost its person are deleted when that is asked for later by its ${email}`, async (t) => {
+    const client = server.client();
+    const { uuid } = await paidJoin(server, client, undefined, { [email]: `Attached.${email}@example.com` });
+    await uploaded(client, uuid);
+    await sql`update document set review = 'accepted', reviewed_at = now(), crm_file_id = '77' where session_uuid = ${uuid}`.execute(
+      deps.database,
+    );
+    await age(uuid, 401);
+    changeSociety(t, server, all);
+    assert.deepEqual(await forgetAll(), { ...none, paid: 1 });
+    const erased: string[] = [];
+    t.mock.method(server.hubspot, 'eraseFile', async (id: string) => void erased.push(id));
+    const args = [`attached.${email.toLowerCase()}@example.com`, '--yes', '--hubspot'];
+    assert.equal((await runCommand(t, server, personEraseCommand, args)).code, 0);
+    assert.deepEqual(erased, ['77']);
+  });
 
 test('the file of a transcript goes after the decision, and the decision stays', async (t) => {
   const client = server.client();

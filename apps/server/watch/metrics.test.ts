@@ -114,6 +114,50 @@ test('every queue shows how much waits and for how long, whoever else looks mean
   assert.ok(number(later, 'induct_reconciliation_age_seconds') >= 3600);
 });
 
+test('what was done, was refused or is due later is in no queue', async (t) => {
+  const { scrape } = await watched(t);
+  const { uuid, intentId } = await paidJoin(server, server.client());
+  const documents = [
+    "crm_note_id = '1'",
+    "crm_refusal = 'no'",
+    "review = 'rejected', reason = 'unreadable', reviewed_at = now()",
+  ];
+  const letters = [
+    'sent_at = now()',
+    "refusal = 'no'",
+    'withdrawn_at = now()',
+    "due_at = now() + interval '2 hours'",
+  ];
+  const statements = [
+    'delete from pass_request',
+    'delete from refund',
+    'delete from event_retry',
+    'delete from document',
+    'delete from letter where due_at <= now()',
+    'update contact set fill_at = null',
+    "update join_session set crm_refusal = 'no', crm_revision = profile_revision - 1",
+    `update join_session set crm_refusal = null, crm_revision = profile_revision, hubspot_contact_id = '992', owns_hubspot_contact = true where uuid = '${uuid}'`,
+    `insert into document (id, kind, session_uuid, name, media_type, size_bytes, sha256, storage_key)
+      select gen_random_uuid(), 'transcript', '${uuid}', 'a.pdf', 'application/pdf', 1, '', 'key ' || n from generate_series(0, 2) as n`,
+    ...documents.map((done, index) => `update document set ${done} where storage_key = 'key ${index}'`),
+    `insert into letter (kind, session_uuid, occasion, due_at, next_try_at) select 'link', '${uuid}', n, now(), now() from generate_series(0, 3) as n`,
+    ...letters.map(
+      (done, index) => `update letter set ${done} where kind = 'link' and occasion = '${index}'`,
+    ),
+    `insert into refund (intent_id, amount_cents, reason, status) values ('${intentId}', 1, 'requested', 'pending')`,
+    "insert into event_retry (id, event, attempts, next_try_at) values ('evt_2', '{}', 0, now())",
+  ];
+  for (const statement of statements) await sql.raw(statement).execute(server.deps.database);
+  const page = await scrape();
+  const sizes = samplesOf(page).filter(({ series }) => series.startsWith('induct_queue_size'));
+  assert.equal(sizes.length, 7);
+  assert.deepEqual(
+    sizes.filter(({ value }) => value !== 0),
+    [],
+  );
+  assert.equal(sampleOf(page, 'induct_letters_refused'), 1);
+});
+
 test('all scrapers together cost the database one statement in ten seconds', async (t) => {
   // A server without other calls: the shared server may still be writing after an answer.
   const idle = await startTestServer();
