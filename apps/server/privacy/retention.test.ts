@@ -132,6 +132,8 @@ for (const email of ['personalEmail', 'schoolEmail'] as const)
   test(`the files at HubSpot of a join that lost its person are deleted when that is asked for later by its ${email}`, async (t) => {
     const client = server.client();
     const { uuid } = await paidJoin(server, client, undefined, { [email]: `Attached.${email}@example.com` });
+    const other = `another.${email}@example.com`;
+    await orderingJoin(server.client(), undefined, { personalEmail: other });
     await uploaded(client, uuid);
     await sql`update document set review = 'accepted', reviewed_at = now(), crm_file_id = '77' where session_uuid = ${uuid}`.execute(
       deps.database,
@@ -141,9 +143,10 @@ for (const email of ['personalEmail', 'schoolEmail'] as const)
     assert.deepEqual(await forgetAll(), { ...none, paid: 1 });
     const erased: string[] = [];
     t.mock.method(server.hubspot, 'eraseFile', async (id: string) => void erased.push(id));
-    const args = [`attached.${email.toLowerCase()}@example.com`, '--yes', '--hubspot'];
-    assert.equal((await runCommand(t, server, personEraseCommand, args)).code, 0);
-    assert.deepEqual(erased, ['77']);
+    const erase = async (whose: string) =>
+      (await runCommand(t, server, personEraseCommand, [whose, '--yes', '--hubspot'])).code;
+    assert.deepEqual([await erase(other), erased], [0, []], "another person's erasure");
+    assert.deepEqual([await erase(`attached.${email.toLowerCase()}@example.com`), erased], [0, ['77']]);
   });
 
 test('the file of a transcript goes after the decision, and the decision stays', async (t) => {
