@@ -1,4 +1,4 @@
-import type { ProductType } from './product.ts';
+import { isMembershipType, type MembershipType, type ProductType } from './product.ts';
 
 /**
  * A line of an order, with the name and price (cents) of the day on which it was added. A snapshot keeps the line as it was paid.
@@ -8,6 +8,11 @@ export interface OrderLine {
   type: ProductType;
   name: string;
   priceCents: number;
+}
+
+/** Whether a line is the order's membership or upgrade. */
+export function isMembershipLine(line: OrderLine): line is OrderLine & { type: MembershipType } {
+  return isMembershipType(line.type);
 }
 
 /** A line of an open order. Its number is the revision of the order that added it, so no number is used twice. */

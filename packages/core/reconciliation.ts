@@ -1,7 +1,6 @@
 import { assignCommand, isUnassigned } from './dashboardRefunds.ts';
 import { displayPrice } from './money.ts';
-import type { OrderLine } from './orderLine.ts';
-import { isMembershipType, type MembershipType } from './product.ts';
+import { isMembershipLine, type OrderLine } from './orderLine.ts';
 import {
   type Dispute,
   type GivenBack,
@@ -199,10 +198,6 @@ export function differencesOf(sides: Sides, graceMinutes: number): Difference[] 
   if (!isDone)
     add('session', `It is paid; its join says ${sides.kind === 'join' ? session.state : session.upgrade}.`);
   return found;
-}
-
-function isMembershipLine(line: OrderLine): line is OrderLine & { type: MembershipType } {
-  return isMembershipType(line.type);
 }
 
 function sumOf(refunds: readonly GivenBack[]): number {

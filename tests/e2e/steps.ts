@@ -12,8 +12,8 @@ export const heading = (page: Page, name: string | RegExp) =>
 export const field = (page: Page, label: string) => page.getByRole('textbox', { name: label });
 
 /**
- * Lets an installed clock run, a second at a time, until the check holds. One `runFor` may come too early: React shows a text before
- * it runs the effect that starts the text's timer.
+ * Lets an installed clock run, a second at a time, until the check holds. One `runFor` may come too early: React shows a text
+ * before it runs the effect that starts the text's timer.
  */
 export async function runClockUntil(page: Page, holds: () => Promise<boolean>): Promise<void> {
   await expect

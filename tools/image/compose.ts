@@ -29,7 +29,9 @@ export function readEnv(path: string, all = false): Record<string, string> {
   return Object.fromEntries([...lines].map(([, name, value]) => [name!, value!]));
 }
 
-/** A compose file with the values of `env` in it, as compose puts them: `${NAME}`, `${NAME:-otherwise}`, `${NAME:?what is missing}`. */
+/**
+ * A compose file with the values of `env` in it, as compose puts them: `${NAME}`, `${NAME:-otherwise}`, `${NAME:?what is missing}`.
+ */
 export function readCompose(path: string, env: Record<string, string>): Compose {
   const text = readFileSync(join(root, path), 'utf8').replaceAll(
     /\$\{(\w+)(?::([-?])([^}]*))?\}/g,

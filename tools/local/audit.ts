@@ -12,7 +12,8 @@ import {
 
 /**
  * `npm run audit`: checks the licences of all packages in the lockfile, and the known vulnerabilities of those that run. The
- * licences need no network; `--list` prints which package has which. If the vulnerabilities cannot be fetched, the command says so and passes.
+ * licences need no network; `--list` prints which package has which. If the vulnerabilities cannot be fetched, the command says so
+ * and passes.
  */
 const root = resolve(import.meta.dirname, '../..');
 const {

@@ -42,7 +42,9 @@ export function licenceFaults(
   return [...faults];
 }
 
-/** Returns a line for each licence, the most frequent first: its SPDX expression, and the packages that have it with their versions. */
+/**
+ * Returns a line for each licence, the most frequent first: its SPDX expression, and the packages that have it with their versions.
+ */
 export function licenceList({ packages }: Lockfile): string[] {
   const byLicence = new Map<string, Set<string>>();
   for (const [path, { name, version, license = 'no licence named', link }] of Object.entries(packages)) {

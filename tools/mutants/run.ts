@@ -30,8 +30,8 @@ import { sqlMutants, templatesIn, withMutant } from './sql.ts';
 
 /**
  * `npm run test:mutants`: small faults, one at a time, in core's rules and in the server, by StrykerJS, and in the server's SQL,
- * which StrykerJS does not read. What no test catches is told, unless accepted.json says why it changes nothing. Exit status 1 when there is such a survivor, when a
- * mutant could not be run, or when accepted.json is out of date.
+ * which StrykerJS does not read. What no test catches is told, unless accepted.json says why it changes nothing. Exit status 1 when
+ * there is such a survivor, when a mutant could not be run, or when accepted.json is out of date.
  */
 const here = import.meta.dirname;
 const root = resolve(here, '../..');
@@ -85,7 +85,9 @@ const scopes = {
 } as const;
 type Scope = keyof typeof scopes;
 
-/** String literals are not changed: a misspelt state does not compile, and the browser tests check the sentences that people read. */
+/**
+ * String literals are not changed: a misspelt state does not compile, and the browser tests check the sentences that people read.
+ */
 const excludedMutations = ['StringLiteral'];
 
 const { values, positionals } = parseArgs({

@@ -107,8 +107,8 @@ export async function moveContacts(
   const merged = sql`json_to_recordset(${JSON.stringify(merges)}::json) as merged (old text, present text)`;
   // The mirror may not yet have a contact that a join has just created.
   await sql`insert into contact (id) select present from ${merged} on conflict do nothing`.execute(trx);
-  // Join sessions are locked before the rows that belong to them, as a payment does, and in the order of their uuids, as whoever locks
-  // several joins does, so that there is no deadlock.
+  // Join sessions are locked before the rows that belong to them, as a payment does, and in the order of their uuids, as whoever
+  // locks several joins does, so that there is no deadlock.
   await sql`
     select from join_session
     where contact_id in (select old from ${merged}) or hubspot_contact_id in (select old from ${merged})

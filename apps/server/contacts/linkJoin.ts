@@ -13,9 +13,10 @@ export class NotLinkable extends Error {}
 /**
  * Gives a paid join that named nobody to a contact, because staff know that they are the same person: all of the join is written to
  * that contact, as if an invitation had named it. Purchases made since by links to the contact that the join had created move too.
- * Refused when the join's membership has ended, or when the contact is a member by something other than a join with the same email: a
- * refund of the join would then end a membership that it did not begin. Returns the contact that the join was written into before, for {@link takeBack}. Call it
- * only while nothing is sent to HubSpot (fence.ts): a push that is running would note the old contact.
+ * Refused when the join's membership has ended, or when the contact is a member by something other than a join with the same email:
+ * a refund of the join would then end a membership that it did not begin. Returns the contact that the join was written into
+ * before, for {@link takeBack}. Call it only while nothing is sent to HubSpot (fence.ts): a push that is running would note the old
+ * contact.
  */
 export async function linkJoin(deps: Deps, uuid: string, given: string): Promise<LeftContact | null> {
   const found = await deps.contacts.refresh(given);
@@ -85,7 +86,8 @@ export async function linkJoin(deps: Deps, uuid: string, given: string): Promise
       update join_session set contact_id = ${contactId}, hubspot_contact_id = null, owns_hubspot_contact = null, crm_known = '{}', crm_refusal = null, crm_attempts = 0,
         ${hubspotIsToHear}, updated_at = now()
       where ${isMoving('uuid')}`.execute(trx);
-    // What HubSpot says that the old contact has paid must not include the joins that move away: its other paid joins are sent again.
+    // What HubSpot says that the old contact has paid must not include the joins that move away: its other paid joins are sent
+    // again.
     await sql`
       update join_session set ${hubspotIsToHear} where ${paidJoinsOf(sql`${before}`)}`.execute(trx);
     if (before === null) return null;

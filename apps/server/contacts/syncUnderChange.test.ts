@@ -61,7 +61,8 @@ test('a sync loses nobody who changes while it reads, wherever it is', async () 
     ...hubspot,
     async changedContacts(...args) {
       const page = await hubspot.changedContacts(...args);
-      // Changes contacts that were already read, and one at the edge of the page. They move to the end of the list, and all others move up.
+      // Changes contacts that were already read, and one at the edge of the page. They move to the end of the list, and all others
+      // move up.
       if (pages++ < 2) await rename([...ids.slice(pages * 7, pages * 7 + 5), edgeOf(page)], 'Twice');
       return page;
     },

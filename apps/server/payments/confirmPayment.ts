@@ -1,8 +1,8 @@
 import { sql, type Transaction } from 'kysely';
 import { confirmationOf, type MadeAgain, type PaymentFacts } from '#core/confirmation.ts';
 import { displayPrice } from '#core/money.ts';
-import type { OrderLine } from '#core/orderLine.ts';
-import { isMembershipType, type ProductType } from '#core/product.ts';
+import { isMembershipLine, type OrderLine } from '#core/orderLine.ts';
+import type { ProductType } from '#core/product.ts';
 import { isHeld, type MembershipStanding } from '#core/refunds.ts';
 import { hubspotIsToHear } from '../contacts/tellHubspot.ts';
 import type { Deps } from '../deps.ts';
@@ -263,7 +263,8 @@ async function writeOtherAmount(
   shownCents: number,
 ): Promise<void> {
   await recordSuccess(trx, intent, shown, 'duplicate');
-  await promiseRefund(trx, { intentId: intent.id, amountCents: keptCents(intent), reason: 'unconfirmed' });
+  const amountCents = keptCents(intent);
+  if (amountCents > 0) await promiseRefund(trx, { intentId: intent.id, amountCents, reason: 'unconfirmed' });
   await tellStaff(
     trx,
     shown.uuid,
@@ -364,10 +365,4 @@ async function tellOfOthers(
       'member_already',
       `Join ${uuid} was paid, while HubSpot already said that its contact ${contact_id} is a member. If they paid twice, give this join back, and set the status in HubSpot again afterwards: npm run operator -- refund ${uuid} --upgrade --items all`,
     );
-}
-
-function isMembershipLine(
-  line: OrderLine,
-): line is OrderLine & { type: 'membership' | 'membership_upgrade' } {
-  return isMembershipType(line.type);
 }

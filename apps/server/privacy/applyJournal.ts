@@ -61,8 +61,9 @@ async function emailsByHash(database: Database): Promise<Map<string, string>> {
 }
 
 /**
- * Erases what one entry names, and its `email` where the database has that. Returns whether the database still had any of that. What came after the entry stays: its person may
- * have joined again, and HubSpot, if it was not asked to erase the contact, may have sent it again.
+ * Erases what one entry names, and its `email` where the database has that. Returns whether the database still had any of that.
+ * What came after the entry stays: its person may have joined again, and HubSpot, if it was not asked to erase the contact, may
+ * have sent it again.
  */
 async function applyEntry(
   deps: Deps,

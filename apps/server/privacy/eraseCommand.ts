@@ -86,8 +86,8 @@ export const personEraseCommand: Command = {
 };
 
 /**
- * Asks HubSpot about the contacts that this person's joins name and that have another email as far as the mirror knows: what a join has
- * told HubSpot is not in the mirror yet. Returns false when HubSpot does not answer.
+ * Asks HubSpot about the contacts that this person's joins name and that have another email as far as the mirror knows: what a join
+ * has told HubSpot is not in the mirror yet. Returns false when HubSpot does not answer.
  */
 async function lookAtOthers(
   { database, society }: Deps,

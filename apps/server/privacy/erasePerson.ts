@@ -104,8 +104,9 @@ async function eraseHere(
 }
 
 /**
- * Removes this email from requests for links, and from rows of joins that stay because they have another email. Letters that were sent
- * stay without it, since they would otherwise be sent again. With `before`, anything newer stays as it is. Returns how many rows had it.
+ * Removes this email from requests for links, and from rows of joins that stay because they have another email. Letters that were
+ * sent stay without it, since they would otherwise be sent again. With `before`, anything newer stays as it is. Returns how many
+ * rows had it.
  */
 export async function forgetEmail(
   trx: Kysely<Tables>,
@@ -124,7 +125,9 @@ export async function forgetEmail(
   return rows;
 }
 
-/** Removes the notices to staff that contain one of these emails or names. With `before`, newer ones stay. Returns how many went. */
+/**
+ * Removes the notices to staff that contain one of these emails or names. With `before`, newer ones stay. Returns how many went.
+ */
 export async function forgetNotices(
   trx: Kysely<Tables>,
   texts: readonly string[],

@@ -27,8 +27,8 @@ export interface Person {
 }
 
 /**
- * Whether a contact was created by another join than these (an array of uuids): its joiner once mistyped the email and then corrected
- * it.
+ * Whether a contact was created by another join than these (an array of uuids): its joiner once mistyped the email and then
+ * corrected it.
  */
 export function isOfAnother(contactId: RawBuilder<unknown>, joins: RawBuilder<unknown>): RawBuilder<boolean> {
   return sql<boolean>`exists (

@@ -108,7 +108,9 @@ function holdOpen(
   });
   return { reached: reached.promise, release: gate.resolve };
 }
-/** Erases a person while a round of work is held in a call. Asserts that the erasure waits for it, and that no other round begins. */
+/**
+ * Erases a person while a round of work is held in a call. Asserts that the erasure waits for it, and that no other round begins.
+ */
 async function eraseMeanwhile(
   t: TestContext,
   {

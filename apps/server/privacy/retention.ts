@@ -82,8 +82,8 @@ export class NotAllRemoved extends Error {
 
 /**
  * Removes what is past its time, each join in a transaction of its own, by the same code that erases a person: at most `most` of
- * each stage. Returns how many of each stage went. What cannot be removed holds up nothing else; {@link NotAllRemoved} is thrown at the
- * end. {@link tellStripe} is to be called afterwards, in any case.
+ * each stage. Returns how many of each stage went. What cannot be removed holds up nothing else; {@link NotAllRemoved} is thrown at
+ * the end. {@link tellStripe} is to be called afterwards, in any case.
  */
 export async function applyRetention(deps: Deps, most = MOST): Promise<Record<Stage, number>> {
   const counts: Record<Stage, number> = { abandoned: 0, rejected: 0, paid: 0, documents: 0 };
@@ -161,8 +161,8 @@ export function startForgetting(deps: Deps): () => Promise<void> {
 }
 
 /**
- * Runs once a day, in one of all processes. Logs what went, as numbers only. Stripe is asked each time to forget what is due. Returns
- * whether more is past its time.
+ * Runs once a day, in one of all processes. Logs what went, as numbers only. Stripe is asked each time to forget what is due.
+ * Returns whether more is past its time.
  */
 export async function forgetNightly(deps: Deps, most = MOST): Promise<boolean> {
   const isOn = stages.some((stage) => beforeOf(deps, stage) !== null);

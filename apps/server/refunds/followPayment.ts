@@ -288,9 +288,9 @@ async function decidedBefore(
 }
 
 /**
- * Keeps refunds that are due, and that Stripe has not made, from giving back again what has just gone back outside Induct. Of a payment
- * that bought nothing (`isReturn`) the rest stays due. Other refunds are cancelled, and staff decide what is still owed: what the
- * refund from outside was for is not certain.
+ * Keeps refunds that are due, and that Stripe has not made, from giving back again what has just gone back outside Induct. Of a
+ * payment that bought nothing (`isReturn`) the rest stays due. Other refunds are cancelled, and staff decide what is still owed:
+ * what the refund from outside was for is not certain.
  */
 async function dropDue(
   trx: Kysely<Tables>,

@@ -22,8 +22,8 @@ import { catchUpOnEvents } from '../settlement/catchUp.ts';
 import { keepReconciliation, reconcile } from '../settlement/reconcile.ts';
 import { serveMetrics } from './serveMetrics.ts';
 
-// Makes the cause of each alert: a server is scraped before and after something goes wrong. Then Prometheus's own tool evaluates the
-// rules for a day on which that goes on.
+// Makes the cause of each alert: a server is scraped before and after something goes wrong. Then Prometheus's own tool evaluates
+// the rules for a day on which that goes on.
 
 const ops = join(import.meta.dirname, '../../../ops');
 const alertsFile = join(ops, 'alerts.yaml');
@@ -56,7 +56,9 @@ interface Cause {
   fires: string[];
   /** How often (minutes) counters grow; every minute without it. */
   everyMinutes?: number;
-  /** Whether the alert is about the process itself. All others ignore the process's figures: stand-ins and test run in it as well. */
+  /**
+   * Whether the alert is about the process itself. All others ignore the process's figures: stand-ins and test run in it as well.
+   */
   isOfProcess?: boolean;
   /** Makes the cause. Returns the page that a scraper then gets; null if it gets none. */
   make(): Promise<string | null>;

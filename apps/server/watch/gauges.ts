@@ -62,8 +62,8 @@ export async function readFigures({ database }: Pick<Deps, 'database'>): Promise
 
 /**
  * Registers the gauges whose values come from outside this process: from the database and the disks. While the database does not
- * answer, its gauges are left out and `induct_database_up` is 0. What was never done yet has not been done since `startedAt` (Unix time in
- * ms), when the process started.
+ * answer, its gauges are left out and `induct_database_up` is 0. What was never done yet has not been done since `startedAt` (Unix
+ * time in ms), when the process started.
  */
 export function registerGauges(
   registry: Registry,
