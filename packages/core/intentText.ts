@@ -81,7 +81,7 @@ const lineKeys = Array.from({ length: MOST_VALUES }, (_, index) =>
   index === 0 ? 'lines' : `lines_${index + 1}`,
 );
 
-/** Reads the lines that {@link lineMetadata} wrote, with names shortened as written; null when the lines are incomplete. */
+/** Reads the lines that {@link lineMetadata} wrote. Names that it shortened stay shortened. Null when the lines are incomplete. */
 export function linesOfMetadata(metadata: Readonly<Record<string, string>>): OrderLine[] | null {
   const lines = textsIn(metadata).map((text) => {
     const [, id, type, price, name] = /^(\d+) (\w+) (\d{1,9}\.\d{2}) (.*)/.exec(text) ?? [];

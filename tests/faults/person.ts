@@ -43,7 +43,7 @@ export interface Screen {
   clientSecret: string;
   intentId: string;
 }
-/** A person in the world, with what the joins that are played together share. */
+/** One join's person and world, with the ids and meeting points that it shares with the other joins of its unit. */
 export interface Run {
   world: World;
   person: Person;

@@ -65,7 +65,7 @@ test('Ctrl-C lets a call that takes its time come to its end', async (t) => {
   });
   const answered = once(upload, 'response') as Promise<[IncomingMessage]>;
   upload.write(bytes.subarray(0, bytes.length / 2));
-  // The server has answered a later request, so the first half of the upload has arrived.
+  // Once the server answers this later request, it has received the first half of the upload.
   assert.equal((await fetch(`${induct.url}/healthz`)).status, 200);
   const began = Date.now();
   const ended = induct.pressCtrlC();

@@ -150,7 +150,10 @@ export async function findUnnotedFiles(
 
 type Named = Pick<Row, 'id' | 'kind' | 'media_type' | 'first_name' | 'last_name'>;
 
-/** A unique path with the applicant's name in it. It is always the same, so that the file can be found again. */
+/**
+ * Returns a path with the applicant's name that differs for each document. One document always gets the same path, so that its file
+ * can be found again.
+ */
 function pathOf({ id, kind, media_type, first_name, last_name }: Named): string {
   const who = [first_name, last_name].filter(Boolean).join(' ').normalize('NFKD').toLowerCase();
   const plain = who

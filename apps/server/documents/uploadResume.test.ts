@@ -57,7 +57,7 @@ test('too many resumes from one address are 429 before their bytes are taken', a
   assert.equal((await leavesNothing(send)).status, 429);
 });
 
-/** Sends a resume's form with its parts in the given order. The signature is that of a link. */
+/** Returns a function that uploads a resume as a form with its parts in the given order, signed as a link for contact 102 is. */
 const resume = (...order: ('id' | 'signature' | 'file')[]) => {
   const { exp, sig } = server.deps.links.sign(
     { kind: 'resume', contactId: '102' },

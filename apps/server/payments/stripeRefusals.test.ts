@@ -332,7 +332,7 @@ interface Step {
   /** Brings the join to the step. Returns the call that meets the failure. */
   arrange(client: Client): Promise<() => Promise<Answered<never>>>;
 }
-/** The kinds of failure that a joiner's calls could treat differently. */
+/** The kinds of failure, by their names in `kinds`, that each of a joiner's calls is tested with. */
 const joinersKinds = [
   'a value without a code',
   'a key that was rolled',

@@ -74,7 +74,7 @@ export async function othersOfPayer(trx: Kysely<Tables>, uuid: string): Promise<
   return rows.map((other) => other.uuid);
 }
 
-/** Tells staff that the payer of a join holds memberships by `others` as well. Nothing is given back by itself. */
+/** Tells staff that the payer of a join also holds memberships from other joins (uuids). No money is refunded automatically. */
 export async function tellOfTwice(
   trx: Kysely<Tables>,
   uuid: string,

@@ -127,7 +127,7 @@ async function tellGivenUp(
 }
 
 async function tryOnce(deps: Deps, event: ProviderEvent): Promise<boolean> {
-  // If the row of the intent was written meanwhile, there is nothing to give up.
+  // This event is acted on only where an intent has no row ({@link giveUpUnwritten}). If its row exists by now, nothing is left to do.
   if (event.type === 'payment_intent.created' && (await writtenOf(deps, [event])).size > 0) return false;
   return act(deps, event);
 }

@@ -129,7 +129,7 @@ export async function settleMissing(
       const row = here.get(intent.id);
       if (intent.status === 'succeeded') {
         if (row?.status !== 'succeeded' && row?.status !== 'duplicate') missing.push(intent);
-        // The refunds at Stripe may be others than those in the backup.
+        // The restored rows of this payment's refunds may be out of date, so the refunds are read from Stripe again.
         else if (intent.charge?.isDisputed || intent.charge?.refundedCents || row.refunded_cents > 0)
           wentBack.push(intent.id);
       } else if (mayBePaid(intent) && !(row && isOfSameOrder(intent, row))) closing.push(intent.id);

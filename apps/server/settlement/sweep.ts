@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { UPGRADE_WINDOW_MINUTES } from '#core/specified.ts';
 import type { Deps } from '../deps.ts';
 import { cancelIntent, markCanceled } from '../payments/cancelIntent.ts';
 import { lookAtPayment } from '../payments/lookAtPayment.ts';
@@ -18,12 +19,10 @@ const BATCH = 20;
  */
 const BEGUN_MINUTES = 5;
 const IDLE_MINUTES = 60;
-/**
- * After how many hours an open intent is given up, and cancelled at Stripe. An upgrade's intent has less time, since an upgrade is
- * on offer for half an hour only.
- */
+/** After how many hours an open intent is given up, and cancelled at Stripe. */
 const ABANDONED_HOURS = 24;
-const UPGRADE_ABANDONED_HOURS = 1;
+/** The same for an upgrade's intent: twice as long as the upgrade is offered. */
+const UPGRADE_ABANDONED_HOURS = Math.ceil((2 * UPGRADE_WINDOW_MINUTES) / 60);
 /** A due refund is tried again after this many minutes, doubled with each try, up to the maximum below. */
 const REFUND_MINUTES = 2;
 const REFUND_MINUTES_AT_MOST = 360;

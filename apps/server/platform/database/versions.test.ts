@@ -67,7 +67,7 @@ async function wholeJoin(urls: readonly string[], afterwards = urls): Promise<vo
   await joiner.call('setCustomDonation', { params, body: { amount: '12.50' } });
   const paid = await payOrder(stage, joiner, uuid);
   turn = afterwards;
-  // The previous version can charge an upgrade only to a customer.
+  // The previous version can charge an upgrade only to a Customer at Stripe, so this waits until the join has one.
   await until(async () => (await customerOf(uuid)) !== '', 30_000);
   const offer = await joiner.call('getUpgradeDetails', { params });
   assert.equal(offer.data.isEligibleForUpgrade, true);

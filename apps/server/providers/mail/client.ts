@@ -27,7 +27,10 @@ export interface Mail {
 export class MailRefused extends Error {}
 /** The letter was not sent, but the server may accept it later. */
 export class MailPostponed extends Error {}
-/** No letter can be sent now. `notice` is a sentence for staff, about no single letter; null if nobody has to repair anything. */
+/**
+ * No letter can be sent now. `notice` tells staff what is wrong with the mail server or its settings; null if nobody has to repair
+ * anything.
+ */
 export class MailDown extends Error {
   readonly notice: string | null;
   constructor(message: string, notice: string | null) {
