@@ -28,7 +28,7 @@ export interface Join {
   intent?: { id: string; clientSecret: string };
 }
 
-/** The numbers by which a step decides what it does. A shrunk walk chooses the first of each list, and no rarity. */
+/** The numbers by which a step decides what it does, one for each decision. */
 export class Choices {
   readonly #numbers: number[];
 

@@ -12,41 +12,40 @@ import { reconcile } from './reconcile.ts';
 
 const isLong = process.env.TEST_LENGTH === 'long';
 const SEED = Number(process.env.SEED ?? (isLong ? Math.floor(Math.random() * 1_000_000) : 1));
-const WALKS = Number(process.env.WALKS ?? (isLong ? 200 : 4));
-/** The number of one walk of the seed, which is played alone, and made shorter while it fails. */
+const WALKS = Number(process.env.WALKS ?? (isLong ? 200 : 3));
+/** The path of one walk of the seed, which is played alone, and made shorter as long as it fails. */
 const { WALK } = process.env;
+const MOST_MOMENTS = 36;
 const DAY_MS = 86_400_000;
 /** Repairs may uncover other differences, but not forever. */
 const MOST_REPAIRS = 12;
 /** What reconciling may find when everything is quiet, because staff must decide it. */
-const forStaff = [
-  'refund_unassigned',
-  'upgrade_alone',
-  'paid_anew',
-  'held_twice',
-  'rejected_held',
-  'not_returned',
-];
+const forStaff = /^(refund_unassigned|upgrade_alone|paid_anew|held_twice|rejected_held|not_returned)$/;
 
 interface Taken {
   does: StepName;
   choices: number[];
 }
 
-const choices = fc.noBias(fc.array(fc.nat({ max: 59 }), { minLength: 12, maxLength: 12 }));
-const oneStep = fc.record({ does: fc.constantFrom(...stepNames), choices });
-const stepBeside = fc.record({ does: fc.constantFrom(...besides), choices });
-/** What happens at one moment: a step, sometimes with another at the same time. */
+/** A failing walk is made shorter by leaving steps out, not by changing them. */
+const step = (...names: readonly StepName[]) =>
+  fc.noShrink(
+    fc.record({
+      does: fc.constantFrom(...names),
+      choices: fc.array(fc.nat({ max: 59 }), { minLength: 12, maxLength: 12 }),
+    }),
+  );
+/** What happens at one moment: a step; in a long run sometimes a second one beside it, so that what the two do races. */
 const moment = fc.oneof(
-  { weight: 4, arbitrary: fc.tuple(oneStep) },
-  { weight: 1, arbitrary: fc.tuple(oneStep, stepBeside) },
+  { weight: 4, arbitrary: fc.tuple(step(...stepNames)) },
+  { weight: isLong ? 1 : 0, arbitrary: fc.tuple(step(...stepNames), step(...besides)) },
 );
 
 test('after any sequence of joins, refunds, disputes, merges and faults, money, members, ledger and HubSpot agree', async (t) => {
   await fc.assert(
     fc.asyncProperty(
       fc.tuple(fc.constantFrom(...invitations), fc.constantFrom(...invitations)),
-      fc.array(moment, { minLength: 12, maxLength: 30, size: 'max' }),
+      fc.noBias(fc.array(moment, { minLength: 1, maxLength: MOST_MOMENTS, size: 'max' })),
       (known, moments) => play(t, known, moments),
     ),
     { seed: SEED, numRuns: WALK ? 1 : WALKS, ...(WALK ? { path: WALK } : { endOnFailure: true }) },
@@ -217,7 +216,7 @@ async function repair(walk: Walk): Promise<string[]> {
   for (let round = 0; round < MOST_REPAIRS; round++) {
     const [difference] = await differencesOf(walk);
     if (!difference) return [];
-    if (!forStaff.includes(difference.kind)) return [`not for staff: ${JSON.stringify(difference)}`];
+    if (!forStaff.test(difference.kind)) return [`not for staff: ${JSON.stringify(difference)}`];
     walk.tell(`reconcile: ${JSON.stringify(difference)}`);
     await walk.staffRun(typedBy(difference));
     await walk.becomeQuiet();
