@@ -196,7 +196,15 @@ export async function delivered(deps: Deps, sent: readonly Planned[]): Promise<v
       message: notice?.message,
     };
   });
-  await sql`
+  const uuids = sql`any(${rows.map(({ uuid }) => uuid)}::uuid[])`;
+  const contacts = sql`any(${rows.map(({ contact }) => contact)}::text[])`;
+  await deps.database.transaction().execute(async (trx) => {
+    await lockInOrder(
+      trx,
+      sql`uuid = ${uuids} or hubspot_contact_id = ${contacts} and owns_hubspot_contact is not true`,
+    );
+    await sql`select from contact where id = ${contacts} order by id for no key update`.execute(trx);
+    await sql`
     with sent as (
       select * from json_to_recordset(${JSON.stringify(rows)}::json)
         as sent (uuid uuid, revision integer, known jsonb, contact text, is_member boolean, is_proven_sale boolean, kind text, message text)
@@ -218,7 +226,16 @@ export async function delivered(deps: Deps, sent: readonly Planned[]): Promise<v
             select from jsonb_each_text(other.crm_known) as told where key = any(${ofProvenAlone}::text[]) and value <> ''))
     )
     update join_session set crm_revision = sent.revision, crm_known = crm_known || sent.known, crm_attempts = 0, crm_next_try_at = now()
-    from sent where join_session.uuid = sent.uuid`.execute(deps.database);
+    from sent where join_session.uuid = sent.uuid`.execute(trx);
+  });
+}
+
+/**
+ * Locks joins in the order of their uuids, and before the contacts they are written into, as a payment does: otherwise the two could
+ * wait for each other.
+ */
+async function lockInOrder(trx: Transaction<Tables>, which: RawBuilder<unknown>): Promise<void> {
+  await sql`select from join_session where ${which} order by uuid for no key update`.execute(trx);
 }
 
 /** Notes that HubSpot refuses these rows, with the reason for staff, who can send them again. */
@@ -227,10 +244,13 @@ export async function refuse(
   refused: readonly { uuid: string; reason: string }[],
 ): Promise<void> {
   if (refused.length === 0) return;
-  await sql`
-    update join_session set crm_refusal = refused.reason
-    from json_to_recordset(${JSON.stringify(refused)}::json) as refused (uuid uuid, reason text)
-    where join_session.uuid = refused.uuid`.execute(deps.database);
+  await deps.database.transaction().execute(async (trx) => {
+    await lockInOrder(trx, sql`uuid = any(${refused.map(({ uuid }) => uuid)}::uuid[])`);
+    await sql`
+      update join_session set crm_refusal = refused.reason
+      from json_to_recordset(${JSON.stringify(refused)}::json) as refused (uuid uuid, reason text)
+      where join_session.uuid = refused.uuid`.execute(trx);
+  });
 }
 
 /**
@@ -248,9 +268,7 @@ export async function noteContacts(deps: Deps, contacts: readonly ContactOfJoin[
   }));
   await deps.database.transaction().execute(async (trx) => {
     const uuids = rows.map(({ uuid }) => uuid);
-    await sql`select from join_session where uuid = any(${uuids}::uuid[]) order by uuid for no key update`.execute(
-      trx,
-    );
+    await lockInOrder(trx, sql`uuid = any(${uuids}::uuid[])`);
     const { rows: noted } = await sql<{ uuid: string; isOwn: boolean }>`
     update join_session set hubspot_contact_id = noted.contact_id, owns_hubspot_contact = noted.is_own and not exists (
         select from join_session other
@@ -281,9 +299,11 @@ async function replacedBy(
 /** Makes rows due again at once, in another round. */
 export async function later(deps: Deps, rows: readonly DueJoin[]): Promise<void> {
   if (rows.length === 0) return;
-  await sql`update join_session set crm_next_try_at = now() where uuid = any(${rows.map(({ uuid }) => uuid)})`.execute(
-    deps.database,
-  );
+  const these = sql`uuid = any(${rows.map(({ uuid }) => uuid)}::uuid[])`;
+  await deps.database.transaction().execute(async (trx) => {
+    await lockInOrder(trx, these);
+    await sql`update join_session set crm_next_try_at = now() where ${these}`.execute(trx);
+  });
 }
 
 /**
@@ -294,12 +314,14 @@ export async function postpone(
   rows: readonly DueJoin[],
   { retryAfterMs, perhapsRecord }: Pick<CrmUnavailable, 'retryAfterMs' | 'perhapsRecord'>,
 ): Promise<void> {
-  await sql`
-    update join_session set crm_attempts = crm_attempts - ${perhapsRecord ? 0 : 1}, crm_next_try_at = now() + make_interval(secs =>
-      greatest(${retryAfterMs / 1000}::float, least(${LONGEST_BACKOFF_SECONDS}, power(2, least(crm_attempts, 10))) * (0.5 + random() / 2)))
-    where uuid = any(${rows.map(({ uuid }) => uuid)}) and profile_revision <> crm_revision and crm_next_try_at > now()`.execute(
-    deps.database,
-  );
+  const these = sql`uuid = any(${rows.map(({ uuid }) => uuid)}::uuid[])`;
+  await deps.database.transaction().execute(async (trx) => {
+    await lockInOrder(trx, these);
+    await sql`
+      update join_session set crm_attempts = crm_attempts - ${perhapsRecord ? 0 : 1}, crm_next_try_at = now() + make_interval(secs =>
+        greatest(${retryAfterMs / 1000}::float, least(${LONGEST_BACKOFF_SECONDS}, power(2, least(crm_attempts, 10))) * (0.5 + random() / 2)))
+      where ${these} and profile_revision <> crm_revision and crm_next_try_at > now()`.execute(trx);
+  });
 }
 
 /**

@@ -1,0 +1,238 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
+import fc from 'fast-check';
+import { sql } from 'kysely';
+import type { Difference } from '#core/reconciliation.ts';
+import { Choices, invitations, Walk } from '../../../tests/harness/walk.ts';
+import { besides, type StepName, stepNames, steps } from '../../../tests/harness/walkSteps.ts';
+import { diffOf } from '../contacts/diffJoin.ts';
+import { type LedgerRow, readLedger } from '../ledger/readLedger.ts';
+import { reconcile } from './reconcile.ts';
+
+const isLong = process.env.TEST_LENGTH === 'long';
+const SEED = Number(process.env.SEED ?? (isLong ? Math.floor(Math.random() * 1_000_000) : 1));
+const WALKS = Number(process.env.WALKS ?? (isLong ? 200 : 3));
+/** The path of one walk of the seed, which is played alone, and made shorter as long as it fails. */
+const { WALK } = process.env;
+const MOST_MOMENTS = 36;
+const DAY_MS = 86_400_000;
+/** Repairs may uncover other differences, but not forever. */
+const MOST_REPAIRS = 12;
+/** What reconciling may find when everything is quiet, because staff must decide it. */
+const forStaff = /^(refund_unassigned|upgrade_alone|paid_anew|held_twice|rejected_held|not_returned)$/;
+
+interface Taken {
+  does: StepName;
+  choices: number[];
+}
+
+/** A failing walk is made shorter by leaving steps out, not by changing them. */
+const step = (...names: readonly StepName[]) =>
+  fc.noShrink(
+    fc.record({
+      does: fc.constantFrom(...names),
+      choices: fc.array(fc.nat({ max: 59 }), { minLength: 12, maxLength: 12 }),
+    }),
+  );
+/** What happens at one moment: a step; in a long run sometimes a second one beside it, so that what the two do races. */
+const moment = fc.oneof(
+  { weight: 4, arbitrary: fc.tuple(step(...stepNames)) },
+  { weight: isLong ? 1 : 0, arbitrary: fc.tuple(step(...stepNames), step(...besides)) },
+);
+
+test('after any sequence of joins, refunds, disputes, merges and faults, money, members, ledger and HubSpot agree', async (t) => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.tuple(fc.constantFrom(...invitations), fc.constantFrom(...invitations)),
+      fc.noBias(fc.array(moment, { minLength: 1, maxLength: MOST_MOMENTS, size: 'max' })),
+      (known, moments) => play(t, known, moments),
+    ),
+    { seed: SEED, numRuns: WALK ? 1 : WALKS, ...(WALK ? { path: WALK } : { endOnFailure: true }) },
+  );
+});
+
+async function play(
+  t: TestContext,
+  known: (typeof invitations)[number][],
+  moments: readonly Taken[][],
+): Promise<void> {
+  const walk = await Walk.start(t, known);
+  try {
+    for (const moment of moments) await takeSteps(walk, moment);
+    await walk.becomeQuiet();
+    assert.deepEqual(await problemsOf(walk), [], 'when everything is quiet');
+    assert.deepEqual(await repair(walk), [], 'what reconciling finds');
+    assert.deepEqual(await problemsOf(walk), [], 'after the repairs');
+  } catch (error) {
+    throw new Error(`${(error as Error).stack}\n\n${walk.story.join('\n')}`);
+  } finally {
+    await walk.server.close();
+  }
+}
+
+/**
+ * Takes steps at the same time. Where banks and people call the stand-ins themselves, these may refuse what cannot be done, and a fault
+ * that was meant for the server may meet them.
+ */
+async function takeSteps(walk: Walk, taken: readonly Taken[]): Promise<void> {
+  walk.story.push(`  ${taken.map(({ does }) => does).join(', beside: ')}`);
+  const ends = await Promise.allSettled(
+    taken.map(({ does, choices }) => steps[does][1](walk, new Choices(choices))),
+  );
+  for (const end of ends) {
+    if (end.status === 'fulfilled') continue;
+    if (!/fetch failed|emulated failure|^POST (disputes|refunds)/.test(end.reason.message)) throw end.reason;
+    walk.tell(end.reason.message);
+  }
+}
+
+/** What must hold when everything is quiet. Each yields what does not. */
+const checks = [
+  membersAreMembersInHubspot,
+  nobodyElseIsMemberInHubspot,
+  payersOfTwoAreTold,
+  nothingIsLeftToTell,
+  refundsAreOurs,
+  ledgerHasWhatIsKept,
+];
+
+async function problemsOf(walk: Walk): Promise<string[]> {
+  const problems: string[] = [];
+  for (const check of checks) for await (const problem of check(walk)) problems.push(problem);
+  return problems;
+}
+
+interface JoinAndContact {
+  uuid: string;
+  /** The contact by which a membership is held, or else the one of the join. */
+  contact: string | null;
+  isHeld: boolean;
+  /** Whether a join of the same payer holds a membership. */
+  isPayerMember: boolean;
+}
+
+async function joinsOf({ database }: Walk): Promise<JoinAndContact[]> {
+  const { rows } = await sql<JoinAndContact>`
+    with held as (select session_uuid, contact_id from membership where is_held and type = 'membership')
+    select uuid, coalesce(held.contact_id, session.contact_id, hubspot_contact_id) as contact,
+      held.session_uuid is not null as "isHeld",
+      exists (select from held paid join join_session other on other.uuid = paid.session_uuid
+        where other.payer = session.payer) as "isPayerMember"
+    from join_session session left join held on held.session_uuid = uuid`.execute(database);
+  return rows;
+}
+
+/** Who holds a membership here is a member in HubSpot, or staff have a notice that quotes the status there, or that it is held twice. */
+async function* membersAreMembersInHubspot(walk: Walk): AsyncGenerator<string> {
+  const contacts = await walk.contacts();
+  for (const { uuid, contact, isHeld } of await joinsOf(walk)) {
+    const status = contacts.find(({ id }) => id === contact)?.status;
+    if (!isHeld || status === 'member') continue;
+    const { rows } = await sql`
+      select from staff_notice where session_uuid = ${uuid}
+        and (kind in ('held_twice', 'merged_contacts') or strpos(message, ${`"${status}"`}) > 0)`.execute(
+      walk.database,
+    );
+    if (rows.length === 0) yield `join ${uuid} holds a membership, and contact ${contact} is ${status}`;
+  }
+}
+
+async function* nobodyElseIsMemberInHubspot(walk: Walk): AsyncGenerator<string> {
+  const members = (await joinsOf(walk)).filter(({ isHeld, isPayerMember }) => isHeld || isPayerMember);
+  for (const { id, status } of await walk.contacts())
+    if (status === 'member' && !members.some(({ contact }) => contact === id))
+      yield `contact ${id} is a member in HubSpot, and holds nothing here`;
+}
+
+/** Staff are told of each payer, and each contact, with two memberships. */
+async function* payersOfTwoAreTold({ database }: Walk): AsyncGenerator<string> {
+  const { rows } = await sql<{ joins: string }>`
+    with held as (select session_uuid::text as uuid, payer, membership.contact_id
+      from membership join join_session on uuid = session_uuid where is_held and type = 'membership')
+    select concat(one.uuid, ' and ', other.uuid) as joins
+    from held one join held other on one.uuid < other.uuid and (one.payer = other.payer or one.contact_id = other.contact_id)
+    where not exists (select from staff_notice
+      where kind in ('perhaps_twice', 'held_twice', 'merged_contacts')
+        and concat(session_uuid, message) ~ concat(one.uuid, '|', other.uuid))`.execute(database);
+  for (const { joins } of rows) yield `joins ${joins} are one person's, and nobody is told`;
+}
+
+/** HubSpot has taken everything, and sending a paid join again would change nothing. */
+async function* nothingIsLeftToTell({ server, database }: Walk): AsyncGenerator<string> {
+  const { rows } = await sql<{ uuid: string; isPaid: boolean; isTold: boolean }>`
+    select uuid, state = 'paid' as "isPaid", crm_refusal is null and profile_revision = crm_revision as "isTold"
+    from join_session`.execute(database);
+  for (const { uuid, isPaid, isTold } of rows) {
+    if (!isTold) yield `HubSpot has not taken join ${uuid}`;
+    const diff = isPaid && (await diffOf({ ...server.deps, database }, server.hubspot, uuid));
+    if (diff && diff.changes.length > 0)
+      yield `of join ${uuid} HubSpot lacks ${JSON.stringify(diff.changes)}`;
+  }
+}
+
+/** Stripe's refunds are ours, and never more than was received; what was received is known here. */
+async function* refundsAreOurs(walk: Walk): AsyncGenerator<string> {
+  for (const { id, status } of await walk.payments()) {
+    const { received, refunded } = await atStripe(walk, id);
+    const { rows } = await sql<{ cents: number }>`
+      select coalesce(sum(amount_cents), 0)::int as cents from refund
+      where intent_id = ${id} and status in ('pending', 'succeeded') and not is_dispute`.execute(
+      walk.database,
+    );
+    const here = rows[0]!.cents;
+    if (here !== refunded || refunded > received)
+      yield `Stripe refunded ${refunded} of ${received} of ${id}, here it is ${here}`;
+    if (received > 0 && status !== 'succeeded' && status !== 'duplicate')
+      yield `${id} was received and is ${status}`;
+  }
+}
+
+/** Apart from disputes and fees, the ledger has of each payment what was kept, and of nothing that was bought less than nothing. */
+async function* ledgerHasWhatIsKept(walk: Walk): AsyncGenerator<string> {
+  const [from, until] = [-DAY_MS, DAY_MS].map((ms) => new Date(Date.now() + ms)) as [Date, Date];
+  const { faults, rows } = await readLedger(walk.server.deps, { from, until });
+  yield* faults;
+  for (const { id } of await walk.payments()) {
+    const { received, refunded } = await atStripe(walk, id);
+    const own = rows.filter(({ intentId, kind }) => intentId === id && !/dispute|stripe fee/.test(kind));
+    if (grossOf(own) !== received - refunded)
+      yield `the ledger has ${grossOf(own)} of ${id}, and ${received - refunded} was kept`;
+    for (const [what, lines] of Map.groupBy(own, ({ kind, product }) => `${kind} ${product}`))
+      if (!what.startsWith('unassigned') && grossOf(lines) < 0)
+        yield `the ledger has ${grossOf(lines)} of ${what} of ${id}`;
+  }
+}
+
+const grossOf = (rows: readonly LedgerRow[]) => rows.reduce((sum, { grossCents }) => sum + grossCents, 0);
+
+async function atStripe({ server }: Walk, id: string): Promise<{ received: number; refunded: number }> {
+  const { amountReceivedCents: received, charge } = await server.deps.payments.retrieveIntent(id);
+  return { received, refunded: received > 0 ? (charge?.refundedCents ?? 0) : 0 };
+}
+
+/** Runs each repair that reconciling prints, until it prints none. */
+async function repair(walk: Walk): Promise<string[]> {
+  for (let round = 0; round < MOST_REPAIRS; round++) {
+    const [difference] = await differencesOf(walk);
+    if (!difference) return [];
+    if (!forStaff.test(difference.kind)) return [`not for staff: ${JSON.stringify(difference)}`];
+    walk.tell(`reconcile: ${JSON.stringify(difference)}`);
+    await walk.staffRun(typedBy(difference));
+    await walk.becomeQuiet();
+    if ((await differencesOf(walk)).some((other) => isDeepStrictEqual(other, difference)))
+      return [`its repair does not repair: ${JSON.stringify(difference)}`];
+  }
+  return [`something is left after ${MOST_REPAIRS} repairs`];
+}
+
+/** The differences, without people who are still at their bank. */
+async function differencesOf({ server }: Walk): Promise<Difference[]> {
+  const { differences } = await reconcile(server.deps, { graceMinutes: 0 });
+  return differences.filter(({ kind }) => kind !== 'paying_for_long');
+}
+
+/** What staff type to repair a difference; of a choice, that a refund was for nothing. */
+function typedBy({ repair }: Difference): string {
+  return repair.replace('npm run operator -- ', '').replace('--membership, --upgrade, --items ID,ID or ', '');
+}

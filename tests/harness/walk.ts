@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import { sql } from 'kysely';
+import type { CallName } from '#contract/calls.ts';
+import { commands } from '../../apps/server/commands.ts';
+import { bringAllMemberships } from '../../apps/server/contacts/bringMemberships.ts';
+import { type Command, commandNamed } from '../../apps/server/platform/command.ts';
+import { catchUpOnEvents } from '../../apps/server/settlement/catchUp.ts';
+import { sweepPayments, sweepRefunds } from '../../apps/server/settlement/sweep.ts';
+import { deliver, newContact } from './deliver.ts';
+import { listContacts } from './providers.ts';
+import { runCommand } from './runCommand.ts';
+import { type Client, startTestServer, type TestServer } from './testServer.ts';
+
+/** The emails by which one or two people are known. */
+export const EMAILS = ['walker@walk.example.com', 'other@walk.example.com'] as const;
+/** What HubSpot knows before a walk of the person who is invited at an email. */
+export const invitations = ['nobody', '', 'prospect', 'former'] as const;
+/** Whatever is done may make something else due, such as a refund its event. */
+const ROUNDS_UNTIL_QUIET = 3;
+
+export interface Join {
+  uuid: string;
+  client: Client;
+  /** Whether an invitation or a link named its contact. */
+  isInvited: boolean;
+  /** The intent for which the payment form was last opened. */
+  intent?: { id: string; clientSecret: string };
+}
+
+/** The numbers by which a step decides what it does, one for each decision. */
+export class Choices {
+  readonly #numbers: number[];
+
+  constructor(numbers: readonly number[]) {
+    this.#numbers = [...numbers];
+  }
+
+  of<const T>(list: readonly [T, ...T[]]): T;
+  of<T>(list: readonly T[]): T | undefined;
+  of<T>(list: readonly T[]): T | undefined {
+    return list[this.#next() % list.length];
+  }
+
+  /** Returns true in so many of ten cases. */
+  inTenths(tenths: number): boolean {
+    return this.#next() % 10 >= 10 - tenths;
+  }
+
+  #next(): number {
+    return this.#numbers.shift() ?? 0;
+  }
+}
+
+/** A server of its own, and the people around it: one or two, who share emails, contacts, browsers and invitations. */
+export class Walk {
+  readonly joins: Join[] = [];
+  /** The contacts that were invited, each with its code. */
+  readonly invited: { code: string; email: string }[] = [];
+  /** What happened, for whoever reads why a walk failed. */
+  readonly story: string[] = [];
+  readonly server: TestServer;
+  readonly browsers: readonly Client[];
+  readonly #t: TestContext;
+
+  private constructor(t: TestContext, server: TestServer) {
+    this.#t = t;
+    this.server = server;
+    this.browsers = [this.#browser(), this.#browser(), this.#browser()];
+  }
+
+  /** Starts a walk; `known` says what HubSpot has of each email. The caller closes its server. */
+  static async start(t: TestContext, known: readonly (typeof invitations)[number][]): Promise<Walk> {
+    const walk = new Walk(t, await startTestServer({}, { hubspotLimits: 'off', searchLagMs: 0 }));
+    for (const [index, email] of EMAILS.entries()) {
+      if (known[index] === 'nobody') continue;
+      const code = `WALKER${index}`;
+      const properties = {
+        firstname: 'Ada',
+        lastname: 'Walker',
+        personal_email: email,
+        invitation_code: code,
+      };
+      await newContact(walk.server, email, { ...properties, membership_status: known[index]! });
+      walk.invited.push({ code, email });
+    }
+    return walk;
+  }
+
+  get database() {
+    return this.server.background;
+  }
+
+  tell(what: string): void {
+    this.story.push(`    ${what}`);
+  }
+
+  /** Runs a staff command, as it is typed after `npm run operator --`. */
+  async staffRun(typed: string): Promise<void> {
+    const { command, rest } = commandNamed(commands, typed.split(' '))!;
+    const { out, code } = await runCommand(this.#t, this.server, command as Command, rest);
+    this.tell(`${typed}: ${code} ${out.trim()}`);
+  }
+
+  /** Returns the payments that are known here, the oldest first. */
+  async payments(): Promise<{ id: string; status: string; cents: number }[]> {
+    const payments = await sql<{ id: string; status: string; cents: number }>`
+      select intent_id as id, status, amount_cents as cents from payment order by created_at`.execute(
+      this.database,
+    );
+    return payments.rows;
+  }
+
+  /** Returns HubSpot's contacts of these people. */
+  async contacts(): Promise<{ id: string; status: string | null }[]> {
+    const all = await listContacts(this.server.hubspotUrl, ['email', 'membership_status']);
+    return all
+      .filter(({ properties }) => EMAILS.some((email) => email === properties.email))
+      .map(({ id, properties }) => ({ id, status: properties.membership_status || null }));
+  }
+
+  async listAtStripe(kind: 'disputes' | 'refunds'): Promise<{ id: string; status: string }[]> {
+    const { body } = await this.server.stripe('GET', `/v1/${kind}?limit=100`);
+    return (body as unknown as { data?: { id: string; status: string }[] }).data ?? [];
+  }
+
+  /** Does what background work would do about payments within the next days. */
+  async workInBackground(): Promise<void> {
+    const { database } = this;
+    await sql`update schedule set due_at = now() - interval '1 second'`.execute(database);
+    await sql`
+      update payment set checked_at = now() - interval '3 days', looked_at = null where status = 'open'`.execute(
+      database,
+    );
+    await sql`update refund set next_try_at = now() where status = 'due'`.execute(database);
+    await sql`update event_retry set next_try_at = now()`.execute(database);
+    const work = { ...this.server.deps, database };
+    await catchUpOnEvents(work);
+    await sweepRefunds(work);
+    await sweepPayments(work);
+  }
+
+  /** Ends all faults, and does everything that is due. */
+  async becomeQuiet(): Promise<void> {
+    const { server } = this;
+    await server.stripeFault(null);
+    await server.hubspotFault(null);
+    await server.stripeControl('refunds', { answer: 'succeeded' });
+    for (let round = 0; round < ROUNDS_UNTIL_QUIET; round++) {
+      await this.workInBackground();
+      for (const { id, status } of await this.listAtStripe('refunds'))
+        if (status === 'pending') await server.stripeControl(`refunds/${id}/settle`, { status: 'succeeded' });
+      for (const { id } of await this.contacts()) await server.deps.contacts.refresh(id);
+      await bringAllMemberships(this.database);
+      await deliver(server);
+    }
+  }
+
+  /** Returns a browser that tells of its calls. Whatever happens around the server, it must not answer 500. */
+  #browser(): Client {
+    const client = this.server.client();
+    return {
+      fetch: client.fetch,
+      call: async <Name extends CallName>(name: Name, options?: Parameters<Client['call']>[1]) => {
+        const answer = await client.call(name, options);
+        this.tell(`${name} ${options?.params?.uuid ?? ''} ${answer.status} ${answer.message ?? ''}`);
+        assert.notEqual(answer.status, 500, `${name} answered 500`);
+        return answer;
+      },
+    };
+  }
+}
