@@ -16,7 +16,7 @@ import { isOpenTo } from '../session/holding.ts';
 import { payerEmails, receiptEmail } from '../session/person.ts';
 import { refusalFor } from '../session/standing.ts';
 import { stateAllows } from '../session/states.ts';
-import { eligibilityOf, fillIn } from '../society/texts.ts';
+import { eligibilityOf, fillIn, guardianConsentOf } from '../society/texts.ts';
 import { toWireLine, toWireProduct } from '../society/wire.ts';
 
 /** The order, what can be added to it, and the payer's details as far as they are known. */
@@ -63,6 +63,7 @@ export async function checkoutDetails(
     },
     isCheckoutOnly: session.is_checkout_only,
     hasAgreedToPolicies: session.has_agreed_to_policies,
+    guardianConsent: session.has_guardian_consent ? null : guardianConsentOf(society, session.programme),
     revision: session.revision,
     unseen: session.is_checkout_only ? unseen(session.programme, session.lines) : null,
     refundNote: fillIn(society.programme(session.programme).refund, society, session.programme),
@@ -84,6 +85,7 @@ export async function checkoutDetails(
       programme: string;
       is_checkout_only: boolean;
       has_agreed_to_policies: boolean;
+      has_guardian_consent: boolean;
       revision: number;
       details: StudentDetails | null;
       profile: ContactProfile | null;
@@ -92,7 +94,7 @@ export async function checkoutDetails(
     }>`
       select state = 'paying' and not exists (
           select from payment where session_uuid = session.uuid and kind = 'join' and status = 'open' and ${lookedAtJustNow}) as is_to_be_settled,
-        programme, is_checkout_only, has_agreed_to_policies, revision, details, contact.profile, ${payerEmails} as emails, lines
+        programme, is_checkout_only, has_agreed_to_policies, guardian_consent is not null as has_guardian_consent, revision, details, contact.profile, ${payerEmails} as emails, lines
       from join_session session left join contact on contact.id = contact_id
       where session.uuid = ${uuid} and ${stateAllows('readCheckout')} and ${isOpenTo(holding)}`.execute(
       deps.database,
