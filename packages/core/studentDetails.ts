@@ -30,6 +30,7 @@ export type SubmittedDetails = StudentDetails & { hasGuardianConsent: boolean };
 export type SubmittedField = keyof SubmittedDetails;
 export type StudentDetailsErrors = Partial<Record<SubmittedField, string>>;
 
+/** The fields of the details, which a contact has too, in the order of the screen. */
 export const studentDetailsFields: readonly StudentDetailsField[] = [...textFields, 'agreeToPolicies'];
 /** All fields in the order of the screen, which is also the order of the error summary. */
 export const submittedFields: readonly SubmittedField[] = [...studentDetailsFields, 'hasGuardianConsent'];
