@@ -5,10 +5,11 @@ import type { Holding } from '#core/holding.ts';
 import { type StudentDetails, studentDetailsFields } from '#core/studentDetails.ts';
 import type { Deps } from '../deps.ts';
 import type { ContactProfile } from '../platform/database/types.ts';
+import { guardianConsentOf } from '../session/guardianConsent.ts';
 import { isOpenTo } from '../session/holding.ts';
 import { refusalFor } from '../session/standing.ts';
 import { stateAllows } from '../session/states.ts';
-import { fillIn, guardianConsentOf } from '../society/texts.ts';
+import { fillIn } from '../society/texts.ts';
 
 /** After this many minutes HubSpot is asked again for a contact. */
 const OLD_MINUTES = 10;

@@ -7,11 +7,10 @@ import type { Deps } from '../deps.ts';
 import { insertReminders } from '../letters/remind.ts';
 import { whileFrozen } from '../payments/settlePaying.ts';
 import { Refusal } from '../platform/http/refusal.ts';
-import { keepGuardianConsent } from '../session/guardianConsent.ts';
+import { guardianConsentOf, keepGuardianConsent } from '../session/guardianConsent.ts';
 import { isOpenTo } from '../session/holding.ts';
 import { refusalFor } from '../session/standing.ts';
 import { stateAllows, transitions } from '../session/states.ts';
-import { guardianConsentOf } from '../society/texts.ts';
 
 /**
  * HubSpot hears of the details only after this many seconds: then the member has mostly paid, and one write does instead of two.

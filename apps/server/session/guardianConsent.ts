@@ -1,4 +1,15 @@
 import { type RawBuilder, sql } from 'kysely';
+import type { Society } from '../society/society.ts';
+import { fillIn } from '../society/texts.ts';
+
+/**
+ * Returns the sentence by which the joiners of a programme say that they are of age, or that a parent or guardian agrees. Null if the
+ * programme does not ask.
+ */
+export function guardianConsentOf(society: Society, key: string): string | null {
+  const { guardianConsent } = society.programme(key);
+  return guardianConsent === undefined ? null : fillIn(guardianConsent, society, key);
+}
 
 /**
  * The part of an `update join_session set` that keeps the sentence by which the joiner said that they are of age, or that a parent or

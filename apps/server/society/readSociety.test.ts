@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { guardianConsentOf } from '../session/guardianConsent.ts';
 import { parseSociety, readSociety, SocietyFaults } from './readSociety.ts';
-import { fillIn, guardianConsentOf } from './texts.ts';
+import { fillIn } from './texts.ts';
 
 const path = join(import.meta.dirname, '../../../society/society.yaml');
 const source = readFileSync(path, 'utf8');

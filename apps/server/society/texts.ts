@@ -28,15 +28,6 @@ export function dateOf({ society: { timeZone } }: Society, at: Date): string {
   return at.toLocaleDateString('en-US', { dateStyle: 'long', timeZone });
 }
 
-/**
- * Returns the sentence by which the joiners of a programme say that they are of age, or that a parent or guardian agrees. Null if the
- * programme does not ask.
- */
-export function guardianConsentOf(society: Society, key: string): string | null {
-  const { guardianConsent } = society.programme(key);
-  return guardianConsent === undefined ? null : fillIn(guardianConsent, society, key);
-}
-
 /** Returns who is eligible for a programme, in the society's words. */
 export function eligibilityOf(society: Society, key: string) {
   const { intro, rules, note } = society.programme(key).eligibility;
