@@ -2,7 +2,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Page } from '@playwright/test';
+import type { CallName } from '../../packages/contract/calls.ts';
 import { npmStartApart } from '../harness/npmStart.ts';
+import { route } from './arrange.ts';
 import { test as base, expect, expectAccessible, expectNoSidewaysScroll } from './fixtures.ts';
 import {
   button,
@@ -46,6 +48,19 @@ const consent = (page: Page) => page.getByRole('checkbox', { name: SENTENCE, exa
 async function inspect(page: Page): Promise<void> {
   await expectAccessible(page);
   await expectNoSidewaysScroll(page);
+}
+
+/** Makes the first answer of a call that of before the programme asked. */
+async function answerOnceAsBefore(page: Page, name: CallName): Promise<void> {
+  await page.route(
+    route(name),
+    async (request) => {
+      const answer = await (await request.fetch()).json();
+      answer.data.guardianConsent = null;
+      await request.fulfill({ json: answer });
+    },
+    { times: 1 },
+  );
 }
 
 test('a programme that asks has a required checkbox beside the policies, which stays ticked, and the join is paid @phone', async ({
@@ -121,21 +136,12 @@ test('a programme that does not ask shows no checkbox, beside one that does', as
   await expect(page.getByRole('checkbox')).toHaveCount(1);
 });
 
-test('a page that was loaded before the programme asked is told, and asks then', async ({
+test('Student Details that were loaded before the programme asked are refused, and ask then', async ({
   page,
   complaints,
 }) => {
   complaints.expectFailedRequests();
-  // The first answer is that of before.
-  await page.route(
-    '**/hubspot-contact',
-    async (route) => {
-      const answer = await (await route.fetch()).json();
-      answer.data.guardianConsent = null;
-      await route.fulfill({ json: answer });
-    },
-    { times: 1 },
-  );
+  await answerOnceAsBefore(page, 'getContact');
   await selfNominate(page);
   await fillDetails(page);
   await expect(consent(page)).toHaveCount(0);
@@ -145,4 +151,21 @@ test('a page that was loaded before the programme asked is told, and asks then',
   await expect(page.getByLabel('City')).toHaveValue('Austin');
   await consent(page).check();
   await save(page);
+});
+
+test('a Checkout that was loaded before the programme asked is refused, and asks then', async ({
+  page,
+  complaints,
+}) => {
+  complaints.expectFailedRequests();
+  await answerOnceAsBefore(page, 'getCheckoutDetails');
+  await page.goto('/initialize/checkout?vid=101');
+  await typeCard(page);
+  await page.getByLabel(/^I agree to the policies/).check();
+  await expect(consent(page)).toHaveCount(0);
+  await buyNow(page);
+  await expect(page.getByRole('alert').filter({ hasText: MISSING })).toBeVisible();
+  await consent(page).check();
+  await buyNow(page);
+  await expect(page).toHaveURL(/\/registration\/upgrade\?payment_intent=pi_/);
 });
