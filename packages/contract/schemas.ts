@@ -88,6 +88,8 @@ const studentDetails = z.object({
     studentDetailsFields.filter((field) => field !== 'agreeToPolicies').map((field) => [field, detailText]),
   ) as Record<Exclude<StudentDetailsField, 'agreeToPolicies'>, typeof detailText>),
   agreeToPolicies: flag(false),
+  /** Where the programme asks: the joiner is of age, or a parent or guardian agrees. Pages of the previous version leave it out. */
+  hasGuardianConsent: flag(false),
   isTOLA: flag(true),
 });
 
@@ -143,6 +145,11 @@ const checkoutDetails = z.object({
   }),
   isCheckoutOnly: z.boolean(),
   hasAgreedToPolicies: z.boolean(),
+  /**
+   * The sentence by which the joiner has yet to say that they are of age, or that a parent or guardian agrees. Null if nothing is to
+   * be asked; servers of the previous version leave it out.
+   */
+  guardianConsent: nullableText.nullish(),
   /** The order's revision. `beginPayment` sends the one on the screen. */
   revision: z.int(),
   refundNote: z.string(),
@@ -260,8 +267,18 @@ export const schemas = {
     params: sessionParams,
     data: z.object({ join: z.object({ firstName: nullableText, goOn: z.string() }).nullable() }),
   },
-  /** `invitation` is a sentence that says who invited the joiner and why. */
-  getContact: { params: sessionParams, data: contact.extend({ invitation: z.string() }) },
+  getContact: {
+    params: sessionParams,
+    data: contact.extend({
+      /** A sentence that says who invited the joiner and why. */
+      invitation: z.string(),
+      /**
+       * The sentence by which the joiner says that they are of age, or that a parent or guardian agrees; once given, the sentence to
+       * which they said yes. Null if the programme does not ask; servers of the previous version leave it out.
+       */
+      guardianConsent: z.object({ sentence: z.string(), isGiven: z.boolean() }).nullish(),
+    }),
+  },
   submitDetails: {
     params: sessionParams,
     body: studentDetails,
@@ -300,6 +317,8 @@ export const schemas = {
     body: z.object({
       revision: z.int().min(0).max(2_147_483_647),
       agreeToPolicies: flag(false),
+      /** As in submitDetails. */
+      hasGuardianConsent: flag(false),
       /** The payer has said that this membership is for somebody else than the one that this browser paid for before. */
       isForAnother: flag(false),
     }),

@@ -4,8 +4,8 @@ import { details as validDetails } from '../../tests/harness/steps.ts';
 import {
   gpaValues,
   graduationYears,
-  type StudentDetails,
   type StudentDetailsField,
+  type SubmittedDetails,
   studentDetailsErrors,
   tidyPostcode,
 } from './studentDetails.ts';
@@ -18,10 +18,14 @@ const context = {
       : name === 'Atlantis'
         ? { hasSubdivisions: false }
         : undefined,
+  asksGuardianConsent: false,
 };
 
-const details = (change: Partial<StudentDetails> = {}) =>
-  validDetails({ highSchoolGraduationYear: '2027', ...change });
+const details = (change: Partial<SubmittedDetails> = {}): SubmittedDetails => ({
+  ...validDetails({ highSchoolGraduationYear: '2027' }),
+  hasGuardianConsent: false,
+  ...change,
+});
 
 /** Every sentence of the specification, section 5, with a value that causes it. */
 const sentences: [StudentDetailsField, string | boolean, string][] = [
@@ -56,15 +60,24 @@ test('complete details break no rule, and middle name, second address line and s
   assert.deepEqual(studentDetailsErrors(details(), context), {});
 });
 
+test('the consent of a guardian is asked for only where the programme asks', () => {
+  const asking = { ...context, asksGuardianConsent: true };
+  assert.deepEqual(studentDetailsErrors(details(), asking), {
+    hasGuardianConsent: 'Please confirm your age, or that your parent or guardian agrees.',
+  });
+  assert.deepEqual(studentDetailsErrors(details({ hasGuardianConsent: true }), asking), {});
+  assert.deepEqual(studentDetailsErrors(details({ hasGuardianConsent: true }), context), {});
+});
+
 test('a state is not asked for where the country has no subdivisions', () => {
   assert.deepEqual(studentDetailsErrors(details({ country: 'Atlantis', state: '' }), context), {});
 });
 
 test('errors come in the order of the screen', () => {
   const empty = Object.fromEntries(
-    Object.keys(details()).map((field) => [field, field === 'agreeToPolicies' ? false : '']),
-  ) as unknown as StudentDetails;
-  assert.deepEqual(Object.keys(studentDetailsErrors(empty, context)), [
+    Object.entries(details()).map(([field, value]) => [field, typeof value === 'boolean' ? false : '']),
+  ) as unknown as SubmittedDetails;
+  assert.deepEqual(Object.keys(studentDetailsErrors(empty, { ...context, asksGuardianConsent: true })), [
     'firstName',
     'lastName',
     'personalEmail',
@@ -76,6 +89,7 @@ test('errors come in the order of the screen', () => {
     'highSchoolGraduationYear',
     'highSchoolGpa',
     'agreeToPolicies',
+    'hasGuardianConsent',
   ]);
 });
 

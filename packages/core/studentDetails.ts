@@ -1,3 +1,5 @@
+import { GUARDIAN_CONSENT_REQUIRED } from './sentences.ts';
+
 /** The fields that hold text, in the order of the screen. */
 const textFields = [
   'firstName',
@@ -19,10 +21,19 @@ const textFields = [
 /** The student details payload of the specification, section 3. Country is the full country name. */
 export type StudentDetails = Record<(typeof textFields)[number], string> & { agreeToPolicies: boolean };
 export type StudentDetailsField = keyof StudentDetails;
-export type StudentDetailsErrors = Partial<Record<StudentDetailsField, string>>;
 
-/** All fields in the order of the screen, which is also the order of the error summary. */
+/**
+ * What Student Details submits: the details, and whether the joiner is of age or a parent or guardian agrees. The latter is asked only
+ * where the programme says so, is kept beside the details, and is not told to HubSpot.
+ */
+export type SubmittedDetails = StudentDetails & { hasGuardianConsent: boolean };
+export type SubmittedField = keyof SubmittedDetails;
+export type StudentDetailsErrors = Partial<Record<SubmittedField, string>>;
+
+/** The fields of the details, which a contact has too, in the order of the screen. */
 export const studentDetailsFields: readonly StudentDetailsField[] = [...textFields, 'agreeToPolicies'];
+/** All fields in the order of the screen, which is also the order of the error summary. */
+export const submittedFields: readonly SubmittedField[] = [...studentDetailsFields, 'hasGuardianConsent'];
 
 /** Details with nothing filled in. */
 export const noDetails = {
@@ -31,11 +42,14 @@ export const noDetails = {
 } as StudentDetails;
 
 /**
- * What the rules depend on besides the details: the current year, and whether a country (full name) exists and has subdivisions.
+ * What the rules depend on besides the details: the current year, whether a country (full name) exists and has subdivisions, and
+ * what the programme asks.
  */
 export interface StudentDetailsContext {
   currentYear: number;
   country(name: string): { hasSubdivisions: boolean } | undefined;
+  /** Whether the programme asks that the joiner is of age, or that a parent or guardian agrees. */
+  asksGuardianConsent: boolean;
 }
 
 /** Longest value of any field, in characters. */
@@ -73,10 +87,10 @@ export function isEmail(value: string): boolean {
 }
 
 /** Removes the spaces around what people type or paste, and writes the postcode in its one spelling. */
-export function trimDetails(details: StudentDetails): StudentDetails {
+export function trimDetails<Details extends StudentDetails>(details: Details): Details {
   const trimmed = Object.fromEntries(
     Object.entries(details).map(([key, value]) => [key, typeof value === 'string' ? value.trim() : value]),
-  ) as unknown as StudentDetails;
+  ) as unknown as Details;
   return { ...trimmed, zipcode: tidyPostcode(trimmed.zipcode, trimmed.country) };
 }
 
@@ -95,12 +109,12 @@ export function tidyPostcode(typed: string, country: string): string {
 
 /** Returns every broken rule by field, in screen order; an empty object when the details may be submitted. */
 export function studentDetailsErrors(
-  given: StudentDetails,
+  given: SubmittedDetails,
   context: StudentDetailsContext,
 ): StudentDetailsErrors {
   const details = trimDetails(given);
   const errors: StudentDetailsErrors = {};
-  for (const field of studentDetailsFields) {
+  for (const field of submittedFields) {
     const message = fieldError(field, details, context);
     if (message) errors[field] = message;
   }
@@ -108,11 +122,13 @@ export function studentDetailsErrors(
 }
 
 function fieldError(
-  field: StudentDetailsField,
-  details: StudentDetails,
+  field: SubmittedField,
+  details: SubmittedDetails,
   context: StudentDetailsContext,
 ): string | undefined {
   if (field === 'agreeToPolicies') return details.agreeToPolicies ? undefined : POLICIES_REQUIRED;
+  if (field === 'hasGuardianConsent')
+    return details.hasGuardianConsent || !context.asksGuardianConsent ? undefined : GUARDIAN_CONSENT_REQUIRED;
   const value = details[field];
   if (value === '' && required[field]) return required[field];
   if (value.length > FIELD_MAX_LENGTH) return FIELD_TOO_LONG;

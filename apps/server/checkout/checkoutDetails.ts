@@ -12,6 +12,7 @@ import { merge } from '../join/getContact.ts';
 import { lookedAtJustNow } from '../payments/lookAtPayment.ts';
 import { settlePaying } from '../payments/settlePaying.ts';
 import type { ContactProfile } from '../platform/database/types.ts';
+import { guardianConsentOf } from '../session/guardianConsent.ts';
 import { isOpenTo } from '../session/holding.ts';
 import { payerEmails, receiptEmail } from '../session/person.ts';
 import { refusalFor } from '../session/standing.ts';
@@ -63,6 +64,7 @@ export async function checkoutDetails(
     },
     isCheckoutOnly: session.is_checkout_only,
     hasAgreedToPolicies: session.has_agreed_to_policies,
+    guardianConsent: session.has_guardian_consent ? null : guardianConsentOf(society, session.programme),
     revision: session.revision,
     unseen: session.is_checkout_only ? unseen(session.programme, session.lines) : null,
     refundNote: fillIn(society.programme(session.programme).refund, society, session.programme),
@@ -84,6 +86,7 @@ export async function checkoutDetails(
       programme: string;
       is_checkout_only: boolean;
       has_agreed_to_policies: boolean;
+      has_guardian_consent: boolean;
       revision: number;
       details: StudentDetails | null;
       profile: ContactProfile | null;
@@ -92,7 +95,7 @@ export async function checkoutDetails(
     }>`
       select state = 'paying' and not exists (
           select from payment where session_uuid = session.uuid and kind = 'join' and status = 'open' and ${lookedAtJustNow}) as is_to_be_settled,
-        programme, is_checkout_only, has_agreed_to_policies, revision, details, contact.profile, ${payerEmails} as emails, lines
+        programme, is_checkout_only, has_agreed_to_policies, guardian_consent is not null as has_guardian_consent, revision, details, contact.profile, ${payerEmails} as emails, lines
       from join_session session left join contact on contact.id = contact_id
       where session.uuid = ${uuid} and ${stateAllows('readCheckout')} and ${isOpenTo(holding)}`.execute(
       deps.database,

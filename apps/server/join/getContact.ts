@@ -5,6 +5,7 @@ import type { Holding } from '#core/holding.ts';
 import { type StudentDetails, studentDetailsFields } from '#core/studentDetails.ts';
 import type { Deps } from '../deps.ts';
 import type { ContactProfile } from '../platform/database/types.ts';
+import { guardianConsentOf } from '../session/guardianConsent.ts';
 import { isOpenTo } from '../session/holding.ts';
 import { refusalFor } from '../session/standing.ts';
 import { stateAllows } from '../session/states.ts';
@@ -27,7 +28,11 @@ export async function getContact(deps: Deps, uuid: string, holding: Holding): Pr
       .catch((error: unknown) => deps.log.warn({ err: error }, 'a contact was not refreshed'));
   }
   if (!row) throw await refusalFor(deps, 'readContact', uuid, { holding });
-  return { ...merge(row.profile, row.details, row.school), invitation: invitationOf(row) };
+  return {
+    ...merge(row.profile, row.details, row.school),
+    invitation: invitationOf(row),
+    guardianConsent: consentOf(row),
+  };
 
   async function find() {
     const { rows } = await sql<{
@@ -36,10 +41,11 @@ export async function getContact(deps: Deps, uuid: string, holding: Holding): Pr
       programme: string;
       school: string | null;
       details: StudentDetails | null;
+      guardian_consent: string | null;
       profile: ContactProfile | null;
       age: 'unseen' | 'old' | 'fresh';
     }>`
-      select contact_id, origin, programme, school, details, contact.profile, case when contact.fetched_at is null then 'unseen' when contact.fetched_at < now() - make_interval(mins => ${OLD_MINUTES}) then 'old' else 'fresh' end as age
+      select contact_id, origin, programme, school, details, guardian_consent, contact.profile, case when contact.fetched_at is null then 'unseen' when contact.fetched_at < now() - make_interval(mins => ${OLD_MINUTES}) then 'old' else 'fresh' end as age
       from join_session left join contact on contact.id = contact_id
       where uuid = ${uuid} and ${stateAllows('readContact')} and ${isOpenTo(holding)}`.execute(deps.database);
     return rows[0];
@@ -53,6 +59,14 @@ export async function getContact(deps: Deps, uuid: string, holding: Holding): Pr
     return through
       ? fillIn(invitedThroughSchool, deps.society, programme, { school: through })
       : fillIn(invited, deps.society, programme);
+  }
+
+  /** What was agreed to is shown as it was then, though the society has changed the sentence since. */
+  function consentOf({ programme, guardian_consent }: NonNullable<typeof row>) {
+    const asked = guardianConsentOf(deps.society, programme);
+    return asked === null
+      ? null
+      : { sentence: guardian_consent ?? asked, isGiven: guardian_consent !== null };
   }
 }
 

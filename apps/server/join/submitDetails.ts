@@ -1,12 +1,13 @@
 import { sql } from 'kysely';
 import type { Holding } from '#core/holding.ts';
 import { DETAILS_NOT_ACCEPTED } from '#core/sentences.ts';
-import { type StudentDetails, studentDetailsErrors, trimDetails } from '#core/studentDetails.ts';
+import { type SubmittedDetails, studentDetailsErrors, trimDetails } from '#core/studentDetails.ts';
 import { findCountry } from '#reference/countries.ts';
 import type { Deps } from '../deps.ts';
 import { insertReminders } from '../letters/remind.ts';
 import { whileFrozen } from '../payments/settlePaying.ts';
 import { Refusal } from '../platform/http/refusal.ts';
+import { guardianConsentOf, keepGuardianConsent } from '../session/guardianConsent.ts';
 import { isOpenTo } from '../session/holding.ts';
 import { refusalFor } from '../session/standing.ts';
 import { stateAllows, transitions } from '../session/states.ts';
@@ -21,10 +22,14 @@ export async function submitDetails(
   deps: Deps,
   uuid: string,
   holding: Holding,
-  given: StudentDetails & { isTOLA?: boolean },
+  given: SubmittedDetails & { isTOLA?: boolean },
 ): Promise<void> {
-  const { isTOLA: _, ...details } = given;
-  const errors = studentDetailsErrors(details, { currentYear: deps.now().getFullYear(), country });
+  const { isTOLA: _, hasGuardianConsent, ...details } = given;
+  const guardianConsent = await guardianConsentAsked(deps, uuid);
+  const errors = studentDetailsErrors(
+    { ...details, hasGuardianConsent },
+    { currentYear: deps.now().getFullYear(), country, asksGuardianConsent: guardianConsent !== null },
+  );
   if (Object.keys(errors).length > 0) throw new Refusal(400, DETAILS_NOT_ACCEPTED, { errors });
   const trimmed = trimDetails(details);
   // If the email has changed, a contact that the old email led to is not this join's: HubSpot is asked again.
@@ -35,6 +40,7 @@ export async function submitDetails(
     update join_session set
       details = ${JSON.stringify(trimmed)}::jsonb,
       has_agreed_to_policies = true,
+      ${keepGuardianConsent(guardianConsent)},
       ${transitions.submitDetails},
       profile_revision = profile_revision + 1, crm_next_try_at = now() + make_interval(secs => ${TELL_AFTER_SECONDS}),
       crm_refusal = null, crm_attempts = 0,
@@ -49,6 +55,14 @@ export async function submitDetails(
   };
   if (!(await whileFrozen(deps, uuid, holding, save)))
     throw await refusalFor(deps, 'submitDetails', uuid, { holding });
+}
+
+/** Returns the sentence by which the join's programme asks for the consent of a guardian; null if it does not ask. */
+async function guardianConsentAsked({ database, society }: Deps, uuid: string): Promise<string | null> {
+  const { rows } = await sql<{ programme: string }>`
+    select programme from join_session where uuid = ${uuid}`.execute(database);
+  // A join that does not exist is refused where the details are saved.
+  return rows[0] ? guardianConsentOf(society, rows[0].programme) : null;
 }
 
 function country(name: string): { hasSubdivisions: boolean } | undefined {

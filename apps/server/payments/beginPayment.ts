@@ -1,8 +1,10 @@
 import { sql } from 'kysely';
 import type { Data, ParsedBody } from '#contract/schemas.ts';
 import type { HeldJoin, Holding } from '#core/holding.ts';
+import { GUARDIAN_CONSENT_REQUIRED } from '#core/sentences.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../platform/http/refusal.ts';
+import { guardianConsentOf, keepGuardianConsent } from '../session/guardianConsent.ts';
 import { isAmong } from '../session/holding.ts';
 import { orderRefusal, refusedSale, type SaleRefusal } from '../session/members.ts';
 import { hasLine } from '../session/orderLines.ts';
@@ -36,16 +38,23 @@ export async function beginPayment(
   if (order.revision !== revision) throw totalChanged(order.totalCents);
   if (!order.open) throw new Refusal(409, FORM_EXPIRED);
   if (order.open.revision !== revision) throw totalChanged(order.totalCents);
-  const session = await freeze(deps, uuid, asked);
+  const guardianConsent = guardianConsentOf(deps.society, order.identity.programme);
+  const session = await freeze(deps, uuid, { ...asked, guardianConsent });
   if (!session) throw await refusalFor(deps, 'beginPayment', uuid);
   if (session.refusal) throw refusedSale(session.refusal);
-  if (!session.has_agreed) throw new Refusal(400, AGREE_FIRST, { errors: { agreeToPolicies: AGREE_FIRST } });
+  const errors = {
+    ...(!session.has_agreed && { agreeToPolicies: AGREE_FIRST }),
+    ...(!session.has_guardian_consent && { hasGuardianConsent: GUARDIAN_CONSENT_REQUIRED }),
+  };
+  const [missing] = Object.values(errors);
+  if (missing) throw new Refusal(400, missing, { errors });
   if (session.asks) throw new Refusal(409, PERHAPS_PAID, { code: 'perhaps_paid' });
   if (!session.frozen) throw totalChanged(order.totalCents);
   return { revision, amount: order.totalCents };
 }
 
-type Asked = Parameters<typeof beginPayment>[2];
+/** `guardianConsent` is the sentence by which the programme asks for the consent of a guardian; null if it does not ask. */
+type Asked = Parameters<typeof beginPayment>[2] & { guardianConsent: string | null };
 
 interface Frozen {
   /**
@@ -54,6 +63,8 @@ interface Frozen {
    */
   asks: boolean;
   has_agreed: boolean;
+  /** Also true if the programme does not ask. */
+  has_guardian_consent: boolean;
   refusal: SaleRefusal | null;
   frozen: boolean;
 }
@@ -77,11 +88,13 @@ async function freeze(deps: Deps, uuid: string, asked: Asked): Promise<Frozen | 
 async function tryToFreeze(
   deps: Deps,
   uuid: string,
-  { revision, agreeToPolicies, isForAnother, joinsOfBrowser }: Asked,
+  { revision, agreeToPolicies, hasGuardianConsent, guardianConsent, isForAnother, joinsOfBrowser }: Asked,
 ): Promise<Frozen | undefined> {
   const { rows } = await sql<Frozen>`
     with session as (
-      select uuid, has_agreed_to_policies or ${agreeToPolicies} as has_agreed, ${orderRefusal('join_session')} as refusal,
+      select uuid, has_agreed_to_policies or ${agreeToPolicies} as has_agreed,
+        guardian_consent is not null or ${guardianConsent === null || hasGuardianConsent} as has_guardian_consent,
+        ${orderRefusal('join_session')} as refusal,
         not ${isForAnother} and ${hasLine({ type: 'membership' })} and exists (
           select from join_session paid join membership held on held.session_uuid = paid.uuid and held.is_held
           where ${isAmong(joinsOfBrowser)} and paid.uuid <> join_session.uuid and held.type = 'membership'
@@ -90,12 +103,12 @@ async function tryToFreeze(
         ) as asks
       from join_session where uuid = ${uuid} and ${stateAllows('beginPayment')} for update
     ), frozen as (
-      update join_session set ${transitions.freeze}, has_agreed_to_policies = true
+      update join_session set ${transitions.freeze}, has_agreed_to_policies = true, ${keepGuardianConsent(guardianConsent)}
       from session where join_session.uuid = session.uuid and revision = ${revision} and intent_changing_since is null
-        and has_agreed and refusal is null and not asks
+        and has_agreed and has_guardian_consent and refusal is null and not asks
       returning join_session.uuid
     )
-    select has_agreed, refusal, asks, exists (select from frozen) as frozen from session`.execute(
+    select has_agreed, has_guardian_consent, refusal, asks, exists (select from frozen) as frozen from session`.execute(
     deps.database,
   );
   return rows[0];

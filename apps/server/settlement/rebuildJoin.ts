@@ -23,8 +23,8 @@ export class NotRebuilt extends Error {}
 
 /**
  * Writes what a paid intent was for when the database has lost that, as after a restore: the order that was paid, and the join if
- * it is missing, too, ready to be confirmed. What Stripe was never told stays empty: address, school, documents. Returns whether
- * anything was missing. Throws {@link NotRebuilt}.
+ * it is missing, too, ready to be confirmed. What Stripe was never told stays empty: address, school, documents, guardian consent.
+ * Returns whether anything was missing. Throws {@link NotRebuilt}.
  */
 export async function rebuildJoin(deps: Deps, intent: Intent): Promise<boolean> {
   const named = namedOrder(deps, intent);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { guardianConsentOf } from '../session/guardianConsent.ts';
 import { parseSociety, readSociety, SocietyFaults } from './readSociety.ts';
 import { fillIn } from './texts.ts';
 
@@ -78,6 +79,22 @@ test('a file that does not speak of reminders reminds nobody, and one that does 
   assert.deepEqual([programmes['high-school']!.minors, programmes.undergraduate!.minors], [true, false]);
 });
 
+test('a programme asks for the consent of a guardian only where the file says so, with its texts filled in', () => {
+  const society = readSociety(path);
+  assert.deepEqual(
+    Object.keys(society.programmes).map((key) => guardianConsentOf(society, key)),
+    [null, null],
+  );
+  const asking = parseSociety(
+    source.replace(/# guardianConsent: .*/, 'guardianConsent: My guardian agrees that I join {product}.'),
+    path,
+  );
+  assert.deepEqual(
+    Object.keys(asking.programmes).map((key) => guardianConsentOf(asking, key)),
+    ['My guardian agrees that I join Honor Scholars.', null],
+  );
+});
+
 test('what a membership or an upgrade sends by post is said by the file', () => {
   const society = readSociety(path);
   assert.deepEqual(
@@ -132,6 +149,18 @@ const mistakes: [string, (text: string) => string, string, RegExp][] = [
     (text) => text.replace('supportPhone:', 'supportFax:'),
     'supportPhone:',
     /supportFax: is not a known setting/,
+  ],
+  [
+    'a consent of a guardian without a sentence',
+    (text) => text.replace(/# guardianConsent: .*/, 'guardianConsent: ""'),
+    '# guardianConsent:',
+    /programmes\.high-school\.guardianConsent/,
+  ],
+  [
+    'a consent of a guardian that is no sentence',
+    (text) => text.replace(/# guardianConsent: .*/, 'guardianConsent: true'),
+    '# guardianConsent:',
+    /programmes\.high-school\.guardianConsent/,
   ],
   [
     'an upgrade of another programme',

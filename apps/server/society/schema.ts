@@ -38,6 +38,11 @@ export const programme = z.strictObject({
    * true.
    */
   minors: z.boolean().default(true),
+  /**
+   * The sentence of a required checkbox on Student Details, by which joiners say that they are of age, or that a parent or guardian
+   * agrees. Absent: nothing is asked.
+   */
+  guardianConsent: line.optional(),
   eligibility: z.strictObject({ intro: line, rules: z.array(line).min(1), note: line }),
   refund: line,
   /** The refund text for the upgrade, which has a fee of its own. */

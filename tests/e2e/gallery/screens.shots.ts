@@ -324,6 +324,20 @@ test('checkout by a link', async ({ page, invitation }) => {
   await shoot(page, '5 Checkout', 'by a link, policies not agreed to');
 });
 
+test('the consent of a guardian, where a programme asks for it', async ({ page }) => {
+  const sentence =
+    'I am 18 or older, or my parent or guardian has read the policies and agrees that I apply.';
+  await alter(page, 'getContact', (data) => {
+    data.guardianConsent = { sentence, isGiven: false };
+  });
+  await selfNomination(page);
+  await page.goto('/registration/student-details');
+  await fillDetails(page);
+  await button(page, 'Save').click();
+  await expect(page.getByRole('alert', { name: 'There is a problem' })).toBeVisible();
+  await shoot(page, '3 Student Details', 'consent of a guardian not given');
+});
+
 test('lost session and member by another join', async ({ page, browser, baseURL, invitation }) => {
   const elsewhere = await browser.newContext({ baseURL: baseURL! });
   const winner = await elsewhere.newPage();

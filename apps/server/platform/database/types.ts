@@ -100,6 +100,12 @@ export interface JoinSessionTable {
   lines: ColumnType<OpenLine[], string | undefined, string>;
   is_checkout_only: Generated<boolean>;
   has_agreed_to_policies: Generated<boolean>;
+  /**
+   * The sentence by which the joiner said that they are of age, or that a parent or guardian agrees, and when they first did so.
+   * Both are null if the programme did not ask.
+   */
+  guardian_consent: string | null;
+  guardian_consent_at: NullableTimestamp;
   upsell_product_id: number | null;
   revision: Generated<number>;
   paying_since: NullableTimestamp;

@@ -3,7 +3,7 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 import { useNavigate, useRevalidator } from 'react-router';
 import { PAYMENT_UNDER_WAY } from '#core/joinSession.ts';
 import { screens } from '#core/navigation.ts';
-import { fallback, NO_SESSION_FOR_MEMBERSHIP } from '#core/sentences.ts';
+import { fallback, GUARDIAN_CONSENT_REQUIRED, NO_SESSION_FOR_MEMBERSHIP } from '#core/sentences.ts';
 import { Alert, Note } from '../../components/Alert.tsx';
 import { Button } from '../../components/Button.tsx';
 import { CardElements } from '../../components/CardElements.tsx';
@@ -21,6 +21,8 @@ import styles from './styles.module.css';
 const NOT_UPDATED =
   'The card form could not be told of your new total, so it cannot be paid yet. Nothing was charged. Please check your connection.';
 const POLICIES_REQUIRED = 'You must agree to the policies.';
+
+type Missing = Partial<Record<'agreeToPolicies' | 'hasGuardianConsent', string>>;
 
 interface Props {
   details: CheckoutDetails;
@@ -60,7 +62,9 @@ function CardForm({
   const [changed, setChanged] = useState<string | null>(null);
   const [question, setQuestion] = useState<string | null>(null);
   const [agreed, setAgreed] = useState(false);
-  const [mustAgree, setMustAgree] = useState(false);
+  const [hasGuardianConsent, setHasGuardianConsent] = useState(false);
+  /** What to say at the checkboxes that were not ticked, by their names. */
+  const [missing, setMissing] = useState<Missing>({});
   const [ready, setReady] = useState({ address: false, card: false });
   const isWorking = useRef(false);
   // Puts the screens after the provider's redirect into the browser's cache.
@@ -110,9 +114,15 @@ function CardForm({
     setError(null);
     setChanged(null);
     setQuestion(null);
-    if (!details.hasAgreedToPolicies && !agreed) {
-      setMustAgree(true);
-      document.getElementById('agreeToPolicies')?.focus();
+    const found: Missing = {
+      ...(!details.hasAgreedToPolicies && !agreed && { agreeToPolicies: POLICIES_REQUIRED }),
+      ...(details.guardianConsent &&
+        !hasGuardianConsent && { hasGuardianConsent: GUARDIAN_CONSENT_REQUIRED }),
+    };
+    setMissing(found);
+    const [first] = Object.keys(found);
+    if (first) {
+      document.getElementById(first)?.focus();
       return;
     }
     const uuid = storedSession();
@@ -142,6 +152,7 @@ function CardForm({
         body: {
           revision: intent.revision,
           agreeToPolicies: details.hasAgreedToPolicies || agreed,
+          hasGuardianConsent,
           isForAnother,
         },
         quiet: 'perhaps_paid',
@@ -151,7 +162,11 @@ function CardForm({
       else if (refused instanceof ApiError && refused.status === 409) {
         setChanged(messageOf(refused, 'Your order has changed.'));
         await revalidate();
-      } else setError(messageOf(refused, fallback.payment));
+      } else {
+        setError(messageOf(refused, fallback.payment));
+        // The programme has begun to ask since the page was loaded: now the page asks, too.
+        if (refused instanceof ApiError && refused.errors.hasGuardianConsent) await revalidate();
+      }
       return false;
     }
     leaveToPay(uuid);
@@ -224,9 +239,23 @@ function CardForm({
             checked={agreed}
             onChange={(event) => {
               setAgreed(event.target.checked);
-              setMustAgree(false);
+              setMissing(({ agreeToPolicies: _, ...others }) => others);
             }}
-            error={mustAgree ? POLICIES_REQUIRED : undefined}
+            error={missing.agreeToPolicies}
+            required
+          />
+        )}
+        {details.guardianConsent && (
+          <Checkbox
+            id="hasGuardianConsent"
+            name="hasGuardianConsent"
+            label={details.guardianConsent}
+            checked={hasGuardianConsent}
+            onChange={(event) => {
+              setHasGuardianConsent(event.target.checked);
+              setMissing(({ hasGuardianConsent: _, ...others }) => others);
+            }}
+            error={missing.hasGuardianConsent}
             required
           />
         )}

@@ -1,13 +1,13 @@
 import { type ChangeEvent, type ReactNode, useEffect, useState } from 'react';
-import { useFetcher } from 'react-router';
+import { useFetcher, useRevalidator } from 'react-router';
 import {
   gpaValues,
   graduationYears,
-  type StudentDetails,
   type StudentDetailsErrors,
-  type StudentDetailsField,
+  type SubmittedDetails,
+  type SubmittedField,
   studentDetailsErrors,
-  studentDetailsFields,
+  submittedFields,
   trimDetails,
 } from '#core/studentDetails.ts';
 import { Alert } from '../../components/Alert.tsx';
@@ -26,26 +26,32 @@ import { lazyScreens } from '../lazyScreens.tsx';
 import type { action } from './action.ts';
 import styles from './styles.module.css';
 
+type Checked = 'agreeToPolicies' | 'hasGuardianConsent';
+
 const CHOOSE = 'Choose…';
 const namesOf = (places: readonly { name: string }[]) => places.map(({ name }) => name);
 const countryNames = namesOf(countries);
 
 /**
- * The form of Student Details. `loadError` is the message when the contact could not be loaded; the form can be used nevertheless.
+ * The form of Student Details. `guardianConsent` is the sentence by which the programme asks for the consent of a guardian; null if it
+ * does not ask. `loadError` is the message when the contact could not be loaded; the form can be used nevertheless.
  */
 export function DetailsForm({
   invitation,
+  guardianConsent,
   initial,
   loadError,
   onErrors,
 }: {
   invitation: string | null;
-  initial: StudentDetails;
+  guardianConsent: string | null;
+  initial: SubmittedDetails;
   loadError: string | null;
   onErrors: (hasErrors: boolean) => void;
 }) {
   const { society } = useSite();
   const fetcher = useFetcher<typeof action>();
+  const { revalidate } = useRevalidator();
   const [attention, setAttention] = useState(0);
   const currentYear = new Date().getFullYear();
   const [initialValues] = useState(initial);
@@ -53,7 +59,8 @@ export function DetailsForm({
   const [errors, setErrors] = useState<StudentDetailsErrors>({});
   const country = findCountry(values.country);
   const subdivisions = useSubdivisions(country);
-  const invalidFields = studentDetailsFields.flatMap((field) => {
+  const asksGuardianConsent = guardianConsent !== null;
+  const invalidFields = submittedFields.flatMap((field) => {
     const message = errors[field];
     return message ? [{ field, message }] : [];
   });
@@ -68,34 +75,44 @@ export function DetailsForm({
   useEffect(() => onErrors(hasErrors), [hasErrors, onErrors]);
   useEffect(() => {
     if (!refusal) return;
-    const refused = Object.entries(refusal.errors).filter(([field]) => isField(field));
+    const refused = Object.entries(refusal.errors).filter(([name]) => isField(name, asksGuardianConsent));
     if (refused.length === 0) return;
     setErrors((now) => ({ ...now, ...Object.fromEntries(refused) }));
     setAttention((count) => count + 1);
-  }, [refusal]);
+  }, [refusal, asksGuardianConsent]);
+  // The programme has begun to ask since the page was loaded, or the contact could not be loaded: the sentence is still to be had.
+  const isSentenceMissing = !asksGuardianConsent && refusal?.errors.hasGuardianConsent !== undefined;
+  useEffect(() => {
+    if (isSentenceMissing) void revalidate();
+  }, [isSentenceMissing, revalidate]);
 
   /** Sets the fields that were edited and clears their errors. Autofill may change several at once. */
-  function change(changed: Partial<StudentDetails>) {
+  function change(changed: Partial<SubmittedDetails>) {
     setValues((now) => ({ ...now, ...changed }));
     setErrors((now) => {
       const left = { ...now };
-      for (const name of Object.keys(changed)) delete left[name as StudentDetailsField];
+      for (const name of Object.keys(changed)) delete left[name as SubmittedField];
       return left;
     });
   }
-  const common = (name: StudentDetailsField) => ({ id: name, name, error: errors[name] });
-  const field = (name: Exclude<StudentDetailsField, 'agreeToPolicies'>) => ({
+  const common = (name: SubmittedField) => ({ id: name, name, error: errors[name] });
+  const field = (name: Exclude<SubmittedField, Checked>) => ({
     ...common(name),
     value: values[name],
     onChange: ({ target: { value } }: ChangeEvent<HTMLInputElement | HTMLSelectElement>) =>
       change(name === 'country' ? { country: value, state: '' } : { [name]: value }),
+  });
+  const checkbox = (name: Checked) => ({
+    ...common(name),
+    checked: values[name],
+    onChange: ({ target }: ChangeEvent<HTMLInputElement>) => change({ [name]: target.checked }),
   });
   function applySuggestion(name: 'personalEmail' | 'schoolEmail', email: string) {
     change({ [name]: email });
     document.getElementById(name)?.focus();
   }
   function submit() {
-    const found = studentDetailsErrors(values, { currentYear, country: countryRule });
+    const found = studentDetailsErrors(values, { currentYear, country: countryRule, asksGuardianConsent });
     setErrors(found);
     if (Object.keys(found).length > 0) setAttention((count) => count + 1);
     else if (!busy)
@@ -213,9 +230,7 @@ export function DetailsForm({
       </Group>
       <div className={styles.end}>
         <Checkbox
-          {...common('agreeToPolicies')}
-          checked={values.agreeToPolicies}
-          onChange={({ target }) => change({ agreeToPolicies: target.checked })}
+          {...checkbox('agreeToPolicies')}
           label="I agree to the policies"
           hint={
             <>
@@ -225,7 +240,10 @@ export function DetailsForm({
           }
           required
         />
-        {refusal && Object.keys(refusal.errors).filter(isField).length === 0 && (
+        {guardianConsent !== null && (
+          <Checkbox {...checkbox('hasGuardianConsent')} label={guardianConsent} required />
+        )}
+        {refusal && !Object.keys(refusal.errors).some((name) => isField(name, asksGuardianConsent)) && (
           <Alert>
             {refusal.message} {refusal.goOn && <a href={refusal.goOn}>Continue where you left off</a>}
           </Alert>
@@ -253,8 +271,11 @@ export function DetailsForm({
   );
 }
 
-function isField(name: string): name is StudentDetailsField {
-  return (studentDetailsFields as readonly string[]).includes(name);
+/** Whether the form shows a field of this name. */
+function isField(name: string, asksGuardianConsent: boolean): boolean {
+  return name === 'hasGuardianConsent'
+    ? asksGuardianConsent
+    : (submittedFields as readonly string[]).includes(name);
 }
 
 function Group({ title, children }: { title: string; children: ReactNode }) {

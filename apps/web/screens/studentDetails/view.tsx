@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { useLoaderData } from 'react-router';
-import type { StudentDetails } from '#core/studentDetails.ts';
+import type { SubmittedDetails } from '#core/studentDetails.ts';
 import { Alert } from '../../components/Alert.tsx';
 import { Card } from '../../components/Card.tsx';
 import { PageHeading } from '../../components/PageHeading.tsx';
@@ -16,6 +16,8 @@ export function Component() {
   const { contact, place } = useLoaderData<typeof loader>();
   const [hasErrors, setHasErrors] = useState(false);
   const known = 'data' in contact ? prefill(contact.data, new Date().getFullYear(), place) : emptyDetails;
+  const guardianConsent = ('data' in contact && contact.data.guardianConsent) || null;
+  const hasGuardianConsent = guardianConsent?.isGiven ?? false;
   return (
     <Card>
       <ProgressBar current="Student Details" />
@@ -29,7 +31,8 @@ export function Component() {
       ) : (
         <DetailsForm
           invitation={'data' in contact ? contact.data.invitation : null}
-          initial={{ ...known, ...recall<StudentDetails>('joinDraft') }}
+          guardianConsent={guardianConsent?.sentence ?? null}
+          initial={{ ...known, hasGuardianConsent, ...recall<SubmittedDetails>('joinDraft') }}
           loadError={'message' in contact ? contact.message : null}
           onErrors={setHasErrors}
         />
