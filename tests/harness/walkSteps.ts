@@ -37,12 +37,12 @@ export const steps = {
   'staff say what a refund was for': [1, assignRefund],
   'staff link a join to a contact': [3, linkJoin],
   'staff reject a transcript': [2, rejectTranscript],
-  'staff merge contacts in HubSpot': [2, mergeContacts],
-  'staff refund in the dashboard': [3, refundInDashboard],
+  'staff merge contacts in HubSpot': [4, mergeContacts],
+  'staff refund in the dashboard': [4, refundInDashboard],
   'a bank opens a dispute': [2, openDispute],
   'a bank closes a dispute': [2, closeDispute],
   'a bank returns a refund': [2, returnRefund],
-  'banks answer refunds otherwise': [1, changeRefundAnswer],
+  'banks answer refunds otherwise': [2, changeRefundAnswer],
   'the server works in the background': [3, (walk) => walk.workInBackground()],
   'HubSpot is told': [6, ({ server }) => deliver(server)],
   'Stripe fails': [1, ({ server }, choices) => server.stripeFault(choices.of(stripeFaults))],
@@ -117,7 +117,7 @@ async function submit(
   choices: Choices,
   join: Join,
   membershipId: number,
-  personalEmail: string = choices.inTenths(2) ? EMAILS[1] : EMAILS[0],
+  personalEmail: string = choices.inTenths(4) ? EMAILS[1] : EMAILS[0],
 ): Promise<void> {
   walk.joins.push(join);
   const params = { uuid: join.uuid };
@@ -259,5 +259,7 @@ async function returnRefund(walk: Walk, choices: Choices): Promise<void> {
 }
 
 async function changeRefundAnswer({ server }: Walk, choices: Choices): Promise<void> {
-  await server.stripeControl('refunds', { answer: choices.of(['succeeded', 'pending', 'refused']) });
+  await server.stripeControl('refunds', {
+    answer: choices.of(['refused', 'refused', 'pending', 'succeeded']),
+  });
 }

@@ -69,15 +69,18 @@ export async function linkJoin(deps: Deps, uuid: string, given: string): Promise
       .execute();
     const moving = [uuid, ...byLink.map((join) => join.uuid)];
     const isMoving = (column: string) => sql<boolean>`${sql.ref(column)} = any(${moving}::uuid[])`;
-    const { rows } = await sql<{ uuid: string; mine: string; type: MembershipType }>`
-      select theirs.session_uuid as uuid, mine.session_uuid as mine, type from membership theirs join membership mine using (type)
-      where theirs.contact_id = ${contactId} and theirs.is_held and not ${isMoving('theirs.session_uuid')}
-        and ${isMoving('mine.session_uuid')} and mine.is_held`.execute(trx);
+    // Two joins that move may hold the same, too: one of them was left where it was when its contact was merged into another.
+    const { rows } = await sql<{ uuid: string; isThere: boolean; mine: string; type: MembershipType }>`
+      select theirs.session_uuid as uuid, theirs.contact_id is not distinct from ${contactId} as "isThere", mine.session_uuid as mine, type
+      from membership theirs join membership mine using (type)
+      where (theirs.contact_id = ${contactId} or ${isMoving('theirs.session_uuid')}) and theirs.is_held
+        and ${isMoving('mine.session_uuid')} and mine.is_held and mine.session_uuid <> theirs.session_uuid
+      order by (mine.session_uuid = ${uuid}) desc`.execute(trx);
     if (rows[0]) {
       // If the contact holds an upgrade but no membership, the join keeps its membership.
       const isMember = rows.some(({ type }) => type === 'membership');
       throw new NotLinkable(
-        `Contact ${contactId} holds that already by join ${rows[0].uuid}. Give one of them back: ${isMember ? `npm run operator -- refund ${uuid} --upgrade --items all` : giveBackCommand(rows[0].mine, ['membership_upgrade'])}`,
+        `Contact ${contactId} ${rows[0].isThere ? 'holds that already' : 'would hold that twice, the second'} by join ${rows[0].uuid}. Give one of them back: ${isMember ? `npm run operator -- refund ${uuid} --upgrade --items all` : giveBackCommand(rows[0].mine, ['membership_upgrade'])}`,
       );
     }
     await sql`update membership set contact_id = ${contactId} where ${isMoving('session_uuid')}`.execute(trx);
