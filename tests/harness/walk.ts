@@ -95,12 +95,11 @@ export class Walk {
     this.story.push(`    ${what}`);
   }
 
-  /** Runs a staff command, as it is typed after `npm run operator --`. Returns what it prints. */
-  async staffRun(typed: string): Promise<string> {
+  /** Runs a staff command, as it is typed after `npm run operator --`. */
+  async staffRun(typed: string): Promise<void> {
     const { command, rest } = commandNamed(commands, typed.split(' '))!;
     const { out, code } = await runCommand(this.#t, this.server, command as Command, rest);
     this.tell(`${typed}: ${code} ${out.trim()}`);
-    return out;
   }
 
   /** Returns the payments that are known here, the oldest first. */

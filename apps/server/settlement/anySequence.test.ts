@@ -211,25 +211,15 @@ async function atStripe({ server }: Walk, id: string): Promise<{ received: numbe
   return { received, refunded: received > 0 ? (charge?.refundedCents ?? 0) : 0 };
 }
 
-/**
- * Runs each repair that reconciling prints, until it prints none. What Stripe cannot give back after a lost dispute stays: the command
- * says so, and staff pay it by other means.
- */
+/** Runs each repair that reconciling prints, until it prints none. */
 async function repair(walk: Walk): Promise<string[]> {
-  const byOtherMeans: Difference[] = [];
   for (let round = 0; round < MOST_REPAIRS; round++) {
-    const difference = (await differencesOf(walk)).find(
-      (each) => !byOtherMeans.some((left) => isDeepStrictEqual(left, each)),
-    );
+    const [difference] = await differencesOf(walk);
     if (!difference) return [];
     if (!forStaff.test(difference.kind)) return [`not for staff: ${JSON.stringify(difference)}`];
     walk.tell(`reconcile: ${JSON.stringify(difference)}`);
-    const said = await walk.staffRun(typedBy(difference));
+    await walk.staffRun(typedBy(difference));
     await walk.becomeQuiet();
-    if (said.includes('by other means')) {
-      byOtherMeans.push(difference);
-      continue;
-    }
     if ((await differencesOf(walk)).some((other) => isDeepStrictEqual(other, difference)))
       return [`its repair does not repair: ${JSON.stringify(difference)}`];
   }
