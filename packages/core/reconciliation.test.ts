@@ -75,6 +75,14 @@ const inOrder: [string, Partial<Sides>][] = [
     },
   ],
   [
+    'lost in part by a dispute after its refund failed, and its contact has joined anew',
+    {
+      stripe: { ...stripe, dispute: 'lost', lostCents: 1200 },
+      payment: { ...payment, dispute: 'lost', refunds: [lost(1200, 1)] },
+      memberships: [{ productId: 1, standing: 'refunded', isHeld: false, isReplaced: true }],
+    },
+  ],
+  [
     'disputed after its refund failed, and its contact has joined anew',
     {
       stripe: { ...stripe, dispute: 'open' },

@@ -177,9 +177,9 @@ export function differencesOf(sides: Sides, graceMinutes: number): Difference[] 
       refunds: payment.refunds,
       dispute: payment.dispute,
     });
-    // Disputed money is not with us, so nothing can be done before the dispute has ended.
+    // Stripe refunds nothing of a payment with a dispute, open or lost, so there would be no command that repairs this.
     const isPaidAnew = isHeld(expected) && !membership.isHeld && membership.isReplaced;
-    if (isPaidAnew && expected === 'active')
+    if (isPaidAnew && payment.dispute === null)
       add(
         'paid_anew',
         `The ${displayPrice(bought.priceCents)} of its ${bought.name} is with us again, and its contact has joined anew meanwhile.`,
