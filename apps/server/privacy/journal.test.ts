@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import { pathOf } from '#contract/calls.ts';
-import { askHubspot } from '../../../tests/harness/providers.ts';
+import { newContact } from '../../../tests/harness/deliver.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { details, openIntent, orderingJoin, paidJoin } from '../../../tests/harness/steps.ts';
 import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
@@ -27,10 +27,6 @@ const joinsLike = async (uuid: string) =>
       deps.database,
     )
   ).rows;
-/** Creates a contact in HubSpot, as staff do. Returns its id. */
-async function contactAtHubspot(email: string): Promise<string> {
-  return (await askHubspot(server.hubspotUrl, 'POST', '', { properties: { email } })).id;
-}
 
 test('what a restored database has again is erased again by the journal, which names nobody', async (t) => {
   const client = server.client();
@@ -144,7 +140,7 @@ test('an email in letters and payments of others, and notices that name its pers
 
 test('who joined anew after having been erased is not erased by the journal, and what a backup brought back is', async (t) => {
   const email = 'again@example.com';
-  const contactId = await contactAtHubspot(email);
+  const contactId = await newContact(server, email);
   await deps.contacts.refresh(contactId);
   const resume = async (name: string) =>
     assert.equal((await postPdf(server.client(), pathOf('uploadResume'), { contactId, name })).status, 200);
@@ -194,7 +190,7 @@ test('who joined anew after having been erased is not erased by the journal, and
 
 test('a contact that HubSpot has told of since the erasure stays, though an invitation of before goes', async (t) => {
   const email = 'told.again@example.com';
-  const id = await contactAtHubspot(email);
+  const id = await newContact(server, email);
   await deps.contacts.refresh(id);
   assert.equal((await erase(t, email, '--yes')).code, 0);
   const journal = join(temporaryFolder(t), 'journal');

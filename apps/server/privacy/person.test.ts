@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import { deliver, editAtHubspot, newContact } from '../../../tests/harness/deliver.ts';
 import { pdf } from '../../../tests/harness/documents.ts';
-import { askHubspot, control } from '../../../tests/harness/providers.ts';
+import { control } from '../../../tests/harness/providers.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import {
   beginPayment,
@@ -37,10 +37,6 @@ const joinsLike = async (uuid: string) =>
       deps.database,
     )
   ).rows;
-/** Creates a contact in HubSpot, as staff do. Returns its id. */
-async function contactAtHubspot(email: string): Promise<string> {
-  return (await askHubspot(server.hubspotUrl, 'POST', '', { properties: { email } })).id;
-}
 
 test('an export has all of a person, their documents too, in files that only their owner reads', async (t) => {
   const client = server.client();
@@ -206,7 +202,7 @@ test('what began with a join since its erasure was prepared keeps it', async (t)
 });
 
 test('a join that a person began by a code of theirs is theirs, whatever email was given in it', async (t) => {
-  const id = await contactAtHubspot('by.code@example.com');
+  const id = await newContact(server, 'by.code@example.com');
   await deps.contacts.refresh(id);
   const uuid = await orderingJoin(server.client(), undefined, { personalEmail: 'given@example.com' });
   await sql`update join_session set contact_id = ${id} where uuid = ${uuid}`.execute(deps.database);
@@ -255,7 +251,7 @@ test('a contact that HubSpot knows by the email is theirs, though the mirror has
 test('when HubSpot does not let us, nothing is erased and a sentence says what to do', async (t) => {
   const email = 'refused@example.com';
   const uuid = await orderingJoin(server.client(), undefined, { personalEmail: email });
-  const id = await contactAtHubspot(email);
+  const id = await newContact(server, email);
   await control(server.hubspotUrl, 'POST', 'scopes', { scopes: ['crm.objects.contacts.read', 'files'] });
   t.after(() =>
     control(server.hubspotUrl, 'POST', 'scopes', {
@@ -344,7 +340,7 @@ test('what is no email, and options that contradict each other, are not understo
 
 test('a contact that a join only shared an email with stays when the join is erased by its corrected one', async (t) => {
   const [shared, own] = ['shared.before@example.com', 'corrected.since@example.com'];
-  const id = await contactAtHubspot(shared);
+  const id = await newContact(server, shared);
   await deps.contacts.refresh(id);
   const client = server.client();
   const { uuid } = await paidJoin(server, client, undefined, { personalEmail: shared });
