@@ -9,8 +9,8 @@ import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 
-/** How many people, and how many actions of each at most. */
-const PEOPLE = 8;
+/** How many people, and how many actions of each at most. More people in the long run. */
+const PEOPLE = process.env.TEST_LENGTH === 'long' ? 150 : 8;
 const MOST_ACTIONS = 9;
 
 const server = await sharedServer({}, { hubspotLimits: 'off' });
@@ -74,9 +74,10 @@ class Life {
       case 'join by school': {
         const uuid = await orderingJoin(client, 'LINCOLN2026', person);
         await this.#pay('school', uuid);
-        if (this.status !== '') return;
+        // All joins have the same payer: what they hold by the school, their join by code tells.
+        if (this.status !== '' && !this.isProven) return;
+        if (this.status === '') this.writer = uuid;
         this.status = 'member';
-        this.writer = uuid;
         return;
       }
       case 'leave a school join unpaid':
@@ -178,6 +179,8 @@ test('in whatever order somebody joins, is refunded and is joined for by others,
         ['', ['join by code', 'join by school', 'refund a membership by code', 'join by code']],
         // A fault that was found: what the school join had written was taken for the other join's as well.
         ['', ['join by school', 'join by code', 'refund a membership by school']],
+        // A fault that was found: who paid again by a school's code stayed a former member.
+        ['', ['join by code', 'refund a membership by code', 'join by school', 'join by code']],
       ],
     },
   );
