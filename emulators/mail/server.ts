@@ -188,7 +188,8 @@ async function meet(
   cut: () => void,
 ): Promise<boolean> {
   if (fault?.kind === 'status') throw refusal(fault.status ?? 451, fault.message ?? 'An emulated failure');
-  if (fault?.kind === 'slow') await wait(fault.ms ?? 1_000);
+  // A closed server does not stay for it.
+  if (fault?.kind === 'slow') await wait(fault.ms ?? 1_000, undefined, { ref: false });
   if (fault?.kind !== 'cut' && fault?.kind !== 'hang') await work();
   if (fault?.kind === 'cut' || fault?.kind === 'cut_after') cut();
   return fault === undefined || fault.kind === 'slow';
