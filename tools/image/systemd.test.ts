@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import {
+  lacksPostgres,
+  postgresPrograms,
+  startInstalledPostgres,
+} from '../../tests/harness/installedPostgres.ts';
+import { startJoin } from '../../tests/harness/steps.ts';
+import { browser } from '../../tests/harness/testServer.ts';
+import { until } from '../../tests/harness/until.ts';
+import { findProgram } from '../local/findProgram.ts';
+import { tryPort } from '../local/ports.ts';
+import { exampleEnv } from './compose.ts';
+import { type Run, startMachine } from './machine.ts';
+
+/** Runs in `npm run test:image` and `npm run test:long` only, since it takes a minute and the ports that the documents name. */
+const skip =
+  (process.env.TEST_LENGTH !== 'long' && 'it takes the ports of the documents: npm run test:image') ||
+  (process.getuid?.() !== 0 && 'only root can start a machine') ||
+  (!findProgram('systemd-nspawn') && 'systemd-nspawn is not installed (apt-get install systemd-container)') ||
+  (spawnSync('unshare', ['--mount', '--pid', '--fork', 'true']).status !== 0 &&
+    'this system gives no namespaces (unshare, Linux)') ||
+  lacksPostgres;
+
+const operations = readFileSync(resolve(import.meta.dirname, '../../docs/operations.md'), 'utf8');
+
+/** The commands of docs/operations.md in the block that has this text, one in a line. */
+function documented(text: string): string[] {
+  const blocks = [...operations.matchAll(/^```\w*\n([\s\S]*?)^```/gm)].map(([, block]) => block!);
+  const found = blocks.filter((block) => block.includes(text));
+  assert.equal(found.length, 1, `one block of operations.md has "${text}"`);
+  return found[0]!.replaceAll('\\\n', '').trim().split('\n');
+}
+
+/** Runs commands, and fails at the first one that does. Returns what they printed. */
+async function does(run: Run, commands: readonly string[]): Promise<string> {
+  const { output, code } = await run(commands.join('\n'));
+  assert.equal(code, 0, output);
+  return output;
+}
+
+/** What somebody writes into /etc/induct.env. */
+const filledIn = (databaseUrl: string): Record<string, string> => ({
+  ...exampleEnv,
+  DOCUMENT_KEY: 'c'.repeat(64),
+  PUBLIC_URL: 'https://join.society.example',
+  TRUST_PROXY: '127.0.0.1',
+  DATABASE_URL: databaseUrl,
+});
+
+async function whenReady(port: number): Promise<void> {
+  await until(async () => {
+    const response = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => null);
+    return response?.ok === true;
+  }, 60_000);
+}
+
+test('the commands under "With systemd" start two servers that take a join, come back when they die, and save a night', {
+  skip,
+}, async (t: TestContext) => {
+  for (const port of [3000, 3001, 9464, 9465])
+    assert.equal(await tryPort(port, '127.0.0.1'), port, `port ${port} of the documents is in use`);
+  const postgres = await startInstalledPostgres();
+  t.after(() => postgres.stop());
+  const databaseUrl = await postgres.emptyDatabase();
+  const run = await startMachine(t);
+
+  const commands = documented('useradd --system');
+  await does(run, commands.slice(0, -1));
+  const settings = Object.entries(filledIn(databaseUrl)).map(([name, value]) => `${name}=${value}`);
+  await does(run, [`cat > /etc/induct.env <<'END'\n${settings.join('\n')}\nEND`]);
+  assert.equal(await does(run, ['stat --format="%U %a" /etc/induct.env']), 'root 600\n');
+  await does(run, commands.slice(-1));
+  await Promise.all([whenReady(3000), whenReady(3001)]);
+  for (const port of [9464, 9465]) {
+    const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    assert.match(metrics, /^induct_database_up 1$/m);
+  }
+
+  // Staff's commands, as the documents give one.
+  const staff = (words: string) => `${documented('systemd-run')[0]!.replace(/ doctor$/, '')} ${words}`;
+  // The providers cannot be reached with invented keys, and it says so. What is on this machine is in order.
+  const doctor = await run(staff('doctor'));
+  assert.equal(doctor.code, 1, doctor.output);
+  assert.doesNotMatch(doctor.output, /missing +(Database|Storage|Documents)/i);
+  const minted = await does(run, [
+    `${staff('invitations mint --school "Lincoln High School"')} > /tmp/school.csv`,
+    'install -o induct -m 600 /tmp/school.csv /var/lib/induct/school.csv',
+    staff('invitations import /var/lib/induct/school.csv'),
+    'cat /tmp/school.csv',
+  ]);
+  const code = /^([\dA-Z]+),,/m.exec(minted)?.[1];
+  assert.ok(code, minted);
+  assert.match(await startJoin(browser('http://127.0.0.1:3001'), code), /^[\da-f-]{36}$/);
+
+  const owners = await does(run, ['stat --format="%U %a" /var/lib/induct/3000 /var/lib/induct/documents']);
+  assert.equal(owners, 'induct 700\ninduct 700\n');
+  const user = await does(run, ['ps -o user= -p $(systemctl show -P MainPID induct@3000)']);
+  assert.equal(user.trim(), 'induct');
+
+  // Its main process dies: systemd starts another one. Told to stop, it ends by itself.
+  await does(run, ['systemctl kill --kill-whom=main --signal=KILL induct@3000']);
+  await until(
+    async () => (await run('test $(systemctl show -P NRestarts induct@3000) = 1')).code === 0,
+    30_000,
+  );
+  await whenReady(3000);
+  await does(run, ['systemctl restart induct@3000']);
+  await whenReady(3000);
+  await does(run, ['systemctl stop induct@3001']);
+  assert.equal(await does(run, ['systemctl show -P Result induct@3001']), 'success\n');
+  assert.equal(await tryPort(3001, '127.0.0.1'), 3001);
+
+  const nightly = documented('systemctl enable --now induct-backup.timer');
+  await does(run, [
+    'install -d -o induct -m 700 /backups',
+    ...nightly.slice(0, -2),
+    // As the documents say, the service's PATH names the tools of this database's version.
+    `sed -i s:/usr/lib/postgresql/18/bin:${postgresPrograms}: /etc/systemd/system/induct-backup.service`,
+    ...nightly.slice(-2),
+  ]);
+  const saved = await does(run, ['ls /backups/*/manifest.json']);
+  assert.match(saved, /^\/backups\/\d{4}-\d\d-\d\d-\d{4}\/manifest\.json\n$/);
+  const timers = await does(run, ['systemctl list-timers induct-backup.timer --no-pager']);
+  assert.match(timers, /1 timers listed/);
+});
