@@ -156,7 +156,8 @@ async function runOtherBrowsers(): Promise<Counts> {
 async function nodeTests(
   files: string[],
   settings: NodeJS.ProcessEnv = {},
-  concurrency = availableParallelism(),
+  // Tests wait about as long as they compute: for the database, for time limits, for programs that start.
+  concurrency = 2 * availableParallelism(),
 ): Promise<Counts> {
   if (files.length === 0) return { passed: 0, failed: 0 };
   const output = join(mkdtempSync(join(scratch, 'outcome-')), 'outcome.json');
