@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { dump } from '../../../tests/harness/dump.ts';
+import { refundsOf } from '../../../tests/harness/refunds.ts';
+import { runCommand } from '../../../tests/harness/runCommand.ts';
+import { openIntent, orderingJoin, payByCard, reportPayment } from '../../../tests/harness/steps.ts';
+import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { storyCommand } from '../story/storyCommand.ts';
+import { settleCommand } from './commands.ts';
+
+const server = await sharedServer({}, { hubspotLimits: 'off' });
+
+/** A second payment of a contact that a restore has lost, and that nobody gives back by itself. */
+async function keptSecond(t: TestContext, contactId: string) {
+  const code = `KEPT${contactId}`;
+  const { database } = server.deps;
+  await database.insertInto('contact').values({ id: contactId, profile: '{}' }).execute();
+  await database.insertInto('invitation').values({ code, contact_id: contactId }).execute();
+  const open = async () => {
+    const client = server.client();
+    const uuid = await orderingJoin(client, code);
+    return { client, uuid, ...(await openIntent(client, uuid)) };
+  };
+  const [first, second] = [await open(), await open()];
+  const restore = await dump(server);
+  await payByCard(server, first.id);
+  await payByCard(server, second.id);
+  await restore();
+  const { code: exit, out } = await runCommand(t, server, settleCommand, ['--missing']);
+  assert.equal(exit, 0, out);
+  assert.deepEqual(await refundsOf(server, second.id), [], 'nothing was decided');
+  return second;
+}
+
+test('a payer whose second payment was made again after a restore does not read that it is being returned', async (t) => {
+  const { client, uuid, id, clientSecret } = await keptSecond(t, '8101');
+  const { data } = await reportPayment(client, uuid, { id, clientSecret });
+  // The page shows `isReturned: false` as "is being returned in full".
+  assert.notDeepEqual(
+    [data.status, data.refunded?.isReturned],
+    ['refunded', false],
+    'no refund was decided, and none is made until staff give it back',
+  );
+});
+
+test('the story of a second payment that was made again after a restore does not say that it goes back', async (t) => {
+  const { uuid, id } = await keptSecond(t, '8102');
+  const { out } = await runCommand(t, server, storyCommand, [uuid]);
+  const told = out.split('\n').filter((line) => line.includes(id));
+  assert.deepEqual(
+    told.filter((line) => line.includes('all of it goes back')),
+    [],
+  );
+});
