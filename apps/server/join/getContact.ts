@@ -81,6 +81,9 @@ export function merge(
     ...Object.fromEntries(Object.entries(profile ?? {}).filter(([, value]) => value !== null)),
   };
   if (!details) return contact;
-  const given = studentDetailsFields.map((field) => [contactFieldOf(field), details[field]]);
+  // Details that were submitted to an older version may lack a field.
+  const given = studentDetailsFields
+    .filter((field) => details[field] !== undefined)
+    .map((field) => [contactFieldOf(field), details[field]]);
   return { ...contact, ...Object.fromEntries(given) };
 }
