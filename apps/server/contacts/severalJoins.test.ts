@@ -112,15 +112,6 @@ test('whom staff have made a member in HubSpot after a refund stays one when the
   assert.equal((await boughtBy('101'))[0], 'member');
 });
 
-test('an upgrade of a member whose membership was never bought here is not called left behind when HubSpot ends it', async () => {
-  const id = await newContact(server, 'member.elsewhere@example.com', { membership_status: 'member' });
-  await server.deps.contacts.refresh(id);
-  const upgrade = await upgradeByLink(id);
-  await editAtHubspot(server, id, { membership_status: 'former' });
-  await server.deps.contacts.refresh(id);
-  assert.deepEqual(await differencesOf(server, upgrade), []);
-});
-
 test('a sibling with the same email whose school join came first and is refunded makes the contact no former member', async () => {
   const personalEmail = 'siblings@example.com';
   const id = await newContact(server, personalEmail);

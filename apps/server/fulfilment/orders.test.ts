@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import type { StudentDetails } from '#core/studentDetails.ts';
+import { editAtHubspot, newContact } from '../../../tests/harness/deliver.ts';
 import { waiting } from '../../../tests/harness/locks.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { details, paidJoin, payOrder } from '../../../tests/harness/steps.ts';
@@ -322,6 +323,16 @@ test('what an upgrade by link brings is held once its base has ended, and to sen
   ]);
   await paidJoin(server, server.client(), 'HONOR101');
   assert.deepEqual(await goods(), toSend);
+});
+
+test('what an upgrade brings is to send though HubSpot ends a membership that was not bought here', async (t) => {
+  const id = await newContact(server, 'member.elsewhere@example.com', { membership_status: 'member' });
+  await server.deps.contacts.refresh(id);
+  const { uuid } = await upgradeByLink(server, id);
+  await editAtHubspot(server, id, { membership_status: 'former' });
+  await server.deps.contacts.refresh(id);
+  const { out } = await run(t, ordersListCommand);
+  assert.equal(of(out, uuid).at(-1), 'Engraved Medallion (product 10)  to send');
 });
 
 test('what an upgrade brings is to send again when its holder joins anew', async (t) => {
