@@ -13,19 +13,20 @@ const LOOK_MS = 600_000;
 const DAY_SECONDS = 86_400;
 /** A night that did not end, or in which something could not be removed, is tried again after this time. */
 const RETRY_SECONDS = 3_600;
-/** How many joins or documents of each stage are removed in one round. A night has as many rounds as it needs. */
+/** How many joins, documents or notices of each stage are removed in one round. A night has as many rounds as it needs. */
 export const MOST = 500;
 /** A stage in which so many could not be removed is left until the next try: something must be wrong that all of them meet. */
 const MOST_FAILED = 20;
 
-export const stages = ['abandoned', 'rejected', 'paid', 'documents'] as const;
+export const stages = ['abandoned', 'rejected', 'paid', 'documents', 'notices'] as const;
 export type Stage = (typeof stages)[number];
+type JoinStage = Exclude<Stage, 'documents' | 'notices'>;
 
 /**
  * For each stage, whether the `session` of a query is past its time: its last activity, final rejection or payment lies before
  * `before`.
  */
-const isOver: Record<Exclude<Stage, 'documents'>, (before: RawBuilder<Date>) => RawBuilder<boolean>> = {
+const isOver: Record<JoinStage, (before: RawBuilder<Date>) => RawBuilder<boolean>> = {
   abandoned: (before) => sql`session.state <> 'paid' and session.updated_at < ${before}
     and not exists (select from payment where session_uuid = session.uuid and status = 'open')`,
   rejected: (before) => sql`session.state = 'paid'
@@ -35,8 +36,8 @@ const isOver: Record<Exclude<Stage, 'documents'>, (before: RawBuilder<Date>) => 
 };
 
 /**
- * The time before which a join or document of a stage is past its time, by the society's days. Null when the stage is kept for
- * ever.
+ * The time before which a join, document or notice of a stage is past its time, by the society's days. Null when the stage is kept
+ * for ever.
  */
 function beforeOf({ society, now }: Pick<Deps, 'society' | 'now'>, stage: Stage): RawBuilder<Date> | null {
   const days = society.retention[`${stage}Days`];
@@ -44,7 +45,7 @@ function beforeOf({ society, now }: Pick<Deps, 'society' | 'now'>, stage: Stage)
 }
 
 /**
- * The joins, or for `documents` the documents, that are past their time and have no money or decision under way: at most
+ * The joins that are past their time and have no money or decision under way; for `documents` and `notices` those instead. At most
  * `most`.
  */
 export async function overdue(
@@ -54,17 +55,21 @@ export async function overdue(
 ): Promise<string[]> {
   const before = beforeOf(deps, stage);
   if (before === null) return [];
-  const ids =
-    stage === 'documents'
-      ? // Nobody decides on a resume, so its time begins when it was uploaded.
-        sql`select id from document where removed_at is null
-          and case kind when 'resume' then created_at else reviewed_at end < ${before}
-          order by created_at limit ${most}`
-      : sql`select uuid as id from join_session session
-          where erased_at is null and ${isOver[stage](before)} and cardinality(${underWay}) = 0
-          order by created_at limit ${most}`;
-  const { rows } = await sql<{ id: string }>`${ids}`.execute(deps.database);
+  const { rows } = await listOf(stage, before, most).execute(deps.database);
   return rows.map(({ id }) => id);
+}
+
+function listOf(stage: Stage, before: RawBuilder<Date>, most: number): RawBuilder<{ id: string }> {
+  if (stage === 'notices')
+    return sql`select id::text from staff_notice where created_at < ${before} order by created_at limit ${most}`;
+  // Nobody decides on a resume, so its time begins when it was uploaded.
+  if (stage === 'documents')
+    return sql`select id from document where removed_at is null
+      and case kind when 'resume' then created_at else reviewed_at end < ${before}
+      order by created_at limit ${most}`;
+  return sql`select uuid as id from join_session session
+    where erased_at is null and ${isOver[stage](before)} and cardinality(${underWay}) = 0
+    order by created_at limit ${most}`;
 }
 
 /** Some of what is past its time could not be removed. The rest is gone. */
@@ -73,7 +78,8 @@ export class NotAllRemoved extends Error {
 
   constructor(counts: Record<Stage, number>, failures: readonly unknown[]) {
     const [first] = failures;
-    const what = failures.length === 1 ? '1 join or document' : `${failures.length} joins or documents`;
+    const what =
+      failures.length === 1 ? '1 join, document or notice' : `${failures.length} joins, documents or notices`;
     const reason = first instanceof Error ? first.message : String(first);
     super(`${what} could not be removed: ${reason}`, { cause: first });
     this.counts = counts;
@@ -86,15 +92,13 @@ export class NotAllRemoved extends Error {
  * the end. {@link tellStripe} is to be called afterwards, in any case.
  */
 export async function applyRetention(deps: Deps, most = MOST): Promise<Record<Stage, number>> {
-  const counts: Record<Stage, number> = { abandoned: 0, rejected: 0, paid: 0, documents: 0 };
+  const counts: Record<Stage, number> = { abandoned: 0, rejected: 0, paid: 0, documents: 0, notices: 0 };
   const failures: unknown[] = [];
   for (const stage of stages) {
     const before = failures.length;
     for (const id of await overdue(deps, stage, most)) {
       try {
-        const isDone =
-          stage === 'documents' ? await removeDocument(deps, id) : await eraseOne(deps, id, stage);
-        if (isDone) counts[stage]++;
+        if (await remove(deps, id, stage)) counts[stage]++;
       } catch (error) {
         failures.push(error);
         if (failures.length - before === MOST_FAILED) break;
@@ -105,8 +109,15 @@ export async function applyRetention(deps: Deps, most = MOST): Promise<Record<St
   return counts;
 }
 
+async function remove(deps: Deps, id: string, stage: Stage): Promise<boolean> {
+  if (stage === 'documents') return removeDocument(deps, id);
+  if (stage !== 'notices') return eraseOne(deps, id, stage);
+  const { rows } = await sql`delete from staff_notice where id = ${id} returning id`.execute(deps.database);
+  return rows.length > 0;
+}
+
 /** Returns false when the join is no longer due, because something has happened to it since. */
-async function eraseOne(deps: Deps, uuid: string, stage: Exclude<Stage, 'documents'>): Promise<boolean> {
+async function eraseOne(deps: Deps, uuid: string, stage: JoinStage): Promise<boolean> {
   try {
     return await deps.database.transaction().execute(async (trx) => {
       // Checked again under a lock, so that nobody can change the join before it is gone.

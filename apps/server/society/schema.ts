@@ -154,6 +154,8 @@ export const societyFile = z.strictObject({
       rejectedDays: days(30, 'the refund has to arrive, and the applicant may ask').optional(),
       /** After so many days uploaded files are deleted: transcripts counted from the decision of staff, resumes from their upload. */
       documentsDays: days(1, 'the decision has to reach the applicant').optional(),
+      /** Notices to staff, which may name people: days since they were written. A join's notices also go with the join. */
+      noticesDays: days(90, 'staff act on a notice within weeks').optional(),
     })
     .default({}),
   certificate: z
