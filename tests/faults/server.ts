@@ -32,7 +32,7 @@ export interface Armed {
   does: 'die' | 'wait';
 }
 
-/** An IPC message from the parent process to this server. */
+/** An IPC message from the parent process. */
 export interface Order {
   arm?: Armed;
   disarm?: number;

@@ -20,7 +20,7 @@ export interface HostileJob {
 setPriority(19);
 const documents = hostileDocuments();
 
-/** Makes a form with a document once, so that the processors are left to the server that is measured. */
+/** Encodes the form of a document in advance, to leave the CPU to the server that is measured. */
 async function formOf({ name, content }: (typeof documents)[number], contactId: string) {
   const form = new FormData();
   form.append('contactId', contactId);
