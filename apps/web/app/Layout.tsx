@@ -46,7 +46,7 @@ export const Layout = memo(() => {
   );
 });
 
-/** Returns the screen that is being navigated to, while it loads and if it has a placeholder to show. */
+/** Returns the screen that is being navigated to, if it has a placeholder; null when no navigation is loading. */
 function usePending(): { next: Location; placeholder: ReactElement } | null {
   const { pathname } = useLocation();
   const { location: next } = useNavigation();

@@ -74,7 +74,7 @@ export function CardElements({
   );
 }
 
-/** Stripe's fields get our design tokens, read from the document. */
+/** Returns our design tokens, read from the document, as the appearance of Stripe's fields. */
 function appearance(): Appearance {
   const tokens = getComputedStyle(document.documentElement);
   const token = (name: string) => tokens.getPropertyValue(name).trim();

@@ -93,7 +93,7 @@ export function startOver(path: string): void {
   startedOver = uuid === null ? null : { uuid, path, drafts, until: performance.now() + UNDO_MS };
 }
 
-/** Whether Start Over was the last thing that this page did with a join. Then an open join is not continued without asking. */
+/** Whether Start Over was the last change of the stored join in this page. Then an open join is not continued without asking. */
 export const hasStartedOver = () => startedOver !== null;
 
 /** Returns for how many ms Start Over can still be undone; 0 when it cannot. */

@@ -80,7 +80,7 @@ export function DetailsForm({
     setErrors((now) => ({ ...now, ...Object.fromEntries(refused) }));
     setAttention((count) => count + 1);
   }, [refusal, asksGuardianConsent]);
-  // The programme has begun to ask since the page was loaded, or the contact could not be loaded: the sentence is still to be had.
+  // The programme began to ask after the page was loaded, or the contact could not be loaded: the sentence must be loaded.
   const isSentenceMissing = !asksGuardianConsent && refusal?.errors.hasGuardianConsent !== undefined;
   useEffect(() => {
     if (isSentenceMissing) void revalidate();
