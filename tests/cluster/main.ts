@@ -1,6 +1,7 @@
 import { provide } from './needs.ts';
 
 /** `npm run test:cluster`: the environment variable SEED (any number; random when absent) decides the faults' order and timing. */
+
 const LONGEST_MS = 900_000;
 
 const lacking = provide(console.log);

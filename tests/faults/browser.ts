@@ -13,7 +13,7 @@ const ANSWER_TIMEOUT_MS = 25_000;
 /** Thrown when a button was pressed {@link PRESSES} times without success. */
 export class GaveUp extends Error {}
 
-/** Presses a button until the server answers with success. */
+/** Presses a button until its call succeeds. Throws {@link GaveUp} after {@link PRESSES} tries. */
 export async function press<Name extends CallName>(
   tab: Browser,
   name: Name,

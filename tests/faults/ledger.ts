@@ -5,7 +5,7 @@ import { contactIdOf, emailOf, type World } from './world.ts';
 /** A fault that a count has found, and the join that it concerns. */
 export interface Difference {
   kind: string;
-  /** A join's name in the plan, a session or an intent, to find it by. */
+  /** What it is about: a join's name in the plan, a session's uuid or an intent's id. */
   subject: string;
   text: string;
 }

@@ -7,7 +7,7 @@ import { emailOf, type World } from './world.ts';
 
 /** The subjects of reminders. */
 const REMINDERS = ['Your join is saved', 'Your join is still open'];
-/** How long a letter may be on its way, during which its join may be paid (seconds). */
+/** How long sending a letter may take (seconds). Its join may be paid in that time. */
 const ON_ITS_WAY = 120;
 
 /** A letter about money, as it was received. */

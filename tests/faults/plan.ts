@@ -203,7 +203,7 @@ const breakPoints: readonly KillPoint[] = [
 /** How many times in a row a call fails. The client tries three times, so from 3 on the call fails for good. */
 const timesOf = [1, 2, 3, 4];
 
-/** Points that the background work reaches, the first of them for certain. */
+/** Kill points that the background work reaches; the first is reached in every run. */
 const atNight: readonly KillPoint[] = [
   'listEvents:before',
   'listIntents:after',
@@ -371,7 +371,10 @@ export function isHung({ changes, changesWhen }: Join): boolean {
   return changes !== null && (changesWhen === 'hung' || changesWhen === 'hungAfter');
 }
 
-/** Assigns kills to joins that reach their point, one a join. Every point gets its turn; a fourth of the kills are at any time. */
+/**
+ * Assigns kills to joins, at most one to each. A fourth come at a random time, the others at the points in turn; their joins are
+ * changed so that they reach them.
+ */
 function dealKills(dice: Random, units: Join[][], kills: number): void {
   const ofPair = /^(refund|moneyBack)/;
   const nextPoint = dice.deck(killPoints.filter((point) => !/^list/.test(point)));

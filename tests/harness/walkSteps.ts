@@ -59,7 +59,7 @@ export const stepNames = (Object.keys(steps) as StepName[]).flatMap((name) =>
   Array<StepName>(steps[name][0]).fill(name),
 );
 
-/** Steps that may happen at the same moment as any other. */
+/** Steps that may run concurrently with any other step. */
 export const besides = [
   'buy the upgrade',
   'the server works in the background',

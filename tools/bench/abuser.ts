@@ -9,6 +9,7 @@ import { calls } from '#contract/calls.ts';
  * bodies and headers that are too large. The parent sends an {@link AbuseJob}, gets `under way` once the connections are held,
  * and then the {@link AbuseFigures}. The process runs at the lowest priority, because real strangers use their own machines.
  */
+
 export interface AbuseJob {
   url: string;
   connections: number;

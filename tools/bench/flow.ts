@@ -123,7 +123,7 @@ export function ourFlow(url: string, stripeUrl: string): Flow {
   };
 }
 
-/** The same calls in the form that the floor takes. */
+/** The same calls, to the floor server (floor/server.ts). */
 export function floorFlow(url: string): Flow {
   return {
     url,

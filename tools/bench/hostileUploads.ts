@@ -8,6 +8,7 @@ import { hostileDocuments } from '../../tests/harness/documents.ts';
  * a {@link HostileJob}, and gets a text when all are answered: empty if every answer was as expected, otherwise what went wrong.
  * The process runs at the lowest priority, because real strangers use their own machines.
  */
+
 export interface HostileJob {
   url: string;
   contactId: string;

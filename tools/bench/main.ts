@@ -22,6 +22,7 @@ import type { Bench } from './world.ts';
  * `npm run bench`: measures Induct, compares it with the minimal programs in floor/, and writes the results, a section for each
  * benchmark.
  */
+
 const benchmarks: Record<BenchmarkName, (bench: Bench) => Promise<string>> = {
   server: benchmarkServer,
   growth: benchmarkGrowth,

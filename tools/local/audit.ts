@@ -15,6 +15,7 @@ import {
  * production. The licences need no network; `--list` prints the packages of each licence. If the registry's findings cannot be
  * fetched, the command says so and passes.
  */
+
 const root = resolve(import.meta.dirname, '../..');
 const {
   values: { decisions: file, lockfile, list },

@@ -10,6 +10,7 @@ import { runProgram } from './checks.ts';
  * `npm test` runs against the emulators, against test accounts whose keys are in the environment (emulators/README.md). Exits
  * with 0 when everything that could be run passed, and prints what could not be run.
  */
+
 interface Provider {
   name: string;
   settings: string;

@@ -13,6 +13,7 @@ import { explain, planFrom } from './settings.ts';
  * `npm run operator -- …`: runs the staff command line with the database and emulators of a running `npm start`. If none runs,
  * starts them for the command.
  */
+
 const args = process.argv.slice(2);
 const program = resolve(import.meta.dirname, '../../apps/server/operator.ts');
 const asksForHelp = args.length === 0 || ['help', '--help', '-h'].includes(args[0]!);

@@ -12,6 +12,7 @@ import { findChromium } from './chromium.ts';
 import { explain } from './settings.ts';
 
 /** `npm test`: runs every suite, even if an earlier one failed. */
+
 interface Counts {
   passed: number;
   failed: number;

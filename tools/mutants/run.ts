@@ -34,6 +34,7 @@ import { sqlMutants, templatesIn, withMutant } from './sql.ts';
  * nothing. The exit status is 1 when there is such a survivor, when a mutant could not be run, or when accepted.json is out of
  * date.
  */
+
 const here = import.meta.dirname;
 const root = resolve(here, '../..');
 

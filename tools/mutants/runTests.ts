@@ -15,6 +15,7 @@ import { nearTests, testsOf } from './mutants.ts';
  *
  *   node tools/mutants/runTests.ts --seed N [--changed FILE] PATTERN …
  */
+
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { seed: { type: 'string' }, changed: { type: 'string' } },

@@ -5,6 +5,7 @@
  * Two tabs may have two joins; local storage has the newest. A tab whose join was replaced by another tab keeps its own join, as
  * long as local storage still has the join that replaced it.
  */
+
 const SESSION_KEY = 'joinSessionUuid';
 type TabKey = 'joinDraft' | 'joinReturn' | 'joinPass';
 /** The join that this tab is paying for, since the tab may go to the card provider's page and come back. */

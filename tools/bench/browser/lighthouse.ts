@@ -10,7 +10,7 @@ import { launchOptions } from './slowPhone.ts';
 /** Installed apart from the checkout's packages, since Lighthouse and its dependencies are larger than most of those together. */
 const VERSION = '13.5.0';
 const program = resolve(import.meta.dirname, '../../../out/lighthouse/node_modules/lighthouse/core/index.js');
-/** How often a screen is tried. */
+/** The most runs for one screen, if Lighthouse misses the beginning of its load. */
 const MOST_RUNS = 3;
 const categories = ['performance', 'accessibility', 'best-practices'];
 
