@@ -33,7 +33,7 @@ const namesOf = (places: readonly { name: string }[]) => places.map(({ name }) =
 const countryNames = namesOf(countries);
 
 /**
- * The form of Student Details. `guardianConsent` is the sentence by which the programme asks for the consent of a guardian; null if it
+ * The form of Student Details. `guardianConsent` is the sentence by which the programme asks for guardian consent; null if it
  * does not ask. `loadError` is the message when the contact could not be loaded; the form can be used nevertheless.
  */
 export function DetailsForm({
