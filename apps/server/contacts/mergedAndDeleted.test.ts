@@ -21,7 +21,7 @@ import { limitWith, sharedServer } from '../../../tests/harness/testServer.ts';
 import { charge, upgradeByLink } from '../../../tests/harness/upgrades.ts';
 import { noticesCommand } from '../notices/noticesCommand.ts';
 import { noBudget } from '../providers/hubspot/budget.ts';
-import { hubspotClient } from '../providers/hubspot/client.ts';
+import { hubspotClient, LARGEST_PAGE } from '../providers/hubspot/client.ts';
 import { tellNobody } from '../providers/trouble.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { presentId } from '../session/members.ts';
@@ -102,6 +102,19 @@ for (const [way, learn] of ways)
     const shown = (await client.call('getContact', { params: { uuid } })).data;
     assert.deepEqual([shown.firstName, shown.lastName, shown.email], [null, null, null]);
   });
+
+test('a sync learns of every deletion, however many there were', async () => {
+  const people: { id: string; code: string }[] = [];
+  while (people.length <= LARGEST_PAGE) people.push(await person());
+  await sync();
+  for (const { id } of people) await atCrm('DELETE', `/${id}`);
+  await sync();
+  const { rows } = await sql<{ left: number }>`
+    select count(*)::int as left from contact where id = any(${people.map(({ id }) => id)}) and profile <> '{}'`.execute(
+    server.background,
+  );
+  assert.equal(rows[0]!.left, 0);
+});
 
 test('joins by a personal code are limited, whichever id of its merged contact they name', async (t) => {
   const [kept, old] = [await person(), await person()];

@@ -157,6 +157,13 @@ test('days that are left are counted in full, and one is one day', () => {
   assert.equal(write('proof-due', { paidAt: at(29) }).subject, 'Your transcript is due in 1 day');
 });
 
+test('a rejection after the last day for a transcript names no day that is over', () => {
+  const reason = { data: { reason: 'outdated', isFinal: false } };
+  const paidAt = new Date(sampleNow.getTime() - 40 * 86_400_000);
+  assert.match(write('proof-rejected', reason).text, /It is due by /);
+  assert.doesNotMatch(write('proof-rejected', { ...reason, paidAt }).text, /due by/);
+});
+
 test('a refund of which it is not known what it was for names its amount alone', () => {
   const refund = { status: 'succeeded' as const, amountCents: 500, lines: null };
   assert.match(write('refund', { refund }).text, /\n-+\nReturned {2}\$5\.00\n|\n\n-+\nReturned {2}\$5\.00/);
