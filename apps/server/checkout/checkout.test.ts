@@ -3,7 +3,15 @@ import { test } from 'node:test';
 import { sql } from 'kysely';
 import { MOST_REVISIONS } from '#core/orderLine.ts';
 import { changeSociety } from '../../../tests/harness/changeSociety.ts';
-import { details, openIntent, orderingJoin, payOrder, startJoin } from '../../../tests/harness/steps.ts';
+import {
+  beginPayment,
+  details,
+  openIntent,
+  orderingJoin,
+  payByCard,
+  payOrder,
+  startJoin,
+} from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
 
 const server = await sharedServer();
@@ -205,6 +213,16 @@ test('what is being paid can be looked at, however long it takes, and nothing be
     (await server.stripe('GET', `/v1/payment_intents/${id}`)).body.status,
     'requires_payment_method',
   );
+});
+
+test('an order whose payment nobody reported is not shown as open, and its joiner is led on', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const { id, revision } = await openIntent(client, uuid);
+  await beginPayment(client, uuid, revision);
+  await payByCard(server, id);
+  const { status, goOn } = await client.call('getCheckoutDetails', { params: { uuid } });
+  assert.deepEqual([status, goOn], [409, `/registration/upgrade?payment_intent=${id}`]);
 });
 
 test('add-ons are not sold without a membership, nor memberships as add-ons', async () => {

@@ -136,6 +136,27 @@ test('a membership and its upgrade are told apart where their orders have the sa
   );
 });
 
+test('an order is booked as it was paid, where one of the same amount was opened before', async (t) => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const params = { uuid };
+  const pin = (await client.call('setSessionProduct', { params, body: { productUuid: PIN } })).data;
+  await openIntent(client, uuid);
+  const sessionProductUuid = pin.sessionProductUuid!;
+  await client.call('deleteSessionProduct', { params: { sessionProductUuid }, body: {} });
+  await client.call('setCustomDonation', { params, body: { amount: 12 } });
+  await payOrder(server, client, uuid);
+  const { out } = await ledger(t, '--csv');
+  const sold = readCsv(out).filter((row) => row.join === uuid && row.type === 'charge' && row.fee === '0.00');
+  assert.deepEqual(
+    sold.map(({ kind, gross }) => [kind, gross]),
+    [
+      ['dues', '65.00'],
+      ['donation', '12.00'],
+    ],
+  );
+});
+
 test('an upgrade by link is booked as an upgrade, and goes back without a fee that would be kept', async (t) => {
   await paidJoin(server, server.client(), 'HONOR101');
   const { uuid, intentId } = await upgradeByLink(server, '101', { productId: 11 });
