@@ -8,7 +8,7 @@ import { sayWhatFor } from './assignRefund.ts';
 import { followPayment } from './followPayment.ts';
 import { refundJoin } from './refundJoin.ts';
 
-/** All writes about a join's money happen one after the other, whoever makes them. */
+/** All writes about a join's money are sequential, whichever caller makes them. */
 const server = await sharedServer();
 
 for (const [what, write] of [
