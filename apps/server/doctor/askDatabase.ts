@@ -46,7 +46,7 @@ export async function askOnce<Said>(
 }
 
 /**
- * Returns the secret from the database, which signs links if no setting has one. Null if there is none yet or the database does not
+ * Returns the secret from the database that signs links when no setting has one. Null if there is none yet or the database does not
  * answer.
  */
 export async function askLinkSecret(databaseUrl: string): Promise<string | null> {

@@ -41,7 +41,7 @@ async function join({
   return paid;
 }
 
-/** Returns what a command printed about one join: its line and the indented lines below. */
+/** Returns the part of a command's output about one join: its line and the indented lines below. */
 function of(out: string, uuid: string): string[] {
   const lines = out.split('\n');
   const at = lines.findIndex((line) => line.startsWith(uuid));
@@ -250,7 +250,7 @@ test('two who ship at once ship once, and what is being refunded meanwhile is no
 });
 
 test('who ships while somebody else does waits, and learns that it was sent', async () => {
-  // A payer of their own, since the refund locks all joins of a payer.
+  // A payer of its own, since the refund locks all joins of a payer.
   const { uuid, intentId } = await join({ person: { personalEmail: 'sent.once@example.com' } });
   const { database } = server.deps;
   const { late } = await database.transaction().execute(async (trx) => {

@@ -148,7 +148,7 @@ export async function noteErasure(trx: Kysely<Tables>, hash: Buffer, at: Date): 
   );
 }
 
-/** Throws for joins that may not be erased now, and cancels the open intents of the others, which could otherwise be paid later. */
+/** Throws if one of these joins may not be erased now. Cancels their open intents, which could otherwise be paid later. */
 export async function prepare(deps: Deps, joins: readonly string[]): Promise<void> {
   const refusals = await refusalsOf(deps.database, joins);
   if (refusals.length > 0) throw new NotErasable(refusals.join('\n'));
