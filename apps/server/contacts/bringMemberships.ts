@@ -16,7 +16,7 @@ const BATCH = 1_000;
  */
 const HELD_TWICE = 'held_twice';
 
-/** Memberships beside `present`, the contact of their join. The two differ when the membership has another contact_id. */
+/** Memberships with the contact of their join (`present`), which may differ from the membership's own contact_id. */
 const astray = sql`membership join join_session session on session.uuid = membership.session_uuid
   cross join lateral (select ${contactOfJoin('session')} as present) as joined`;
 const isAstray = sql`present is not null and membership.contact_id is distinct from present`;
@@ -78,7 +78,7 @@ export async function bringAllMemberships(database: Database): Promise<void> {
     );
     const joins = [...new Set(rows.map(({ uuid }) => uuid))];
     await database.transaction().execute(async (trx) => {
-      // Join sessions are locked before the rows that belong to them, in the order in which a payment does.
+      // Join sessions are locked before the rows that belong to them, in the same order as by a payment.
       await sql`select from join_session where uuid = any(${joins}::uuid[]) order by uuid for update`.execute(
         trx,
       );

@@ -179,7 +179,7 @@ test('of two merged contacts of which a self-nomination created one, HubSpot say
   await refundJoin(server.deps, linked.joinSessionUuid, everything);
   await deliver(server);
   assert.equal(await statusOf(id), 'member');
-  // The other membership, which was in the way, has ended.
+  // The other membership, which kept this one from moving, has ended.
   await bringAllMemberships(database);
   assert.deepEqual(await contactsOf(self.uuid), [id]);
 });

@@ -28,9 +28,9 @@ const LONGEST_BACKOFF_SECONDS = 60;
 const FULL_TRIES = 2;
 
 /**
- * A join that HubSpot is to hear of. How it is written depends on whose contact it is:
+ * A join that is to be sent to HubSpot. How it is written depends on its contact:
  * - `named`: the invitation or link named the contact, or this join created it. It may be updated.
- * - `shared`: the contact has the same email but is not proven to be this joiner. Only the purchase is told, and no value is
+ * - `shared`: the contact has the same email but is not proven to be this joiner. Only the purchase is sent, and no value is
  *   overwritten.
  * - `new`: a join by a school's code or by self-nomination proves nothing about who the joiner is. A contact is created, unless the
  *   email is taken.
@@ -44,9 +44,9 @@ export interface DueJoin {
   is_own: boolean;
   state: string;
   details: StudentDetails | null;
-  /** Of a shared contact: what this join wrote there. */
+  /** For a shared contact: the values that this join wrote there. */
   crm_known: CrmValues;
-  /** Whether the contact has bought by other joins, too, that were proven to be the contact's. */
+  /** Whether the contact is the proven contact of other paid joins, too. */
   has_others: boolean;
   /** Whether the contact holds a membership by one of those other joins. */
   others_hold: boolean;
@@ -117,7 +117,7 @@ const columns = sql`session.uuid, whose, crm_id, coalesce(owns_hubspot_contact a
 
 /**
  * Takes due rows. Taking a row postpones it by a minute, so that it is due again if this process dies. Rows that failed repeatedly
- * go in ever smaller batches, until a row that HubSpot cannot handle fails alone and holds up no other.
+ * are sent in ever smaller batches, until a row that HubSpot cannot handle fails alone and delays no other.
  */
 export async function takeDue(deps: Deps): Promise<(DueJoin & { size: number })[]> {
   const { rows } = await sql<DueJoin & { size: number }>`

@@ -56,8 +56,8 @@ export async function takeIn(
 }
 
 /**
- * Removes all personal data of contacts that HubSpot no longer has. This holds only for contacts that HubSpot once had: it told us
- * of them, or a join created them there. A contact that an import or a link named and that HubSpot never knew stays as it is.
+ * Removes all personal data of contacts that HubSpot no longer has, if HubSpot once had them: the mirror has read them, or a join
+ * created them there. A contact that an import or a link named and that HubSpot never had stays as it is.
  */
 async function forgetContacts(database: Database, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;

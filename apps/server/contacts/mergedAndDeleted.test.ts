@@ -207,7 +207,7 @@ for (const [way, learn] of ways.slice(0, 2))
     const [one, two] = [await person(), await person()];
     const client = server.client();
     const open = await startJoin(client, two.code);
-    // HubSpot has not been told yet, so only our database knows of the membership.
+    // The membership was not sent to HubSpot yet, so only our database has it.
     const { uuid } = await paidJoin(server, server.client(), one.code);
     const merged = await merge(one.id, two.id);
     await learn(two.id);

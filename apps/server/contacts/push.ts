@@ -38,7 +38,7 @@ import { fieldsThere } from './fieldsThere.ts';
 import { lookAtContacts } from './followContacts.ts';
 
 const INTERVAL_MS = 2_000;
-/** The kinds of the notices about a contact that is not proven, and an email that HubSpot does not take. */
+/** The kinds of the notices about a contact that is not proven, and an email that HubSpot refuses. */
 const UNPROVEN = 'unproven_contact';
 const EMAIL_REFUSED = 'email_refused';
 
@@ -181,9 +181,7 @@ function plan(
   return { row, properties, known: written, notice };
 }
 
-/**
- * What is recorded as told to HubSpot. Fields that HubSpot has no property for are left out, so that they are sent once it has one.
- */
+/** The values to record as sent to HubSpot. Fields without a property there are left out, so that they are sent once it has one. */
 function knownAfter(fields: FieldRules, values: readonly FieldValue[]): CrmValues {
   return Object.fromEntries(
     values.flatMap(({ field, value }) => (fields[field].property === null ? [] : [[field, value]])),
@@ -274,8 +272,8 @@ async function lookAtTaken(
 }
 
 /**
- * Whether this join itself created the contact and crashed before it could note that: the contact is younger than the join, and has
- * exactly the values that the join would write. A name alone is not enough, since somebody else may have typed it.
+ * Whether this join itself created the contact and crashed before it could record that: the contact is younger than the join, and
+ * has exactly the values that the join would write. A name alone is not enough, since somebody else may have typed it.
  */
 function isOurs(fields: FieldRules, { row, properties }: Planned, existing: CrmContact): boolean {
   return (

@@ -17,7 +17,7 @@ export interface SyncProgress {
 
 /**
  * Brings the mirror up to date with all contacts that changed since the last run; the first run reads them all. The position is
- * stored after every page, so that a run that was cut off goes on there. `progress` is called after every page.
+ * stored after every page, so that an interrupted run resumes there. `progress` is called after every page.
  */
 export async function syncContacts(
   deps: Deps,
@@ -42,7 +42,7 @@ export async function syncContacts(
   };
 
   if (soFar.isFirst) {
-    // The next run begins with what changes while this one reads all contacts.
+    // The next run starts with the changes made while this one reads all contacts.
     const since = at?.reached_at ?? began;
     for (let after = at?.cursor ?? null; ; ) {
       const page = await patiently(() => hubspot.listContacts(after));

@@ -57,7 +57,7 @@ export async function askLinkSecret(databaseUrl: string): Promise<string | null>
   return 'said' in answer ? answer.said : null;
 }
 
-/** If a host name has several addresses, Node throws an AggregateError without a message that holds one error for each address. */
+/** If a host name has several addresses, Node throws an AggregateError that has no message and holds one error for each address. */
 function sentenceOf(error: unknown): string {
   const first = error instanceof AggregateError ? error.errors[0] : error;
   return first instanceof Error ? first.message : String(first);

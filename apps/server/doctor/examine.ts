@@ -29,7 +29,7 @@ export interface Facts {
   webhookUrls: readonly string[];
   hasLinkSecret: boolean;
   hasDocumentKey: boolean;
-  /** The proxies whose X-Forwarded-For is believed. */
+  /** The proxies whose X-Forwarded-For is trusted. */
   trustProxy: Config['trustProxy'];
   /** How a call with {@link CLAIMED_ADDRESS} in X-Forwarded-For arrives through the public address. */
   arrival: Answer<Arrival>;

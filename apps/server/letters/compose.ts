@@ -177,8 +177,8 @@ function valuesOf({ society, passes }: Writing, letter: Letter, now: Date): Lett
 }
 
 /**
- * Whether a text may stand in a letter as a name. Anybody can type somebody else's email with a name that mail clients turn into a
- * link.
+ * Whether a text is safe as a name in a letter. Otherwise a stranger could send letters to any email with a name that mail clients
+ * show as a link.
  */
 function isName(text: string): boolean {
   return text.length <= 60 && !/[/:@\\]|\w\.\w{2}|\bwww\b/i.test(text);

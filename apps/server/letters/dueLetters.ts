@@ -8,7 +8,7 @@ export interface DueLetter {
   /** The join that the letter is about. */
   sessionUuid: string | null;
   /**
-   * What of the join the letter is about, such as the id of a payment. There is one letter for each kind, join and occasion,
+   * The part of the join that the letter is about, such as a payment's id. There is one letter for each kind, join and occasion,
    * however often it is made due.
    */
   occasion: string;

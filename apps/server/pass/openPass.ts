@@ -24,8 +24,8 @@ export const hasNotEnded = sql<boolean>`(session.erased_at is null and (session.
     or exists (select from membership as held where held.session_uuid = session.uuid and held.is_held)))`;
 
 /**
- * Opens a link. A browser that holds the join gets where it goes on. Any other browser gets the ways to prove that its user is the
- * joiner, and nothing of the join. Changes nothing, since mail scanners follow links, too.
+ * Opens a link. A browser that holds the join gets the page where it goes on. Any other browser gets the ways to prove that its
+ * user is the joiner, and nothing of the join. Changes nothing, since mail scanners follow links, too.
  */
 export async function openPass(
   deps: Deps,

@@ -18,9 +18,9 @@ const UNDER_WAY_SECONDS = 15;
  * to nothing, still paying while its outcome is open. `why`:
  * - `look`: only asks. A payment without an outcome stays as it is.
  * - `failed`: the page, or Stripe, reported that the payment failed. The order opens, and the same intent takes the next card. If
- * the failure (at `failedAt`) is of an earlier try, the order stays frozen, because the joiner is already trying the next card.
+ *   the failure (at `failedAt`) is of an earlier try, the order stays frozen, because the joiner is already trying the next card.
  * - `change`: the joiner wants another order. A payment that was begun and abandoned is first cancelled at Stripe, so that no other
- * tab can still finish it at the old total.
+ *   tab can still finish it at the old total.
  */
 export async function settlePaying(
   deps: Deps,

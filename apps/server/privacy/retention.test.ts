@@ -314,7 +314,7 @@ test('while Stripe is down the person goes here, and at Stripe when it is back',
     )!.metadata.last_name;
   assert.equal(await notes(), 'Rivera');
   await server.stripeFault(null);
-  // Notes are removed at every call, not only in the nightly turn.
+  // Metadata at Stripe is removed at every call, not only in the nightly run.
   await forgetNightly(deps);
   assert.equal(await notes(), undefined);
   assert.deepEqual(await deps.database.selectFrom('forget_at_stripe').selectAll().execute(), []);

@@ -58,7 +58,6 @@ test("a refund in Stripe's dashboard ends the membership it gives back, tells st
     `$55.00 of payment ${intentId} was refunded outside Induct, for Membership.`,
     `The membership paid for by ${intentId} has ended: its money goes back.`,
   ]);
-  // HubSpot is told.
   assert.deepEqual(await membershipAtHubspot('102'), ['former', '0.00']);
   const anew = await paidJoin(server, server.client(), 'HONOR102');
   assert.deepEqual(await standingsOf(server, anew.uuid), [{ type: 'membership', standing: 'active' }]);

@@ -24,9 +24,9 @@ import { paidOrders, type SettledOrder } from './paidOrders.ts';
 const ROUNDS = 10;
 
 /**
- * Copies from Stripe what has gone back of a payment, by refund or dispute, wherever it was made, and updates the membership's
- * standing. It reads the present state, so events may come in any order, twice or not at all. Does nothing for an intent that is
- * not ours or has not succeeded.
+ * Copies the refunds and disputes of a payment from Stripe, wherever they were made, and updates the membership's standing. It
+ * reads the present state, so events may come in any order, twice or not at all. Does nothing for an intent that is not ours or has
+ * not succeeded.
  */
 export async function followPayment(deps: Deps, intentId: string): Promise<void> {
   for (let round = 0; round < ROUNDS; round++) {
@@ -84,8 +84,8 @@ export type LockedSession = Pick<Selectable<JoinSessionTable>, 'uuid'>;
 
 /**
  * Locks joins and the other joins of their payers, which may have to be sent to HubSpot as well ({@link bringStanding}), ordered by
- * uuid to avoid deadlocks. A join that became the same payer's since is not locked here, so writing its notice must not wait for
- * its lock.
+ * uuid to avoid deadlocks. `no key update` lets a notice about a join be written while another caller has locked it: it may have
+ * become the same payer's since.
  */
 export async function lockJoins(trx: Kysely<Tables>, uuids: readonly string[]): Promise<void> {
   const these = sql`any(${uuids}::uuid[])`;

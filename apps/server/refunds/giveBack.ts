@@ -19,8 +19,8 @@ export interface Given {
 }
 
 /**
- * Records a refund as due, in the transaction of its cause, and returns its uuid. Stripe is asked after the commit: {@link
- * giveBack}.
+ * Records a refund as due, in the transaction of its cause, and returns its uuid. Stripe is asked after the commit:
+ * {@link giveBack}.
  */
 export async function promiseRefund(
   trx: Kysely<Tables>,

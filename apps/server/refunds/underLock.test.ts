@@ -29,7 +29,7 @@ for (const [what, write] of [
       await waiting(trx, 1);
       const payment = trx.selectFrom('payment').select('intent_id').where('intent_id', '=', intentId);
       assert.equal((await payment.forUpdate().noWait().execute()).length, 1);
-      // Returned in an object, because a transaction would wait for a promise that it returns.
+      // Wrapped in an object, since the transaction would await a bare promise.
       return { late };
     });
     await late;

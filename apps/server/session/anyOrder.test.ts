@@ -178,7 +178,7 @@ test('in whatever order somebody joins, is refunded and is joined for by others,
       examples: [
         // Once a bug: the mirror did not know of the school join that kept the contact a member.
         ['', ['join by code', 'join by school', 'refund a membership by code', 'join by code']],
-        // Once a bug: values that the school join had written were taken for the other join's as well.
+        // Once a bug: values that the school join had written were also taken for values of the other join.
         ['', ['join by school', 'join by code', 'refund a membership by school']],
         // Once a bug: a member who paid again by a school's code stayed a former member.
         ['', ['join by code', 'refund a membership by code', 'join by school', 'join by code']],

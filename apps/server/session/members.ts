@@ -66,8 +66,8 @@ function isHeld(
 }
 
 /**
- * The membership that a query's `session` is about: the one that the join bought, or else the held one of its contact, as for a
- * join that bought only an upgrade. Use it as a lateral join.
+ * The membership that a query's `session` is about: the one that the join bought or, if it bought only an upgrade, the held one of
+ * its contact. Use it as a lateral join.
  */
 export const baseMembership: RawBuilder<unknown> = sql`(
   select * from (

@@ -92,7 +92,7 @@ test('joins that were paid after the backup are made again from what Stripe know
   const settled = await runCommand(t, server, settleCommand, ['--missing']);
   assert.equal(settled.code, 0, settled.out);
   assert.match(settled.out, /^5 payments were not in this database as paid, and are now\./);
-  // Refunds from the dashboard are back with their payments, also for a payment that was not missing.
+  // Dashboard refunds were restored with their payments, also for a payment that was not missing.
   assert.deepEqual(await look(), []);
   assert.deepEqual(await standingsOf(server, before.uuid), [{ type: 'membership', standing: 'refunded' }]);
   assert.deepEqual(await joinsOf('late@example.com'), [

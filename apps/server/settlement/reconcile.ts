@@ -134,7 +134,7 @@ function secondsToNight(now: Date): number {
 
 interface Entry {
   intentId: string;
-  /** From the intent's metadata, or from our row when Stripe does not know it. */
+  /** From the intent's metadata, or from our row when Stripe does not know the intent. */
   named: NamedOrder;
   intent: Intent | null;
 }

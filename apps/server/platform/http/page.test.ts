@@ -198,7 +198,7 @@ test('an address that the site does not have is 404 with the page, and its scree
     '/registration',
     '/no/such/page?a=1',
     '/upload/a/b',
-    // Links that something cut or damaged, such as a mail client.
+    // Links that a mail client, for example, has cut or damaged.
     '/%',
     '/%ff',
     '/registration/get-started%',

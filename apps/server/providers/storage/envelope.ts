@@ -22,8 +22,8 @@ export interface DocumentKeys {
   /** Decrypts an envelope's data key. Throws {@link DocumentFault}. */
   open(envelope: string, name: string): DataKey;
   /**
-   * Encrypts an envelope's data key again, by the current key. Returns null if it is already encrypted by that key. Throws {@link
-   * DocumentFault}.
+   * Encrypts an envelope's data key again, by the current key. Returns null if it is already encrypted by that key. Throws
+   * {@link DocumentFault}.
    */
   rewrap(envelope: string, name: string): string | null;
 }

@@ -82,8 +82,8 @@ export interface Storage extends Pick<ByteStore, 'reach' | 'room'> {
     expectedBytes?: number | null,
   ): Promise<StoredFile>;
   /**
-   * Returns the unencrypted document. Throws {@link NotStored} and {@link DocumentFault}. Reading the stream may throw {@link
-   * DocumentFault}, too: before its last bytes, if the document does not have the hash `sha256`.
+   * Returns the unencrypted document. Throws {@link NotStored} and {@link DocumentFault}. Reading the stream may throw
+   * {@link DocumentFault}, too: before its last bytes, if the document does not have the hash `sha256`.
    */
   read(key: string, sha256?: Buffer): Promise<Readable>;
   /** Removes a document, or any other name that {@link olderThan} lists. A name that does not exist is no error. */

@@ -114,8 +114,8 @@ export interface PaymentProvider {
   /** Creates an intent for the card form. */
   createIntent(intent: NewIntent): Promise<Intent>;
   /**
-   * Changes in one call everything that follows from the order, so that amount and revision always match. Throws {@link
-   * UnexpectedState}.
+   * Changes in one call everything that follows from the order, so that amount and revision always match. Throws
+   * {@link UnexpectedState}.
    */
   updateIntent(id: string, change: Omit<NewIntent, 'customerId' | 'idempotencyKey'>): Promise<Intent>;
   /** Throws {@link NotAtStripe}. */
