@@ -18,9 +18,9 @@ export interface Contacts {
    */
   learnCode(code: string, who?: 'joiner' | 'suspect'): Promise<'known' | 'unknown' | 'unavailable'>;
   /**
-   * Brings one contact in the mirror up to date. The caller waits at most two seconds; a later answer still reaches the mirror. A
-   * deleted contact is erased from the mirror, a merged one replaced by its present one. If the mirror lacks the contact: `unknown`
-   * when HubSpot does not have it either, `unavailable` when HubSpot cannot answer now.
+   * Brings one contact in the mirror up to date. The caller waits at most two seconds; a later answer still reaches the mirror. The
+   * data of a deleted contact is removed, a merged one is followed. If the mirror lacks the contact: `unknown` when HubSpot does
+   * not have it either, `unavailable` when HubSpot cannot answer now.
    */
   refresh(contactId: string): Promise<'known' | 'unknown' | 'unavailable'>;
 }

@@ -8,7 +8,7 @@ import { DocumentFault, NotStored, type Storage, StorageFull } from '../provider
 
 const PROBE = 'written by the doctor, and removed again';
 
-/** The doctor tries to read this many documents. */
+/** For this many documents the doctor checks that their document key is set. */
 const SAMPLE = 10;
 
 export interface StorageState {

@@ -33,7 +33,7 @@ export interface Facts {
   trustProxy: Config['trustProxy'];
   /** How a call with {@link CLAIMED_ADDRESS} in X-Forwarded-For arrives through the public address. */
   arrival: Answer<Arrival>;
-  /** The types of Stripe's keys, from their prefixes. */
+  /** The mode (live or test) and type of Stripe's keys, from their prefixes. */
   keys: { live: boolean; restricted: boolean; publishableLive: boolean };
   hubspotVersion: string;
   societyFile: string;

@@ -7,7 +7,9 @@ export interface Duplicate {
   why: 'held' | 'other_amount';
   amount: number;
   card: { brand: string; last4: string } | null;
-  /** Whether all of it has been refunded according to Stripe, or was taken by a lost dispute. Otherwise its refund is still due. */
+  /**
+   * Whether all of it has been refunded according to Stripe, or was taken by a lost dispute. Otherwise its refund is on the way.
+   */
   isReturned: boolean;
 }
 

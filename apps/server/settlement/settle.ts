@@ -110,10 +110,10 @@ export async function settleJoin(deps: Deps, uuid: string): Promise<string[] | n
 
 /**
  * Runs after a restore, before servers start. First makes again the payments since the backup from Stripe's data, the oldest first;
- * then follows the payments that this database has. In this order, a membership whose refund has failed since does not come back
- * before the one that its contact bought instead. An open intent whose order differs here and at Stripe is cancelled, since its
- * page would show one order and charge the other. Nothing is refunded automatically: `reconcile` lists what is left for staff.
- * Returns the payments that it settled, how many it cancelled, and a sentence for each that it could not settle.
+ * then follows this database's payments with refunds or disputes. In this order, a membership whose refund has failed since does
+ * not come back before the one that its contact bought instead. An open intent whose order differs here and at Stripe is cancelled,
+ * since its page would show one order and charge the other. Nothing is refunded automatically: `reconcile` lists what is left for
+ * staff. Returns the payments that it settled, how many it cancelled, and a sentence for each that it could not settle.
  */
 export async function settleMissing(
   deps: Deps,
