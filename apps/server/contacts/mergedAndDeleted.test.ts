@@ -36,7 +36,7 @@ const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
 const atCrm = (method: string, path: string, body?: object) =>
   askHubspot(server.hubspotUrl, method, path, body);
 let people = 0;
-/** Creates a contact with an invite code. Other properties are as in `more`. */
+/** Creates a contact with an invite code, and with the properties in `more`. */
 async function person(more: Record<string, string> = {}): Promise<{ id: string; code: string }> {
   const code = `PERSON${++people}`;
   const { id } = await atCrm('POST', '', {
@@ -72,9 +72,8 @@ const contactOf = async (uuid: string) =>
 const profileOf = async (id: string) =>
   (await sql<{ profile: object }>`select profile from contact where id = ${id}`.execute(server.background))
     .rows[0]?.profile;
-/** Returns the arguments of the refund command in a notice. */
 const argumentsOf = (notice: string) => /operator -- refund (.*)$/.exec(notice)![1]!.split(' ');
-/** The ways in which the server learns of a merge or deletion: a joiner's page, or a staff command. */
+/** How the server learns of a merge or deletion: by a joiner's page, or by a staff command. */
 const ways: [string, (id: string) => Promise<unknown>][] = [
   ['a read', (id) => server.deps.contacts.refresh(id)],
   ['a sync', sync],
@@ -221,7 +220,7 @@ for (const [way, learn] of ways.slice(0, 2))
     const [one, two] = [await person(), await person()];
     const client = server.client();
     const open = await startJoin(client, two.code);
-    // HubSpot has not been told yet, so only our database knows of the membership.
+    // The membership was not sent to HubSpot yet, so only our database has it.
     const { uuid } = await paidJoin(server, server.client(), one.code);
     const merged = await merge(one.id, two.id);
     await learn(two.id);
@@ -340,7 +339,7 @@ test('HubSpot has the sum of what two merged contacts have bought, and says memb
   await refundJoin(server.deps, uuid, membershipOnly);
   await paidJoin(server, server.client(), two.code, { personalEmail: 'two.sum@example.com' });
   await deliver(server);
-  // The contact that stays keeps its own properties: a former member, and nothing paid.
+  // The merged contact keeps the properties of the first one: a former member, and nothing paid.
   const merged = await merge(one.id, two.id);
   for (const id of [one.id, two.id]) await server.deps.contacts.refresh(id);
   await deliver(server);

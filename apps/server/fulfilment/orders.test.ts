@@ -42,7 +42,7 @@ async function join({
   return paid;
 }
 
-/** Returns what a command printed about one join: its line and the indented lines below. */
+/** Returns the part of a command's output about one join: its line and the indented lines below. */
 function of(out: string, uuid: string): string[] {
   const lines = out.split('\n');
   const at = lines.findIndex((line) => line.startsWith(uuid));
@@ -251,7 +251,7 @@ test('two who ship at once ship once, and what is being refunded meanwhile is no
 });
 
 test('who ships while somebody else does waits, and learns that it was sent', async () => {
-  // A payer of their own, since the refund locks all joins of a payer.
+  // A payer of its own, since the refund locks all joins of a payer.
   const { uuid, intentId } = await join({ person: { personalEmail: 'sent.once@example.com' } });
   const { database } = server.deps;
   const { late } = await database.transaction().execute(async (trx) => {
@@ -272,7 +272,7 @@ test('who ships while somebody else does waits, and learns that it was sent', as
     await trx.selectFrom('join_session').select('uuid').where('uuid', '=', uuid).forUpdate().execute();
     const late = shipOrder(server.deps, uuid, { items: null, note: null, by: 'B' });
     await waiting(trx, 1);
-    // Returned in an object, because a transaction would wait for a promise that it returns.
+    // Wrapped in an object, since the transaction would await a bare promise.
     return { late };
   });
   const { goods, others } = await late;

@@ -17,7 +17,7 @@ import type { Letter } from './takeLetter.ts';
 const writing = sampleWriting();
 const write = (kind: (typeof letterKinds)[number], change: Partial<Letter> = {}) =>
   compose(writing, sampleLetter(kind, change), sampleNow)!;
-/** Returns the visible words of an HTML letter. */
+/** Returns the visible text of an HTML letter. */
 const wordsOf = (html: string) =>
   html
     .replace(/<style>.*?<\/style>|<title>.*?<\/title>/gs, '')

@@ -38,7 +38,7 @@ const askIntent = (client: Client, uuid: string) =>
   });
 const forget = () => sql`delete from card_failure`.execute(server.deps.database);
 
-/** Tries a card that is declined, with the page's calls: begin, confirm, release. */
+/** Tries a card that is declined, by the page's calls: begin, confirm, release. */
 async function decline(client: Client, uuid: string): Promise<string> {
   const { id, revision } = await openIntent(client, uuid);
   assert.equal((await beginPayment(client, uuid, revision)).status, 200);

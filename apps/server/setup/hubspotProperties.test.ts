@@ -68,14 +68,14 @@ test('in an account without the properties of the society, they are made with th
     [held.membership_status, held.amount_paid, held.accepted_privacy_policy],
     ['member', '65.00', 'true'],
   );
-  // As when two members of staff run setup at once, or one was interrupted.
+  // As when two members of staff run setup at once, or a run was interrupted.
   assert.deepEqual(
     new Set((await applyProperties(server.hubspot, plan)).map(({ outcome }) => outcome)),
     new Set(['was there']),
   );
 });
 
-/** Whether a property is the society's own. The test removes those, and leaves HubSpot's. */
+/** Whether a property is the society's own, which the test removes, and not one of HubSpot's defaults. */
 function defaultOf(name: string): boolean {
   return !['firstname', 'lastname', 'email', 'address', 'city', 'state', 'zip', 'country'].includes(name);
 }
