@@ -43,14 +43,17 @@ export async function askStorage(config: Config): Promise<{ place: string; answe
 
 async function unreadableOf(storage: Storage): Promise<string | null> {
   let left = SAMPLE;
-  for await (const key of storage.olderThan(new Date()))
+  for await (const key of storage.olderThan(new Date())) {
+    if (!isKey(key)) continue;
     try {
-      if (isKey(key) && left-- > 0) await storage.how(key);
-      if (left === 0) break;
+      await storage.how(key);
     } catch (error) {
       if (error instanceof DocumentFault) return error.notice;
+      // It was removed meanwhile.
       if (!(error instanceof NotStored)) throw error;
     }
+    if (--left === 0) break;
+  }
   return null;
 }
 

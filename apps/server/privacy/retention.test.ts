@@ -233,7 +233,10 @@ test('a document that cannot be removed holds up nothing else, and is tried agai
 
   const shown = await runCommand(t, server, retentionCommand, ['--yes']);
   assert.equal(shown.code, 1);
-  assert.match(shown.out, /^Removed: .* 0 documents, 0 notices\.\n1 join, document or notice could not be removed/m);
+  assert.match(
+    shown.out,
+    /^Removed: .* 0 documents, 0 notices\.\n1 join, document or notice could not be removed/m,
+  );
 
   mocked.mock.restore();
   await sql`update schedule set due_at = due_at - interval '1 hour' where name = 'retention'`.execute(
