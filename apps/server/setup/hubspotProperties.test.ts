@@ -33,7 +33,7 @@ test('what is wanted is what a join reads and writes', () => {
 test('in an account without the properties of the society, they are made with their types and groups, once, and a join is told in full', async () => {
   const first = await planFor();
   assert.deepEqual([first.create, first.differ], [[], []]);
-  const own = wanted.map(({ name }) => name).filter((name) => defaultOf(name));
+  const own = wanted.map(({ name }) => name).filter((name) => isOwn(name));
   for (const name of own) assert.equal((await remove(name)).status, 204, name);
   const plan = await planFor();
   assert.deepEqual(plan.create.map(({ name }) => name).sort(), own.sort());
@@ -76,7 +76,7 @@ test('in an account without the properties of the society, they are made with th
 });
 
 /** Whether a property is the society's own, which the test removes, and not one of HubSpot's defaults. */
-function defaultOf(name: string): boolean {
+function isOwn(name: string): boolean {
   return !['firstname', 'lastname', 'email', 'address', 'city', 'state', 'zip', 'country'].includes(name);
 }
 

@@ -142,7 +142,7 @@ export const societyFile = z.strictObject({
     .strictObject({
       /** Joins that were never paid: days since the last activity. */
       abandonedDays: days(3, 'joiners come back, and are reminded after two days').optional(),
-      /** Paid joins: days since the payment. The membership number and the certificate end with the join. */
+      /** Paid joins: days since the payment. The member number and the certificate end with the join. */
       paidDays: days(180, 'a payment can be disputed for months').optional(),
       /** Joins whose transcript was finally rejected: days since that decision. */
       rejectedDays: days(30, 'the refund has to arrive, and the applicant may ask').optional(),
