@@ -1,9 +1,8 @@
 /**
- * All emulators of a start as one process. Settings come from the environment: EMULATORS_HOST, STRIPE_EMULATOR_HOST
- * (where browsers come to it from elsewhere), STRIPE_EMULATOR_PORT,
- * HUBSPOT_EMULATOR_PORT, MAIL_EMULATOR_PORT and MAIL_EMULATOR_PAGE_PORT (0 or absent for a free one), EMULATORS_DATA_DIR, STRIPE_WEBHOOK_URL,
- * HUBSPOT_EMULATOR_LIMITS=off. Once they listen, the parent gets `{ stripe: { url }, hubspot: { url }, mail: { smtpUrl, url } }`
- * as a message. The process ends with its parent.
+ * Runs all emulators of a start in one process. Environment variables: EMULATORS_HOST, STRIPE_EMULATOR_HOST (the host by which
+ * browsers reach it, if another), STRIPE_EMULATOR_PORT, HUBSPOT_EMULATOR_PORT, MAIL_EMULATOR_PORT and MAIL_EMULATOR_PAGE_PORT (0
+ * or absent for any free port), EMULATORS_DATA_DIR, STRIPE_WEBHOOK_URL, HUBSPOT_EMULATOR_LIMITS=off. Once they listen, sends the
+ * parent `{ stripe: { url }, hubspot: { url }, mail: { smtpUrl, url } }` as an IPC message. Ends with its parent.
  */
 import { join } from 'node:path';
 import { startHubspotEmulator } from './hubspot/server.ts';

@@ -11,7 +11,7 @@ import { buildApp } from './app.ts';
 import type { Config } from './platform/config/config.ts';
 
 let server: TestServer;
-/** A join in each state, and an order line of one of them. */
+/** The uuids of a started, an ordering and a paid join, and of no join; then an order line of the second. */
 let sessions: string[];
 let line: string;
 const unhandled: unknown[] = [];
@@ -37,7 +37,7 @@ before(async () => {
 });
 after(() => server.close());
 
-/** Returns the rows that a refused call could have changed. */
+/** Returns the rows that a refused call might have changed. */
 async function everything(): Promise<unknown> {
   const tables = [
     'contact',
@@ -81,7 +81,7 @@ const wild = fc.oneof(
   fc.string({ unit: 'binary' }),
   fc.jsonValue(),
 );
-/** A valid body for each call. Random changes to it get past the first checks. */
+/** A valid body for each call, so that random changes to it pass the first checks. */
 const good: Partial<Record<CallName, object>> = {
   checkEligibility: { invitationCode: 'LINCOLN2026', isTOLA: true },
   initiateJoin: { contactId: '101', invitationCode: 'HONOR101', isTOLA: true },
@@ -248,7 +248,7 @@ test('with real keys a page lets in what Stripe documents, and with the stand-in
     'https://hooks.stripe.com',
   ]);
   assert.ok(directives['connect-src']?.includes('https://api.stripe.com'));
-  // Windows that the card form's frames open need their opener.
+  // The card form opens popup windows, which need a reference to their opener.
   assert.equal(headers['cross-origin-opener-policy'], 'same-origin-allow-popups');
   assert.deepEqual(
     [directives['report-to'], directives['report-uri'], headers['reporting-endpoints']],

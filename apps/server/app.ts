@@ -40,8 +40,8 @@ const BODY_LIMIT = 65_536;
 const DOCS = '/api/docs';
 
 /**
- * Builds the whole HTTP server; it does not listen yet. `webBuild` is the folder of the built web app. Without it only the API is
- * served.
+ * Builds the whole HTTP server, which does not listen yet. `webBuild` is the folder of the built web app. Without it only the API
+ * is served.
  */
 export async function buildApp(
   deps: Deps,
@@ -60,7 +60,7 @@ export async function buildApp(
     bodyLimit: BODY_LIMIT,
     genReqId: () => randomUUID(),
     ...addressOptions,
-    // While the server closes, calls on open connections are answered as usual: `drainOnClose` closes the connections.
+    // While the server closes, calls on open connections are answered as usual; `drainOnClose` closes the connections.
     return503OnClosing: false,
     ...serverTimes(times),
   });
@@ -108,7 +108,7 @@ export async function buildApp(
     (isCall ? secureCall : securePage)(request.raw, reply.raw, (error) => done(error as Error | undefined));
   });
   app.addHook('onResponse', (request, reply, done) => {
-    // Logs the route's template and not the path, since a session's uuid is a credential.
+    // Logs the route's template instead of the path, since a session's uuid is a credential.
     request.log.info(
       {
         method: request.method,

@@ -15,7 +15,7 @@ const isLong = process.env.TEST_LENGTH === 'long';
 /** How many people join at the same time. */
 const JOINERS = 8;
 const ROUNDS = isLong ? 5 : 1;
-/** How long the database hangs (ms). `GONE_MS`: how long it is down. */
+/** How long the database hangs (ms), and how long it is down (`GONE_MS`). */
 const HANGS_MS = isLong ? 20_000 : 4_000;
 const GONE_MS = isLong ? 60_000 : 4_000;
 const PATIENCE_MS = 120_000;
@@ -30,7 +30,7 @@ test('the example of a proxy keeps no log of who called, nor of links that open 
   t.after(() => nginx.close());
   const secret = 'pi_1_secret_2';
   await fetch(`${nginx.url}/registration/post-payment?payment_intent_client_secret=${secret}`);
-  // The log is written before the connection is closed.
+  // nginx writes its log before it closes the connection.
   await fetch(`${nginx.url}/healthz`, { headers: { connection: 'close' } });
   assert.equal(nginx.accessLog(), '');
 });
@@ -55,7 +55,7 @@ test('two servers behind nginx lose nothing and nobody, whatever is restarted, k
   const joiners = startJoiners(arranged, nginx.url, JOINERS);
   t.after(() => joiners.leave());
   const { joined, broken } = joiners;
-  /** Returns the failures while `work` ran, and until each joiner has finished two more joins. */
+  /** Runs `work`, and waits until each joiner has finished two more joins. Returns the failures meanwhile. */
   const during = async (work: () => Promise<unknown>): Promise<Failure[]> => {
     joiners.failures = [];
     await Promise.race([work(), broken]);
@@ -113,7 +113,7 @@ test('two servers behind nginx lose nothing and nobody, whatever is restarted, k
   assert.deepEqual(differences, []);
 });
 
-/** Returns the failures that nginx caused: where no server answers, nginx sends an HTML page of its own. */
+/** Returns the failures by nginx itself: where no server answers, it sends an HTML page of its own. */
 function ofNginx(failures: readonly Failure[]): Failure[] {
   return failures.filter(({ isOurs }) => !isOurs);
 }

@@ -14,7 +14,7 @@ import { run } from './run.ts';
 import { SocietyFaults } from './society/readSociety.ts';
 import { type Wired, wire } from './wire.ts';
 
-/** Invite codes to try out, in addition to those of the emulated HubSpot's contacts. */
+/** Invite codes for trying the demo, beside those of the emulated HubSpot's contacts. */
 const demoInvitations = join(serverFolder, '../../society/demo-invitations.csv');
 const webBuild = join(serverFolder, '../web/dist');
 
@@ -36,7 +36,7 @@ async function main(): Promise<void> {
       delay: stopMs(config),
       logger: log,
       onTimeout: () => log.error('what was under way did not end: stopping without it'),
-      // Node reports these errors better, and ends the process.
+      // Node itself reports these errors better, and ends the process.
       skip: ['uncaughtException', 'unhandledRejection'],
     },
     async () => {
@@ -45,7 +45,7 @@ async function main(): Promise<void> {
       await telemetry?.stop();
     },
   );
-  // The launcher that started this process is gone. Stop, since nobody else would stop this server.
+  // The launcher that started this process has ended: nobody else would stop this server.
   process.once('disconnect', () => closing.close());
 
   const { done: wired, room } = await whenReached(config, log, async () => {
@@ -76,10 +76,10 @@ async function importDemo({ database, deps }: Wired): Promise<void> {
   await importInvitations(database, demoInvitations, Object.keys(deps.society.programmes));
 }
 
-// If the server cannot start, prints what is wrong and ends the process.
+// If the server cannot start, prints the reason and ends the process.
 await main().catch((error: unknown) => {
   if (error instanceof ConfigFaults || error instanceof SocietyFaults) refuse(error.faults);
-  // A plain Error is one of our own sentences. Any other error is printed with its stack.
+  // A plain Error has a sentence of ours as its message. Any other error is printed with its stack.
   else if (error instanceof Error && error.constructor === Error) refuse([error.message]);
   else console.error(error);
   process.exit(1);

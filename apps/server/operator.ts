@@ -51,8 +51,8 @@ async function main(args: string[]): Promise<number> {
 }
 
 /**
- * Removes control characters from everything that commands print, since names, reasons and other texts come from outside and could
- * control the terminal. Keeps line breaks, our indents, and the line ends of CSV.
+ * Removes control characters from everything that commands print: names, reasons and other input could control the terminal. Keeps
+ * line breaks, our indents, and the line ends of CSV.
  */
 for (const name of ['log', 'error'] as const) {
   const say = console[name];

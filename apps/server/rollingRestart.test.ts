@@ -14,8 +14,8 @@ before(async () => {
 after(() => arranged.close());
 
 /**
- * A load balancer: it keeps connections alive, uses the servers in turn, and goes to the next server when one accepts no
- * connection, as nginx does without health checks. It never repeats a call that was sent.
+ * A load balancer like nginx without health checks: it keeps connections alive, uses the servers in turn, and tries the next server
+ * when one accepts no connection. It never repeats a request that was sent.
  */
 class Balancer {
   readonly agent = new Agent({ keepAlive: true, maxSockets: 8 });

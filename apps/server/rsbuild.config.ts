@@ -1,7 +1,7 @@
 import { defineConfig } from '@rsbuild/core';
 
 /**
- * Builds the server as one file. The process that inspects documents and the thread that makes papers are files of their own
+ * Bundles the server into one file. The process that inspects documents and the thread that makes papers are files of their own
  * (docs/decisions/0027).
  */
 export default defineConfig({
@@ -17,7 +17,7 @@ export default defineConfig({
     target: 'node',
     distPath: { root: 'dist', js: '' },
     // The first three packages need files beside their code. The last two groups are large, and needed only for buckets and for
-    // sending spans.
+    // exporting spans.
     externals: [
       '@fastify/swagger-ui',
       'pdfkit',
@@ -26,7 +26,7 @@ export default defineConfig({
       /^@opentelemetry\/(context|exporter|resources|sdk)/,
     ],
   },
-  // An add-on that `pg` would use instead of its own code if somebody had installed it.
+  // An add-on that `pg` would prefer to its own code if it were installed.
   resolve: { alias: { 'pg-native': false } },
   performance: { printFileSize: false },
 });

@@ -17,12 +17,12 @@ import { startSweeping } from './settlement/sweep.ts';
 import { serveMetrics } from './watch/serveMetrics.ts';
 import type { Wired } from './wire.ts';
 
-/** How long after the server listens background work begins (ms), so that it delays no first answer. */
+/** How long after the server begins to listen background work starts (ms), so that it delays no first answer. */
 const BEGIN_MS = 1_000;
 
 /**
- * Serves calls, and runs the background work. `stop` finishes everything that is running. If a load balancer polls /readyz, it
- * first gets 503 for a while before the server stops accepting connections.
+ * Serves calls, and runs the background work. `stop` finishes everything that is running. If a load balancer polls /readyz, `stop`
+ * first answers it with 503 for a while, before the server stops accepting connections.
  */
 export async function run(
   { deps, database, background: backgroundDatabase, hubspot }: Wired,

@@ -1,5 +1,5 @@
-// Runs the server as it was built (docs/decisions/0027). Plain JavaScript that imports nothing of a newer Node: an older one is to
-// come as far as the sentence below.
+// Starts the built server (docs/decisions/0027). Plain JavaScript that imports nothing of newer versions of Node, so that an old
+// one can still print the sentence below.
 import { existsSync } from 'node:fs';
 
 const server = new URL('./dist/server.js', import.meta.url);

@@ -37,14 +37,14 @@ export interface Wired {
 
 /**
  * Connects everything that the configuration names. If a part fails, closes the others and throws. The database must be migrated.
- * Changes are recorded as made by `actor`, a member of staff, if it is given.
+ * Changes are recorded as made by `actor`, a member of staff, if given.
  */
 export async function wire(
   config: Config,
   log: Log,
   { actor = null }: { actor?: string | null } = {},
 ): Promise<Wired> {
-  // Staff at the command line can wait for long statements.
+  // Staff at the command line can wait for slow statements.
   const database = connect(config.databaseUrl, {
     actor,
     waits: actor === null ? patience.ofCalls : patience.ofWork,
@@ -58,7 +58,7 @@ export async function wire(
 }
 
 async function wireWith(database: Database, config: Config, log: Log): Promise<Wired> {
-  // Reads the society's file while the database is being reached.
+  // Reads the society's file while the database is queried.
   const [secrets, environment, stopSecret, society] = await Promise.all([
     config.linkSecrets ?? sharedSecret(database, 'link').then((secret) => [secret] as const),
     sharedSecret(database, 'environment', 8),
@@ -96,7 +96,7 @@ async function wireWith(database: Database, config: Config, log: Log): Promise<W
     inspector: openInspector(),
     printer: openPrinter(),
     scanner: config.clamdUrl === null ? null : clamd(config.clamdUrl),
-    // With emulated providers there is nobody to protect, and the specification lets links work unsigned.
+    // With emulated providers there are no real contacts to protect, and the specification lets links work unsigned.
     links: signedLinks(secrets, config.providers.emulated || config.allowUnsignedLinks, now),
     passes: sealedPasses(secrets, config.publicUrl, now),
     stopLinks: stopLinks(stopSecret, config),

@@ -9,7 +9,7 @@ export interface BatchInput {
   objectWriteTraceId?: string;
 }
 
-/** The answer to a batch; status 207 with the errors of single inputs when some failed. */
+/** The answer to a batch: its status, 207 if some inputs failed, with their errors. */
 export interface BatchAnswer {
   status: number;
   body: object;
@@ -44,7 +44,7 @@ export function readBatch(
   return answer(200, results, lost.length > 0 ? [missing(lost)] : [], now);
 }
 
-/** Creates contacts: all or none, unless each input has its own `objectWriteTraceId`, by which its error is reported. */
+/** Creates contacts: all or none, unless each input has its own `objectWriteTraceId`, which then identifies it in the errors. */
 export function createBatch(contacts: Contacts, inputs: Omit<BatchInput, 'id'>[], run: Run): BatchAnswer {
   const traces = inputs.flatMap(({ objectWriteTraceId }) => objectWriteTraceId ?? []);
   if (new Set(traces).size < traces.length)
@@ -57,7 +57,7 @@ export function createBatch(contacts: Contacts, inputs: Omit<BatchInput, 'id'>[]
 
 /**
  * Updates contacts by id or by a unique property. Unknown contacts are reported as errors beside the results of the others. A
- * refused value fails the whole batch, since HubSpot reports single errors of values only when it creates records.
+ * refused value fails the whole batch, since HubSpot reports such values for single inputs only when it creates records.
  */
 export function updateBatch(contacts: Contacts, inputs: BatchInput[], run: Run): BatchAnswer {
   assertIds(inputs);

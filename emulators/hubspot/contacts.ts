@@ -13,9 +13,9 @@ export interface Contact {
 }
 
 /**
- * A rule of an administrator on a property, by which a test makes the CRM refuse writes. The CRM refuses values that match
- * `pattern` (a regular expression), a new contact without the property (`required`), or its absence where another property has a
- * value (`requiredWhen`). The last two exist since 2026-09
+ * A validation rule of an administrator on a property, by which a test makes the CRM refuse writes. The CRM refuses values that
+ * match `pattern` (a regular expression), a new contact without the property (`required`), or a contact that lacks it while
+ * another property has a value (`requiredWhen`). The last two exist since 2026-09
  * (https://developers.hubspot.com/changelog/crm-api-write-validation-enforcement).
  */
 export type Rule =
@@ -70,7 +70,7 @@ export class Contacts {
   }
 
   /**
-   * Merges two contacts into a new one, with the first one's values where it has any. Both old ids lead to the new contact
+   * Merges two contacts into a new one. Where both have a value, the first one's is kept. Both old ids lead to the new contact
    * (https://developers.hubspot.com/changelog/updated-merge-functionality-for-contacts-and-companies).
    */
   merge(primaryId: string, otherId: string, now: number): Row {
@@ -123,7 +123,7 @@ export class Contacts {
     this.#store.erase([row.id, ...(row.properties.hs_merged_object_ids?.split(';') ?? [])]);
   }
 
-  /** Returns values as they are stored, or throws a 400 that names every value that the CRM refuses. */
+  /** Returns values as they are stored, or throws a 400 that lists every value that the CRM refuses. */
   #checked(given: Record<string, string>): Record<string, string> {
     const refusals: Refusal[] = [];
     const values: Record<string, string> = {};

@@ -65,7 +65,7 @@ function take(
   );
 }
 
-/** Returns the 429. HubSpot names the limit that was exceeded, and promises no Retry-After. */
+/** Returns the 429. HubSpot names the limit that was exceeded, but does not promise a Retry-After header. */
 function limited(policyName: string, headers: Record<string, string>): CrmError {
   return new CrmError(
     429,

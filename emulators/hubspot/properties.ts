@@ -70,7 +70,7 @@ export const FIRST_PROPERTIES: readonly Property[] = [
   own('transcript_received', 'bool'),
 ];
 
-/** Properties that an answer has when the request names none. */
+/** Properties that an answer contains when the request names none. */
 export const DEFAULT_PROPERTIES = [
   'createdate',
   'email',
@@ -171,7 +171,7 @@ export const GROUPS: readonly string[] = [
   'social_media_information',
 ];
 
-/** Returns a property as the CRM does. */
+/** Returns a property in the form in which the CRM returns it. */
 export function viewProperty({ readOnlyValue, ...property }: Property): object {
   return {
     ...property,

@@ -17,7 +17,7 @@ export interface CrmCall {
   query: URLSearchParams;
   body: unknown;
   now: number;
-  /** The time up to which search knows what was written. */
+  /** Search finds only what was written up to this time. */
   searchTime: number;
   /** The token's scopes; null when the account does not reveal the scopes of this kind of token. */
   scopes: readonly string[] | null;
@@ -50,7 +50,7 @@ const FILE_SCOPE = ['files'];
 const READ_SCHEMA = [...READ, 'crm.schemas.contacts.read'];
 const WRITE_SCHEMA = ['crm.schemas.contacts.write'];
 
-/** Every call. Paths with a literal segment come before those with a named segment. */
+/** Every call. Paths with a literal segment come before those with a named segment, since the first match wins. */
 export const ROUTES: readonly Route[] = [
   route('POST', `${OBJECTS}/search`, READ, [], 'search', 'found', (call) => {
     const request = call.body as SearchRequest;

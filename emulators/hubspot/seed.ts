@@ -4,7 +4,7 @@ export interface SeedContact {
   properties: Record<string, string>;
 }
 
-/** The people of the demo. Design and tests rely on each of them for a particular case. */
+/** The people of the demo. Design and tests use each of them for a particular case. */
 export const DEMO_CONTACTS: readonly SeedContact[] = [
   {
     id: '101',

@@ -24,7 +24,7 @@ export interface HubspotEmulatorOptions {
   dataDir: string;
   /** The contacts at the first start; the demo's when absent. */
   seed?: readonly SeedContact[];
-  /** How long search does not know a write, in ms; 5,000 when absent. */
+  /** How long search does not find a write, in ms; 5,000 when absent. */
   searchLagMs?: number;
   limits?: Limits | 'off';
   /** The path segment that names the API's version. */
@@ -219,7 +219,7 @@ function jsonOf(body: unknown, contentType: string | undefined, shape: ShapeName
   return json;
 }
 
-/** Checks an answer against its shape, so that the emulator cannot differ from the CRM's published answers. */
+/** Checks an answer against its shape, so that the emulator cannot deviate from the CRM's published answers. */
 function checked(route: Route, answer: Answer): Answer {
   const faults = route.answer && answer.status < 300 ? faultsOf(route.answer, answer.body) : [];
   if (faults.length > 0)

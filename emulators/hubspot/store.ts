@@ -35,7 +35,7 @@ const SCHEMA = `
   ${LEDGER_SCHEMA}
 `;
 
-/** Stores the emulated account. Every state of a contact is kept, so that search can lag behind. */
+/** Stores the emulated account. Every version of a contact is kept, so that search can lag behind. */
 export class Store {
   readonly database: Database;
   readonly #properties = new Map<string, Property>();
@@ -187,7 +187,7 @@ export class Store {
     return note;
   }
 
-  /** Erases contacts completely, with every state that search could show, and the notes that are about them alone. */
+  /** Erases contacts completely, with every version that search could find, and the notes that are only about them. */
   erase(ids: readonly string[]): void {
     for (const id of ids)
       for (const table of ['contact', 'version'])
@@ -212,7 +212,7 @@ export class Store {
       .map(({ body }) => JSON.parse(body as string) as Note);
   }
 
-  /** Removes states that search can no longer show. */
+  /** Removes versions that search can no longer find. */
   forgetBefore(time: number): void {
     this.database
       .prepare(

@@ -28,7 +28,7 @@ export interface Subject {
   afterwards(remove: () => Promise<unknown>): void;
   /** Creates a contact with a unique email, which is archived after the test. */
   contact(properties?: Record<string, string>): Promise<{ id: string; email: string }>;
-  /** Looks until something is found, since a real account may not know its writes at once. */
+  /** Polls until something is found, since a real account may not return its writes at once. */
   eventually<T>(look: () => Promise<T[]>): Promise<T[]>;
 }
 

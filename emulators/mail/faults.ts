@@ -1,41 +1,44 @@
-/** Where in a delivery a fault meets it. */
+/** The stages of a delivery at which a fault can occur. */
 export const stages = ['connect', 'mail', 'rcpt', 'data'] as const;
 export type Stage = (typeof stages)[number];
 
 /**
- * What a client may meet at a mail server.
+ * A fault that a client meets at a mail server.
  *
- * - `status`: answered with the SMTP `status`, 451 when absent
- * - `cut`: the connection is cut; at `data` in mid-message
- * - `cut_after`: at `data` the letter is kept, then the connection is cut before the answer
+ * - `status`: answers with the SMTP `status`, 451 when absent
+ * - `cut`: cuts the connection; at `data` in mid-message
+ * - `cut_after`: at `data` keeps the letter, then cuts the connection before the answer
  * - `hang`: no answer
- * - `hang_after`: at `data` the letter is kept, and no answer comes
- * - `slow`: answered after `ms`
+ * - `hang_after`: at `data` keeps the letter, and never answers
+ * - `slow`: answers after `ms`
  */
 export interface MailFault {
   kind: (typeof kinds)[number];
   at: Stage;
-  /** SMTP's, three digits. */
+  /** The SMTP status, three digits. */
   status?: number;
-  /** What is said beside it. */
+  /** The text after the status. */
   message?: string;
   ms?: number;
   /** Only for a letter to this address; at `rcpt` and `data`. */
   to?: string;
-  /** How many deliveries pass unharmed before the first one is hit. */
+  /** How many matching deliveries pass unharmed before the first one is hit. */
   skip?: number;
-  /** How many are hit; 1 when absent. */
+  /** How many matching deliveries are hit; 1 when absent. */
   times?: number;
 }
 
 const kinds = ['status', 'cut', 'cut_after', 'hang', 'hang_after', 'slow'] as const;
 const fields = ['kind', 'at', 'status', 'message', 'ms', 'to', 'skip', 'times'];
 
-/** Faults that wait for their deliveries, first come first served. In memory: a restart is a fresh start. */
+/**
+ * Faults that wait for matching deliveries, in the order in which they were added. They are kept in memory, so a restart removes
+ * them.
+ */
 export class MailFaults {
   #waiting: (MailFault & { skip: number; times: number })[] = [];
 
-  /** Adds a fault, or says what is wrong with it. */
+  /** Adds a fault, or returns what is wrong with it. */
   add(fault: MailFault): string | undefined {
     if (!kinds.includes(fault.kind)) return `kind must be one of ${kinds.join(', ')}`;
     if (!stages.includes(fault.at)) return `at must be one of ${stages.join(', ')}`;
@@ -49,7 +52,7 @@ export class MailFaults {
     this.#waiting = [];
   }
 
-  /** The fault that this delivery meets, counted as used. */
+  /** Returns the fault that this delivery meets, and counts it as used. */
   take(stage: Stage, recipients: readonly string[]): MailFault | undefined {
     const fault = this.#waiting.find(
       ({ at, to }) => at === stage && (to === undefined || recipients.includes(to)),

@@ -20,9 +20,9 @@ const style = `
 `;
 const styleHash = `'sha256-${createHash('sha256').update(style).digest('base64')}'`;
 
-/** The policy of the mailbox's own pages: nothing but their style sheet, and a letter in a frame. */
+/** The content security policy of the mailbox's own pages: only their style sheet, and a letter in a frame. */
 export const PAGE_POLICY = `default-src 'none'; style-src ${styleHash}; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
-/** A letter's: what a mail client without remote pictures shows. Links open in a window of their own. */
+/** The content security policy of a letter: like a mail client that blocks remote pictures. Links open in a separate window. */
 export const LETTER_POLICY =
   "sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; form-action 'none'; frame-ancestors 'self'";
 

@@ -11,32 +11,32 @@ import { faultOf, headerOf } from './strict.ts';
 
 export interface MailEmulatorOptions {
   host: string;
-  /** Where letters come, and where they are shown; 0 for a free one. */
+  /** The port that receives letters, and the port of the pages that show them; 0 for any free one. */
   smtpPort: number;
   port: number;
-  /** Folder that holds the letters; made when absent. */
+  /** The folder of the letters; created when absent. */
   dataDir: string;
-  /** Who may send; anybody when absent. */
+  /** The account that may send; anybody may when absent. */
   account?: { user: string; password: string };
 }
 
 export interface MailEmulator {
-  /** smtp://… */
+  /** The URL to send letters to, smtp://… */
   smtpUrl: string;
-  /** Of its pages and controls. */
+  /** The URL of its pages and controls. */
   url: string;
   close(): Promise<void>;
 }
 
-/** A letter as it is kept: one that comes again under its Message-ID is the same one. */
+/** A letter that was received. One that comes again with the same Message-ID is not stored twice. */
 export interface KeptLetter extends Listed {
   messageId: string;
   from: string;
-  /** As it came. */
+  /** The whole message as received, one character a byte (latin1). */
   raw: string;
 }
 
-/** Starts a stand-in for a mail server: it keeps what comes and shows it, and sends nothing anywhere. */
+/** Starts a stand-in for a mail server: it stores and shows the letters that it receives, and delivers none. */
 export async function startMailEmulator(options: MailEmulatorOptions): Promise<MailEmulator> {
   const { host, account } = options;
   const database = openState(
@@ -47,7 +47,7 @@ export async function startMailEmulator(options: MailEmulatorOptions): Promise<M
   );
   const faults = new MailFaults();
 
-  /** Throws what is wrong with it. */
+  /** Stores a letter. Rejects with status 550 if it is malformed. */
   const keep = async (raw: Buffer, { envelope }: SMTPServerSession) => {
     const from = envelope.mailFrom === false ? '' : envelope.mailFrom.address;
     const to = envelope.rcptTo.map(({ address }) => address);
@@ -63,7 +63,10 @@ export async function startMailEmulator(options: MailEmulatorOptions): Promise<M
       .run(messageId, from, to[0]!, subject, Date.now(), raw);
   };
 
-  /** Lets a fault happen, or goes on to `work`; the connection that is cut or left hanging gets no answer. */
+  /**
+   * Applies a fault of this stage, if there is one; otherwise runs `work` and answers. No answer if the fault cuts the connection
+   * or leaves it hanging.
+   */
   const pass = (
     stage: Stage,
     session: SMTPServerSession,
@@ -99,7 +102,7 @@ export async function startMailEmulator(options: MailEmulatorOptions): Promise<M
     onData(stream, session, answer) {
       const recipients = session.envelope.rcptTo.map(({ address }) => address);
       const pieces: Buffer[] = [];
-      // In mid-message: what has come so far is lost.
+      // In mid-message: what was received so far is lost.
       const fault = faults.take('data', recipients);
       if (fault?.kind === 'cut') {
         stream.once('data', () => cut(session));
@@ -118,7 +121,7 @@ export async function startMailEmulator(options: MailEmulatorOptions): Promise<M
       });
     },
   });
-  // A client that is killed leaves its connection behind.
+  // A client that is killed breaks its connection.
   smtp.on('error', () => {});
   const smtpPort = await new Promise<number>((done, fail) => {
     smtp.server.once('error', fail);
@@ -181,14 +184,14 @@ export async function startMailEmulator(options: MailEmulatorOptions): Promise<M
   };
 }
 
-/** Whether there is still somebody to answer. Throws what is answered with another status than success. */
+/** Applies the fault. Resolves with whether to answer the client; rejects with an error that has the SMTP status to answer. */
 async function meet(
   fault: MailFault | undefined,
   work: () => Promise<unknown>,
   cut: () => void,
 ): Promise<boolean> {
   if (fault?.kind === 'status') throw refusal(fault.status ?? 451, fault.message ?? 'An emulated failure');
-  // A closed server does not stay for it.
+  // `ref: false`: a closed server does not wait for it.
   if (fault?.kind === 'slow') await wait(fault.ms ?? 1_000, undefined, { ref: false });
   if (fault?.kind !== 'cut' && fault?.kind !== 'hang') await work();
   if (fault?.kind === 'cut' || fault?.kind === 'cut_after') cut();

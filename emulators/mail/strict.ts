@@ -1,9 +1,9 @@
-/** Longest line of a message, in bytes without its end (RFC 5322, 2.1.1). */
+/** The longest line of a message, in bytes without its CRLF (RFC 5322, 2.1.1). */
 const LONGEST_LINE = 998;
-/** Fields that a letter has once each (RFC 5322, 3.6; a Message-ID because a retry is known by it). */
+/** Header fields that a letter must have exactly once (RFC 5322, 3.6; Message-ID, since it identifies a retry). */
 const ONCE = ['date', 'from', 'to', 'subject', 'message-id', 'mime-version'];
 
-/** The fields of a message's header, unfolded, in small letters. */
+/** Returns the fields of a message's header, unfolded, with names in lower case. */
 export function headerOf(message: Buffer): { name: string; value: string }[] {
   const text = message.toString('latin1');
   const end = text.indexOf('\r\n\r\n');
@@ -17,7 +17,10 @@ export function headerOf(message: Buffer): { name: string; value: string }[] {
     });
 }
 
-/** What is wrong with a message as it came over SMTP, or null. A mail server on the way may refuse each of these, or change it. */
+/**
+ * Returns what is wrong with a message as received over SMTP, or null. A mail server on the way could refuse or change such a
+ * message.
+ */
 export function faultOf(message: Buffer, envelope: { from: string; to: readonly string[] }): string | null {
   const text = message.toString('latin1');
   if (/(^|[^\r])\n|\r(?!\n)/.test(text)) return 'a line ends with CR or LF alone';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { S3Error } from './errors.ts';
 
-/** Every part but the last has at least so many bytes (https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html). */
+/** The least size of every part but the last (https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html). */
 const SMALLEST_PART_BYTES = 5 * 1_048_576;
 const MOST_PARTS = 10_000;
 
@@ -19,7 +19,7 @@ export interface StoredObject {
 interface Part {
   etag: string;
   size: number;
-  /** Base64, as the client gave it; undefined when it gave none. */
+  /** In Base64, as the client sent it; undefined when it sent none. */
   crc32: string | undefined;
   path: string;
 }
@@ -27,19 +27,19 @@ export interface PendingUpload {
   id: string;
   key: string;
   initiated: Date;
-  /** Whether its parts must come with a checksum. */
+  /** Whether its parts must have a checksum. */
   checksum: boolean;
   headers: Record<string, string>;
   parts: Map<number, Part>;
 }
-/** What completing an upload names of each part. */
+/** A part as the request to complete an upload lists it. */
 export interface NamedPart {
   number: number;
   etag: string;
   crc32: string | undefined;
 }
 
-/** One bucket: objects and unfinished uploads, their bytes in a folder. */
+/** One bucket: objects and unfinished uploads, with their bytes in a folder. */
 export class Bucket {
   readonly objects = new Map<string, StoredObject>();
   readonly uploads = new Map<string, PendingUpload>();

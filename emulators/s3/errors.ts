@@ -1,4 +1,4 @@
-/** An error as S3 answers it (https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html). */
+/** An error in the form in which S3 returns it (https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html). */
 export class S3Error extends Error {
   readonly status: number;
   readonly code: string;
@@ -9,7 +9,7 @@ export class S3Error extends Error {
   }
 }
 
-/** What the emulator does not stand in for. Never a friendly guess. */
+/** Returns the error for what the emulator does not support. The emulator never guesses an answer. */
 export function notEmulated(what: string): S3Error {
   return new S3Error(501, 'NotImplemented', `The emulator does not stand in for ${what}.`);
 }

@@ -14,14 +14,14 @@ export interface S3Emulator {
   url: string;
   bucket: Bucket;
   keys: Keys;
-  /** A fault for the next matching requests: emulators/shared/faults.ts. */
+  /** Adds a fault for the next matching requests (emulators/shared/faults.ts). */
   meet(fault: Fault): void;
   close(): Promise<void>;
 }
 
 export const S3_BUCKET = 'documents';
 const KEYS: Keys = { accessKeyId: 'AKIAEMULATED', secretAccessKey: 'emulated-secret' };
-/** S3's are 1,000; fewer, so that tests see more than one page. */
+/** The size of a page. S3 has 1,000; fewer here, so that tests see more than one page. */
 const PAGE = 10;
 const KNOWN_HEADERS =
   /^x-amz-(date|content-sha256|user-agent|sdk-checksum-algorithm|checksum-(crc32|algorithm|type|mode)|mp-object-size)$/;
@@ -41,7 +41,7 @@ type Route = [
   run: (call: Call) => Promise<void>,
 ];
 
-/** Every call, by the query parameters that it has and those that it may have (with a question mark). */
+/** Every call, with the query parameters that it requires and (with a question mark) allows. */
 const ROUTES: readonly Route[] = [
   ['PUT', 'object', ['x-id?'], putObject],
   ['GET', 'object', ['x-id?'], getObject],
@@ -55,7 +55,9 @@ const ROUTES: readonly Route[] = [
   ['GET', 'bucket', ['uploads', 'prefix?', 'key-marker?', 'upload-id-marker?'], listUploads],
 ];
 
-/** Starts a stand-in for an S3-compatible service with one bucket, addressed by path. Signatures and checksums are compared. */
+/**
+ * Starts an emulator of an S3-compatible service with one bucket and path-style addresses. It verifies signatures and checksums.
+ */
 export async function startS3Emulator({
   dataDir,
   now = () => new Date(),
@@ -124,7 +126,7 @@ async function answer(
   await route[3]({ request, response, bucket, key, query: url.searchParams, body });
 }
 
-/** A body that is what its headers say. */
+/** Returns a request's body. Throws if it does not match the hash or checksum in the headers. */
 function checked(request: IncomingMessage, bytes: Buffer): Buffer {
   const hash = request.headers['x-amz-content-sha256'];
   if (hash !== sha256(bytes)) {
@@ -251,7 +253,7 @@ async function listUploads({ response, bucket, query }: Call): Promise<void> {
   });
 }
 
-/** The headers of a request that its object answers with. */
+/** Returns the headers of an upload that S3 stores, and returns with the object. */
 function kept(request: IncomingMessage): Record<string, string> {
   const names = ['content-type', 'content-disposition'];
   return Object.fromEntries(

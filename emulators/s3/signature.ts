@@ -10,7 +10,7 @@ export interface Keys {
 const MOST_SKEW_MS = 15 * 60_000;
 
 /**
- * Throws unless a request is signed with these keys, its host and all of its x-amz- headers included
+ * Throws unless a request is signed with these keys, and the signature covers the host and all x-amz- headers
  * (https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html).
  */
 export function assertSigned(request: IncomingMessage, url: URL, keys: Keys, now: number): void {

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Fault, Faults } from './faults.ts';
 import type { Ledger } from './ledger.ts';
 
-/** The controls that every emulator has for tests, under `/_emulator/`, apart from the provider's own API. */
+/** Adds the controls for tests that every emulator has under `/_emulator/`, apart from the provider's own API. */
 export function addControls(app: FastifyInstance, faults: Faults, ledger: Ledger): void {
   app.get('/_emulator/requests', () => ledger.entries());
   app.delete('/_emulator/requests', (_, reply) => {
@@ -21,7 +21,7 @@ export function addControls(app: FastifyInstance, faults: Faults, ledger: Ledger
   });
 }
 
-/** The JSON body of a control request; bodies are read as text, because the provider's own may be forms. */
+/** Returns the JSON body of a control request. It was read as text, since bodies of the provider's API may be forms. */
 export function bodyOf(body: unknown): Record<string, unknown> {
   return typeof body === 'string' && body !== '' ? JSON.parse(body) : {};
 }

@@ -1,29 +1,29 @@
 import { matchPath } from './paths.ts';
 
 /**
- * What can happen to a client's request on the way to a provider.
+ * What can happen to a client's request to a provider.
  *
- * - `status`: answered with `status` before any work is done
- * - `status_after`: the work is done, then answered with `status`
- * - `cut`: the connection is cut before any work is done
- * - `cut_after`: the work is done, then the connection is cut
- * - `hang`: no work, no answer, until the client gives up
- * - `hang_after`: the work is done, and no answer comes
- * - `slow`: the work begins after `ms`
+ * - `status`: answers with `status` without doing the work
+ * - `status_after`: does the work, then answers with `status`
+ * - `cut`: cuts the connection without doing the work
+ * - `cut_after`: does the work, then cuts the connection
+ * - `hang`: no work and no answer, until the client gives up
+ * - `hang_after`: does the work, and never answers
+ * - `slow`: begins the work after `ms`
  */
 export type FaultKind = 'status' | 'status_after' | 'cut' | 'cut_after' | 'hang' | 'hang_after' | 'slow';
 
 export interface Fault {
   kind: FaultKind;
-  /** HTTP method; any when absent. */
+  /** The HTTP method; any when absent. */
   method?: string;
-  /** Path without query; `*` stands for one segment, a last `**` for the rest. Any path when absent. */
+  /** The path without query; `*` stands for one segment, a final `**` for the rest. Any path when absent. */
   path?: string;
-  /** A text in the request's address, its parameters or its idempotency key. Any request when absent. */
+  /** A text that the request's URL, parameters or idempotency key contains. Any request when absent. */
   about?: string;
   /** HTTP status for the two kinds that answer with one; 500 when absent. */
   status?: number;
-  /** Milliseconds for `slow`. */
+  /** Milliseconds of delay for `slow`; 1000 when absent. */
   ms?: number;
   headers?: Record<string, string>;
   body?: unknown;
@@ -54,7 +54,7 @@ const FIELDS = new Set([
 export class Faults {
   #waiting: Fault[] = [];
 
-  /** Adds a fault, or says what is wrong with it. */
+  /** Adds a fault, or returns what is wrong with it. */
   add(fault: Fault): string | undefined {
     if (!KINDS.has(fault.kind)) return `kind must be one of ${[...KINDS].join(', ')}`;
     const unknown = Object.keys(fault).find((name) => !FIELDS.has(name));
@@ -72,8 +72,8 @@ export class Faults {
   }
 
   /**
-   * Returns the fault that this request meets, and counts it as used. `text` is everything in the request that `about` is compared
-   * with; `kinds` says which kinds are possible for it.
+   * Returns the fault that this request meets, and counts it as used. `text` is what `about` is searched in; `kinds` says which
+   * kinds of fault are possible for this request.
    */
   take(
     method: string,

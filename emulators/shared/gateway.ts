@@ -20,20 +20,20 @@ interface Gateway {
   faultBody: (status: number) => object;
 }
 
-/** What a provider remembers of a request that may be repeated, for example by its idempotency key. */
+/** What a provider knows of a request that may be repeated, for example by its idempotency key. */
 export interface Remembered {
   /**
    * Whether the provider has answered this request before. It then gives the same answer again, so only faults of the network are
    * possible.
    */
   isAnswered: () => boolean;
-  /** Keeps a failure of the provider's own as the answer to repeated requests. */
+  /** Stores a server error as the answer to repeated requests. */
   keep: (failure: Answer) => void;
 }
 
 /**
- * Takes one request through the faults that match it, runs `work`, and writes the request into the ledger. `work` does the whole
- * request at once and returns the answer. `finished` is called when the client can no longer be waiting.
+ * Applies the fault that matches a request, runs `work`, and writes the request into the ledger. `work` performs the request
+ * synchronously and returns the answer. `finished` is called when the client can no longer be waiting.
  */
 export async function passThrough(
   gateway: Gateway,

@@ -1,6 +1,6 @@
 /**
- * Matches a path against a pattern. `:name` and `*` stand for one segment, a last `**` for any rest.
- * Returns the named segments, or undefined when the path does not fit.
+ * Matches a path against a pattern. `:name` and `*` stand for one segment, a final `**` for any rest. Returns the named segments,
+ * or undefined when the path does not match.
  */
 export function matchPath(pattern: string, path: string): Record<string, string> | undefined {
   const wanted = pattern.split('/');

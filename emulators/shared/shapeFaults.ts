@@ -1,6 +1,6 @@
 import { type Schema, Validator } from '@cfworker/json-schema';
 
-/** Keywords whose errors only say that something nested is wrong, which has its own error. */
+/** Keywords whose errors only say that a nested value is wrong, which has its own error. */
 const OUTER = ['$ref', 'properties', 'items', 'additionalProperties'];
 
 /**

@@ -8,7 +8,7 @@ export interface RealSubjects {
   hubspot: { url: string; accessToken: string } | null;
 }
 
-/** The settings that name the accounts are wrong; each fault is a sentence. */
+/** Thrown when the settings that name the accounts are wrong; each fault is a sentence. */
 export class SubjectFaults extends Error {
   readonly faults: readonly string[];
   constructor(faults: readonly string[]) {
@@ -65,11 +65,11 @@ export function uniqueWord(): string {
   return `drift${Date.now().toString(36)}${randomBytes(4).toString('hex')}`;
 }
 
-/** How long a real provider's search may take to know a write (ms), and the time between two looks (ms). */
+/** How long a real provider's search may take to find a write (ms), and the time between two polls (ms). */
 const PATIENCE = 120_000;
 const EVERY = 2_000;
 
-/** Looks until something is found. Looks at an emulator only once, because it finds its writes at once. */
+/** Polls until something is found, or PATIENCE is over. Polls an emulator only once, since it finds its writes at once. */
 export async function eventually<T>(isReal: boolean, look: () => Promise<T[]>): Promise<T[]> {
   const deadline = Date.now() + PATIENCE;
   for (;;) {

@@ -195,7 +195,7 @@ export function updatePaymentMethodConfiguration(call: Call): Configuration {
   const { link } = call.params as Stripe.PaymentMethodConfigurationUpdateParams;
   const preference = link?.display_preference?.preference;
   if (preference === undefined) return configuration;
-  // `none` means the default; without a parent configuration that is on.
+  // `none` means the default, which is `on` for a configuration without a parent.
   const updated: Configuration = {
     ...configuration,
     link: {

@@ -15,7 +15,7 @@ export function cardFeeCents(amountCents: number): number {
 /** The fee for opening a dispute. Winning the dispute does not return it (https://stripe.com/pricing). */
 export const DISPUTE_FEE_CENTS = 1500;
 
-/** One movement of the account's money: `amount` cents of `source`, less `fee` cents. */
+/** One movement of the account's money: `amount` cents for `source`, less `fee` cents. */
 interface Movement {
   type: 'adjustment' | 'charge' | 'payout' | 'payout_failure' | 'refund' | 'refund_failure' | 'stripe_fee';
   /** The reporting category (https://docs.stripe.com/reports/reporting-categories). */

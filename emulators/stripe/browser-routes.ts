@@ -52,7 +52,7 @@ export async function addBrowserRoutes(app: App, perform: Perform): Promise<void
     },
   );
 
-  // Stripe.js gets the intent as the answer; the page's own form is redirected to the return URL.
+  // Stripe.js gets the intent as JSON; the form of the issuer's own page is redirected to the return URL.
   app.post<{ Params: { id: string } }>('/authenticate/:id', async (request, reply) => {
     const form = request.headers['content-type']?.startsWith('application/x-www-form-urlencoded');
     const given = form

@@ -20,7 +20,7 @@ export interface Call {
   baseUrl: string;
 }
 
-/** Returns the object with this id, or throws the API's error that there is none. `param` is the parameter that gave the id. */
+/** Returns the object with this id, or throws the API's error for a missing object. `param` is the parameter that had the id. */
 export function require<T extends ApiObject>(call: Call, kind: T['object'], id: string, param: string): T {
   const found = call.store.find<T>(id, kind);
   if (!found) throw missing(kind === 'payment_method' ? 'PaymentMethod' : kind, id, param);

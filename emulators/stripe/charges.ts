@@ -147,7 +147,7 @@ export function retrieveCharge(call: Call): ApiObject {
   return require(call, 'charge', call.ids.id!, 'id');
 }
 
-/** Changes what is noted with a charge. Once the charge exists, such changes are not copied between the charge and its intent. */
+/** Changes a charge's metadata and description. Once the charge exists, such changes are not copied between it and its intent. */
 export function updateCharge(call: Call): ApiObject {
   const { params } = call;
   const charge = require<Charge>(call, 'charge', call.ids.id!, 'id');

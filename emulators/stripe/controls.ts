@@ -12,25 +12,25 @@ import type { ApiObject } from './store.ts';
 import { WEBHOOK_MODES, type WebhookMode, type Webhooks } from './webhooks.ts';
 
 /**
- * What tests may do to the emulated account beyond the provider's API: what networks, banks and cardholders do.
+ * Controls by which tests do what is not in the provider's API: what networks, banks and cardholders do.
  *
  * - `POST /_emulator/webhooks {mode, ms?}`, `POST /_emulator/webhooks/flush`
  * - `POST /_emulator/disputes {charge, reason?, amount?}`, `POST /_emulator/disputes/:id/close {status: won | lost}`
- * - `POST /_emulator/refunds {answer: succeeded | pending | requires_action | refused}`: what becomes of refunds from now on;
+ * - `POST /_emulator/refunds {answer: succeeded | pending | requires_action | refused}`: the outcome of refunds from now on;
  *   `POST /_emulator/refunds/:id/settle {status: succeeded | failed | canceled}`
  * - `POST /_emulator/payment_methods/:id {declines: code | null}`: the issuer declines this card from now on
- * - `POST /_emulator/processing {hold, intent?}`: payments, or those of one intent, stay in `processing` until settled by
- *   `POST /_emulator/payment_intents/:id/settle {declines?: code}`
- * - `POST /_emulator/reviews {hold}`: Radar holds payments for review from now on; `POST /_emulator/reviews/:id/close {reason}`, by
+ * - `POST /_emulator/processing {hold, intent?}`: payments, or those of one intent, stay in `processing` until settled by `POST
+ *   /_emulator/payment_intents/:id/settle {declines?: code}`
+ * - `POST /_emulator/reviews {hold}`: Radar holds payments for review from now on; `POST /_emulator/reviews/:id/close {reason}`:
  *   `approved`, `refunded` or `refunded_as_fraud`
- * - `POST /_emulator/payouts {automatic?}`, `POST /_emulator/payouts/:id/fail`: the balance goes to the bank, and comes back
+ * - `POST /_emulator/payouts {automatic?}`, `POST /_emulator/payouts/:id/fail`: pays the balance out to the bank, or returns it
  * - `POST /_emulator/account {charges_enabled}`: Stripe stops the account, or lets it charge again
- * - `POST /_emulator/webhook_endpoints/:id {api_version?, url?}`: an endpoint that was made long ago, or with another version; or at
- *   an address of this machine, which cannot be registered
- * - `POST /_emulator/payment_method_domains/:id {apple_pay: active | inactive}`: Apple refuses or takes the domain
- * - `POST /_emulator/browser {wallet}`: the card form offers a wallet, whose window it opens
- * - `POST /_emulator/payment_intents/:id/authentication {by: frame | redirect}`: the bank asks its question in a frame over the
- *   page, or on a page of its own
+ * - `POST /_emulator/webhook_endpoints/:id {api_version?, url?}`: gives an endpoint another API version, or a local URL, which
+ *   cannot be registered
+ * - `POST /_emulator/payment_method_domains/:id {apple_pay: active | inactive}`: Apple accepts or refuses the domain
+ * - `POST /_emulator/browser {wallet}`: whether the card form offers a wallet
+ * - `POST /_emulator/payment_intents/:id/authentication {by: frame | redirect}`: whether the bank asks its question in a frame
+ *   over the page, or on a separate page
  */
 export function addTestControls(app: App, perform: Perform, webhooks: Webhooks): void {
   app.get('/_emulator/webhooks', () => ({ mode: webhooks.mode }));

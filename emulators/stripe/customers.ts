@@ -93,7 +93,7 @@ function checkTexts({ params }: Call): void {
   checkLength(params.description, 'customer description', 'description');
 }
 
-/** Returns the former values of the fields that differ. */
+/** Returns the old values of the fields that have changed. */
 function changes(before: ApiObject, after: ApiObject): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(before).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(after[name])),

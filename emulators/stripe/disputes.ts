@@ -18,7 +18,7 @@ interface Opening {
   reason?: string;
   /** In cents; everything that was not refunded when absent. */
   amount?: number;
-  /** The bank only inquires, and takes no money yet. */
+  /** Whether the bank only inquires, and takes no money yet. */
   isInquiry?: boolean;
 }
 

@@ -18,7 +18,7 @@ export function expand<T extends object>(call: Call, answer: T, paths: readonly 
   return answer;
 }
 
-/** Expands one path. `isOfAnyKind`: the target may be of several kinds, of which not every one has each field of the path. */
+/** Expands one path. `isOfAnyKind`: the target may be of several kinds, so a missing field is no error. */
 function expandPath(
   call: Call,
   target: unknown,

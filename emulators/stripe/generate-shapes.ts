@@ -55,7 +55,7 @@ const ANSWERS = [
 /** The longest list of literals that is kept as an enum. Longer lists name every payment method or error code. */
 const LONGEST_ENUM = 24;
 
-/** These lists are kept although they are longer: the provider refuses an event that it does not know. */
+/** Lists that are kept although they are longer, since the provider refuses an unknown event type. */
 const WHOLE_ENUMS = /^WebhookEndpoint(Create|Update)Params\.enabled_events$/;
 
 /** Types whose property for Link is kept beside the one for cards. */

@@ -71,7 +71,7 @@ export class IdempotencyKeys {
     };
   }
 
-  /** Returns what the faults of the gateway need to know of a key. `clock` is in milliseconds. */
+  /** Returns what the gateway's faults need to know of a key. `clock` is in milliseconds. */
   memoryOf(key: string, fingerprint: string, clock: () => number): Remembered {
     const now = () => Math.floor(clock() / 1000);
     return {

@@ -186,7 +186,7 @@ export function keep(call: Call, method: PaymentMethod, customer: string): Payme
   if (method.customer) {
     throw refused('The payment method you provided has already been attached to a customer.');
   }
-  // The issuer is asked when a card is attached, so most cards that would be declined fail here.
+  // The issuer is also asked when a card is attached, so most cards that would be declined fail here.
   const { decline, authentication, attachable } = behaviourOf(
     call.store.hidden<CardSecrets>(method.id).number!,
   );

@@ -80,7 +80,7 @@ export function settle(call: Call, intent: Intent, reason: string | undefined): 
   return call.store.find<Intent>(intent.id)!;
 }
 
-/** Returns the failed intent instead of throwing a decline, when no request waits for the answer. */
+/** Runs `work`; returns the failed intent in place of throwing a decline, since no request waits for the answer. */
 function orFailed(call: Call, id: string, work: () => Intent): Intent {
   try {
     return work();

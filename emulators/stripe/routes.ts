@@ -34,7 +34,7 @@ const CONFIRM_EXTRA: Extra = {
 };
 const METHOD_PARAMS = ['allow_redisplay', 'billing_details', 'card', 'expand', 'metadata', 'type'];
 
-/** What Stripe.js may send when it confirms: nothing about off-session use, nothing about money. */
+/** What Stripe.js may send when it confirms: no off-session parameters, and nothing that changes the amount. */
 const BROWSER_CONFIRM = [
   'expand',
   'payment_method',
@@ -67,7 +67,10 @@ const fromBrowser = (route: Route, params: readonly string[], extra: Extra): Rou
   browser: { params, extra },
 });
 
-/** Every call, in the order of the provider's reference. Paths with a literal segment come before those with a named segment. */
+/**
+ * Every call, in the order of the provider's reference. Paths with a literal segment come before those with a named segment,
+ * since the first match wins.
+ */
 export const ROUTES: readonly Route[] = [
   get('account', null, [], account.retrieveAccount),
   get('balance', 'BalanceRetrieveParams', ['expand'], balance.retrieveBalance),

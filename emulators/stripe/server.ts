@@ -270,7 +270,7 @@ function isDecline(error: unknown): boolean {
 
 function errorAnswer(error: unknown): Answer & { body: object } {
   if (error instanceof ApiError) {
-    // The official clients retry a 5xx, but what is not emulated will not be there at the next try either.
+    // The official clients retry a 5xx, but a retry cannot help when a call is not emulated.
     const headers = error.status === 501 ? { 'stripe-should-retry': 'false' } : undefined;
     return { status: error.status, body: { error: error.body }, ...(headers && { headers }) };
   }

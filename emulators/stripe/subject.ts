@@ -18,9 +18,9 @@ export interface Subject {
     path: string,
     params: Record<string, unknown>,
   ): Promise<{ status: number; body: Record<string, unknown> & { error?: { code?: string } } }>;
-  /** Registers work that tidies a real account after the test; an emulator is simply thrown away. */
+  /** Registers work that cleans up a real account after the test; an emulator is simply discarded. */
   afterwards(work: () => Promise<unknown>): void;
-  /** Looks until something is found, since a real account may not know its writes at once. */
+  /** Polls until something is found, since a real account may not return its writes at once. */
   eventually<T>(look: () => Promise<T[]>): Promise<T[]>;
 }
 

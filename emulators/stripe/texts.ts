@@ -13,7 +13,7 @@ const LONGEST = {
 /** Throws when a text is longer than the provider allows. `param` is the parameter that gave it. */
 export function checkLength(text: unknown, kind: keyof typeof LONGEST, param: string): void {
   const longest = LONGEST[kind];
-  // Counted in code points, as far as is known.
+  // Counted in code points; Stripe does not document how it counts.
   if (typeof text === 'string' && [...text].length > longest)
     throw invalid(`Invalid string: ${text.slice(0, 5)}...; must be at most ${longest} characters`, param);
 }

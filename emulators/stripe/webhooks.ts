@@ -8,7 +8,7 @@ export const WEBHOOK_MODES: readonly string[] = ['deliver', 'hold', 'drop', 'dup
 
 /** How long a receiver may take (ms). */
 const TIMEOUT = 20_000;
-/** The wait before the second attempt in ms. It doubles with each attempt, up to the longest. */
+/** The wait before the second attempt (ms). It doubles with each attempt, up to LONGEST_WAIT. */
 const FIRST_WAIT = 1_000;
 const LONGEST_WAIT = 300_000;
 
@@ -90,7 +90,7 @@ export class Webhooks {
     return this.#target ? [this.#target, ...registered] : registered;
   }
 
-  /** Sends what is due, now and later. Returns at once. */
+  /** Sends what is due, now and later. Returns immediately. */
   run(): void {
     if (this.#closing.signal.aborted) return;
     clearTimeout(this.#timer);

@@ -1,6 +1,6 @@
 /**
  * The only list of the HTTP calls: method and path (specification, section 7). It imports no schema library, so that the browser
- * can import it. The shapes of requests and answers are in schemas.ts, under the same names.
+ * can import it. schemas.ts has the shapes of requests and answers, under the same names.
  */
 const session = '/api/public/join-session/{uuid}';
 

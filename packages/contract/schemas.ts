@@ -49,7 +49,7 @@ export const failure = z.object({
   status: z.literal('error'),
   message: z.string(),
   errors: z.record(z.string(), z.string()).optional(),
-  /** The screen where the session continues, when its state does not allow the call. */
+  /** The screen on which the session continues, when its state does not allow the call. */
   goOn: z.string().optional(),
   /** For the page: `perhaps_paid` asks the joiner whether a second payment is intended. */
   code: z.enum(['perhaps_paid']).optional(),
@@ -88,7 +88,10 @@ const studentDetails = z.object({
     studentDetailsFields.filter((field) => field !== 'agreeToPolicies').map((field) => [field, detailText]),
   ) as Record<Exclude<StudentDetailsField, 'agreeToPolicies'>, typeof detailText>),
   agreeToPolicies: flag(false),
-  /** Where the programme asks: the joiner is of age, or a parent or guardian agrees. Pages of the previous version leave it out. */
+  /**
+   * Asked only by some programmes: the joiner is of age, or a parent or guardian agrees. Absent from pages of the previous
+   * version.
+   */
   hasGuardianConsent: flag(false),
   isTOLA: flag(true),
 });
@@ -146,16 +149,16 @@ const checkoutDetails = z.object({
   isCheckoutOnly: z.boolean(),
   hasAgreedToPolicies: z.boolean(),
   /**
-   * The sentence by which the joiner has yet to say that they are of age, or that a parent or guardian agrees. Null if nothing is to
-   * be asked; servers of the previous version leave it out.
+   * The sentence to which the joiner must still agree: that they are of age, or that a parent or guardian agrees. Null if nothing
+   * is asked; absent from servers of the previous version.
    */
   guardianConsent: nullableText.nullish(),
   /** The order's revision. `beginPayment` sends the one on the screen. */
   revision: z.int(),
   refundNote: z.string(),
   /**
-   * What the joiner has not seen when the join skipped the membership screen: what the fee buys, as HTML, and who is eligible. A
-   * member who buys an upgrade gets no rules. Null for everybody else.
+   * For a join that skipped the membership screen, what that screen would have shown: what the fee buys, as HTML, and who is
+   * eligible (null for a member who buys an upgrade). Null for all other joins.
    */
   unseen: z.object({ features: z.array(feature), eligibility: eligibility.nullable() }).nullable(),
 });
@@ -244,7 +247,7 @@ export const schemas = {
       contactId,
       invitationCode,
       isTOLA: flag(true),
-      /** The joiner has pressed Start Over: make a new join, although the browser holds an open join of the contact. */
+      /** The joiner has pressed Start Over: make a new join, although this browser holds an open join of the contact. */
       startOver: flag(false),
     }),
     data: started,
@@ -273,8 +276,8 @@ export const schemas = {
       /** A sentence that says who invited the joiner and why. */
       invitation: z.string(),
       /**
-       * The sentence by which the joiner says that they are of age, or that a parent or guardian agrees; once given, the sentence to
-       * which they said yes. Null if the programme does not ask; servers of the previous version leave it out.
+       * The sentence by which the joiner says that they are of age, or that a parent or guardian agrees; after a yes, the
+       * sentence as it was then. Null if the programme does not ask; absent from servers of the previous version.
        */
       guardianConsent: z.object({ sentence: z.string(), isGiven: z.boolean() }).nullish(),
     }),
@@ -319,7 +322,7 @@ export const schemas = {
       agreeToPolicies: flag(false),
       /** As in submitDetails. */
       hasGuardianConsent: flag(false),
-      /** The payer has said that this membership is for somebody else than the one that this browser paid for before. */
+      /** The payer has said that this membership is for another person than the one for whom this browser paid before. */
       isForAnother: flag(false),
     }),
     data: z.object({ revision: z.int(), amount: z.int() }),
@@ -342,8 +345,8 @@ export const schemas = {
       status: z.string(),
       paymentIntent: z.string(),
       /**
-       * For the status `refunded`: the amount (cents) and card of a payment for something already held, or of another amount than
-       * was shown.
+       * For the status `refunded`, the refunded payment: it was for something already held, or of another amount than on the
+       * screen. `amount` is in cents.
        */
       refunded: z
         .object({
@@ -355,7 +358,7 @@ export const schemas = {
           isReturned: z.boolean(),
         })
         .nullable(),
-      /** Where the session continues when this payment did not belong to it. */
+      /** The screen on which the session continues if this payment did not belong to it; otherwise null. */
       goOn: z.string().nullable(),
     }),
   },
@@ -382,7 +385,10 @@ export const schemas = {
     params: sessionParams,
     body: z.object({
       paymentIntent: given(255),
-      /** False: the call charges no card. It answers the client secret for another card, or the outcome of that card's payment. */
+      /**
+       * False: the call charges no card. It answers with a client secret for another card, or with the outcome of that card's
+       * payment.
+       */
       charge: flag(true),
       /** Cents, as shown. The server only compares it: it answers 409 when the price differs from its own. */
       amount: z
@@ -433,7 +439,7 @@ export const schemas = {
   uploadResume: { data: z.object({ success: z.boolean(), message: z.string() }) },
   getWelcome: {
     params: sessionParams,
-    /** The name and the receipt are only for the browser that holds the session's cookie. */
+    /** Only the browser that holds the session's cookie gets the name and the receipt. */
     data: z.object({
       firstName: nullableText,
       receipt: z
@@ -459,8 +465,8 @@ export const schemas = {
       rejection: nullableText,
       programme: z.string(),
       /**
-       * What a member can print; null for other browsers, and when the membership has ended. Servers of the previous version leave
-       * it out.
+       * What a member can print; null for other browsers, and when the membership has ended. Absent from servers of the previous
+       * version.
        */
       papers: z
         .object({
@@ -473,8 +479,8 @@ export const schemas = {
         })
         .nullish(),
       /**
-       * Refunded payments of this join or of another join of the same contact, as in postPayment. Cents. Servers of the previous
-       * version leave out `why`.
+       * Refunded payments of this join or of another join of the same contact, as in postPayment, in cents. Servers of the
+       * previous version leave out `why`.
        */
       refunded: z.array(
         z.object({

@@ -26,7 +26,7 @@ export interface PaymentFacts {
   madeAgain: MadeAgain | null;
 }
 
-/** What became of a payment that was confirmed before a restore lost its row, as Stripe tells. */
+/** What Stripe tells of a payment that had been confirmed before a restore lost its row. */
 export interface MadeAgain {
   /** The payment bought nothing, so all of it was refunded. */
   isReturned: boolean;
@@ -37,10 +37,10 @@ export interface MadeAgain {
 }
 
 /**
- * What a succeeded payment buys. A success always confirms, however late, unless its product is held already or the join has
- * ended: then all of it is refunded, and `unwanted` gives the reason, as part of a sentence for staff. `another amount`: the
- * payment's amount is not that of the order on the screen, so it buys nothing. A payment that is made again was sold once. If its
- * membership has ended since, it stands in no other membership's way, and an upgrade needs no held base.
+ * What a succeeded payment buys. It always buys its product, however late it succeeds, unless the product is held already or an
+ * upgrade's base membership is not held: then all of it is refunded, and `why` is the reason, as part of a sentence for staff.
+ * `another amount`: the payment's amount is not that of the order on the screen, so it buys nothing. For a payment that is made
+ * again: if its membership has ended since, another held membership does not matter; and its upgrade needs no held base.
  */
 export type Confirmation =
   | { is: 'confirmed already' }

@@ -91,7 +91,7 @@ test('what the join wrote itself follows what becomes of it, also when the serve
 });
 
 test('what was told of a payment that is made again is its own: it is dated by Stripe then, and was confirmed later', () => {
-  // Personal fields are not recorded as written, so a blank of theirs says nothing about purchases.
+  // Personal fields are never written here, so a blank one says nothing about purchases.
   const noted = { firstName: '' };
   const properties = (again: string, held: string) => {
     const values = later('former', '').map((one) =>
@@ -263,7 +263,7 @@ test('whatever is joined, held and known: an unproven contact gets nothing of a 
         const isOwn = isSame(standing, written[field] ?? '') || !isNoted;
         assert.ok(standing === '' || isOwn, `${property} was ${standing}`);
       }
-      // That the payer is a member is written, was there already, or what is in its way is reported.
+      // A payer's status `member` is written or there already, or the status in its way is reported.
       const status = values.find(({ field }) => field === 'membershipStatus')?.value;
       if (isPaid && status === 'member')
         assert.ok(write.statusInTheWay !== null || write.written.membershipStatus === status);

@@ -19,7 +19,7 @@ export const joinFields = [
 export const laterFields: readonly CrmField[] = ['upgrade', 'donation', 'items'];
 /** Fields that a paid join may write into a contact that was not proven to be its payer. */
 const purchaseFields: readonly CrmField[] = joinFields.filter((field) => field !== 'transcriptReceivedAt');
-/** While Stripe answers, the sweep confirms a payment that nobody reported at most this long after the payment was made. */
+/** As long as Stripe answers, the sweep confirms a payment that nobody reported at most this long after it was made. */
 const CONFIRMED_AFTER_MS = 600_000;
 /** Only read: invitations are found by this field. */
 export const codeField = 'invitationCode';
@@ -79,10 +79,10 @@ export type CrmValues = Partial<Record<CrmField, string>>;
 type Held = Record<string, string | null | undefined>;
 
 /**
- * Returns what a write sends to a join's own contact, by property. `known` is what the CRM last had of each field, as far as we
- * know: as the form showed it, or as we wrote it later. A value equal to it is not sent, so that what staff wrote meanwhile stays.
- * `present` is what the CRM holds now, if that had to be read: fields with the rule `blanks` are sent where it has no value. A
- * value of the member's is never blanked; a value that the join itself wrote is, once it no longer holds.
+ * Returns what to write to a join's own contact, by CRM property. `known`: what the CRM last had of each field, as the form
+ * showed it or as we wrote it. A value equal to it is not sent, so that later edits of staff stay. `present`: what the CRM holds
+ * now, or null if that was not read; fields with the rule `blanks` are sent only where it has no value. An empty value is sent
+ * only for fields of {@link joinFields}.
  */
 export function propertiesToSend(
   rules: FieldRules,
@@ -104,9 +104,9 @@ export function propertiesToSend(
 /** What may be written into a contact that has the payer's email but is not proven to be the payer. */
 export interface UnprovenWrite {
   properties: Record<string, string>;
-  /** The join's values that the CRM has after the write, by field. */
+  /** The values that this write leaves in the CRM, written or equal already, by field. */
   written: CrmValues;
-  /** A membership status in the CRM that was not written over, so that staff have to look at it; null for none. */
+  /** A membership status in the CRM that was not overwritten, so that staff must look at it; null if there is none. */
   statusInTheWay: string | null;
 }
 
@@ -126,7 +126,7 @@ export function propertiesForUnproven(
   const heldOf = (field: CrmField) => present[rules[field].property ?? ''] ?? '';
   const paidAt = values.find(({ field }) => field === 'paidAt')?.value;
   if (!paidAt) return write;
-  // The server died after the write but before noting it, or a restore lost the note.
+  // Covers a server that died after the write but before noting it, and a restore that lost the note.
   const isNoted = purchaseFields.some((field) => field in written);
   const isOfThisPayment = !isNoted && tellsPayment(heldOf('paidAt'), paidAt);
   for (const { field, value } of values) {
@@ -134,7 +134,7 @@ export function propertiesForUnproven(
     if (property === null || rule === 'never' || !purchaseFields.includes(field)) continue;
     const held = heldOf(field);
     const before = written[field];
-    // The server may also have died after a later change: then the CRM holds what the join would write now.
+    // The server may also have died after a later change; then the CRM holds what the join would write now.
     const isOurs =
       isOfThisPayment || isSame(held, before ?? '') || (before !== undefined && isSame(held, value));
     if (held !== '' && (!isOurs || rule === 'blanks')) {
@@ -148,9 +148,9 @@ export function propertiesForUnproven(
 }
 
 /**
- * Whether the payment time that the CRM holds belongs to this payment: no other payment was made in the same millisecond. A
- * payment that is made again after a restore has Stripe's time, in whole seconds; the CRM may then hold the later time at which it
- * was first confirmed.
+ * Whether the payment time that the CRM holds belongs to this payment, assuming that no two payments are made in the same
+ * millisecond. A payment that is made again after a restore has Stripe's time, in whole seconds; the CRM may then hold the later
+ * time at which it was first confirmed.
  */
 function tellsPayment(held: string, paidAt: string): boolean {
   if (isSame(held, paidAt)) return true;
@@ -160,8 +160,8 @@ function tellsPayment(held: string, paidAt: string): boolean {
 }
 
 /**
- * Returns what is known of a contact to which several joins write what was bought. For the fields that they share this is what the
- * CRM holds, since each join knows only its own writes. The status belongs to one join, so what staff wrote there since stays.
+ * Returns what is known of a contact to which several joins write what was bought. For the shared fields this is what the CRM
+ * holds, since each join knows only its own writes. The status is not shared, so that later edits of staff stay.
  */
 export function knownOfSeveral(rules: FieldRules, known: CrmValues, present: Held): CrmValues {
   const shared = joinFields.filter((field) => field !== 'membershipStatus' && field !== 'stage');

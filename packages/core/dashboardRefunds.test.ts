@@ -9,7 +9,7 @@ import { counts, type GivenBack, type PaidOrder, type RefundStatus, standingAfte
 const cord = bought('Honor Cord', 2400);
 const pin = bought('Lapel Pin', 1200);
 const twin = { ...bought('Sticker', 1200), productId: 99 };
-/** Returns what each refund was for, as names and cents of lines. */
+/** Returns the lines of each refund, as a text of names and cents. */
 function readings(order: PaidOrder, fee = 0): (string | null)[] {
   const matched = matchRefunds(order, fee);
   return order.refunds

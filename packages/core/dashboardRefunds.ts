@@ -12,9 +12,10 @@ import {
 } from './refunds.ts';
 
 /**
- * Matches refunds made elsewhere to lines by their amounts. Returns the lines by the refund's uuid; null when the amount is
- * ambiguous. A refund was for the unrefunded lines whose sum it equals, if there is exactly one such set; the membership may count
- * less the processing fee. Refunds that match no set are added up. Once everything is refunded, they were for the remaining lines.
+ * Matches refunds made elsewhere (in Stripe's dashboard) to lines by their amounts. Returns the lines by the refund's uuid; null
+ * when they cannot be told. A refund was for the unrefunded lines whose sum it equals, if there is exactly one such set; the
+ * membership may count less the processing fee. Refunds that match no set alone are tried together. Once everything is refunded,
+ * they were for the remaining lines.
  */
 export function matchRefunds(
   { lines, refunds }: Pick<PaidOrder, 'lines' | 'refunds'>,
@@ -63,8 +64,8 @@ export function withLines(order: Pick<PaidOrder, 'lines' | 'refunds'>, feeCents:
 }
 
 /**
- * Returns the processing fee to match a join's dashboard refunds with. If a refund has already ended the membership less a fee, it
- * is that fee, since the society may have changed its fee since an order that does not keep its own. Otherwise it is `feeCents`.
+ * Returns the processing fee with which to match a join's refunds made elsewhere. If such refunds have already ended the
+ * membership and left a rest, it is that rest, since the society may have changed its fee meanwhile. Otherwise it is `feeCents`.
  */
 export function feeReadBy(
   { lines, refunds }: Pick<PaidOrder, 'lines' | 'refunds'>,
@@ -77,7 +78,10 @@ export function feeReadBy(
   return Math.max(0, lines[at]!.priceCents - backCents) || feeCents;
 }
 
-/** Returns the only set of parts, each whole or less its fee, with this sum; undefined when there is no set or more than one. */
+/**
+ * Returns the only set of parts with this sum, each part whole or less its fee; undefined when there is no such set or more than
+ * one.
+ */
 function onlySet(
   parts: readonly RefundedLine[],
   feeOf: (part: RefundedLine) => number,

@@ -1,4 +1,4 @@
-/** The most common mail domains and school endings. If several are equally near, the first is suggested. */
+/** The most common mail domains and school endings. The first one that is near the typed domain is suggested. */
 const providers = [
   'gmail.com',
   'yahoo.com',
@@ -33,7 +33,7 @@ const providers = [
   'hotmail.co.uk',
 ] as const;
 
-/** Common misspellings of top-level domains; none of the misspellings exists. */
+/** Common misspellings of top-level domains. None of them exists as a domain. */
 const endings: Record<string, string> = {
   con: 'com',
   cmo: 'com',
@@ -49,8 +49,8 @@ const endings: Record<string, string> = {
 };
 
 /**
- * Returns the email address that was probably meant, if the domain is one slip away from a common one or ends in no existing
- * top-level domain; null when nothing looks wrong. Only a suggestion: the specification has no rule that refuses the address.
+ * Returns the email address that was probably meant, if the domain is one typing error away from a common one or has a misspelt
+ * ending; null when nothing looks wrong. Only a suggestion: the specification has no rule that refuses the address.
  */
 export function emailSuggestion(typed: string): string | null {
   const [, name, domain] = /^([^\s@]+)@([^\s@]+)$/.exec(typed.trim()) ?? [];
@@ -62,7 +62,7 @@ export function emailSuggestion(typed: string): string | null {
       ? given.slice(0, -ending.length) + endings[ending]
       : given;
   const known = (providers as readonly string[]).includes(mended);
-  // Too many real domains differ from a short name by one letter.
+  // Short names are left out: too many real domains differ from them by one letter.
   const near = known
     ? undefined
     : providers.find((provider) => provider.length > 7 && isOneSlip(mended, provider));

@@ -1,4 +1,4 @@
-/** A shorter code can be found by trying all codes, even if it is random. */
+/** The least length of an invite code that is safe: a shorter one can be found by trying all, even if it is random. */
 export const SHORTEST_CODE = 8;
 
 /** Whether two different codes are one edit apart (a character changed, left out or added). */

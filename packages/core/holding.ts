@@ -13,7 +13,7 @@ export interface HeldJoin extends Holding {
   uuid: string;
 }
 
-/** Whether a browser holds its join for certain: it stays so when somebody proves to be the joiner in another browser. */
+/** Whether a browser still holds its join after somebody has proven to be the joiner in another browser. */
 export const isSure = ({ proven, paid }: Holding): boolean => proven || paid;
 
 /** Whether a join may continue in a browser. Until somebody has proven to be its joiner, knowing its uuid is enough. */
@@ -21,9 +21,9 @@ export const isOpenIn = (holding: Holding, join: { isProven: boolean }): boolean
   !join.isProven || isSure(holding);
 
 /**
- * Whether the card that was saved for a join may be charged from this browser: only from the browser that paid. The browser that
- * began the join counts as that until somebody has proven to be the joiner, so that whoever begins a join in another person's name
- * cannot charge that person's card.
+ * Whether this browser may charge the card that was saved for a join: only the browser that paid may. The browser that began the
+ * join may as well until somebody has proven to be the joiner; so a person who begins a join in another person's name cannot
+ * charge that person's card.
  */
 export function mayChargeCard({ began, paid }: Holding, join: { isProven: boolean }): boolean {
   return paid || (began && !join.isProven);

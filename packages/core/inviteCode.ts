@@ -12,7 +12,7 @@ export function inviteCodeError(typed: string): string | null {
   return null;
 }
 
-/** The normalized form under which a code is stored and compared: people type codes in any case. */
+/** Returns the form in which a code is stored and compared: people type codes in any case. */
 export function normaliseInviteCode(typed: string): string {
   return typed.trim().toUpperCase();
 }

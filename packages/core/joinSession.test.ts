@@ -15,7 +15,10 @@ import {
   statesAllowing,
 } from './joinSession.ts';
 
-/** How each state refuses an action; null: it allows it. The order is started, detailed, ordering, paying, paid. */
+/**
+ * The sentence with which each state refuses an action; null if it allows it. The order is started, detailed, ordering, paying,
+ * paid.
+ */
 const table: Record<SessionAction, (string | null)[]> = {
   readContact: [null, null, null, null, ALREADY_PAID],
   submitDetails: [null, null, null, PAYMENT_UNDER_WAY, ALREADY_PAID],

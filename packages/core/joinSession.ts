@@ -7,7 +7,7 @@ import { screens } from './navigation.ts';
 export const joinSessionStates = ['started', 'detailed', 'ordering', 'paying', 'paid'] as const;
 export type JoinSessionState = (typeof joinSessionStates)[number];
 
-/** What a joiner can ask of a session: one name for each call that names a session. */
+/** What a joiner can ask of a session: one action for each call that has a session's uuid. */
 export type SessionAction =
   | 'readContact'
   | 'submitDetails'
@@ -24,7 +24,7 @@ export type SessionAction =
   | 'skipUpgrade'
   | 'uploadTranscript';
 
-/** The only table of which state allows which action. The server enforces it; screens follow the server's answer. */
+/** Which states allow which action. The server enforces this table; screens follow the server's answer. */
 const allowed: Record<SessionAction, readonly JoinSessionState[]> = {
   readContact: ['started', 'detailed', 'ordering', 'paying'],
   submitDetails: ['started', 'detailed', 'ordering'],

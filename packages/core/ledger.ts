@@ -57,9 +57,9 @@ export interface LedgerRefund extends Made {
 }
 
 /**
- * Returns the cents of a membership's price that are kept as processing fee when this refund ends the membership. That is the rest
- * of the price in two cases: staff refunded a payer who was not eligible, or a refund in Stripe's dashboard leaves exactly the fee.
- * Otherwise 0, and never more than the payment still has.
+ * Returns the cents of a membership's price that are kept as processing fee when this refund ends the membership. That is the
+ * rest of the price in two cases: staff refunded a payer who was not eligible, or a refund made elsewhere leaves exactly the fee.
+ * Otherwise 0. Never more than what is left of the payment.
  */
 function feeKept(
   order: LedgerOrder,
@@ -74,7 +74,7 @@ function feeKept(
   return isFee ? Math.max(0, Math.min(left, stays)) : 0;
 }
 
-/** Whether one of these refunds kept the processing fee of a line. */
+/** Whether one of these refunds ended a membership less its processing fee. */
 function isLessFee(order: LedgerOrder, refunds: readonly Made[], line: number): boolean {
   return refunds
     .filter(counts)
@@ -86,12 +86,11 @@ function isLessFee(order: LedgerOrder, refunds: readonly Made[], line: number): 
 }
 
 /**
- * Splits a movement into lines of the ledger. Their gross sums to its amount and their fee to its fee, to the cent. A charge gives
- * the lines that were paid. A refund gives the lines that it names, or all lines when it is the whole payment. Refunds of a payment
- * that bought nothing take back its lines one after the other. A refund that names none, and any rest that does not add up, is
- * `unassigned`. If a membership went back less its processing fee, all of the dues go
- * back and the fee stays as `fee kept`; a later refund of the rest is taken from that. A failed refund gives the same lines with
- * the opposite sign.
+ * Splits a movement into lines of the ledger, whose gross and fee sum to its own, to the cent. A charge gives the lines that were
+ * paid. A refund gives the lines that it names, or all lines when it is the whole payment. Refunds of a payment that bought
+ * nothing take back its lines one after the other. A refund that names none, and any difference that remains, is `unassigned`. If
+ * a membership was refunded less its processing fee, all of the dues go back and the fee stays as `fee kept`; a later refund of
+ * the rest is taken from that. A failed refund gives the same lines with the opposite sign.
  */
 export function ledgerEntries(
   movement: Movement,
@@ -160,7 +159,7 @@ function refundEntries(cents: number, order: LedgerOrder | null, refund: LedgerR
   });
 }
 
-/** Returns the lines, or parts of lines, that `cents` take back after the refunds before. */
+/** Returns the lines, or parts of lines, that `cents` take back, in order, after what earlier refunds took. */
 function nextEntries(cents: number, { lines }: LedgerOrder, { before }: LedgerRefund): LedgerEntry[] {
   const from = goneCents(before);
   let at = 0;

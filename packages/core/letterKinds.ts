@@ -1,4 +1,4 @@
-/** The kinds of letter. Each has the name of its file in society/letters. */
+/** The kinds of letter. Each is also the name of its file in society/letters. */
 export const letterKinds = [
   /** A membership was paid for: its receipt. */
   'confirmation',

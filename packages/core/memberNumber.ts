@@ -1,11 +1,11 @@
 /**
- * A member number: 40 random bits as eight characters of Crockford's Base32 (https://www.crockford.com/base32.html), which has
- * none of I, L, O and U. The database function of migration 0019 makes it.
+ * A member number: 40 random bits as eight characters of Crockford's Base32 (https://www.crockford.com/base32.html), which lacks
+ * I, L, O and U. The database function of migration 0019 makes it.
  */
 const NUMBER = /^[0-9A-HJKMNP-TV-Z]{8}$/;
 
 /**
- * Returns a typed number in its one spelling; null when it cannot be a member number. Ignores case, spaces and dashes, and reads
+ * Returns a typed number in its stored form; null when it cannot be a member number. Ignores case, spaces and dashes, and reads
  * look-alike letters as digits.
  */
 export function parseMemberNumber(typed: string): string | null {

@@ -1,6 +1,6 @@
 /**
  * Invite codes that cannot be guessed: eight characters from an alphabet of 32, which are 40 random bits, and a check letter. The
- * alphabet has none of 0, O, 1 and I, which people confuse.
+ * alphabet lacks 0, O, 1 and I, which people confuse.
  */
 const ALPHABET = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ';
 const RANDOM_CHARACTERS = 8;

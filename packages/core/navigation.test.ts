@@ -2,7 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { linkedScreen, passPath, queryForGetStarted, screenAt, screens, visit } from './navigation.ts';
 
-/** Every path of the specification, section 2. Whether it is shown without and with a stored session; otherwise / is opened. */
+/**
+ * Every path of the specification, section 2, and whether it is shown without and with a stored session; otherwise it redirects
+ * to /.
+ */
 const table: [path: string, without: boolean, withSession: boolean][] = [
   ['/', true, true],
   [screens.getStarted, true, true],

@@ -25,7 +25,7 @@ export const screenPaths = {
 } as const;
 export type ScreenName = keyof typeof screenPaths;
 
-/** The document title of each screen, both in the HTML that the server sends and once the scripts run. */
+/** The document title of each screen, in the HTML that the server sends and later by the scripts. */
 export const screenTitles: Record<ScreenName, string> = {
   getStarted: 'Get Started',
   init: 'Your invitation',
@@ -57,14 +57,14 @@ export function screenAt(path: string): ScreenName | null {
   return patterns.find(({ pattern }) => pattern.test(path))?.name ?? null;
 }
 
-/** Screens that only start something, with the screen that follows each. */
+/** Screens that only start something, with the screen to which each leads. */
 export const leadsTo: Partial<Record<ScreenName, ScreenName>> = {
   init: 'studentDetails',
   initiateUpgrade: 'upgrade',
   initializeCheckout: 'checkout',
 };
 
-/** Screens that a letter's link may open directly. A join that has not come so far opens where it goes on. */
+/** Screens that a letter's link may open directly. If the join has not reached that screen, it opens where it goes on. */
 const linkedScreens = ['checkout', 'uploadTranscript', 'congratulations'] as const;
 export type LinkedScreen = (typeof linkedScreens)[number];
 
@@ -91,7 +91,7 @@ export type Visit = { allowed: true } | { allowed: false; redirectTo: string };
 
 /**
  * The route guard (specification, section 2) as a table: the first row whose pattern matches the path decides.
- * `/initialize/checkout` and the link in a letter need no session, because their purpose is to make or find one.
+ * `/initialize/checkout` and the link in a letter need no session, since they make or find one.
  */
 const guard: readonly { paths: RegExp; needsSession: boolean }[] = [
   { paths: /^\/upload-resume\//, needsSession: false },
@@ -107,7 +107,7 @@ const guard: readonly { paths: RegExp; needsSession: boolean }[] = [
   { paths: /^/, needsSession: true },
 ];
 
-/** Whether a path may be shown, given whether this browser has stored a join session id; if not, where to redirect. */
+/** Returns whether a path may be shown, given whether this browser has stored a session id; if not, where to redirect. */
 export function visit(path: string, hasSession: boolean): Visit {
   const row = guard.find(({ paths }) => paths.test(path));
   return row && (!row.needsSession || hasSession) ? { allowed: true } : { allowed: false, redirectTo: '/' };

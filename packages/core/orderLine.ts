@@ -20,7 +20,7 @@ export interface OpenLine extends OrderLine {
   number: number;
 }
 
-/** The largest number that the last 16 bits of a line's uuid can hold. An order with more revisions takes no more lines. */
+/** The largest number that fits the last 16 bits of a line's uuid. An order with more revisions accepts no more lines. */
 export const MOST_REVISIONS = 0xffff;
 
 /**
@@ -33,7 +33,7 @@ export function lineUuid(sessionUuid: string, number: number): string {
 }
 
 /**
- * Reads a line's uuid: the line's number, and two uuids between which its session is the only one. Null when it is not a line's
+ * Reads a line's uuid: the line's number, and a range of uuids in which its session is the only one. Null when it is not a line's
  * uuid.
  */
 export function readLineUuid(uuid: string): { number: number; session: { from: string; to: string } } | null {

@@ -8,7 +8,7 @@ export function tidyText(text: string): string {
 }
 
 /**
- * Whether all letters are Latin with common accents, which the papers' typeface is certain to have. Then its glyphs need not be
+ * Whether all letters are Latin with common accents. The papers' typeface is certain to have these, so its glyphs need not be
  * checked.
  */
 export function isPlainlyPrintable(text: string): boolean {

@@ -8,9 +8,9 @@ const LABEL = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/i;
 const TOP_LEVEL = /^[a-z][a-z0-9-]*[a-z0-9]$/i;
 
 /**
- * Whether Stripe and HubSpot accept a text as an email. Both refuse the whole request because of one invalid email: a text field
- * of the CRM may hold "n/a", and the specification's pattern for typed emails lets "name@gmail..com" through. Accepts only ASCII,
- * no quotes, no domain without a dot, and no numeric address.
+ * Whether both Stripe and HubSpot accept a text as an email: one invalid email makes them refuse the whole request. A text field
+ * of the CRM may hold "n/a", and the specification's pattern for typed emails allows "name@gmail..com". Accepts only ASCII, no
+ * quotes, no domain without a dot, and no numeric address.
  */
 export function isProviderEmail(email: string): boolean {
   if (email.length > LONGEST) return false;

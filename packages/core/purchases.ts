@@ -1,9 +1,9 @@
 import { isDonationType } from './product.ts';
 import { centsBack, leftCents, type PaidOrder } from './refunds.ts';
 
-/** What a join has bought, less what was refunded. Null: it never bought any; empty: all of it was refunded. */
+/** What a join has bought, less what was refunded. Null: it never bought any; empty or 0: all of it was refunded. */
 export interface Purchases {
-  /** The membership's name. It stays when the membership ends, since its standing is told separately. */
+  /** The membership's name. It stays when the membership ends, since its standing is a separate field. */
   membership: string | null;
   /** The upgrade's name while it is held. */
   upgrade: string | null;

@@ -11,7 +11,7 @@ import {
   standingAfter,
 } from './refunds.ts';
 
-/** One payment as Stripe, our row, its session, its snapshot and its memberships know it. Amounts are cents. */
+/** One payment as it stands at Stripe and in our rows of the payment, its session, snapshot and memberships. Amounts are cents. */
 export interface Sides {
   intentId: string;
   /** Null: Stripe knows no such intent. */
@@ -24,7 +24,7 @@ export interface Sides {
     lostCents: number;
     /** Minutes since the intent was made or charged. */
     ageMinutes: number;
-    /** The intent's metadata says enough to make its join again. */
+    /** The intent's metadata suffices to make its join again. */
     tellsOrder: boolean;
   } | null;
   /** Our row of the payment; null when there is none. */
@@ -65,8 +65,8 @@ const OPEN_FOR_MINUTES = 26 * 60;
 const operator = (command: string) => `npm run operator -- ${command}`;
 
 /**
- * Returns where the sides of a payment do not agree: money without a member, a member without money, or another amount than the
- * one on the screen. Anything younger than `graceMinutes` is passed over, since it may still be in progress.
+ * Returns where Stripe and our rows of a payment disagree: money without a member, a member without money, or another amount than
+ * the one on the screen. Ignores what may still be in progress because the intent is younger than `graceMinutes`.
  */
 export function differencesOf(sides: Sides, graceMinutes: number): Difference[] {
   const found: Difference[] = [];
@@ -177,7 +177,7 @@ export function differencesOf(sides: Sides, graceMinutes: number): Difference[] 
       refunds: payment.refunds,
       dispute: payment.dispute,
     });
-    // Stripe refunds nothing of a payment with a dispute, open or lost, so there would be no command that repairs this.
+    // Stripe refunds nothing of a payment with a dispute, open or lost, so no command could repair this.
     const isPaidAnew = isHeld(expected) && !membership.isHeld && membership.isReplaced;
     if (isPaidAnew && payment.dispute === null)
       add(

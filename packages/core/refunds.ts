@@ -16,7 +16,7 @@ export interface GivenBack {
   lines: RefundedLine[] | null;
   /** Why Stripe refused a due refund at the last attempt. */
   refusal?: string | null;
-  /** The entry stands for what a lost dispute took. */
+  /** The entry is not a refund but what a lost dispute took. */
   isDispute?: boolean;
   /** Who assigned the lines; null for a refund made elsewhere, whose lines are read from its amount (dashboardRefunds.ts). */
   saidBy: 'us' | 'staff' | null;
@@ -57,14 +57,14 @@ export interface RefundPlan {
   notes: string[];
 }
 
-/** Failed and cancelled refunds do not count; due ones do. */
+/** Whether a refund counts as money that goes back: failed and cancelled ones do not, due ones do. */
 export function counts({ status }: Pick<GivenBack, 'status'>): boolean {
   return status !== 'failed' && status !== 'canceled';
 }
 
 /**
- * Returns, for staff, why a payment with a dispute is not refunded. After a lost dispute Stripe refuses every refund of the
- * payment, even of the rest.
+ * Returns the sentence for staff that says why a payment with a dispute is not refunded. After a lost dispute Stripe refuses
+ * every refund of the payment, even of the rest.
  */
 export function disputedSentence({ intentId, dispute }: Pick<PaidOrder, 'intentId' | 'dispute'>): string {
   return dispute === 'lost'
@@ -78,8 +78,8 @@ export function goneCents(refunds: readonly Pick<GivenBack, 'amountCents' | 'sta
 }
 
 /**
- * Returns the cents that lost disputes took. For a dispute from before disputed amounts were kept, these are all cents that had
- * not been refunded.
+ * Returns the cents that lost disputes took. If the dispute is from before disputed amounts were stored, that is everything that
+ * was not refunded.
  */
 export function lostCents({
   amountCents,
@@ -94,7 +94,10 @@ export function lostCents({
   return goneCents(refunds.filter(({ isDispute }) => isDispute));
 }
 
-/** Whether a dispute was lost before the amounts of disputes were kept. Then all of the payment counts as lost. */
+/**
+ * Whether the payment has a lost dispute whose amount is not stored, as in earlier versions. Then all of the payment counts as
+ * lost.
+ */
 export function isLostWhole({
   refunds,
   dispute,
@@ -119,9 +122,9 @@ export function leftCents({
 /**
  * Plans the refunds over the payments of a join. The membership is refunded in full, or less the programme's processing fee when
  * its payer is not eligible (specification, section 9). The upgrade, donations and store items are refunded only when requested.
- * The type of a line says what it is, also when an upgrade was sold by link as a join of its own. Each line is refunded once,
- * never more than was paid, and nothing of a disputed payment. Any earlier refund of a membership or an upgrade has ended it; of a
- * partly refunded donation or store item the rest goes back.
+ * A line's type decides which it is, even in a separate join of an upgrade by link. Each line is refunded once, never more than
+ * was paid, and nothing of a disputed payment. Any earlier refund of a membership or an upgrade has ended it, so it is not
+ * refunded again; of a partly refunded donation or store item the rest is refunded.
  */
 export function planRefund(orders: readonly PaidOrder[], wish: RefundWish): RefundPlan {
   const plan: RefundPlan = { refunds: [], disputed: [], notes: [] };
@@ -221,7 +224,7 @@ export function sumOf(parts: readonly { cents: number }[]): number {
   return parts.reduce((sum, { cents }) => sum + cents, 0);
 }
 
-/** Returns the rest of each line that is not refunded, in cents. */
+/** Returns for each line the cents that are not refunded. */
 export function linesLeft(lines: readonly OrderLine[], refunds: readonly GivenBack[]): RefundedLine[] {
   return lines.map(({ productId, name, priceCents }, line) => ({
     line,
@@ -231,7 +234,7 @@ export function linesLeft(lines: readonly OrderLine[], refunds: readonly GivenBa
   }));
 }
 
-/** Distributes parts over refunds, filling one refund after the other. */
+/** Distributes the parts over the refunds, filling one refund after the other. */
 export function sharesOf(
   refunds: readonly Pick<GivenBack, 'amountCents'>[],
   parts: readonly RefundedLine[],
@@ -248,7 +251,7 @@ export function sharesOf(
   });
 }
 
-/** Returns the lines of a refund of all that is left. */
+/** Returns the lines of a refund of everything that is left of a payment. */
 export function restOf(order: Pick<PaidOrder, 'lines' | 'amountCents' | 'refunds'>): RefundedLine[] {
   return sharesOf([{ amountCents: leftCents(order) }], linesLeft(order.lines, order.refunds))[0]!;
 }
@@ -290,8 +293,8 @@ export function isHeld(standing: MembershipStanding): boolean {
 
 /**
  * Returns the standing of a membership after its payment's refunds and disputes. A refund of its line ends it, and so do refunds
- * of the whole payment, whatever they were for. What a lost dispute took counts as a refund of that amount. The first end decides:
- * a later dispute over the fee that a refund left does not change the standing.
+ * that together equal the payment, whatever they were for. What a lost dispute took counts as a refund of that amount. The first
+ * event that ends it decides: a later dispute over the fee that was kept does not change the standing.
  */
 export function standingAfter({
   lines,

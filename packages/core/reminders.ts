@@ -12,7 +12,7 @@ export type ReminderKind = keyof typeof reminderHours;
 export const reminderKinds = Object.keys(reminderHours) as readonly ReminderKind[];
 export const isReminder = (kind: string): kind is ReminderKind => kind in reminderHours;
 
-/** At most this many reminders go to one address within {@link MOST_REMINDERS_DAYS} days, whatever joins it is given in. */
+/** At most this many reminders go to one email within {@link MOST_REMINDERS_DAYS} days, for all joins together. */
 export const MOST_REMINDERS = 2;
 export const MOST_REMINDERS_DAYS = 30;
 
@@ -38,7 +38,7 @@ export interface LeftJoin {
   sentLately: number;
 }
 
-/** Returns whether a reminder is sent now, never, or not before a moment. */
+/** Returns whether to send a reminder now ('send'), never ('withdraw'), or to judge again at a time. */
 export function judgeReminder(kind: ReminderKind, join: LeftJoin, now: Date): 'send' | 'withdraw' | Date {
   const { from, to } = reminderHours[kind];
   const mayBeSent =

@@ -1,4 +1,4 @@
-/** Numbers of the specification. Rules and sentences that use one are made from it. */
+/** Numbers of the specification. Rules and sentences that need one use these constants. */
 
 /** In minutes after paying. Until then an upgrade may be charged to the card that was used. */
 export const UPGRADE_WINDOW_MINUTES = 30;

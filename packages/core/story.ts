@@ -43,7 +43,7 @@ export const storySteps = [
 ] as const;
 export type StoryStep = (typeof storySteps)[number];
 
-/** induct: the server by itself, as in the sweep. record: derived from a row that is older than the record of steps. */
+/** induct: the server by itself, as in the sweep. record: derived from a row that is older than the recording of steps. */
 export type StoryCause = 'joiner' | 'staff' | 'stripe' | 'induct' | 'record';
 
 /** What a step is about. Money is cents. */
@@ -80,8 +80,8 @@ export interface StoryLine {
 }
 
 /**
- * Returns the steps of a join in sentences, from its recorded events. Events of the same moment were made by one write, and are
- * put in the order of {@link storySteps}. A changed order is described by what changed.
+ * Returns the steps of a join in sentences, from its recorded events. Events of the same time were written together, and are
+ * sorted by {@link storySteps}. A changed order is described by what changed.
  */
 export function tellStory(events: readonly StoryEvent[]): StoryLine[] {
   const moments = Map.groupBy(events, ({ at }) => at.getTime()).values();

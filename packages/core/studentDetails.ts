@@ -23,8 +23,8 @@ export type StudentDetails = Record<(typeof textFields)[number], string> & { agr
 export type StudentDetailsField = keyof StudentDetails;
 
 /**
- * What Student Details submits: the details, and whether the joiner is of age or a parent or guardian agrees. The latter is asked only
- * where the programme says so, is kept beside the details, and is not told to HubSpot.
+ * What Student Details submits: the details, and whether the joiner is of age or a parent or guardian agrees. The latter is asked
+ * only by some programmes, stored beside the details, and never sent to HubSpot.
  */
 export type SubmittedDetails = StudentDetails & { hasGuardianConsent: boolean };
 export type SubmittedField = keyof SubmittedDetails;
@@ -86,7 +86,7 @@ export function isEmail(value: string): boolean {
   return /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(value);
 }
 
-/** Removes the spaces around what people type or paste, and writes the postcode in its one spelling. */
+/** Removes the spaces around what people type or paste, and writes the postcode in its standard form. */
 export function trimDetails<Details extends StudentDetails>(details: Details): Details {
   const trimmed = Object.fromEntries(
     Object.entries(details).map(([key, value]) => [key, typeof value === 'string' ? value.trim() : value]),

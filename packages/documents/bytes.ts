@@ -6,7 +6,7 @@ export interface Bytes {
    * large enough.
    */
   read(start: number, length: number, memory?: Uint8Array): Promise<Uint8Array>;
-  /** Inflates a part to check its declared size. When absent, the declared size is believed. */
+  /** Inflates a part to check its declared size. If absent, the declared size is trusted. */
   inflate?(start: number, length: number, limits: InflateLimits): Promise<Inflated>;
 }
 

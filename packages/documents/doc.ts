@@ -6,8 +6,8 @@ import { Unacceptable } from './faults.ts';
 const MOST_STREAMS = 10_000;
 
 /**
- * [MS-CFB]: a header, sectors in chains, and a directory of streams. A Word document has a stream named WordDocument; a protected
- * .docx is wrapped in a stream named EncryptedPackage; installers and Excel files have neither.
+ * Checks a compound file [MS-CFB]: a header, chained sectors, and a directory of streams. A Word document has a stream named
+ * WordDocument; a protected .docx is wrapped in a stream named EncryptedPackage; installers and Excel files have neither.
  */
 export async function doc(bytes: Bytes, head: Uint8Array): Promise<DocumentType> {
   if (head.length < 512) throw new Unacceptable('wordBroken');
@@ -47,8 +47,8 @@ export async function doc(bytes: Bytes, head: Uint8Array): Promise<DocumentType>
 }
 
 /**
- * Returns a sector's entry in the file allocation table. The header names the table's first 109 sectors, enough for 6.8 MB and
- * more.
+ * Returns a sector's entry in the file allocation table: the next sector of its chain. The header lists the first 109 sectors of
+ * the table, enough for files of at least 6.8 MB.
  */
 async function nextSector(
   bytes: Bytes,

@@ -18,8 +18,8 @@ const WORD_MAIN = 'application/vnd.openxmlformats-officedocument.wordprocessingm
 const WORD_ROOT = /^(\xef\xbb\xbf)?\s*(<[?!][^>]*>\s*)*<(\w+:)?document[\s/>]/;
 
 /**
- * PKWARE's APPNOTE, section 4.3, and ECMA-376 parts 1 and 2: an archive that contains a list of content types and the document's
- * text.
+ * Checks an archive (PKWARE's APPNOTE, section 4.3) that is a Word document (ECMA-376 parts 1 and 2): it contains a list of
+ * content types and the document's text.
  */
 export async function docx(bytes: Bytes): Promise<DocumentType> {
   const tailFrom = Math.max(0, bytes.size - ZIP_TAIL);
@@ -86,7 +86,10 @@ async function partHeads(
   return heads;
 }
 
-/** Returns the main part of a Word document: the part that the list of content types names, or that its default for XML covers. */
+/**
+ * Returns the main part of a Word document: the one that the list of content types names, or to which its default for XML
+ * applies.
+ */
 function mainPart(types: string, entries: readonly ZipEntry[]): ZipEntry {
   const attribute = (element: string, name: string) =>
     new RegExp(`\\s${name}\\s*=\\s*["']([^"']*)["']`).exec(element)?.[1];
@@ -104,7 +107,7 @@ function mainPart(types: string, entries: readonly ZipEntry[]): ZipEntry {
   return main;
 }
 
-/** Whether a part's name points outside the folder into which the archive is unpacked. Word writes no such names. */
+/** Whether a part's name leads outside the folder into which the archive is unpacked. Word writes no such names. */
 function leadsOut(name: string): boolean {
   return /^[/\\]|^[A-Za-z]:|(^|[/\\])\.\.([/\\]|$)|\0/.test(name);
 }

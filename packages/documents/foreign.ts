@@ -22,7 +22,9 @@ export function isWebPage(text: string): boolean {
   return /<(!doctype|html|script|svg|\?php)/i.test(text);
 }
 
-/** Checks what follows a picture's end. Phones append depth maps or short videos, but no second document, program or web page. */
+/**
+ * Checks the bytes after a picture's end. Phones append depth maps or short videos, but no second document, program or web page.
+ */
 export async function nothingHostile(bytes: Bytes, end: number): Promise<void> {
   if (end >= bytes.size) return;
   const first = latin1(await bytes.read(end, CHUNK));

@@ -11,7 +11,7 @@ import { ZIP_PART } from './zip.ts';
 
 export type Inspection = { type: DocumentType } | { fault: keyof typeof documentFaults };
 
-/** PDF readers accept the header within this many bytes of the start, so that a picture can be a PDF as well. */
+/** PDF readers accept the header within this many bytes of the start, so a picture can also be a PDF. */
 const PDF_HEADER_WITHIN = 1024;
 
 /**

@@ -13,7 +13,7 @@ const SCAN_CHUNK = 512 * KIB;
 const MOST_SCANS = 500;
 const MOST_SEGMENTS = 20_000;
 
-/** ITU T.81, B.1: segments with their lengths, and scans that each go on to the next marker, up to EOI. */
+/** Checks segments with their lengths, and scans that each last until the next marker, up to EOI (ITU T.81, B.1). */
 export async function jpeg(bytes: Bytes): Promise<DocumentType> {
   const read = forward(bytes, SCAN_CHUNK);
   let scans = 0;

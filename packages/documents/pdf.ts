@@ -6,12 +6,15 @@ import { ZIP_TAIL, zipEnd } from './zip.ts';
 /** All permissions of a PDF: bits 3 to 6, 9, 11 and 12 (ISO 32000-2, table 22). */
 const EVERYTHING_PERMITTED = 0b1101_0011_1100;
 
-/** ISO 32000: a PDF ends with `startxref`, an offset and `%%EOF`; at the offset is a cross-reference table or stream. */
+/**
+ * Checks that a PDF ends with `startxref`, an offset and `%%EOF`, and that the offset leads to a cross-reference table or stream
+ * (ISO 32000). Refuses a PDF that asks for a password.
+ */
 export async function pdf(bytes: Bytes): Promise<DocumentType> {
   const tail = latin1(await bytes.read(Math.max(0, bytes.size - CHUNK), CHUNK));
   const end = tail.lastIndexOf('%%EOF');
   if (end < 0) throw new Unacceptable('pdfBroken');
-  // An archive may hide its end record by a comment that looks like the end of a PDF.
+  // An archive whose comment looks like the end of a PDF.
   if (zipEnd(await bytes.read(Math.max(0, bytes.size - ZIP_TAIL), ZIP_TAIL)) !== null)
     throw new Unacceptable('twoInOne');
   if (!isBlank(tail.slice(end + 5))) throw new Unacceptable('twoInOne');
@@ -24,10 +27,9 @@ export async function pdf(bytes: Bytes): Promise<DocumentType> {
 }
 
 /**
- * Whether a PDF asks for a password to open, as far as its structure tells; to be certain, the standard handler's key would have
- * to be computed. Official transcripts are encrypted to forbid printing or changes, and open without a password, so they are
- * accepted. A PDF that forbids nothing is encrypted only for a password, and one with another handler only for the holders of a
- * key.
+ * Whether a PDF probably asks for a password to open it; to be certain, the standard handler's key would have to be computed.
+ * Official transcripts are encrypted to forbid printing or changes, and open without a password, so they are accepted. If nothing
+ * is forbidden, the encryption can only serve a password; another handler serves only the holders of a key.
  */
 async function asksForPassword(bytes: Bytes, trailer: string): Promise<boolean> {
   const [, object] = /\/Encrypt\s+(\d{1,10}\s+\d{1,5})\s+R\b/.exec(trailer) ?? [];

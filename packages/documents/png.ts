@@ -6,7 +6,7 @@ import { nothingHostile } from './foreign.ts';
 /** Above honest files: libpng writes a PNG's data in chunks of 8 KiB. */
 const mostChunks = (size: number) => 20_000 + size / (4 * KIB);
 
-/** PNG, third edition, section 5: chunks with their lengths, from IHDR by IDAT to IEND. */
+/** Checks the chunks with their lengths, from IHDR by IDAT to IEND (PNG, third edition, section 5). */
 export async function png(bytes: Bytes): Promise<DocumentType> {
   const read = forward(bytes, CHUNK);
   let hasData = false;

@@ -1,6 +1,6 @@
 /**
- * A country and its subdivisions. The data has quirks (specification, section 3): a code may be absent, empty, or the literal text
- * "undefined". So a subdivision's name is its value everywhere, and a code only helps to find the subdivision.
+ * A country and its subdivisions. The data has quirks (specification, section 3): a code may be absent, empty, or the literal
+ * text "undefined". So the value of a subdivision is always its name, and a code only helps to find it.
  */
 export interface Country {
   name: string;

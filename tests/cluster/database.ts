@@ -6,7 +6,7 @@ import { here, type Machine } from './network.ts';
 
 const PASSWORD = 'of-the-drill';
 const template = join(import.meta.dirname, '../../ops/cluster/patroni.yml');
-/** For a cluster to be whole again (ms). */
+/** How long a cluster may take to be complete again (ms). */
 const PATIENCE_MS = 180_000;
 
 interface Member {
@@ -16,13 +16,13 @@ interface Member {
   timeline?: number;
 }
 
-/** Three machines, each with a member of etcd, and a PostgreSQL under Patroni. */
+/** Three machines, each with a member of etcd and a PostgreSQL under Patroni. */
 export class Cluster {
   readonly machines: readonly Machine[];
   readonly #folder: string;
   readonly #bin: string;
 
-  /** `bin` holds the programs of PostgreSQL. */
+  /** `bin`: the folder of PostgreSQL's programs. */
   constructor(machines: readonly Machine[], folder: string, bin: string) {
     this.machines = machines;
     this.#folder = folder;
@@ -35,13 +35,13 @@ export class Cluster {
       }
   }
 
-  /** The address of a database at all three hosts, the way libpq has it. */
+  /** Returns the URL of a database on all three hosts, in libpq's form. */
   url(database: string): string {
     const hosts = this.machines.map(({ address }) => `${address}:5432`).join(',');
     return `postgres://postgres:${PASSWORD}@${hosts}/${database}?target_session_attrs=read-write`;
   }
 
-  /** Starts what runs on a machine, for the first time or after it was killed. */
+  /** Starts etcd and Patroni on a machine, for the first time or after it was killed. */
   start(machine: Machine): void {
     const { name, address } = machine;
     const folder = join(this.#folder, name);
@@ -75,7 +75,10 @@ export class Cluster {
     machine.start('patroni', [file], join(this.#folder, `${name}-patroni.log`));
   }
 
-  /** What Patroni says of its members; of the leader that most of them know. */
+  /**
+   * Returns the members as Patroni lists them, with the leader on which a majority of the reachable machines agree; empty without
+   * one.
+   */
   async members(): Promise<Member[]> {
     const views = await Promise.all(
       this.machines.map(({ address }) =>
@@ -89,7 +92,7 @@ export class Cluster {
     return known.find((view) => known.filter((other) => leaderOf(other) === leaderOf(view)).length > 1) ?? [];
   }
 
-  /** Resolves with who is what, when all three run and one of them has each commit beside the leader. */
+  /** Waits until all three run, one of them as synchronous standby. Resolves with the leader and that standby. */
   async whole(): Promise<{ leader: Machine; synchronous: Machine }> {
     let members: Member[] = [];
     await until(async () => {
@@ -109,7 +112,7 @@ export class Cluster {
     return { leader: machineOf('leader'), synchronous: machineOf('sync_standby') };
   }
 
-  /** Resolves when somebody else leads. */
+  /** Resolves when another machine leads. */
   async ledByAnotherThan({ name }: Machine): Promise<void> {
     await until(async () => {
       const leader = leaderOf(await this.members());

@@ -23,19 +23,19 @@ import { Cluster } from './database.ts';
 import { address, here, setCut, startNetwork } from './network.ts';
 import { type Gap, Prober } from './prober.ts';
 
-/** Joiners at the same time. */
+/** How many people join at the same time. */
 const JOINERS = 6;
-/** For a join, or a server, to come through (ms). */
+/** How long joins, or the start of a server, may take (ms). */
 const PATIENCE_MS = 120_000;
-/** How long after a database takes writes again calls may still fail: those on connections that say nothing (ms). */
+/** How long calls may still fail after the database accepts writes again (ms): until silent connections time out. */
 const AFTERWARDS_MS = 15_000;
-/** A call that fails may have begun before (ms). */
+/** How long before writes stop a call that fails may have begun (ms). */
 const BEFORE_MS = 5_000;
 const HAPROXY = 2;
 const SERVERS = [21, 22, 23];
 const example = join(import.meta.dirname, '../../ops/cluster/haproxy.cfg');
 
-/** Plays the drill, and returns what is lost or should not have failed, a sentence each. Ends all that it started. */
+/** Runs the drill. Returns a sentence for each thing that is lost or should not have failed. Ends all that it started. */
 export async function runDrill(
   seed: number,
   say: (line: string) => void,
@@ -73,10 +73,10 @@ async function play(scope: Scope, seed: number, say: (line: string) => void): Pr
     cluster.url(database).replace(/@[^/]*/, `@${address(HAPROXY)}:5432`);
   await startHaproxy(scope, folder, viaHaproxy('postgres'));
   const arranged = await startTestServer({}, { postgresUrl: viaHaproxy('postgres') });
-  // Its database goes with the machines, which may be too broken by then to remove it.
+  // Its database is removed with the machines, which may by then be too broken to drop it.
   scope.onEnd(() => Promise.race([arranged.close().catch(() => {}), pause(5_000)]));
   const database = new URL(arranged.deps.config.databaseUrl).pathname.slice(1);
-  // The first reaches its database by HAProxy, the others name all hosts.
+  // The first server reaches its database through HAProxy; the others name all hosts.
   const startServer = (index: number) =>
     startServerProcess(
       withSettings(arranged, {
@@ -114,7 +114,7 @@ async function play(scope: Scope, seed: number, say: (line: string) => void): Pr
   await Promise.race([go(), broken]);
   say(`Three servers, ${JOINERS} joiners at a time: ${seconds(performance.now() - began)} s`);
 
-  /** A fault, and what failed until two joins a joiner went through after it. */
+  /** Causes a fault, waits until two joins a joiner have succeeded after it, and has `judge` look at the calls that failed. */
   const during = async (name: string, work: () => Promise<unknown>, judge: Judge) => {
     await pause(integer(3_000));
     joiners.failures = [];
@@ -221,7 +221,10 @@ async function play(scope: Scope, seed: number, say: (line: string) => void): Pr
       differences.push(`server ${index + 1} ended by itself: ${server.output().slice(-500)}`);
   return differences;
 
-  /** Everything that was acknowledged is there, and money and members are equal. */
+  /**
+   * Checks that everything acknowledged is there, and that payments and memberships are equal. Returns a sentence for each
+   * difference.
+   */
   async function account(): Promise<string[]> {
     const { deps } = arranged;
     const members = await deps.database
@@ -256,7 +259,7 @@ async function play(scope: Scope, seed: number, say: (line: string) => void): Pr
   }
 }
 
-/** What should not have failed, a sentence each. */
+/** Returns a sentence for each call that should not have failed. */
 type Judge = (failures: readonly Failure[], gaps: readonly Gap[]) => string[];
 
 const told = ({ call, text }: Failure) => `${call} failed: ${text.slice(0, 200)}`;
@@ -265,7 +268,7 @@ const onlyUnderWay: Judge = (failures) =>
   failures.length > JOINERS
     ? [`${failures.length} calls failed, more than were under way`, ...failures.map(told)]
     : [];
-/** Each with a sentence of ours, and made while nothing could be written, or right after. */
+/** Allows failures with a sentence of ours, of calls made while nothing could be written, or shortly before or after. */
 const onlyWithoutDatabase: Judge = (failures, gaps) => [
   ...failures.filter(({ isOurs }) => !isOurs).map(told),
   ...failures
@@ -273,7 +276,7 @@ const onlyWithoutDatabase: Judge = (failures, gaps) => [
     .map((failure) => `while the database took writes ${told(failure)}`),
 ];
 
-/** HAProxy as ops/cluster has it, without its certificate; resolves when it leads to this database. */
+/** Starts HAProxy as in ops/cluster, without its certificate. Resolves when it leads to the database's primary. */
 async function startHaproxy(scope: Scope, folder: string, database: string): Promise<void> {
   const file = join(folder, 'haproxy.cfg');
   writeFileSync(file, here(readFileSync(example, 'utf8')).replace(/:443 ssl crt .*/, ':8080'));
@@ -290,7 +293,7 @@ async function startHaproxy(scope: Scope, folder: string, database: string): Pro
   await until(() => {
     if (haproxy.exitCode !== null)
       throw new Error(`HAProxy ended: ${readFileSync(join(folder, 'haproxy.log'), 'utf8')}`);
-    // Before its first checks it knows of nobody who is a standby, and sends to each in turn.
+    // Before its first health checks, HAProxy also sends connections to standbys, in turn: try three times.
     return Promise.all([1, 2, 3].map(() => isPrimary(database))).then((all) => all.every(Boolean));
   }, PATIENCE_MS);
 }

@@ -1,6 +1,7 @@
 import { provide } from './needs.ts';
 
-/** `npm run test:cluster`: SEED (any number; a random one when absent) chooses the faults' order and timing. */
+/** `npm run test:cluster`: the environment variable SEED (any number; random when absent) decides the faults' order and timing. */
+
 const LONGEST_MS = 900_000;
 
 const lacking = provide(console.log);
@@ -17,7 +18,7 @@ const seed = given ? Number(given) : Math.floor(Math.random() * 1_000_000);
 console.log(`SEED=${seed}`);
 
 const abort = new AbortController();
-// More than once: Ctrl-C reaches this process by the terminal and by the one that started it.
+// Not `once`: Ctrl-C sends SIGINT from the terminal and again from the parent process.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.on(signal, () => abort.abort(new Error(`ended by ${signal}`)));
 const late = setTimeout(() => abort.abort(new Error('it took longer than 15 minutes')), LONGEST_MS);
@@ -32,6 +33,6 @@ try {
   process.exitCode = 1;
 } finally {
   clearTimeout(late);
-  // What was waited for when the drill ended would keep the process.
+  // Timers and connections of an aborted drill would keep the process alive.
   process.exit();
 }

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { findProgram } from '../../tools/local/findProgram.ts';
 import { lacksNamespaces } from './network.ts';
 
-/** What the drill runs, and Debian's package of it. */
+/** The programs that the drill needs, with their Debian packages. */
 const packages: Record<string, string> = {
   ip: 'iproute2',
   setpriv: 'util-linux',
@@ -12,7 +12,7 @@ const packages: Record<string, string> = {
   psql: 'postgresql',
 };
 
-/** Installs what is missing where that can be done. Returns why the drill cannot run here, as a sentence; null when it can. */
+/** Installs missing programs where possible. Returns a sentence that says why the drill cannot run here; null when it can. */
 export function provide(say: (line: string) => void): string | null {
   if (process.platform !== 'linux') return 'The drill needs network namespaces, which Linux has.';
   if (process.getuid?.() !== 0) return 'The drill makes network namespaces: run it as root.';

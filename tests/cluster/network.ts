@@ -2,34 +2,34 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { openSync } from 'node:fs';
 import type { Scope } from '../harness/scope.ts';
 
-/** The network of the examples in ops/cluster, and where the drill has it. */
+/** The network of the examples in ops/cluster, and the one that replaces it in the drill. */
 const EXAMPLE = '10.0.0.';
 const PREFIX = '10.213.77.';
 const SWITCH = 'induct-switch';
-/** Our own end of the network: HAProxy and the servers have addresses there. */
+/** This process's network interface: HAProxy and the servers have addresses on it. */
 const OURS = 'induct-drill';
-/** A card that nobody has: what is sent to it is swallowed, and nobody is told. */
+/** A MAC address that no interface has: packets to it are lost without an error. */
 const NOBODY = '02:00:00:00:00:01';
 
-/** A text of ops/cluster with the addresses of the drill. */
+/** Replaces the addresses in a text of ops/cluster with those of the drill. */
 export const here = (text: string) => text.replaceAll(EXAMPLE, PREFIX);
-/** An address of the drill by its last number. */
+/** Returns an address of the drill by its last number. */
 export const address = (number: number) => `${PREFIX}${number}`;
 
-/** A machine: a network namespace with one address and the processes that are started in it. */
+/** A simulated machine: a network namespace with one address and the processes that are started in it. */
 export interface Machine {
   name: string;
   address: string;
   /** Starts a program as the account `postgres`; its output goes to the file. */
   start(program: string, args: readonly string[], log: string): ChildProcess;
-  /** Ends all that runs on it with -9, as a power cut would. */
+  /** Kills all of its processes with SIGKILL, as a power cut would. */
   kill(): void;
 }
 
 const ip = (...args: string[]) =>
   execFileSync('ip', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
 
-/** Why there cannot be a network of the drill's own here; null when there can. */
+/** Returns why the drill's network cannot be made here; null when it can. */
 export function lacksNamespaces(): string | null {
   const left = ip('netns', 'list')
     .split('\n')
@@ -45,7 +45,7 @@ export function lacksNamespaces(): string | null {
   }
 }
 
-/** Machines at a switch, and ourselves with some addresses; gone with the scope. */
+/** Makes the machines, connected by a bridge, and an interface with the addresses `ours`. All of it is removed with the scope. */
 export function startNetwork(
   scope: Scope,
   machines: Record<string, number>,
@@ -71,7 +71,7 @@ export function startNetwork(
         try {
           process.kill(Number(pid), 'SIGKILL');
         } catch {
-          // It has ended meanwhile.
+          // The process has already ended.
         }
       }
     };
@@ -92,7 +92,7 @@ export function startNetwork(
           cwd: '/',
           env: { PATH: process.env.PATH, LANG: 'C.UTF-8', HOME: '/tmp' },
           stdio: ['ignore', output, output],
-          // Ctrl-C is ours to tell.
+          // Ctrl-C must not reach it: the scope ends it.
           detached: true,
         });
       },
@@ -100,7 +100,7 @@ export function startNetwork(
   });
 }
 
-/** Cuts the network between two machines, or mends it. */
+/** Cuts the network between two machines, or restores it. */
 export function setCut(one: Machine, other: Machine, isCut: boolean): void {
   for (const [near, far] of [
     [one, other],

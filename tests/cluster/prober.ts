@@ -10,10 +10,10 @@ export interface Gap {
   to: number;
 }
 
-/** Commits a number ten times a second, to see when nothing can be written and that nothing acknowledged is lost. */
+/** Commits a number ten times a second, to find when writes were impossible and whether acknowledged commits were lost. */
 export class Prober {
   readonly #url: string;
-  /** Numbers, and when each was acknowledged (ms, `performance.now`). */
+  /** Each acknowledged number with its time (ms, `performance.now`). */
   readonly #acknowledged = new Map<number, number>();
   #isOver = false;
   #running: Promise<void> = Promise.resolve();
@@ -44,7 +44,7 @@ export class Prober {
     void client?.end().catch(() => {});
   }
 
-  /** The times since this moment (ms) in which nothing was acknowledged for longer than a call may wait. */
+  /** Returns the periods since this time (ms) without an acknowledged commit that were longer than a call's statement timeout. */
   gaps(since: number): Gap[] {
     const times = [since, ...[...this.#acknowledged.values()].filter((time) => time > since)];
     return times
@@ -58,7 +58,7 @@ export class Prober {
     await this.#running;
   }
 
-  /** How many were acknowledged, and those of them that are not there. */
+  /** Returns how many commits were acknowledged, and which of them the database does not have. */
   async count(): Promise<{ acknowledged: number; lost: number[] }> {
     const { client } = await connectToPrimary(this.#url);
     const { rows } = await client

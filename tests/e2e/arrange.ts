@@ -5,7 +5,7 @@ import { details as validDetails } from '../harness/steps.ts';
 import { theInduct } from './fixtures.ts';
 import { stripe } from './providers.ts';
 
-/** Returns valid student details with an email of their own. `change` replaces some of them. */
+/** Returns valid student details with a unique email. `change` replaces some of them. */
 export function details(change: Record<string, unknown> = {}) {
   return {
     ...validDetails({ personalEmail: `jordan.${randomUUID().slice(0, 8)}@example.com` }),
@@ -15,8 +15,8 @@ export function details(change: Record<string, unknown> = {}) {
 }
 
 /**
- * Makes one of the page's calls, with the browser's cookies. By such calls a test reaches a state of the join without going through
- * the screens.
+ * Makes one of the page's calls, with the browser's cookies, so that a test reaches a state of the join without going through the
+ * screens.
  */
 export async function call(
   page: Page,
@@ -76,7 +76,7 @@ export async function orderingJoin(
   return uuid;
 }
 
-/** Opens a payment intent for the order as it is now. */
+/** Opens a payment intent for the current order. */
 export async function openIntent(
   page: Page,
   uuid: string,
@@ -114,7 +114,7 @@ export async function paidJoin(
   return { uuid, intent: id, upgradePath: `/registration/upgrade?payment_intent=${id}` };
 }
 
-/** Makes two joins of one invitation: one of `page`, at Checkout, and one of `winner`, which `pays` pays for. */
+/** Makes two joins of one invitation: one in `page`, at Checkout, and one in `winner`, for which `pays` pays. */
 export async function twoJoins(
   page: Page,
   winner: Page,

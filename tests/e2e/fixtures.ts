@@ -45,7 +45,7 @@ export class Complaints {
   }
 }
 
-/** Whether a message is about a path that the site does not have. The server answers 404 there, with the page in the body. */
+/** Whether a message is about a path that the site does not have: the server answers 404 with the page in the body. */
 function isOfNoPage(message: ConsoleMessage): boolean {
   const { url } = message.location();
   if (!/status of 404/.test(message.text()) || !URL.canParse(url)) return false;
@@ -81,7 +81,10 @@ export const test = base.extend<Fixtures>({
   stripeApi: async ({}, use) => use(stripe(theInduct().stripe)),
 });
 
-/** Takes an invitation that no test has taken. Workers run side by side: whoever creates the marker file has the invitation. */
+/**
+ * Takes an invitation that no other test has taken. Workers run in parallel: the one that creates the marker file gets the
+ * invitation.
+ */
 function drawInvitation(): Fixtures['invitation'] {
   const { folder } = theInduct();
   for (let number = 1; existsSync(join(folder, `invitation-${number}`)); number++) {
@@ -103,7 +106,7 @@ export async function expectAccessible(page: Page): Promise<void> {
   const { violations } = await new AxeBuilder({ page })
     .options({ resultTypes: ['violations'] })
     .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'])
-    // The other mode opens a second page, which takes long. Only pages with frames of another origin need it.
+    // The other mode opens a second page, which takes long, and only pages with frames of another origin need it.
     .setLegacyMode(page.frames().length === 1)
     .analyze();
   const found = violations.map(({ id, help, nodes }) => ({ id, help, at: nodes.map(({ html }) => html) }));

@@ -3,7 +3,7 @@ import { expect, test } from './fixtures.ts';
 
 const HOME = '/registration/get-started';
 
-/** Every path of the specification, and to which path a browser without a stored session is sent. */
+/** Every path of the specification, with the path to which a browser without a stored session is redirected. */
 const withoutSession: Record<string, string> = {
   '/': HOME,
   '/registration/get-started': HOME,
@@ -71,9 +71,9 @@ test('an address below the resume page is none, and speaks of no join where ther
   await expect(page.getByRole('main').getByRole('link', { name: 'Get Started' })).toBeVisible();
 });
 
-/** To which path a browser is sent whose join is in this state. */
 const CHECKOUT = '/registration/checkout';
 const DETAILS = '/registration/student-details';
+/** The paths to which a browser is redirected, by the state of its join. */
 const states = {
   'a join just started': {
     arrange: startedJoin,

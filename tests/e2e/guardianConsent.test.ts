@@ -21,7 +21,7 @@ import {
 const SENTENCE = 'I am 18 or older, or my parent or guardian has read the policies and agrees that I apply.';
 const MISSING = 'Please confirm your age, or that your parent or guardian agrees.';
 
-/** The demo society, whose high-school programme asks for the consent of a guardian. */
+/** The demo society, but its high-school programme asks for guardian consent. */
 const test = base.extend<object, { asking: string }>({
   asking: [
     // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of what a fixture needs
@@ -50,7 +50,7 @@ async function inspect(page: Page): Promise<void> {
   await expectNoSidewaysScroll(page);
 }
 
-/** Makes the first answer of a call that of before the programme asked. */
+/** Makes a call's first answer one from before the programme asked for consent. */
 async function answerOnceAsBefore(page: Page, name: CallName): Promise<void> {
   await page.route(
     route(name),

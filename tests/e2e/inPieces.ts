@@ -2,10 +2,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** The pause between two pieces of a page (ms): long enough for a browser to paint what it has got. */
+/** The pause between two pieces of a page (ms): long enough for a browser to paint what it has received. */
 const BETWEEN_MS = 150;
 
-/** Serves what `url` serves, but sends each page in pieces, with a pause after each of `cuts`, as a slow network would. */
+/** A proxy of `url` that sends each page in pieces, with a pause after each text of `cuts`, as a slow network would. */
 export async function serveInPieces(
   url: string,
   cuts: readonly string[],

@@ -47,7 +47,7 @@ test('npm start killed at checkout, and again after the card was charged: the jo
     await page.reload();
     await expect(total(page)).toHaveText('$90.00');
 
-    // The card is charged. Everything is killed before the return page reaches the server.
+    // The card is charged. All processes are killed before the return page reaches the server.
     await page.route('**/post-payment-handler', (route) => route.abort('connectionrefused'));
     await typeCard(page);
     await buyNow(page);

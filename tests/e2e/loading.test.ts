@@ -135,7 +135,7 @@ test('the card form of a payment that is over leads on, instead of staying blank
   const id = secret.split('_secret_')[0]!;
   await call(page, 'beginPayment', { uuid }, { revision });
   const answer = await call(page, 'getCheckoutDetails', { uuid });
-  // The join is paid elsewhere between this page's two calls, so the page gets the client secret of a payment that is over.
+  // The join is paid elsewhere between this page's two calls, so the page gets the client secret of a payment that has ended.
   await page.route('**/checkout-details', (route) =>
     route.fulfill({ json: { success: true, status: 'success', data: answer } }),
   );
@@ -332,7 +332,7 @@ test('nothing is prefetched for somebody who saves data', async ({ page }) => {
 });
 
 test('only Checkout loads the card provider’s script; Membership makes its connection', async ({ page }) => {
-  // Removes the stand-in's script from the page, so that the page loads the provider's, as with real keys.
+  // Removes the emulator's script from the page, so that the page loads Stripe's own, as with real keys.
   await page.route('**/registration/membership', async (route) => {
     const page = await route.fetch();
     const body = (await page.text()).replace(/"scriptUrl":"[^"]*"/, '"scriptUrl":null');

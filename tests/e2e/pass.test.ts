@@ -59,7 +59,7 @@ test('a join begun in one browser is finished in another from the mail, and the 
   await button(page, 'Continue with the code').click();
   await expect(total(page)).toHaveText('$75.00');
   await expect(page).toHaveURL('/registration/checkout');
-  // The browser that began the join sees it no more: somebody else may have begun it.
+  // The browser that began the join no longer sees it, since somebody else may have begun it.
   await first.reload();
   await expect(first.getByRole('main')).toContainText(OPENED_ELSEWHERE);
   expect(await first.content()).not.toMatch(personal);

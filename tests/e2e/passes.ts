@@ -47,7 +47,7 @@ export async function letterTo(email: string, subject: string): Promise<ParsedMa
   return simpleParser((await find())!.raw);
 }
 
-/** Makes a join that has come to Checkout on another device: this browser has neither its cookie nor its session. */
+/** Makes a join that is at Checkout on another device: this browser has neither its cookie nor its session. */
 export async function joinElsewhere(page: Page): Promise<string> {
   const start = async (one: Page) =>
     (await call(one, 'initiateSchoolJoin', {}, { invitationCode: 'LINCOLN2026' })).uuid as string;

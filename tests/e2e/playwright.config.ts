@@ -39,8 +39,8 @@ const launchOptions = {
 };
 
 /**
- * Journeys in a real browser against a real `npm start`, which `start.ts` runs once for all of them. Every test has a person of its
- * own, so tests run side by side. `@phone` marks tests that also run as a phone, `@phone-only` those that run only as a phone.
+ * Tests in a real browser against a real `npm start`, which `start.ts` runs once for all of them. Every test has a unique person,
+ * so tests run in parallel. `@phone` marks tests that also run as a phone, `@phone-only` those that run only as a phone.
  */
 export default defineConfig({
   testDir: '.',
@@ -56,7 +56,7 @@ export default defineConfig({
   use: {
     launchOptions,
     locale: 'en-US',
-    // A trace takes as long as the journey itself. Set E2E_TRACE to have one of each failed test.
+    // A trace takes as long as the test itself. With E2E_TRACE, each failed test has one.
     trace: process.env.E2E_TRACE ? 'retain-on-failure' : 'off',
     screenshot: 'only-on-failure',
   },

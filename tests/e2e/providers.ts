@@ -1,6 +1,6 @@
 import { askStripe, confirmCard, control, listStripe } from '../harness/providers.ts';
 
-/** The fields of a charge at the emulated Stripe that journeys read. Amounts are in cents. */
+/** The fields of a charge at the emulated Stripe that tests read. Amounts are in cents. */
 export interface Charge {
   id: string;
   amount: number;
@@ -15,14 +15,14 @@ export interface Intent {
   metadata: Record<string, string>;
 }
 
-/** Calls the emulated Stripe's interface, to see what it was really asked to do. */
+/** Calls the emulated Stripe's API, to see what it was really asked to do. */
 export function stripe({ url }: { url: string }) {
   const ask = <T>(method: 'GET' | 'POST', path: string, params?: Record<string, string>) =>
     askStripe<T>(url, method, path, params);
   return {
     /** Makes the card form offer a wallet, which opens a window. */
     offerWallet: (wallet: boolean) => control(url, 'POST', 'browser', { wallet }),
-    /** Makes the bank ask its question about an intent on a page of its own. */
+    /** Makes the bank ask its authentication question about an intent on a separate page. */
     askByRedirect: (intent: string) =>
       control(url, 'POST', `payment_intents/${intent}/authentication`, { by: 'redirect' }),
     /** Returns every charge of an intent, failed ones as well. */

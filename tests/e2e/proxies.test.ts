@@ -9,7 +9,7 @@ import { button } from './steps.ts';
 /** A reverse proxy in front of the server, such as a society runs. */
 interface Proxy {
   url: string;
-  /** Called with each request. Returns true if the proxy has answered it itself, so that the server never gets it. */
+  /** Called with each request. Returns true if the proxy has answered it itself, so that it is not forwarded. */
   answers: (incoming: IncomingMessage, outgoing: ServerResponse) => boolean;
 }
 
@@ -29,7 +29,7 @@ const test = base.extend<{ between: Proxy }>({
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     between.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     await use(between);
-    // Closed before the proxy: a page that is still loading something would complain of a failed request.
+    // Pages are closed before the proxy: one that is still loading would report a failed request.
     for (const page of context.pages()) await page.close();
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
@@ -37,7 +37,7 @@ const test = base.extend<{ between: Proxy }>({
 });
 
 const NGINX_LIMIT = 1_048_576;
-/** Answers as nginx does: with an HTML page, while it goes on reading the request's body. */
+/** Answers as nginx does: with an HTML page, while it still reads the request's body. */
 function page(status: number, outgoing: ServerResponse): true {
   outgoing.writeHead(status, { 'content-type': 'text/html', connection: 'close' });
   outgoing.end(`<html><head><title>${status}</title></head><body><hr>nginx</body></html>`);

@@ -12,7 +12,7 @@ const toast = (page: Page, title: string, text: string) =>
 
 type Answer = { status: number; message?: string; reference?: string } | 'refused' | 'not accepted';
 
-/** Lets a call of the contract fail, whatever its parameters are. The test sets how by `with`. */
+/** Makes a call of the contract fail, whatever its parameters are. The test sets the answer by `with`. */
 async function failing(page: Page, name: CallName): Promise<{ with: Answer }> {
   const fault: { with: Answer } = { with: { status: 500 } };
   const path = calls[name].path.replace(/\{\w+\}/g, '*');

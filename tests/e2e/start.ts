@@ -7,7 +7,7 @@ import { askHubspot } from '../harness/providers.ts';
 /** How many personal invitations are made. Each is used by one test. */
 const INVITATIONS = 60;
 
-/** `npm start` once for all journeys, with data of its own, and invitations to draw from. Returns how to stop it. */
+/** Starts `npm start` once for all browser tests, with its own data, and makes invitations. Returns how to stop it. */
 export default async function start(): Promise<() => Promise<void>> {
   const induct = await npmStartApart();
   try {

@@ -37,7 +37,7 @@ export async function selfNominate(page: Page, programme = ''): Promise<void> {
   await button(page, 'Submit').click();
 }
 
-/** Fills every required field, as somebody of whom the society knows nothing yet. */
+/** Fills every required field, as a joiner without a contact must. */
 export async function fillDetails(page: Page, change: Record<string, string> = {}): Promise<void> {
   await expect(heading(page, 'Student Details')).toBeVisible();
   const given = details(change) as unknown as Record<string, string>;

@@ -45,7 +45,7 @@ for (const [name, path, arrange, shown] of [
     const before = counted.calls;
     await page.clock.runFor(8_000);
     expect(counted.calls).toBe(before);
-    /** Lets `ms` pass, and waits until the page has the answer to its next try. */
+    /** Lets `ms` pass, and waits until the page has the answer to its next retry. */
     const retried = async (ms: number) => {
       const answered = page.waitForResponse(route(name));
       await page.clock.runFor(ms);

@@ -310,7 +310,7 @@ test('of two payments of one person the second goes back by itself, and both joi
   await expect(heading(page, 'Payment refunded')).toBeFocused();
   const main = page.getByRole('main');
   await expect(main.getByRole('status')).toContainText('already been paid for by another join');
-  // The webhook may have come first. Then its refund is still under way.
+  // The webhook may have arrived first. Then its refund is still in progress.
   await expect(main).toContainText(
     /Your payment of \$65\.00 (was|is being) returned in full to Mastercard ending 4444\./,
   );

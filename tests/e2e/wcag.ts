@@ -2,7 +2,10 @@ import type { Frame, Page } from '@playwright/test';
 
 /** Checks of WCAG 2.2 that axe cannot make, on the rendered page. Each returns what is wrong. */
 
-/** Spaces text as a reader may (1.4.12). An adopted style sheet is not subject to the page's content security policy. */
+/**
+ * Applies the text spacing that a reader may set (1.4.12). An adopted style sheet is not subject to the page's content security
+ * policy.
+ */
 export async function spaceText(page: Page): Promise<void> {
   await page.evaluate(() => {
     const sheet = new CSSStyleSheet();

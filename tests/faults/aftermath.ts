@@ -9,8 +9,8 @@ import type { Person } from './person.ts';
 import type { World } from './world.ts';
 
 /**
- * Does to payments in the evening what happens in Stripe's dashboard and at the banks. Resolves with a function for what happens a
- * day later: a refund comes back from the bank, a dispute is decided.
+ * Refunds and disputes payments, as staff do in Stripe's dashboard and banks do. Resolves with a function that does what follows
+ * a day later: the bank returns a refund, or decides a dispute.
  */
 export async function spendTheEvening(world: World, people: readonly Person[]): Promise<() => Promise<void>> {
   const charges = await world.everything<Stripe.Charge>('charges');
@@ -68,9 +68,7 @@ export async function spendTheEvening(world: World, people: readonly Person[]): 
   };
 }
 
-/**
- * Lets staff ask for a refund while Stripe cannot be reached. The refund stays due, and staff make it in the dashboard instead.
- */
+/** Lets staff ask for a refund while Stripe cannot be reached. The refund stays due; the caller then makes it in the dashboard. */
 async function askInVain(
   world: World,
   { payment_intent, metadata }: Stripe.Charge,
@@ -105,7 +103,7 @@ async function itemOf(world: World, { metadata }: Stripe.Charge): Promise<OrderL
   return rows[0]?.items.find(({ type }) => type !== 'membership' && type !== 'membership_upgrade');
 }
 
-/** Does what reconciling leaves to staff: says what a refund was for, and refunds an upgrade without a membership. */
+/** Does what reconciling leaves to staff: assigns refunds of returned items, and refunds an upgrade without a membership. */
 export async function doAsStaff({ wired: { deps } }: World, people: readonly Person[]): Promise<void> {
   for (const person of people) {
     const { returned } = person;

@@ -1,8 +1,8 @@
 import { registerHooks } from 'node:module';
 
 /**
- * Loaded before a server (`--import`). Breaks one of the server's files as it is read, to show that the suite catches it.
- * `FAULTS_BROKEN` names the variant.
+ * Preloaded into a server process (`--import`). Breaks one of the server's files as it is loaded, to show that the suite catches
+ * it. `FAULTS_BROKEN` names the variant.
  */
 export const variants = {
   /** Removes the locks of the session, the contact and the payer. */
@@ -34,7 +34,7 @@ export const variants = {
       ],
     ],
   },
-  /** Removes the listener for errors of a connection, so that a broken connection goes unnoticed while it is in use. */
+  /** Removes the error listener of connections, so that a connection that breaks while it is in use ends the server. */
   'no listener': {
     file: 'platform/database/client.ts',
     changes: [["    client.on('error', () => primary?.doubt());", '']],

@@ -5,15 +5,15 @@ import type { Answered } from '../harness/testServer.ts';
 import type { Person } from './person.ts';
 import type { World } from './world.ts';
 
-/** How often a person presses the same button again, and how long the person waits in between (ms). */
+/** How often a person presses a button at most, and how long the person waits in between (ms). */
 export const PRESSES = 8;
 export const PATIENCE_MS = 150;
 const ANSWER_TIMEOUT_MS = 25_000;
 
-/** A person has pressed a button the maximum number of times in vain. */
+/** Thrown when a button was pressed {@link PRESSES} times without success. */
 export class GaveUp extends Error {}
 
-/** Presses a button until the server answers with success. */
+/** Presses a button until its call succeeds. Throws {@link GaveUp} after {@link PRESSES} tries. */
 export async function press<Name extends CallName>(
   tab: Browser,
   name: Name,
@@ -79,8 +79,8 @@ export class Browser {
           const [key, value] = line.split(';')[0]!.split('=') as [string, string];
           this.#cookies.set(key, value);
         }
-        // Every call of a person is well formed, and troubles of Stripe and the database are answered with 503. So 400 and 500 are
-        // faults of ours.
+        // A person's calls are always valid, and failures of Stripe and the database are answered with 503. So 400 and 500 are
+        // defects of ours.
         if (response.status === 400 || response.status === 500)
           this.#person.complaints.push(`${name} was answered ${response.status}: ${String(answer.message)}`);
         return {

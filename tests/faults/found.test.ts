@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { aftermaths, type Join, joinOf, planWith } from './plan.ts';
 import { runPlan } from './run.ts';
 
-/** What the suite has found, each by the smallest joins that show it. All of them are played in one run. */
+/** The defects that this suite has found, each with the smallest joins that reproduce it. One run plays all of them. */
 const found: Record<string, Partial<Join>[]> = {
   'an order that another tab changed is not charged at the older total, however late the older one reaches Stripe':
     [
@@ -75,10 +75,10 @@ for (const { sentence, joins } of groups)
 test('and nothing else differs', () => {
   assert.deepEqual(report.differences, []);
   const { hung, held, exits, refunds, paid } = report;
-  // Two changes hang of each order. What was returned, lost or charged back gives six refunds.
+  // Two orders have two changes each that hang. Returned items, lost disputes and the like give six refunds.
   assert.deepEqual([hung, held, exits, refunds], [4, 4, 0, 6]);
-  // Of those who do not leave, one payment failed on the next day and three memberships ended by a refund or a dispute.
+  // Without those who left, one payment that failed on the next day, and three memberships that a refund or dispute ended.
   assert.equal(paid, 20);
-  // Both servers may come by a point.
+  // Both servers may reach a point.
   assert.ok(report.breaks >= 3, String(report.breaks));
 });

@@ -43,7 +43,7 @@ export async function playJoin(run: Run): Promise<void> {
   }
 }
 
-/** Lets a person who left come back a day later to the old page, with the intention to pay. */
+/** Lets a person who left come back a day later to the old page and try to pay. */
 export async function comeBackNextDay(world: World, person: Person): Promise<void> {
   if (person.screen) {
     const run: Run = { world, person, nextId: () => 0, meet: async () => {}, part: async () => {} };
@@ -155,7 +155,7 @@ async function play(run: Run, strikes: readonly Strike[]): Promise<void> {
         return await upgrade(run, tab, screen, join);
       }
     }
-    // The answer was lost while the bank holds the payment: every page says that the payment is processing.
+    // The answer was lost while the bank holds the payment: from now on every page says that it is processing.
     if (join.processing?.until === 'nextDay' && (await isAtTheBank(world, person)))
       return end(person, 'left while it was processing');
     // The page says: "Finish it, or wait a moment and try again."
@@ -176,8 +176,8 @@ function isAnEnd(look: Look): boolean {
 }
 
 /**
- * The first change of the intent hangs; it is given up, and the intent is replaced. Then another change hangs, the first one ends,
- * and the order is changed once more. The second one ends between Buy Now and the card's confirmation.
+ * The first change of the intent hangs and times out, and the intent is replaced. A second change hangs, the first one ends, and
+ * the order is changed once more. The second change ends between Buy Now and the card's confirmation.
  */
 async function hang(run: Run, tab: Browser, join: Join): Promise<Look> {
   const { person } = run;
@@ -206,7 +206,7 @@ async function lookPatiently(run: Run, tab: Browser): Promise<Look> {
   }
 }
 
-/** Looks at Checkout with a change of the intent that hangs. `end` lets the change return, and waits for it. */
+/** Looks at Checkout; the change of the intent that this causes hangs. `end` lets the change finish, and waits for it. */
 async function hangingChange(
   run: Run,
   tab: Browser,

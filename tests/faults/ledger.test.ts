@@ -4,7 +4,7 @@ import { joinOf, planWith } from './plan.ts';
 import { runPlan } from './run.ts';
 import { contactIdOf, emailOf, type World } from './world.ts';
 
-/** Joins a to j, paid; what is done to each afterwards is to be found. */
+/** Paid joins; `meddle` tampers with each of them, and the count must notice. */
 const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'];
 const plan = planWith([
   ...names.map((name, contact) => [joinOf({ name, start: 'invite', contact, webhooks: 'lost' })]),
@@ -72,7 +72,7 @@ test('the count by hand finds each thing that does not add up', async () => {
   assert.ok(differences.some(({ kind }) => kind === 'unknown session'));
 });
 
-/** A charge that our server knows nothing of, as of a payment intent made beside it. */
+/** Charges a payment intent that our server did not make but that looks like one of its own. */
 async function charge(world: World, { session, cents }: { session: string; cents: number }): Promise<void> {
   await world.stripe('POST', '/v1/payment_intents', {
     ...(await intentOf(world, session)),

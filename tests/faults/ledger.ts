@@ -2,10 +2,10 @@ import type Stripe from 'stripe';
 import type { Person } from './person.ts';
 import { contactIdOf, emailOf, type World } from './world.ts';
 
-/** Something that does not add up, and the join that it is in. */
+/** A fault that a count has found, and the join that it concerns. */
 export interface Difference {
   kind: string;
-  /** A join's name in the plan, a session or an intent, to find it by. */
+  /** What it is about: a join's name in the plan, a session's uuid or an intent's id. */
   subject: string;
   text: string;
 }
@@ -111,7 +111,7 @@ export async function countByHand(world: World, people: readonly Person[]): Prom
   return found;
 }
 
-/** Reports what waits for something that will never come. */
+/** Reports open intents and payments, frozen orders, and joins whose state does not match their memberships. */
 async function stuck(
   { database, everything }: World,
   everHeld: readonly Membership[],
@@ -146,8 +146,8 @@ async function stuck(
 }
 
 /**
- * Checks the members at HubSpot: each contact that holds a membership by code or link, a contact with the email of each other
- * holder, and nobody else. A contact of such an email that had a status before keeps the status, and staff have a notice
+ * Checks who is a member at HubSpot: each contact that holds a membership; for each holder without a contact, one contact with
+ * the holder's email; nobody else. A contact of such an email that had a status before keeps it, and staff get a notice
  * (docs/decisions/0020-contacts-that-are-not-proven.md).
  */
 async function atHubspot(

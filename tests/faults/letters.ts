@@ -7,22 +7,22 @@ import { emailOf, type World } from './world.ts';
 
 /** The subjects of reminders. */
 const REMINDERS = ['Your join is saved', 'Your join is still open'];
-/** How long a letter may be on its way, during which its join may be paid (seconds). */
+/** How long sending a letter may take (seconds). Its join may be paid in that time. */
 const ON_ITS_WAY = 120;
 
-/** What a letter about money says. */
+/** A letter about money, as it was received. */
 interface Told {
   subject: string;
   to: string;
   intentId: string;
-  /** The amount in the letter's last line of amounts. */
+  /** The amount in the letter's line "Total paid", "Goes back" or "Returned". */
   cents: number;
 }
 
 /**
  * Compares letters with money, without the server's own code. Each charge that bought something has one receipt, of the charged
- * amount, to the payer, or none if it was refunded before the letter went out. Each charge that bought nothing has one letter that
- * all of it goes back. Each refund has one letter. Letters with the same Message-ID count as one.
+ * amount, to the payer, or none if it was refunded before the receipt was sent. Each charge that bought nothing has one letter
+ * that says that all of it goes back. Each refund has one letter. Letters with the same Message-ID count as one.
  */
 export async function countLetters(world: World, people: readonly Person[]): Promise<Difference[]> {
   const found: Difference[] = [];
@@ -93,7 +93,7 @@ export async function countLetters(world: World, people: readonly Person[]): Pro
       const made = given.filter(({ amount }) => amount === cents);
       const stands = isSale ? made.filter((refund) => refund.status === 'succeeded').length : 0;
       const count = letters.filter((letter) => letter.cents === cents).length;
-      // A refund that the bank has returned may have had its letter before.
+      // A refund that failed at the bank may have had its letter before that.
       if (count < stands || count > (isSale ? made.length : 0))
         found.push({
           kind: 'letters unlike the money',
@@ -122,7 +122,7 @@ export async function countLetters(world: World, people: readonly Person[]): Pro
   return found;
 }
 
-/** Checks that each join has at most one reminder of a kind, that none went out after it was paid for, and none to minors. */
+/** Checks that each join has at most one reminder of a kind, none sent after it was paid for, and none sent to a minor. */
 async function countReminders(
   world: World,
   people: readonly Person[],

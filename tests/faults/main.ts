@@ -3,8 +3,8 @@ import { digestOf, planOf } from './plan.ts';
 import { joinsIn, type Report, runPlan } from './run.ts';
 
 /**
- * `npm run test:faults`: reads SEED (any number; random when absent), JOINS and KILLS from the environment. The exit status is 0
- * when nothing differs. The last line has the counts.
+ * `npm run test:faults`: reads the environment variables SEED (any number; random when absent), JOINS and KILLS. The exit status
+ * is 0 when nothing differs. The last line has the counts.
  */
 const seed = readNumber('SEED', Math.floor(Math.random() * 1_000_000));
 const plan = planOf({ seed, joins: readNumber('JOINS', 300), kills: readNumber('KILLS', 60) });
@@ -25,7 +25,7 @@ for (const text of missing) console.log(`✖ ${text}`);
 console.log(lastLine(report));
 process.exitCode = report.differences.length + missing.length > 0 ? 1 : 0;
 
-/** Returns what the run failed to do; a run that did less than it claims proves nothing. */
+/** Returns what the run failed to exercise; a run that does less than planned proves nothing. */
 function notEnough({ kills, people, calls, paid }: Report): string[] {
   const wanted = readNumber('KILLS', 60);
   const unkilled = plan.killsEverywhere ? killPoints.filter((point) => !kills.includes(point)) : [];

@@ -1,6 +1,6 @@
 /**
- * Every call of ours to Stripe as Stripe sees it, by its name in PaymentProvider, and the page's own `confirm`. `names` says which
- * text identifies a request of this kind: the session, the session with the kind of order, or the payment intent.
+ * Our server's requests to Stripe, by their names in PaymentProvider, and the page's own `confirm`. `names`: which text
+ * identifies a request, namely the session, the session with the kind of order, or the payment intent.
  */
 export const operations = {
   createCustomer: { method: 'POST', path: '/v1/customers', names: 'session' },

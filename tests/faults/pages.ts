@@ -11,8 +11,8 @@ import type { Person, Run, Screen, Seen } from './person.ts';
 import type { CardTry, Join, Processing } from './plan.ts';
 import { codeOf, contactIdOf, emailOf, SCHOOL_CODE, type World } from './world.ts';
 
-// The calls that each page of the web app makes to the server and to Stripe (apps/web/screens), and what a joiner sees of the
-// answers.
+// The calls that each page of the web app makes to the server and to Stripe (apps/web/screens), and what their answers show to
+// the joiner.
 
 const PAGE_TIMEOUT_MS = 900;
 /** How long the bank holds a payment that it settles `soon` (ms). */
@@ -20,7 +20,7 @@ const HELD_MS = 700;
 const PRODUCT_UUID = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f00';
 const productUuid = (id: number) => PRODUCT_UUID + String(id).padStart(2, '0');
 
-/** Checkout shows an order, redirects to another screen, or shows a message why it cannot. */
+/** Checkout shows an order, redirects to another screen, or shows a message that says why it cannot. */
 export type Look = { screen: Screen } | { goOn: string } | { message: string };
 type Outcome = 'paid' | 'changed' | 'refused' | 'waiting' | 'left';
 
@@ -111,7 +111,7 @@ export async function lookAt({ person }: Run, tab: Browser): Promise<Look> {
         clientSecret,
         intentId: clientSecret.split('_secret_')[0]!,
       };
-      // A person who pays without beginning the payment here may pay the order that any of their tabs shows.
+      // A person who confirms directly, without beginning the payment, may pay the order that any of their tabs shows.
       if (person.join.pays === 'direct')
         person.seen.push({ kind: 'join', cents: amount, productId: person.screen.productId });
       return { screen: person.screen };
@@ -270,7 +270,7 @@ export async function report({ person }: Run, tab: Browser, screen: Screen, join
   return answer;
 }
 
-/** Reports an unpaid intent as succeeded. */
+/** Reports an intent as succeeded that is not paid. */
 export async function lie({ person }: Run, tab: Browser, screen: Screen): Promise<void> {
   const { status, data } = await tab.call('postPayment', {
     params: { uuid: person.uuid! },

@@ -43,11 +43,11 @@ export interface Screen {
   clientSecret: string;
   intentId: string;
 }
-/** One join's person and world, with the ids and meeting points that it shares with the other joins of its unit. */
+/** One join: its person and world, and what it shares with the other joins of its unit (plan.ts). */
 export interface Run {
   world: World;
   person: Person;
-  /** Returns ids for the points that are armed. */
+  /** Returns a new id, for a point to arm. */
   nextId: () => number;
   /** Resolves when the other joins of the unit have reached the same place. */
   meet: () => Promise<void>;

@@ -135,8 +135,8 @@ test('every call that the server can make to Stripe has its kill points', () => 
     url: null,
     browserUrl: null,
   });
-  // Reading a webhook asks nobody, and the account's movements are read by a command for the accountant, by no server.
-  // To whom a card was given is read after a failure alone, and a kill there changes nothing. Nobody is erased in a plan.
+  // readEvent calls nobody. listMovements and listPaidOut are used only by the accountant's command. customerOfCard is read only
+  // after a failure, and a kill there changes nothing. In no plan is anybody erased.
   const others = [
     ...['readEvent', 'listMovements', 'listPaidOut', 'customerOfCard'],
     ...['deleteCustomer', 'forgetNotes'],

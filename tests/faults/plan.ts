@@ -24,16 +24,17 @@ export interface Join {
   /** What another tab of the same person changes. */
   changes: 'donation' | 'membership' | 'email' | null;
   /**
-   * When the change happens: after a first look at Checkout; between the screen and Buy Now; while Buy Now is pressed; after the
-   * card was charged. `behind`: this tab's own change is still on its way to Stripe when the other tab changes the order again and
-   * pays. `left`: after an authentication that nobody finished. `hung`: this tab's change takes longer than anybody waits;
-   * `hungAfter`: its answer does. It is given up, another change hangs too, and the first ends before the order is changed again
-   * and paid.
+   * When another tab changes the order. `looking`: after a first look at Checkout. `before`: between that screen and Buy Now.
+   * `during`: while Buy Now is pressed. `after`: after the card was charged. `left`: after an authentication that nobody
+   * finished.
+   * `behind`: while this tab's own change is on its way to Stripe; the other tab then pays. `hung`: this tab's change of the
+   * intent takes longer than the timeout; `hungAfter`: its answer does. A second change hangs too, and the first ends before the
+   * order is changed again and paid.
    */
   changesWhen: 'looking' | 'behind' | 'before' | 'during' | 'after' | 'left' | 'hung' | 'hungAfter';
   /** The time between Buy Now and the card's confirmation (ms). */
   hesitatesMs: number;
-  /** `begun`: as the page does. `direct`: confirms with the client secret, without beginning the payment here. */
+  /** `begun`: as the page does. `direct`: confirms the card with the client secret, without beginning the payment first. */
   pays: 'begun' | 'direct';
   /** The cards that are tried, in order; the last one is repeated. */
   cards: readonly CardTry[];
@@ -42,22 +43,22 @@ export interface Join {
   /** When the browser is closed for good. */
   leaves: 'checkout' | 'begun' | 'paid' | null;
   /**
-   * What happens to the payment after the day: it is refunded in Stripe's dashboard, in whole or one item, possibly after staff
-   * asked for that here while Stripe did not answer; a refund comes back from the bank a day later; the bank makes an inquiry; a
-   * dispute stays open, or is won or lost a day later.
+   * What happens to the payment at the end of the day. A refund in Stripe's dashboard: of everything (a day later the bank may
+   * return it), or of one item (possibly after staff asked for it here while Stripe did not answer). At the bank: an inquiry, or
+   * a dispute that stays open, or is won or lost a day later.
    */
   aftermath: Aftermath | null;
   /** A person who left comes back a day later, with the old page still open. */
   comesBackNextDay: boolean;
   /** Two tabs press at the same time, at the two servers. */
   pressesTwice: boolean;
-  /** How the return page reports. `lie`: it says succeeded of an intent that is not paid. */
+  /** How the return page reports the payment. `lie`: it reports an unpaid intent as succeeded. */
   returns: 'once' | 'thrice' | 'atOnce' | 'lie';
   upgrade: 'take' | 'twice' | 'skip' | 'ignore' | 'declined';
   webhooks: 'deliver' | 'lost' | 'late' | 'doubled' | 'reordered' | 'forged';
   faults: readonly PlannedFault[];
   kill: Kill | null;
-  /** When a server's connections to the database are ended. */
+  /** When the server's database connections are ended. */
   breakOff: Kill | null;
   /** HubSpot has a contact with the email that is typed, without a status (`blank`) or with this status. */
   known: 'blank' | 'prospect' | 'former' | null;
@@ -96,7 +97,7 @@ export interface PlannedFault extends Pick<Fault, 'kind' | 'status' | 'times' | 
   operation: Operation;
 }
 
-/** A server is killed at a named point of a call for this join, or this many ms after Buy Now. */
+/** Kills a server at a named point of a call for this join, or this many ms after Buy Now. */
 export type Kill = { point: KillPoint } | { afterMs: number };
 
 export interface Plan {
@@ -107,7 +108,7 @@ export interface Plan {
   killsEverywhere: boolean;
   /** Joins of one unit run at the same time and meet before they pay. */
   units: readonly (readonly Join[])[];
-  /** Kills during the background work after the day, one after the other. */
+  /** Where servers are killed during the background work after the day, one kill after the other. */
   night: readonly KillPoint[];
 }
 
@@ -185,7 +186,7 @@ const faultKinds: readonly Pick<PlannedFault, 'kind' | 'status' | 'ms'>[] = [
   { kind: 'hang' },
   { kind: 'hang_after' },
   { kind: 'slow', ms: 400 },
-  // Slower than the server's timeout: the work is done after the server has given it up.
+  // Slower than the server's timeout: Stripe does the work after the server has given up.
   { kind: 'slow', ms: 1300 },
 ];
 
@@ -199,10 +200,10 @@ const breakPoints: readonly KillPoint[] = [
   'updateIntent:before',
 ];
 
-/** How often a call fails in a row. The client tries three times, so the higher numbers fail the call for good. */
+/** How many times in a row a call fails. The client tries three times, so from 3 on the call fails for good. */
 const timesOf = [1, 2, 3, 4];
 
-/** Points that the background work reaches, the first of them for certain. */
+/** Kill points that the background work reaches; the first is reached in every run. */
 const atNight: readonly KillPoint[] = [
   'listEvents:before',
   'listIntents:after',
@@ -346,7 +347,7 @@ function someJoin(dice: Random, decks: ReturnType<typeof decksOf>, name: string,
   };
 }
 
-/** What a join with hanging changes must be like: it pays at Checkout, and nothing else delays it. */
+/** What a join with hanging changes needs: it pays at Checkout, and nothing else delays it. */
 const hangs = {
   changes: 'donation',
   pays: 'begun',
@@ -356,7 +357,7 @@ const hangs = {
   processing: null,
 } as const satisfies Partial<Join>;
 
-/** Chooses `hung` joins, each alone in its unit, whose changes hang. */
+/** Chooses `hung` joins, each the only one of its unit, and makes their changes hang. */
 function dealHangs(dice: Random, units: Join[][], hung: number): void {
   const singles = units.filter(({ length }) => length === 1);
   const side = dice.deck(['hung', 'hungAfter'] as const);
@@ -370,7 +371,10 @@ export function isHung({ changes, changesWhen }: Join): boolean {
   return changes !== null && (changesWhen === 'hung' || changesWhen === 'hungAfter');
 }
 
-/** Assigns kills to joins that reach their point, one a join. Every point gets its turn; a fourth of the kills are at any time. */
+/**
+ * Assigns kills to joins, at most one to each. A fourth come at a random time, the others at the points in turn; their joins are
+ * changed so that they reach them.
+ */
 function dealKills(dice: Random, units: Join[][], kills: number): void {
   const ofPair = /^(refund|moneyBack)/;
   const nextPoint = dice.deck(killPoints.filter((point) => !/^list/.test(point)));
@@ -432,7 +436,7 @@ function comesBy(point: KillPoint): Partial<Join> {
   return { leaves: null, pays: 'begun' };
 }
 
-/** A short name for exactly this plan. */
+/** Returns a short hash that identifies the plan. */
 export function digestOf(plan: Plan): string {
   return createHash('sha256').update(JSON.stringify(plan)).digest('hex').slice(0, 12);
 }

@@ -2,7 +2,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { aboutOf, type Operation, operations } from './operations.ts';
 import type { Run } from './person.ts';
 
-/** Adds the planned faults of this join to the emulator, as far as the text that identifies their requests is known. */
+/**
+ * Adds those planned faults of this join to the emulator whose requests can be identified by now: with or without the intent's
+ * id.
+ */
 export async function plantFaults({ world, person }: Run, intentId: string | null): Promise<void> {
   for (const { operation, ...fault } of person.join.faults) {
     const { method, path, names } = operations[operation];
@@ -12,8 +15,8 @@ export async function plantFaults({ world, person }: Run, intentId: string | nul
 }
 
 /**
- * Kills a server, or ends a server's connections to the database, for one join: where the plan says, or when the join is over at
- * the latest.
+ * For one join, kills a server or ends a server's database connections: at the planned point, or at the latest when the join is
+ * over.
  */
 export class Strike {
   readonly #run: Run;
@@ -42,7 +45,7 @@ export class Strike {
     const isAboutIntent = operation === 'commit' || operations[operation].names === 'intent';
     if (isAboutIntent !== (intentId !== null)) return;
     this.#isAsked = true;
-    // Which of two payments is refunded, which intent is canceled, and whose commit it is, is not known in advance.
+    // It is not known in advance which payment is refunded, which intent is canceled, or for which join a commit is.
     const about = isAboutIntent && operation !== 'retrieveIntent' ? null : (intentId ?? person.uuid!);
     const { world } = this.#run;
     for (const server of world.servers) {

@@ -27,7 +27,7 @@ export interface Report {
   held: number;
   hung: number;
   breaks: number;
-  /** How often a server ended that nobody had killed. */
+  /** How often a server ended without being killed. */
   exits: number;
   differences: Difference[];
 }
@@ -131,7 +131,7 @@ export async function runPlan(plan: Plan, options: RunOptions = {}): Promise<Rep
     await world.pass(26);
     await world.settle();
     await doAsStaff(world, people);
-    // What Stripe reports of the night makes joins due again.
+    // Stripe's webhooks about the night make joins due at HubSpot again.
     await world.webhooks.idle();
     await world.tellHubspot();
     say(`  a day has passed, ${seconds(began)} s`);
@@ -206,13 +206,13 @@ function byPeople(people: readonly Person[]): Difference[] {
   });
 }
 
-/** Kills servers during their background work, which each begins when it starts. A day passes before each kill. */
+/** Kills servers during their background work, which a server begins when it starts. A day passes before each kill. */
 async function spendTheNight(world: World, points: readonly KillPoint[]): Promise<void> {
   for (const [index, point] of points.entries()) {
     const server = world.servers[index % 2]!;
     const id = -1 - index;
     server.arm({ id, point, about: null });
-    // The other server may have done the task, which only one server does at a time.
+    // The task runs on only one server at a time, perhaps on the other one.
     for (let tries = point.startsWith('list') ? 3 : 1; tries > 0 && server.isArmed(id); tries--) {
       await world.pass(25);
       await server.kill();
@@ -229,8 +229,8 @@ function killsOf({ servers }: World): (KillPoint | 'any')[] {
 }
 
 /**
- * Returns a function that makes each join's `meet`. Every join of a unit comes to it at least once; the first waits for the last,
- * but not forever.
+ * Returns a function that gives each join of a unit its `meet`. Every join calls it at least once; the first ones wait for the
+ * last, but not forever.
  */
 function meeting(size: number): () => () => Promise<void> {
   const all = Promise.withResolvers<void>();

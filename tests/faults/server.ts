@@ -10,8 +10,9 @@ import { wire } from '../../apps/server/wire.ts';
 import { type KillPoint, type ServerCall, serverCalls } from './operations.ts';
 
 /**
- * A server process that can be killed or held at a named point: the server of apps/server/main.ts, with its calls to Stripe and
- * its commits watched. `FAULTS` has the settings below; the runner arms and disarms further points by messages.
+ * The server of apps/server/main.ts, in a process that can be killed or held at named points: before and after its calls to
+ * Stripe and its commits. The environment variable `FAULTS` has these settings; the parent process changes the points by IPC
+ * messages.
  */
 export interface ServerSettings {
   /** How long the server waits for Stripe (ms). */
@@ -23,7 +24,7 @@ export interface ServerSettings {
   armed: Armed[];
 }
 
-/** An order to die or to wait at a point: in a call that has `about` in its arguments, or in any call when null. */
+/** Makes the server die or wait at a point: in a call that has `about` in its arguments, or, when `about` is null, in any call. */
 export interface Armed {
   id: number;
   point: KillPoint;
@@ -31,7 +32,7 @@ export interface Armed {
   does: 'die' | 'wait';
 }
 
-/** A message of the runner. */
+/** An IPC message from the parent process. */
 export interface Order {
   arm?: Armed;
   disarm?: number;
@@ -60,8 +61,8 @@ process.once('SIGTERM', () => void server.stop().then(() => process.exit(0)));
 process.once('disconnect', () => process.exit(0));
 
 /**
- * Kills this process with `kill -9` if the point is armed for that, so that nothing is finished or reported. If the point is armed
- * to wait, waits.
+ * Called at each point. Kills this process with SIGKILL if it is armed to die there, so that nothing is finished or reported;
+ * waits if it is armed to wait.
  */
 async function reach(point: KillPoint, text: string): Promise<void> {
   const hit = armed.find(
@@ -76,7 +77,7 @@ async function reach(point: KillPoint, text: string): Promise<void> {
   }
   appendFileSync(settings.killedFile, `${JSON.stringify(hit)}\n`);
   process.kill(process.pid, 'SIGKILL');
-  // The signal is on its way, and nothing more may run before it arrives.
+  // Nothing more may run until the signal arrives.
   for (;;);
 }
 

@@ -61,12 +61,12 @@ export class Server {
     return this.#deaths.promise;
   }
 
-  /** Makes the server die at this point, once. */
+  /** Makes the server die once when it reaches this point. */
   arm(armed: Omit<Armed, 'does'>): void {
     this.#arm({ ...armed, does: 'die' });
   }
 
-  /** Makes the server wait at this point, once, until the work is done. */
+  /** Makes the server wait once at this point, until `work` is done. */
   holdAt(armed: Omit<Armed, 'does'>, work: WhileWaiting): void {
     this.#waiting.set(armed.id, work);
     this.#arm({ ...armed, does: 'wait' });
@@ -88,7 +88,7 @@ export class Server {
     tell({ goOn: id });
   }
 
-  /** Whether its connections were ended between these moments (ms since 1970), or right before. */
+  /** Whether its connections were ended between these times (ms since 1970), or shortly before (BROKEN_MS). */
   wasBroken(from: number, to: number): boolean {
     return this.breaks.some((one) => one.from <= to && one.to + BROKEN_MS >= from);
   }
@@ -97,7 +97,7 @@ export class Server {
     return this.#armed.some((armed) => armed.id === id);
   }
 
-  /** Removes a point. Returns false when it was no longer armed, because the server has died at it. */
+  /** Removes a point. Returns false when it was no longer armed, because the server has already reached it. */
   disarm(id: number): boolean {
     if (!this.isArmed(id)) return false;
     this.#armed = this.#armed.filter((armed) => armed.id !== id);

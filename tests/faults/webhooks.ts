@@ -8,9 +8,9 @@ import { signature } from '../../emulators/stripe/webhooks.ts';
 import type { Join } from './plan.ts';
 import type { Server } from './servers.ts';
 
-/** The waits between tries (ms). Stripe goes on for three days, which is longer than a run. */
+/** The waits between retries (ms). Stripe retries for three days, which is longer than a run. */
 const WAITS = [250, 500, 1000, 2000, 4000];
-/** How long the events of a join are collected before they are delivered in another order (ms). */
+/** How long the events of a join are collected before they are delivered in reverse order (ms). */
 const COLLECT_MS = 1200;
 
 export interface WebhookCounts {
@@ -31,15 +31,14 @@ export interface Webhooks {
   complaints: string[];
   /** Resolves when no webhook is on its way. */
   idle(): Promise<void>;
-  /** Delivers the held webhooks hours later, with new signatures, as Stripe makes for every try. */
+  /** Delivers the late webhooks now, with new signatures, as Stripe makes for every retry. */
   flushLate(): Promise<void>;
   close(): Promise<void>;
 }
 
 export async function startWebhooks(options: {
-  /** Returns our servers. */
   to: () => readonly Pick<Server, 'url' | 'wasBroken'>[];
-  /** Returns the mode by a join's session. Webhooks without a mode are delivered. */
+  /** Returns how the plan treats the webhooks of a session; undefined: delivers them normally. */
   modeOf: (uuid: string) => Join['webhooks'] | undefined;
 }): Promise<Webhooks> {
   const counts: WebhookCounts = { delivered: 0, lost: 0, late: 0, doubled: 0, reordered: 0, forged: 0 };
@@ -55,7 +54,7 @@ export async function startWebhooks(options: {
     underWay.add(watched);
   };
 
-  /** Returns the status of the answer; 0 when there was no answer that means anything. */
+  /** Posts a payload and returns the answer's status; 0 when there was no complete answer. */
   async function post(payload: string, signed: string): Promise<number> {
     const servers = options.to();
     const server = servers[turn++ % servers.length]!;
@@ -87,7 +86,7 @@ export async function startWebhooks(options: {
     late.push(event);
   }
 
-  /** Sends webhooks of somebody who knows the address but not the secret. Each must be refused. */
+  /** Sends webhooks as somebody would who knows the address but not the secret. Each must be refused. */
   async function forge(made: Stripe.Event): Promise<void> {
     const intent = made.data.object as Stripe.PaymentIntent;
     const forged = JSON.stringify({

@@ -39,7 +39,7 @@ const TIMEOUT_MS = 1_500;
 const TOLD_MS = 30_000;
 const RESTART_MS = 20_000;
 
-/** Faults that letters meet, repeated throughout the run. */
+/** Faults of the mail server, set again throughout the run. */
 const MAIL_FAULTS: readonly MailFault[] = [
   { kind: 'status', at: 'rcpt', status: 451, skip: 1, times: 3 },
   { kind: 'cut', at: 'data', skip: 2, times: 3 },
@@ -53,7 +53,7 @@ export const SCHOOL_CODE = 'FAULTSCHOOL';
 /** The invite code and the HubSpot id of the run's contacts. */
 export const codeOf = (contact: number) => `FAULT${contact}`;
 export const contactIdOf = (contact: number) => String(900_000 + contact);
-/** The email that a joiner types; `change` makes the corrected one. */
+/** The email that a joiner types; `change`: suffix of the corrected one. */
 export const emailOf = (name: string, change = '') => `joiner.${name}${change}@example.com`.toLowerCase();
 
 export interface WorldOptions {
@@ -83,11 +83,11 @@ export interface World {
     kind: 'charges' | 'refunds' | 'payment_intents' | 'disputes' | 'balance_transactions',
   ): Promise<T[]>;
   requests(): Promise<LedgerEntry[]>;
-  /** Returns all contacts at HubSpot, read page by page. */
+  /** Returns all contacts in HubSpot, read page by page. */
   contacts(): Promise<{ id: string; email: string | null; status: string | null }[]>;
   /** Writes a contact's status in HubSpot, as staff do. */
   setStatus(contactId: string, status: string): Promise<void>;
-  /** Sends HubSpot what it has not been told, until nothing is left. */
+  /** Tells HubSpot about every join that is due, until none is left. */
   tellHubspot(): Promise<void>;
   /** Sends every letter that is due, however often it failed before. Returns all letters that arrived. */
   sendLetters(): Promise<KeptLetter[]>;
@@ -106,7 +106,7 @@ export interface World {
   hold(intentId: string, hold: boolean): Promise<void>;
   /** Makes the issuer refuse a saved card from now on. */
   refuseCard(paymentMethod: string): Promise<void>;
-  /** Moves one join's Buy Now back by these seconds. */
+  /** Moves the time of one join's Buy Now back by these seconds. */
   wait(uuid: string, seconds: number): Promise<void>;
   /** Lets time pass for everybody, also at Stripe. */
   pass(hours: number): Promise<void>;
@@ -158,13 +158,13 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     stops.push(() => wired.database.destroy());
     await invite(wired, folder, options.contacts);
     const database = new pg.Pool({ connectionString: tested.url, max: 4 });
-    /** Skips rows that another transaction has locked: it may wait for another of these rows, which would be a deadlock. */
+    /** Makes rows due. Skips rows that another transaction has locked, since waiting for them could end in a deadlock. */
     const makeDue = (table: string, key: string, column: string, due: string) =>
       database.query(
         `update ${table} set ${column} = now() where ${key} in (select ${key} from ${table} where ${due} for update skip locked)`,
       );
     database.on('error', () => {});
-    // A connection may be cut off while it is in use, or while the pool closes it.
+    // A connection may break while it is in use, or while the pool closes it.
     database.on('connect', (client) => client.on('error', () => {}));
     stops.push(() => database.end());
 
@@ -189,7 +189,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     const second = await startServer(1);
     stops.push(() => second.stop());
     const servers = [first, second] as const;
-    // Both servers may be armed for the same point, but only one may reach it.
+    // A point may be armed in both servers, but only one may act on it.
     first.reached = (id) => void second.disarm(id);
     second.reached = (id) => void first.disarm(id);
     listening = servers;
@@ -199,7 +199,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
         const signal = AbortSignal.timeout(5_000);
         const answer = await requestStripe<T>(stripeUrl, method, path, form, signal).catch(() => undefined);
         if (answer && answer.status < 300) return answer.body;
-        // A fault that was meant for the server hit this call.
+        // A fault that was meant for the server may have hit this call: retry.
         if (tries === 5 || (answer && answer.status < 500 && answer.status !== 409))
           throw new Error(`${method} ${path}: ${JSON.stringify(answer?.body)}`);
       }
@@ -242,7 +242,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
         const due = 'sent_at is null and refusal is null and withdrawn_at is null and due_at <= now()';
         const deadline = Date.now() + TOLD_MS;
         for (let round = 0; Date.now() < deadline; round++) {
-          // A process that took a letter and was killed keeps it for a while.
+          // A letter that a killed process had taken stays reserved for a while.
           if (round % 20 === 0) await makeDue('letter', 'id', 'next_try_at', due);
           while (await sendDue(wired.deps, config.mail!));
           const { rowCount } = await database.query(`select from letter where ${due} limit 1`);
@@ -353,7 +353,7 @@ function invitedContacts(contacts: number): SeedContact[] {
   }));
 }
 
-/** Makes the contacts whose email a person types without being proven to be the contact. */
+/** Makes the contacts whose email a joiner types without proving to be the contact. */
 function knownContacts(known: NonNullable<WorldOptions['known']>): SeedContact[] {
   return known.map(({ email, status }, index) => ({
     id: String(800_000 + index),

@@ -52,20 +52,20 @@ export function startTestPostgres(dataDir: string): Promise<RunningPostgres> {
 }
 
 /**
- * Copies the files of an empty PostgreSQL into a data folder that has none. `npm test` names such files in TEST_POSTGRES_FILES;
- * copying them takes a tenth of the time of a first start.
+ * Copies the files of an empty PostgreSQL cluster into a data folder that has none. `npm test` names such files in
+ * TEST_POSTGRES_FILES; copying them takes a tenth of the time of creating a cluster.
  */
 export function placeCluster(dataDir: string, files = process.env.TEST_POSTGRES_FILES): void {
   const cluster = join(dataDir, 'postgres');
   if (!files || existsSync(cluster)) return;
   cpSync(files, cluster, { recursive: true });
   chmodSync(cluster, 0o700);
-  // Port 0: the copy must not use the original's port.
+  // Port 0: the copy chooses a free one.
   const connection = join(cluster, 'connection.json');
   writeFileSync(connection, JSON.stringify({ ...JSON.parse(readFileSync(connection, 'utf8')), port: 0 }));
 }
 
-/** Returns one folder for each checkout and user, which nobody else may enter. */
+/** Returns a folder for this checkout and user, which nobody else may enter. */
 function byHandFolder(): string {
   const checkout = resolve(import.meta.dirname, '../..');
   const key = createHash('sha256').update(checkout).digest('hex').slice(0, 12);
@@ -77,7 +77,7 @@ function byHandFolder(): string {
   return folder;
 }
 
-/** Returns the name of a migrated database to copy from, made once for each set of migration files. */
+/** Returns the name of a migrated template database. It is created once for each set of migration files. */
 async function template(admin: pg.Client, serverUrl: string): Promise<string> {
   const files = await readMigrations();
   const hash = createHash('sha256').update(files.map((file) => `${file.name} ${file.checksum}`).join('\n'));
@@ -87,7 +87,7 @@ async function template(admin: pg.Client, serverUrl: string): Promise<string> {
     const { rows } = await admin.query<{ datname: string }>('select datname from pg_database');
     const existing = rows.map((row) => row.datname);
     if (existing.includes(name)) return name;
-    // Whoever makes the template also removes what killed tests and older migrations left.
+    // The process that makes the template also removes databases that killed tests and older migrations left.
     for (const left of existing) {
       const maker = /^test_(\d+)_/.exec(left)?.[1];
       if (
@@ -111,8 +111,8 @@ async function template(admin: pg.Client, serverUrl: string): Promise<string> {
 }
 
 /**
- * Copies a database. A connection that has just ended may count for some milliseconds more, during which PostgreSQL refuses the
- * copy, so it is retried.
+ * Copies a database. PostgreSQL refuses to copy a database that is in use, and counts a closed connection for some milliseconds
+ * more, so this is retried.
  */
 async function createFrom(admin: pg.Client, name: string, source: string): Promise<void> {
   const deadline = Date.now() + 5000;

@@ -38,7 +38,7 @@ export function pdf({
     return `${text}trailer\n<< /Size ${objects.length + 1} /Root 1 0 R ${trailer}>>\nstartxref\n${xref}\n%%EOF\n`;
   };
   let padding = '';
-  // The offsets become longer with the padding, so the padding's length is found in a few rounds.
+  // A longer padding can make the offsets longer, so its length is found in a few rounds.
   for (let missing = size - build('').length; missing > 1; missing = size - build(padding).length)
     padding = `%${'.'.repeat(Math.max(0, padding.length + missing - 2))}\n`;
   return Buffer.from(build(padding), 'latin1');
@@ -181,7 +181,7 @@ export interface Part {
   name: string;
   data: Buffer | string;
   isStored?: boolean;
-  /** Values that the archive states falsely. */
+  /** Fields whose values in the archive are false. */
   says?: { size?: number; flags?: number; offset?: number };
 }
 
@@ -220,7 +220,7 @@ export function zip(parts: readonly Part[], comment: Buffer = Buffer.alloc(0)): 
 
 const XML = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
 
-/** Makes the list of a Word document's parts. `elements` say which part has its text. */
+/** Makes `[Content_Types].xml` of a Word document. `elements` say which part has its text. */
 export function contentTypes(elements: string): string {
   return `${XML}<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>${elements}</Types>`;
 }
@@ -239,7 +239,7 @@ export const docxParts: readonly Part[] = [
 ];
 export const docx = () => zip(docxParts);
 
-/** Makes letters that hardly compress, the same at each call. */
+/** Makes text that hardly compresses, the same at each call. */
 export function randomText(bytes: number): string {
   const key = Buffer.alloc(16, 'key');
   const random = createCipheriv('aes-128-ctr', key, key).update(Buffer.alloc(Math.ceil((bytes * 3) / 4)));
@@ -261,7 +261,7 @@ function uint32be(value: number): Buffer {
   return buffer;
 }
 
-/** Makes a PDF of `bytes` bytes that is too large for memory. Between start and end belong `padding` bytes of any character. */
+/** Makes a PDF of `bytes` bytes that is too large for memory: `padding` bytes of any character belong between `start` and `end`. */
 export function largePdf(bytes: number): { start: string; padding: number; end: string } {
   const start =
     '%PDF-1.7\n1 0 obj\n<< /Type /Catalog /Pages 2 0 R >>\nendobj\n2 0 obj\n<< /Type /Pages /Kids [] /Count 0 >>\nendobj\n%';
@@ -275,7 +275,7 @@ export function largePdf(bytes: number): { start: string; padding: number; end: 
 
 /** Makes documents that are expensive to inspect. Each is refused, most of them only after all the work that they can cause. */
 export function hostileDocuments(): { name: string; content: Buffer }[] {
-  // Unpacked it is larger than it states. With the noise it stays just within a hundred times the file's size.
+  // Unpacked, the bomb is larger than it states. The noise keeps the whole just within a hundred times the file's size.
   const bomb = { name: 'word/media/a.bmp', data: Buffer.alloc(100_000_000), says: { size: 99_000_000 } };
   const noise = { name: 'word/media/b.bmp', data: randomText(1_500_000) };
   const broken = { name: 'z', data: 'x', says: { size: 2 } };

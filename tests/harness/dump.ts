@@ -26,7 +26,7 @@ export async function dump({ deps }: Pick<TestServer, 'deps'>): Promise<() => Pr
   for (const table of tables) await run(`create table dump.${table} as table public.${table}`);
   return () =>
     deps.database.transaction().execute(async (trx) => {
-      // Triggers are off: the rows that they wrote are in the dump.
+      // Triggers are off: the rows that they would write are in the dump.
       await sql`set local session_replication_role = replica`.execute(trx);
       await sql.raw(`truncate ${tables.join(', ')} cascade`).execute(trx);
       for (const table of tables) {

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 
-/** How many rows are written at a time: large enough to be fast, small enough to report progress. */
+/** How many joins are written at a time: enough to be fast, few enough to report progress. */
 const PART = 100_000;
 
 /**

@@ -6,7 +6,7 @@ import { freePort } from '../../tools/local/ports.ts';
 import type { Program, Scope } from './scope.ts';
 import { settingsFor } from './standIns.ts';
 
-/** Everything around a server: a migrated database, and the providers' stand-ins, each in its own process. */
+/** What a server needs around it: a migrated database, and the providers' stand-ins, each in its own process. */
 export interface Surroundings {
   /** Holds the documents, the stand-ins' state and the server's log. */
   folder: string;
@@ -15,7 +15,7 @@ export interface Surroundings {
   stripe: { url: string; pid: number };
   hubspot: { url: string; pid: number };
   mail: { url: string; smtpUrl: string; pid: number };
-  /** The settings with which any process uses these surroundings. */
+  /** The environment variables with which a process uses this database and these stand-ins. */
   env: Record<string, string>;
 }
 
@@ -31,7 +31,7 @@ interface Options {
   folder: string;
   /** The contacts that HubSpot knows; the demo's contacts when absent. */
   contacts?: readonly SeedContact[];
-  /** Further settings of the server, besides those that name its surroundings. */
+  /** Further settings of the server. */
   settings?: Record<string, string>;
 }
 
@@ -71,7 +71,8 @@ export async function startSurroundings(
 }
 
 /**
- * Starts the built server, or another program with the same first message, in its surroundings. Its log goes into their folder.
+ * Starts the built server, or another program with the same first IPC message. Its standard output goes into the folder's
+ * server.log.
  */
 export function startServer(
   scope: Scope,

@@ -13,7 +13,7 @@ export interface Interruptible {
   arranged: TestServer;
   /** Returns the process id of PostgreSQL. */
   pid(): number;
-  /** Ends PostgreSQL: `SIGINT` like a restart, `SIGQUIT` like a crash. */
+  /** Ends PostgreSQL: `SIGINT` as in a restart, `SIGQUIT` as in a crash. */
   end(signal: 'SIGINT' | 'SIGQUIT'): Promise<void>;
   begin(): Promise<void>;
   /** Runs a statement on its own connection. */
@@ -21,10 +21,10 @@ export interface Interruptible {
   close(): Promise<void>;
 }
 
-/** The part of a statement that selects the connections of all other clients. */
+/** The end of a statement: selects the connections of all other clients to this database. */
 export const otherConnections = `from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`;
 
-/** `durable`: what is committed survives a crash. Other tests run without that. */
+/** `durable`: committed transactions survive a crash of PostgreSQL; off for speed. */
 export async function startInterruptible({ durable = false } = {}): Promise<Interruptible> {
   const folder = mkdtempSync(join(tmpdir(), 'induct-interrupted-'));
   placeCluster(folder);

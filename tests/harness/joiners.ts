@@ -18,9 +18,9 @@ export interface Failure {
 export interface Joiners {
   /** The failures since the list was last emptied. */
   failures: Failure[];
-  /** The payment intents of the people who were told that they are members. */
+  /** The payment intents of the people whose page said that they are members. */
   readonly joined: string[];
-  /** The statuses, other than succeeded, that people saw on coming back from their payment. */
+  /** The statuses other than succeeded that people saw when they came back from their payment. */
   readonly undecided: string[];
   /** Rejects when a person cannot go on. */
   readonly broken: Promise<never>;
@@ -48,7 +48,7 @@ export function startJoiners(
         lastName: `Rivera ${number}`,
         personalEmail: `joiner.${lane}.${number}@example.com`,
       });
-      // Repeats the report as the page does while its payment is processing. Within a second the server answers from its own rows.
+      // Reports again while the payment is processing, as the page does. Within a second the server answers from its own rows.
       const report = () => reportPayment(client, uuid, { id: intentId, clientSecret });
       while ((await report()).data.status !== 'succeeded')
         await pause(AGAIN_MS, undefined, { signal: left.signal });

@@ -5,7 +5,7 @@ import type { Database } from '../../apps/server/platform/database/client.ts';
 import type { TestServer } from './testServer.ts';
 import { until } from './until.ts';
 
-/** A process may have to start before its statement waits, so this is long. */
+/** Long, since a process may have to start before its statement waits (ms). */
 const MOST_MS = 60_000;
 
 /** Opens a connection in a transaction that lasts until the test ends. What it locks is locked for the server. */

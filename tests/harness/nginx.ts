@@ -11,7 +11,7 @@ export const nginxProgram = findProgram('nginx', '/usr/sbin/nginx');
 
 const operations = join(import.meta.dirname, '../../docs/operations.md');
 
-/** Starts the proxy that docs/operations.md gives as an example, without its certificate, before two servers on these ports. */
+/** Starts nginx with the example of docs/operations.md, without its certificate, as a proxy for two servers on these ports. */
 export async function startNginx(servers: readonly [number, number]) {
   const folder = mkdtempSync(join(tmpdir(), 'induct-nginx-'));
   const port = (await freePort())!;
@@ -39,9 +39,9 @@ export async function startNginx(servers: readonly [number, number]) {
   await until(async () => (await fetch(`${url}/healthz`).catch(() => null))?.ok === true, 20_000);
   return {
     url,
-    /** Returns its error log so far. */
+    /** Returns nginx's error log so far. */
     log: () => readFileSync(join(folder, 'error.log'), 'utf8'),
-    /** Returns its access log so far: empty when the example turns it off. */
+    /** Returns nginx's access log so far: empty when the example turns it off. */
     accessLog: () => readFileSync(join(folder, 'access.log'), 'utf8'),
     async close() {
       nginx.kill('SIGTERM');

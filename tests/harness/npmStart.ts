@@ -25,7 +25,7 @@ after(() => {
   for (const pid of pidsSoFar.filter((each) => !hasEnded(each))) process.kill(pid, 'SIGKILL');
 });
 
-/** In which checkout and under which account a command runs; by default this checkout and our own account. */
+/** The checkout and the account in which a command runs; by default this checkout and our own account. */
 export interface Whereabouts {
   cwd?: string;
   uid?: number;
@@ -61,7 +61,7 @@ export function npmRun(
 export interface NpmStart extends Command {
   url: string;
   local: LocalFile;
-  /** The process ids by what each process is. */
+  /** The process ids, by the role of each process. */
   pids: Record<'npm' | 'bootstrap' | 'start' | 'emulators' | 'server' | 'postgres', number>;
   /** Sends SIGINT to the whole group, as a terminal does. Resolves with the exit code. */
   pressCtrlC(): Promise<number>;
@@ -111,7 +111,7 @@ export async function npmStart(settings: Settings, whereabouts: Whereabouts = {}
   };
 }
 
-/** Runs `npm start` with its own data and without limits. `end` stops it and removes everything. */
+/** Runs `npm start` with its own data and without limits. `end` stops it and removes its data. */
 export async function npmStartApart(
   settings: Record<string, string> = {},
 ): Promise<NpmStart & { folder: string; settings: Settings; end(): Promise<void> }> {
@@ -128,7 +128,7 @@ export async function npmStartApart(
   }
 }
 
-/** Whether the process has ended, even if its parent has not collected it. */
+/** Whether the process has ended, even if it is still a zombie. */
 export function hasEnded(pid: number): boolean {
   return !isRunning(pid) || isZombie(pid);
 }

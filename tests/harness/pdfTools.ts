@@ -65,7 +65,7 @@ export function fontsOf(pdf: Uint8Array): { name: string; isEmbedded: boolean; i
     });
 }
 
-/** Throws what qpdf finds wrong with a PDF's structure. */
+/** Throws with what qpdf finds wrong in a PDF's structure. */
 export function checkStructure(pdf: Uint8Array): void {
   withFile(pdf, (path) => execFileSync('qpdf', ['--check', path], { stdio: 'pipe' }));
 }

@@ -7,8 +7,8 @@ const git = (...args: string[]) =>
   execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
 
 /**
- * Returns the commit right before package.json's version was last raised: the version that runs beside this one while this one is
- * deployed. Null where git does not have it: no repository, a shallow clone, or only one version in the history.
+ * Returns the commit right before package.json's version was last raised: the version that still runs while this one is deployed.
+ * Null where git does not have it: no repository, a shallow clone, or only one version in the history.
  */
 export function previousVersion(): { commit: string; version: string } | null {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));

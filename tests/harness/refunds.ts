@@ -65,7 +65,7 @@ export const refundsOf = ({ deps }: TestServer, intentId: string) =>
     .orderBy('created_at')
     .execute();
 
-/** Lets the bank return the last refund of a payment, and tells our server. */
+/** Lets the bank return the last refund of a payment, and tells our server by webhook. */
 export async function failRefund(server: TestServer, intentId: string): Promise<void> {
   const { body } = await server.stripe('GET', `/v1/refunds?payment_intent=${intentId}`);
   const [last] = (body as unknown as { data: { id: string }[] }).data;

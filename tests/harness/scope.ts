@@ -5,11 +5,11 @@ import { type Child, startChild } from '../../tools/local/child.ts';
 /** A running program. */
 export interface Program<Ready> extends Child {
   process: ChildProcess;
-  /** The program's first message. */
+  /** The program's first IPC message. */
   ready: Ready;
 }
 
-/** Holds everything that was started and must be stopped in any case: at the end, after a failure, or on Ctrl-C. */
+/** Stops everything that was started through it: at the end, after a failure, or on Ctrl-C. */
 export class Scope {
   /** Aborts when everything is to stop. */
   readonly signal: AbortSignal;
@@ -38,8 +38,8 @@ export class Scope {
   }
 
   /**
-   * Starts a TypeScript program of ours; resolves with its first message. Its output goes to the file `log`, or to the terminal.
-   * Its environment is only PATH, HOME and `env`.
+   * Starts a TypeScript program of ours; resolves with its first IPC message. Its output goes to the file `log`, or to the
+   * terminal. Its environment variables are PATH, HOME and `env` only.
    */
   async start<Ready>(
     file: string,

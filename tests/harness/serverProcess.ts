@@ -63,7 +63,9 @@ export function runOperator(
   });
 }
 
-/** Starts the server in its own process, on what a test server uses. `program` is another version's main.ts. */
+/**
+ * Starts the server in its own process, with the database and stand-ins of a test server. `program` is another version's main.ts.
+ */
 export async function startServerProcess(test: TestServer, program = main): Promise<ServerProcess> {
   const { listening, ...server } = launchServerProcess(test, program);
   return { ...server, url: await listening };

@@ -9,6 +9,7 @@ import { startStripeEmulator } from '../../emulators/stripe/server.ts';
  * `standIn.ts mail FOLDER`. CONTACTS is a JSON file of the contacts that it knows (default: the demo's). Once it listens, it sends
  * its parent the message `{ url }`; the mail server sends `{ url, smtpUrl }`.
  */
+
 const [provider, dataDir, argument] = process.argv.slice(2) as [string, string, string | undefined];
 const options = { host: '127.0.0.1', port: 0, dataDir };
 

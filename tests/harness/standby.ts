@@ -6,7 +6,7 @@ import { type RunningPostgres, startPostgres } from '../../tools/local/postgres.
 import { placeCluster } from './database.ts';
 import { until } from './until.ts';
 
-/** Two PostgreSQLs. The second is a hot standby that has each commit of the first before it is acknowledged. */
+/** Two PostgreSQL servers. The second is a hot standby that has each commit of the first before it is acknowledged. */
 export interface Pair {
   primary: RunningPostgres;
   standby: RunningPostgres;
@@ -28,7 +28,7 @@ export async function startPair(): Promise<Pair> {
   const start = (dataDir: string, more = {}) =>
     startPostgres({ dataDir, durable: false, settings: { ...settings, ...more } });
   placeCluster(first);
-  // Copied while the first is stopped, so no base backup is needed; the packages do not contain the program for that.
+  // The files are copied while the first server is stopped, since the packages lack pg_basebackup.
   await (await start(first)).stop();
   placeCluster(second, join(first, 'postgres'));
   writeFileSync(join(second, 'postgres/standby.signal'), '');
@@ -61,11 +61,11 @@ export async function startPair(): Promise<Pair> {
       await ask(standby, 'alter system reset synchronous_standby_names');
     },
     async revive() {
-      // No standby copies from it any more.
+      // Without a synchronous standby, since none follows it any more.
       primary = await start(first, { synchronous_standby_names: '' });
     },
     async close() {
-      // The standby first: a server that is asked to stop waits for the standbys that copy from it.
+      // The standby first: a primary that stops waits for its standbys.
       await standby.stop();
       await primary.stop();
       rmSync(folder, { recursive: true, force: true });
@@ -73,7 +73,7 @@ export async function startPair(): Promise<Pair> {
   };
 }
 
-/** Returns the URL of a database at several hosts, in libpq's form. */
+/** Returns the URL of a database on several hosts, in libpq's form. */
 export function atSeveral(database: string, ...hosts: readonly { url: string }[]): string {
   const { username, password } = new URL(hosts[0]!.url);
   const all = hosts.map(({ url }) => new URL(url).host).join(',');

@@ -35,8 +35,8 @@ export async function startJoin(client: Client, code = 'HONOR101'): Promise<stri
 }
 
 /**
- * Makes a join with an open order: its details are submitted and a membership is chosen. By default by a school's code, so that
- * tests share no contact. If the same `person` pays twice, staff get a notice.
+ * Makes a join with an open order: its details are submitted and a membership is chosen. By default it starts with a school's
+ * code, so that tests share no contact. If the same `person` pays twice, staff get a notice.
  */
 export async function orderingJoin(
   client: Client,
@@ -49,7 +49,7 @@ export async function orderingJoin(
   return uuid;
 }
 
-/** Opens the intent for the order as it is now. */
+/** Opens the intent for the current order. */
 export async function openIntent(
   client: Client,
   uuid: string,

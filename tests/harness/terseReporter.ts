@@ -3,8 +3,8 @@ import type { TestEvent } from 'node:test/reporters';
 import { inspect } from 'node:util';
 
 /**
- * For `node --test`: prints a line for each file that passes, each skipped test with its reason, every failure in full, and the
- * output of the tests.
+ * A reporter for `node --test`: prints a line for each file that passes, each skipped test with its reason, every failure in
+ * full, and the output of the tests.
  */
 export default async function* terse(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   const failures: string[] = [];
@@ -13,7 +13,7 @@ export default async function* terse(events: AsyncIterable<TestEvent>): AsyncGen
     else if (type === 'test:pass' && typeof data.skip === 'string')
       yield `– skipped: ${data.name}: ${data.skip}\n`;
     else if (type === 'test:fail') {
-      // A file fails when its tests fail; those say more, so the file is left out.
+      // A file fails when its tests fail. They are reported themselves; the file is left out.
       const error = data.details.error as Error & { failureType?: string };
       if (error.failureType === 'subtestsFailed') continue;
       const where = data.file ? `${relative(process.cwd(), data.file)}:${data.line ?? 0}` : '';

@@ -57,7 +57,7 @@ export interface TestServer {
   mailUrl: string;
   /** Returns a new browser. */
   client(): Client;
-  /** Adds a fault that our calls meet; `null` removes all faults (emulators/README.md). */
+  /** Adds a fault that requests of our server meet; `null` removes all faults (emulators/README.md). */
   stripeFault(fault: object | null): Promise<unknown>;
   hubspotFault(fault: object | null): Promise<unknown>;
   mailFault(fault: MailFault | null): Promise<unknown>;
@@ -75,9 +75,9 @@ export interface TestServer {
 }
 
 /**
- * Starts the real server on a real database, with the providers emulated. `env` adds settings; limits are off unless it turns them
- * on. `stripeClock` is Stripe's clock in ms. `hubspotLimits: 'off'` turns HubSpot's rate limits off. `searchLagMs` is how long
- * HubSpot's search does not know a write. `postgresUrl` is the test's own PostgreSQL, which it may interrupt.
+ * Starts the real server on a real database, with the providers emulated. `env` adds settings; limits are off unless it turns
+ * them on. `stripeClock` is Stripe's clock in ms. `hubspotLimits: 'off'` turns HubSpot's rate limits off. `searchLagMs`: how long
+ * HubSpot's search does not find a write. `postgresUrl`: a PostgreSQL of the test's own, which it may interrupt.
  */
 export async function startTestServer(
   env: Record<string, string> = {},

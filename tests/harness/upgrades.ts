@@ -4,11 +4,11 @@ import { membershipsOf } from './rows.ts';
 import { openIntent, payByCard } from './steps.ts';
 import type { Client, TestServer } from './testServer.ts';
 
-/** Calls what Upgrade Now calls. With `charge: false`, asks for the form of another card. */
+/** Makes the call of Upgrade Now. With `charge: false`, asks for the form of another card. */
 export const charge = (client: Client, uuid: string, paymentIntent: string, more: object = {}) =>
   client.call('createUpgradeCharge', { params: { uuid }, body: { paymentIntent, ...more } });
 export const idOf = (clientSecret: string | undefined) => clientSecret!.split('_secret_')[0]!;
-/** The payments of a join's upgrade. */
+/** Returns the payments of a join's upgrade. */
 export const chargesOf = async (server: TestServer, uuid: string) =>
   await server.deps.database
     .selectFrom('payment')
@@ -17,7 +17,7 @@ export const chargesOf = async (server: TestServer, uuid: string) =>
     .where('kind', '=', 'upgrade')
     .execute();
 
-/** Lets something happen, for one test, right before the server asks Stripe. */
+/** During one test, runs `happens` right before the server makes this call to Stripe. */
 export function beforeStripe(
   server: TestServer,
   t: TestContext,
@@ -35,7 +35,7 @@ export function beforeStripe(
   t.after(() => Object.assign(payments, { [before]: asks }));
 }
 
-/** Returns a function that waits until `count` callers have called it. */
+/** Returns a function whose promises resolve when it has been called `count` times. */
 export function gathering(count: number): () => Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   let come = 0;

@@ -51,7 +51,7 @@ export async function uploadsTo(server: TestServer) {
       };
       return { ...body, status: response.status };
     },
-    /** Checks that an attempt leaves neither files nor rows. */
+    /** Runs `attempt` and checks that it leaves neither files nor rows. */
     async leavesNothing<T>(attempt: () => Promise<T>): Promise<T> {
       const [files, documents] = [stored(), (await rows()).length];
       const answer = await attempt();

@@ -22,8 +22,8 @@ export function memoryOf(pid: number, what: 'now' | 'peak'): number {
 }
 
 /**
- * Starts to measure what programs other than this process and its descendants use. The returned function gives it in cores, on
- * average so far.
+ * Starts to measure the CPU time of all other programs, without this process and its descendants. The returned function gives
+ * their average use so far, in cores.
  */
 export function watchOthers(): () => number {
   const used = () => machineBusySeconds() - cpuSecondsOf(process.pid);

@@ -12,11 +12,11 @@ import { listContacts } from './providers.ts';
 import { runCommand } from './runCommand.ts';
 import { type Client, startTestServer, type TestServer } from './testServer.ts';
 
-/** The emails by which one or two people are known. */
+/** The email addresses of the one or two people. */
 export const EMAILS = ['walker@walk.example.com', 'other@walk.example.com'] as const;
-/** What HubSpot knows before a walk of the person who is invited at an email. */
+/** The status in HubSpot, before a walk, of the contact that is invited with an email; `nobody`: there is no contact. */
 export const invitations = ['nobody', '', 'prospect', 'former'] as const;
-/** Whatever is done may make something else due, such as a refund its event. */
+/** Several rounds, since one may make something else due, such as a refund's event. */
 const ROUNDS_UNTIL_QUIET = 3;
 
 export interface Join {
@@ -28,7 +28,7 @@ export interface Join {
   intent?: { id: string; clientSecret: string };
 }
 
-/** The numbers by which a step decides what it does, one for each decision. */
+/** Random numbers that decide what a step does: one for each decision. */
 export class Choices {
   readonly #numbers: number[];
 
@@ -42,7 +42,7 @@ export class Choices {
     return list[this.#next() % list.length];
   }
 
-  /** Returns true in so many of ten cases. */
+  /** Returns true in `tenths` of ten cases. */
   inTenths(tenths: number): boolean {
     return this.#next() % 10 >= 10 - tenths;
   }
@@ -52,12 +52,12 @@ export class Choices {
   }
 }
 
-/** A server of its own, and the people around it: one or two, who share emails, contacts, browsers and invitations. */
+/** A server, and the one or two people who use it: they share emails, contacts, browsers and invitations. */
 export class Walk {
   readonly joins: Join[] = [];
   /** The contacts that were invited, each with its code. */
   readonly invited: { code: string; email: string }[] = [];
-  /** What happened, for whoever reads why a walk failed. */
+  /** What happened so far, to explain a failed walk. */
   readonly story: string[] = [];
   readonly server: TestServer;
   readonly browsers: readonly Client[];
@@ -140,7 +140,7 @@ export class Walk {
     await sweepPayments(work);
   }
 
-  /** Ends all faults, and does everything that is due. */
+  /** Removes all faults, and does everything that is due. */
   async becomeQuiet(): Promise<void> {
     const { server } = this;
     await server.stripeFault(null);
@@ -156,7 +156,7 @@ export class Walk {
     }
   }
 
-  /** Returns a browser that tells of its calls. Whatever happens around the server, it must not answer 500. */
+  /** Returns a browser that records its calls. Whatever faults there are, the server must not answer 500. */
   #browser(): Client {
     const client = this.server.client();
     return {

@@ -23,7 +23,10 @@ const hubspotFaults: [object, ...object[]] = [
   { kind: 'cut_after' },
 ];
 
-/** What can happen in a walk, each with how often it does among the others. A step that nothing allows yet does nothing. */
+/**
+ * The steps of a walk, each with its weight: how often it is chosen relative to the others. A step that is not possible yet does
+ * nothing.
+ */
 export const steps = {
   'join by a school': [6, joinBySchool],
   'nominate oneself': [2, nominate],
@@ -51,12 +54,12 @@ export const steps = {
 
 export type StepName = keyof typeof steps;
 
-/** The names of all steps, each as often as it is to happen. */
+/** The names of all steps, each as often as its weight. */
 export const stepNames = (Object.keys(steps) as StepName[]).flatMap((name) =>
   Array<StepName>(steps[name][0]).fill(name),
 );
 
-/** Steps that may happen at the same moment as any other. */
+/** Steps that may run concurrently with any other step. */
 export const besides = [
   'buy the upgrade',
   'the server works in the background',

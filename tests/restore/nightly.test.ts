@@ -13,10 +13,10 @@ const root = resolve(import.meta.dirname, '../..');
 const unit = readFileSync(join(root, 'ops/induct-backup.service'), 'utf8');
 const DAY_MS = 86_400_000;
 
-/** The command of a line of the unit, for a shell and with another folder for `/backups`. */
+/** Returns a command of the systemd unit as a shell command, with another folder in place of `/backups`. */
 function commandOf(name: string, backups: string): string {
   const [, command] = new RegExp(`^${name}=(.*)$`, 'm').exec(unit)!;
-  // A unit file doubles its percent signs.
+  // In a unit file a percent sign is doubled.
   return command!.replaceAll('%%', '%').replaceAll('/backups', backups);
 }
 

@@ -16,12 +16,11 @@ import { browser, type Client, startTestServer } from '../harness/testServer.ts'
 import { until } from '../harness/until.ts';
 import { postPdf } from '../harness/uploads.ts';
 
-/** Joins before the backup; as many go on while it is made, and as many come after it. */
+/** How many joins are made before the backup, and how many after it. */
 const JOINS = process.env.TEST_LENGTH === 'long' ? 100 : 5;
-/** Bytes of a document. */
+/** The size of a document (bytes). */
 const SIZE = process.env.TEST_LENGTH === 'long' ? 2_000_000 : 50_000;
 
-/** An intent at Stripe that was paid, whatever we know of it. */
 interface Intent {
   id: string;
   status: string;
@@ -32,21 +31,21 @@ test('after a total loss a backup brings back every paid member, every document,
   skip,
 }, async (t) => {
   const postgres = await startInstalledPostgres();
-  // The stand-ins outlive the loss, as Stripe does; joins are played on servers that are processes.
+  // The stand-ins survive the loss, as Stripe does; the server runs in its own process and is killed.
   const settings = { DOCUMENT_KEY: randomBytes(32).toString('hex') };
   const world = await startTestServer(settings, { postgresUrl: postgres.url });
   const operator = (on: typeof world, ...args: string[]) =>
     runOperator({ ...settingsOf(on), PATH: postgres.path }, args);
   let isMade = false;
   let server = await startServerProcess(world);
-  // In this order: what asks first, then what is asked.
+  // The order matters: clients are closed before the servers that they call.
   t.after(async () => {
     isMade = true;
     await server.kill();
     await world.close();
     await postgres.stop();
   });
-  /** A browser, which keeps its cookies and goes on wherever the server is by then. */
+  /** A browser, which keeps its cookies and finds the server even after it was replaced. */
   const visitor = () => browser(() => server.url);
   let people = 0;
   const somebody = () => ({ personalEmail: `joiner${++people}@example.com`, lastName: `Joiner ${people}` });
@@ -63,7 +62,8 @@ test('after a total loss a backup brings back every paid member, every document,
     return send(client, uuid);
   };
 
-  // Before: members with documents, a join that was begun, and two whose payment is on its way, one of whom never comes back.
+  // Before the backup: members with documents, a join at Checkout, and two with an open payment intent, of which one joiner never
+  // comes back.
   for (let number = 0; number < JOINS; number++) hashes.add(await joinAndSend());
   const forgotten = somebody();
   const forgottenJoin = (await paidJoin(world, visitor(), 'LINCOLN2026', forgotten)).uuid;
@@ -79,7 +79,7 @@ test('after a total loss a backup brings back every paid member, every document,
     body: { revision: payingIntent.revision },
   });
 
-  // The backup, while more people join; some of them are in it, and some are not.
+  // The backup, while more people join; it contains only some of them.
   const folder = join(temporaryFolder(t), 'backup');
   const joinOn = async () => {
     do await joinAndSend();
@@ -94,10 +94,10 @@ test('after a total loss a backup brings back every paid member, every document,
   assert.equal(backup.code, 0, backup.output);
   const manifest = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'));
   assert.deepEqual([manifest.absent, manifest.damaged], [[], []], 'each document was there before its row');
-  // The dump of the database, and of each document its bytes and its envelope.
+  // The dump of the database, and for each document its bytes and its envelope.
   assert.equal(Object.keys(manifest.files).length, 1 + 2 * manifest.counts.documents);
 
-  // After it: more members, the two who finished paying, and one who only began.
+  // After the backup: more members, the two open payments succeed, a person is erased, and a join begins.
   for (let number = 0; number < JOINS; number++) await joinAndSend();
   for (const { id } of [payingIntent, leftIntent]) await payByCard(world, id);
   const erased = await operator(world, 'person', 'erase', forgotten.personalEmail, '--yes');
@@ -106,7 +106,7 @@ test('after a total loss a backup brings back every paid member, every document,
   const lateJoin = await orderingJoin(late, 'LINCOLN2026', somebody());
   const sessionsBefore = await world.deps.database.selectFrom('join_session').select('uuid').execute();
 
-  // Everything is lost but what Stripe has and the backup.
+  // Everything is lost except what Stripe and the backup have.
   await server.kill();
   const { pathname } = new URL(world.deps.config.databaseUrl);
   const admin = new pg.Client({ connectionString: postgres.url });
@@ -159,7 +159,7 @@ test('after a total loss a backup brings back every paid member, every document,
   assert.equal(erasedAgain.code, 0, erasedAgain.output);
   assert.equal(await isForgotten(), true);
 
-  // The server goes on, and so do those who had begun.
+  // The server runs again, and joins that had begun continue.
   server = await startServerProcess(world);
   const { data } = await begun.call('getCheckoutDetails', { params: { uuid: begunJoin } });
   assert.equal(data.products.length, 1, 'the order of before');
@@ -175,7 +175,7 @@ test('after a total loss a backup brings back every paid member, every document,
   await joinAndSend();
   assert.equal((await late.call('getCheckoutDetails', { params: { uuid: lateJoin } })).status, 404);
 
-  // Each payment at Stripe is a membership here, once.
+  // Each payment at Stripe has exactly one membership here.
   const paid = (await listStripe<Intent>(world.stripeUrl, 'payment_intents')).filter(
     ({ status }) => status === 'succeeded',
   );

@@ -5,10 +5,11 @@ import { Pool } from 'undici';
 import { calls } from '#contract/calls.ts';
 
 /**
- * A process of strangers who abuse a server on this machine: they hold connections open, guess invite codes, and send bodies and
- * headers that are too large. The parent sends an {@link AbuseJob}, gets `under way` once the connections are held, and then the
- * {@link AbuseFigures}. The process runs at the lowest priority, because real strangers use their own machines.
+ * A process that plays strangers who abuse a server on this machine: they hold connections open, guess invite codes, and send
+ * bodies and headers that are too large. The parent sends an {@link AbuseJob}, gets `under way` once the connections are held,
+ * and then the {@link AbuseFigures}. The process runs at the lowest priority, because real strangers use their own machines.
  */
+
 export interface AbuseJob {
   url: string;
   connections: number;
@@ -24,7 +25,7 @@ export interface AbuseFigures {
   /** How many connections were held at once. */
   connections: number;
   guessesPerSecond: number;
-  /** How often each status was answered; 0 means that the connection was closed. */
+  /** How many guesses got each status; 0 means no answer. */
   guesses: Record<number, number>;
   floods: Record<number, number>;
 }

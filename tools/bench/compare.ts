@@ -21,16 +21,13 @@ interface Sides<S extends Sample> {
 }
 
 export interface Comparison {
-  /** Returns our metric divided by the other side's, for two consecutive measurements. */
+  /** Returns our metric divided by the other side's, over the rounds that count. */
   ratio(metric: string): Spread;
   /** All metrics as a table, and how many rounds counted. */
   report: string;
 }
 
-/**
- * Measures two sides in turn, after a round that does not count. The order alternates, since effects of one measurement may fall
- * into the next.
- */
+/** Measures two sides in turn, after a warm-up round. The order alternates, since one measurement may affect the next. */
 export async function compare<S extends Sample>(
   { say, options }: Bench,
   { title, ours, other, names, metrics, rounds = options.repeat }: Sides<S>,

@@ -6,13 +6,13 @@ import { societyFile } from '../../tests/harness/standIns.ts';
 import { details } from '../../tests/harness/steps.ts';
 import { floorCalls } from './floor/calls.ts';
 
-/** Makes a call and records what is measured of it. */
+/** Makes a call and records measurements of it. */
 export type Observe = <Answer>(call: string, make: () => Promise<Answer>) => Promise<Answer>;
 
 /** How to join on a server. The person is derived from the `number`, which differs for all joins of a benchmark. */
 export interface Flow {
   url: string;
-  /** Makes the first eight calls, which ask no provider, up to an order. Resolves with the session's id. */
+  /** Makes the first eight calls, which need no provider, up to an order. Resolves with the session's id. */
   order(browser: Browser, number: number): Promise<string>;
   /** Makes the rest of a join, until the person is a member. */
   pay(browser: Browser, number: number, id: string): Promise<void>;
@@ -35,7 +35,7 @@ export class Browser {
     this.#headers['x-forwarded-for'] = address;
   }
 
-  /** Returns the answer's body. Rejects when the answer is not a success, since a failed join measures nothing. */
+  /** Returns the answer's body. Rejects when the status is not a success, since a failed join measures nothing. */
   send(call: string, method: string, path: string, body?: unknown): Promise<string> {
     return this.#observe(call, async () => {
       const answer = await this.#connection.request({
@@ -60,7 +60,7 @@ export const contactIdOf = (number: number) => String(5_000_000_000 + number);
 export const inviteCodeOf = (number: number) => `BENCH${number}`;
 export const emailOf = (number: number) => `person${number}@example.com`;
 
-/** Ten joins share an address, as in a family or a class. If all joins did, the limits would rightly refuse them. */
+/** Ten joins share an address, as in a family or a class. If all joins shared one, the limits would rightly refuse them. */
 function addressOf(number: number): string {
   const host = Math.floor(number / 10);
   return `10.${(host >> 16) & 255}.${(host >> 8) & 255}.${host & 255}`;
@@ -76,8 +76,8 @@ function bought() {
 }
 
 /**
- * The ten calls of a join. Between the intent and the return it does what the page does: it begins the payment, and confirms the
- * card as Stripe's script does, which asks Stripe and not the server.
+ * The ten calls of a join. Between the intent and the return it does what the page does: begins the payment, and confirms the
+ * card as Stripe's script does, which calls Stripe and not the server.
  */
 export function ourFlow(url: string, stripeUrl: string): Flow {
   const { membershipId, productUuid, amount } = bought();
@@ -123,7 +123,7 @@ export function ourFlow(url: string, stripeUrl: string): Flow {
   };
 }
 
-/** The same calls in the form that the floor takes. */
+/** The same calls, to the floor server (floor/server.ts). */
 export function floorFlow(url: string): Flow {
   return {
     url,

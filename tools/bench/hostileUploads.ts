@@ -8,6 +8,7 @@ import { hostileDocuments } from '../../tests/harness/documents.ts';
  * a {@link HostileJob}, and gets a text when all are answered: empty if every answer was as expected, otherwise what went wrong.
  * The process runs at the lowest priority, because real strangers use their own machines.
  */
+
 export interface HostileJob {
   url: string;
   contactId: string;
@@ -20,7 +21,7 @@ export interface HostileJob {
 setPriority(19);
 const documents = hostileDocuments();
 
-/** Makes a form with a document once, so that the processors are left to the server that is measured. */
+/** Encodes the form of a document in advance, to leave the CPU to the server that is measured. */
 async function formOf({ name, content }: (typeof documents)[number], contactId: string) {
   const form = new FormData();
   form.append('contactId', contactId);

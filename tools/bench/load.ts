@@ -11,9 +11,9 @@ export interface TimedCall {
 
 export interface Load {
   seconds: number;
-  /** How many joins were made, including fractions of those in progress at the end. */
+  /** How many joins were made, including the done fractions of joins still in progress at the end. */
   joins: number;
-  /** The 99th percentile of a call (ms). */
+  /** The 99th percentile of all calls (ms). */
   callP99: number;
 }
 

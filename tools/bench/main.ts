@@ -18,7 +18,11 @@ import { type BenchmarkName, names, readOptions } from './options.ts';
 import { keepSection } from './report.ts';
 import type { Bench } from './world.ts';
 
-/** `npm run bench`: measures Induct beside the floors and writes the results, a section for each benchmark. */
+/**
+ * `npm run bench`: measures Induct, compares it with the minimal programs in floor/, and writes the results, a section for each
+ * benchmark.
+ */
+
 const benchmarks: Record<BenchmarkName, (bench: Bench) => Promise<string>> = {
   server: benchmarkServer,
   growth: benchmarkGrowth,
@@ -75,7 +79,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** Removes what a killed run left: its files, and a database that still runs without users. */
+/** Removes what a killed run left: its files, and its PostgreSQL if that still runs without users. */
 async function clearLeftovers(): Promise<void> {
   for (const name of names) {
     const dataDir = join(folder, name, 'database');

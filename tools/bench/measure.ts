@@ -31,8 +31,8 @@ const FASTEST = 2_000;
 const SAMPLE_MS = 500;
 
 /**
- * Measures one side once, by joins up to their order on a vacuumed database. Cleans up afterwards, so that the next measurement is
- * not affected.
+ * Measures one side once, by joins up to their order on a vacuumed database. Cleans up afterwards, so that the next measurement
+ * is not affected.
  */
 export async function measure(world: World, subject: Subject, concurrency: number): Promise<Run> {
   const { seconds, warmUpSeconds } = world.options;

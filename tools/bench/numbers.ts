@@ -17,8 +17,8 @@ export function spreadOf(values: readonly number[]): Spread {
 }
 
 /**
- * Returns the value that `share` of all values are at or below; `sorted` ascends. The median of an even count is the mean of the
- * middle two.
+ * Returns the smallest value that at least `share` of all values do not exceed; `sorted` ascends. The median of an even count is
+ * the mean of the middle two.
  */
 export function percentile(sorted: readonly number[], share: number): number {
   if (sorted.length === 0) return Number.NaN;

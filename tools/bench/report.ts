@@ -10,7 +10,7 @@ Written by \`npm run bench\`, each section by its own benchmark, on the machine 
 [docs/performance.md](../docs/performance.md). Compare ratios, never absolute figures: machines drift.
 `;
 
-/** A budget and whether it was kept. */
+/** A budget and whether it was met. */
 export interface Verdict {
   what: string;
   budget: string;
@@ -68,7 +68,7 @@ export function megabytes(bytes: number): string {
   return `${Math.round(bytes / 1e6)} MB`;
 }
 
-/** Puts a section into the file, in the benchmarks' order and in place of its former text. The other sections stay. */
+/** Writes a section into the file: in the benchmarks' order, replacing its former text. The other sections stay. */
 export function keepSection(file: string, name: BenchmarkName, text: string): void {
   const before = existsSync(file) ? readFileSync(file, 'utf8') : '';
   const sections = new Map(

@@ -8,7 +8,7 @@ import { openLoop } from './load.ts';
 import { spreadOf } from './numbers.ts';
 import type { Subject } from './subjects.ts';
 
-/** How often one call of a join asks the database and Stripe. */
+/** How many statements and requests to Stripe one call of a join makes. */
 export interface CallCount {
   call: string;
   /** Including BEGIN and COMMIT: each is a round trip to the database. */
@@ -18,12 +18,12 @@ export interface CallCount {
 }
 
 const JOINS = 20;
-/** How long Stripe takes to create a customer (ms). That happens after the last answer, so no call may seem to wait for it. */
+/** How long Stripe takes to create a customer (ms): long, since that follows the last answer and must not count for any call. */
 const CUSTOMER_MS = 300;
 
 /**
- * Counts for every call of a join, one join after the other. Takes the median of {@link JOINS}, since the background asks now and
- * then. Stripe's webhooks are held back. Needs a PostgreSQL that counts statements.
+ * Counts for every call of a join, one join after the other. Takes the median of {@link JOINS} joins, since background work adds
+ * statements now and then. Stripe's webhooks are held back. Needs a PostgreSQL with pg_stat_statements.
  */
 export async function countCalls(subject: Subject, induct?: Induct): Promise<CallCount[]> {
   const { database, flow } = subject;
@@ -34,7 +34,7 @@ export async function countCalls(subject: Subject, induct?: Induct): Promise<Cal
     if (induct) await forgetRequests(induct.stripe.url);
     const answer = await make();
     const statements = await statementsSinceReset(database);
-    // Only requests that have been answered by now.
+    // Has only requests that Stripe has answered by now.
     const asked = induct ? await requestsTo(induct.stripe.url) : [];
     if (!counts.has(call)) counts.set(call, []);
     counts.get(call)!.push({ statements, stripe: asked.filter(({ path }) => path !== '/v1/events').length });

@@ -14,11 +14,11 @@ export interface Subject {
   database: pg.Client;
   /** Prepares `count` people who may join once each. Returns a function that gives out their numbers. */
   people(count: number): Promise<() => number>;
-  /** Discards work that the joins of a measurement left for later, so that it does not fall into the next measurement. */
+  /** Marks the work that the joins left for later as done, so that it does not disturb the next measurement. */
   settle(): Promise<void>;
 }
 
-/** Starts the bare server, with its tables in a separate schema. */
+/** Starts the floor server, with its tables in a separate schema. */
 export async function startFloor(
   scope: Scope,
   { url, client }: { url: string; client: pg.Client },
@@ -89,7 +89,7 @@ export async function startOurs(
     },
     async settle() {
       await control(induct.stripe.url, 'POST', 'webhooks/idle');
-      // Marks all joins as sent to HubSpot, which would otherwise happen two minutes later.
+      // Marks all joins as sent to HubSpot; they would otherwise be sent two minutes later.
       await client.query(
         'update join_session set crm_revision = profile_revision where profile_revision <> crm_revision and crm_refusal is null',
       );
@@ -98,8 +98,8 @@ export async function startOurs(
 }
 
 /**
- * Writes people with an invite code each into the mirror, as if they had just been read from HubSpot. So their first eight calls
- * ask no provider.
+ * Writes people with an invite code each into the mirror, as if just read from HubSpot, so that their first eight calls need no
+ * provider.
  */
 export async function invite(database: pg.Client, first: number, last: number): Promise<void> {
   const place = { address: '12 Oak Street', city: 'Austin', state: 'TX', zip: '78701', country: 'US' };

@@ -17,23 +17,23 @@ import { basename, dirname, join, normalize, relative, resolve } from 'node:path
 import { imageOf, isIgnored, pairsIn, parseDockerfile } from './dockerfile.ts';
 
 const root = resolve(import.meta.dirname, '../..');
-/** What of this machine stands for the base image, which cannot be had without a registry: its system, and the Node that runs us. */
+/** The folders of this machine that replace the base image, which only a registry has. This Node replaces the image's Node. */
 const system = ['bin', 'etc', 'lib', 'lib64', 'sbin', 'usr'];
 const folders = system.filter((each) => lstatSync(`/${each}`, { throwIfNoEntry: false })?.isDirectory());
 const PATH = '/node/bin:/usr/local/bin:/usr/bin:/bin';
-/** The account that the base image brings. */
+/** The user id of the base image's account `node`. */
 const NODE_USER = 1000;
-/** What npm is told of the way to its registry. */
+/** The environment variables by which npm reaches its registry. */
 const wayOut = Object.entries(process.env).filter(([name]) =>
   /^(npm_config_(registry|cafile)|(https?|no)_proxy|NODE_EXTRA_CA_CERTS)$/i.test(name),
 );
 
-/** A tree that was built as the Dockerfile says, and what it says of running it. */
+/** The root file system that the Dockerfile builds, and how it is run. */
 export type Tree = ReturnType<typeof imageOf> & { folder: string };
 
 /**
- * Does what the Dockerfile says, step by step, in `folder`: what COPY copies, less what .dockerignore leaves out, and what RUN runs,
- * as root in a root file system of its own. Needs Linux, root and `unshare`. Throws when a step fails.
+ * Runs the Dockerfile's instructions in `folder` without Docker: copies what COPY names, without what .dockerignore excludes, and
+ * executes RUN as root in a separate root file system. Needs Linux, root and `unshare`. Throws when a step fails.
  */
 export function buildTree(folder: string): Tree {
   const instructions = parseDockerfile(readFileSync(join(root, 'Dockerfile'), 'utf8'));
@@ -65,7 +65,7 @@ export function buildTree(folder: string): Tree {
   return { folder: stage, ...imageOf(instructions) };
 }
 
-/** A root file system with nothing in it but places for the system's. */
+/** Makes a root file system of empty folders, into which `entering` mounts the system. */
 function layBase(stage: string): void {
   for (const each of ['dev', 'proc', 'tmp', 'root/.npm', 'node/bin'])
     mkdirSync(join(stage, each), { recursive: true });
@@ -79,12 +79,15 @@ function layBase(stage: string): void {
     `root:x:0:0::/root:/bin/sh\n${account}${NODE_USER}::/home/node:/bin/sh\n`,
   );
   writeFileSync(join(stage, 'node/group'), `root:x:0:\n${account}\n`);
-  // Nobody is asked by a test: the addresses of the real providers are this machine's, where they do not listen.
+  // The providers' names resolve to this machine, where nothing answers: a test must not reach them.
   const providers = ['api.stripe.com', 'api.hubapi.com', 'files.stripe.com'];
   writeFileSync(join(stage, 'node/hosts'), `127.0.0.1 localhost ${providers.join(' ')}\n`);
 }
 
-/** COPY: folders by what is in them, files by their name or as the destination says. From the checkout only what `ignoreFile` leaves. */
+/**
+ * COPY: copies a folder's contents, or a file under its own name or the destination's. From the checkout it takes only what
+ * `ignoreFile` does not exclude.
+ */
 function copy(from: string, words: readonly string[], workdir: string, ignoreFile: string): void {
   const destination = words.at(-1)!;
   for (const source of words.slice(0, -1)) {
@@ -100,7 +103,10 @@ function copy(from: string, words: readonly string[], workdir: string, ignoreFil
   }
 }
 
-/** The files of the checkout at or below a path that .dockerignore leaves; what it leaves out as a whole is not looked into. */
+/**
+ * Returns the files at or below a path of the checkout that .dockerignore does not exclude. Skips folders that are excluded as a
+ * whole.
+ */
 function filesBelow(path: string, ignoreFile: string): string[] {
   if (!statSync(join(root, path)).isDirectory()) return isIgnored(path, ignoreFile) ? [] : [path];
   const isLeftOut = path !== '.' && isIgnored(path, ignoreFile) && !ignoreFile.includes(`\n!${path}/`);
@@ -109,17 +115,20 @@ function filesBelow(path: string, ignoreFile: string): string[] {
     : readdirSync(join(root, path)).flatMap((name) => filesBelow(join(path, name), ignoreFile));
 }
 
-/** How and as whom a program runs in a tree. */
+/** How a program runs in a tree, and under which account. */
 interface Entering {
   env: Record<string, string>;
   workdir: string;
-  /** As the image's user, who may write to these folders (place in the tree, folder here) and to /tmp. Without: as root, to all of it. */
+  /**
+   * Folders of this machine, by their mount points in the tree. With them the program runs as the image's user, who may write
+   * only there and to /tmp; without, as root on a writable tree.
+   */
   volumes?: Record<string, string>;
 }
 
 /**
- * Arguments of `unshare`, which makes the program the first one in namespaces of its own, as a container engine does: it sees the
- * tree as its root, and this machine's system and Node read-only in it.
+ * Returns arguments of `unshare` that run the program in its own mount and PID namespaces, as a container engine does: the tree
+ * is its root, with this machine's system and Node mounted read-only.
  */
 function entering(tree: string, { env, workdir, volumes }: Entering, program: readonly string[]): string[] {
   const mounts = [
@@ -153,15 +162,18 @@ exec chroot --userspec=${user} "$TREE" env -i "$@"`;
   ];
 }
 
-/** A program as the first one of a container: the image's own command, on its tree that nobody can write to. */
+/** A running container: the image's command as process 1, on a read-only tree. */
 export interface Container {
   process: ChildProcess;
   output(): string;
   /** Its exit code, or the signal that ended it. */
   ended: Promise<number | string>;
-  /** Tells its first process, as `docker stop` and `docker kill` do. */
+  /** Sends a signal to process 1, as `docker stop` and `docker kill` do. */
   signal(name: 'SIGTERM' | 'SIGKILL'): void;
-  /** Runs another program in it, as `docker exec` does: what it printed, and its exit status. */
+  /**
+   * Runs another program in the container, as `docker exec` does. `output` has stdout and standard error; `code` is the exit
+   * status.
+   */
   exec(program: readonly string[]): Promise<{ output: string; stdout: string; code: number }>;
 }
 

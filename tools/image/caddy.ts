@@ -11,12 +11,14 @@ import { freePort } from '../local/ports.ts';
 export const caddyProgram = findProgram('caddy');
 const file = resolve(import.meta.dirname, '../../ops/Caddyfile');
 
-/** The proxy of compose.yaml with TLS before these ports of this machine; this process trusts its certificate from then on. */
+/**
+ * Starts the proxy of compose.yaml, with TLS, in front of these ports of this machine. This process then trusts its certificate.
+ */
 export async function startCaddy(ports: readonly number[]): Promise<{ url: string; close(): Promise<void> }> {
   const folder = mkdtempSync(join(tmpdir(), 'induct-caddy-'));
   const [http, https] = [await freePort(), await freePort()];
   const config = join(folder, 'Caddyfile');
-  // Ports of a test, and nothing of this machine is changed.
+  // Free ports, and no change to this machine's trust store.
   const own = `admin off\nskip_install_trust\nhttp_port ${http}\nhttps_port ${https}\n`;
   writeFileSync(config, readFileSync(file, 'utf8').replace(/^\{\n/m, `{\n${own}`));
   const caddy = spawn(caddyProgram!, ['run', '--config', config, '--adapter', 'caddyfile'], {

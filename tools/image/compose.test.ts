@@ -28,7 +28,7 @@ const trying = readCompose('compose.try.yaml', exampleEnv);
 const unit = read('ops/induct@.service');
 const { server1, server2, proxy, database, backup } = compose.services;
 const servers = [server1!, server2!];
-/** Settings that are not the server's, but for compose, Node or any program. */
+/** Settings that compose, Node or other programs read, not the server. */
 const notOurs = [
   'DOMAIN',
   'INDUCT_VERSION',
@@ -59,7 +59,7 @@ test('the image of backups has the settings of the servers, and the journal of e
   assert.deepEqual([...named], ['server1']);
   assert.equal(backup!.build!.args.INDUCT, server1!.image);
 
-  // Beside one container.
+  // The same for a single container with `docker run`.
   const [serving] = /^docker run -d [^`]*?induct:/m.exec(read('docs/operations.md'))!;
   const [saving] = /^docker run --rm [^`]*?induct-backup:/m.exec(read('docs/operations.md'))!;
   for (const [, option] of serving.matchAll(/ (-v \S+|--env-file \S+)/g))
@@ -76,7 +76,7 @@ test('the nightly backup with compose is named by its minute, and one that faile
     mkdirSync(join(backups, name), { recursive: true });
     utimesSync(join(backups, name), old, old);
   }
-  // Cron takes a percent sign for the end of the command, unless there is a backslash before it.
+  // Cron ends a command at a percent sign unless a backslash precedes it.
   const command = line!
     .replaceAll('\\%', '%')
     .replaceAll('/srv/induct', root)
@@ -161,7 +161,7 @@ test('what is built by the docs and the example of an env file has the name of t
 });
 
 test('a $ is written in the env file as the example says, whoever reads the file', () => {
-  // Docker's --env-file knows no quotes, and compose puts variables in.
+  // Docker's --env-file does not know quotes, and compose expands variables.
   assert.match(read('ops/env.example'), /\$ in a password is %24/);
   const settings = { ...liveSettings('server1'), SMTP_URL: 'smtps://induct:a%24b@localhost:1' };
   assert.equal(readConfig(settings).mail!.credentials!.password, 'a$b');
@@ -243,7 +243,7 @@ test('docker-compose takes compose.yaml, alone and with compose.try.yaml', {
       .join(''),
   );
   mkdirSync(join(folder, 'ops'));
-  // Debian's docker-compose is older than `name`.
+  // Debian's docker-compose is too old to know `name`.
   writeFileSync(join(folder, 'compose.yaml'), read('compose.yaml').replace(/^name: .*$/m, ''));
   copyFileSync(join(root, 'compose.try.yaml'), join(folder, 'compose.try.yaml'));
   for (const files of [
@@ -284,7 +284,7 @@ test('systemd takes the units, and calls the services little exposed', {
     return join(folder, name);
   };
   const services = [
-    // Names a program that exists, since this machine may have no /usr/bin/node.
+    // /bin/true exists everywhere; /usr/bin/node may not.
     write('induct@3000.service', unit.replace('/usr/bin/node', '/bin/true')),
     write('induct-backup.service', read('ops/induct-backup.service')),
   ];

@@ -21,7 +21,7 @@ export interface Compose {
   volumes?: Record<string, null>;
 }
 
-/** The lines of an env file, `NAME=value`; those that are commented out as well when `all`. */
+/** Returns the variables of an env file, `NAME=value`; with `all`, also those that are commented out. */
 export function readEnv(path: string, all = false): Record<string, string> {
   const lines = readFileSync(join(root, path), 'utf8').matchAll(
     all ? /^(?:# )?([A-Z_\d]+)=(.*)$/gm : /^([A-Z_\d]+)=(.*)$/gm,
@@ -29,9 +29,7 @@ export function readEnv(path: string, all = false): Record<string, string> {
   return Object.fromEntries([...lines].map(([, name, value]) => [name!, value!]));
 }
 
-/**
- * A compose file with the values of `env` in it, as compose puts them: `${NAME}`, `${NAME:-otherwise}`, `${NAME:?what is missing}`.
- */
+/** Reads a compose file and expands variables from `env` as compose does: `${NAME}`, `${NAME:-default}`, `${NAME:?error}`. */
 export function readCompose(path: string, env: Record<string, string>): Compose {
   const text = readFileSync(join(root, path), 'utf8').replaceAll(
     /\$\{(\w+)(?::([-?])([^}]*))?\}/g,
@@ -44,7 +42,7 @@ export function readCompose(path: string, env: Record<string, string>): Compose 
   return parse(text, { merge: true });
 }
 
-/** ops/env.example as somebody fills it in, with keys that open nothing anywhere. */
+/** ops/env.example as somebody fills it in, with invented keys. */
 export const exampleEnv: Record<string, string> = {
   ...readEnv('ops/env.example'),
   POSTGRES_PASSWORD: 'a'.repeat(48),
@@ -56,7 +54,7 @@ export const exampleEnv: Record<string, string> = {
   SMTP_URL: 'smtps://induct:password@localhost:1',
 };
 
-/** All settings that a server of compose.yaml runs with: the image's, those of the env file, and those of compose.yaml itself. */
+/** Returns all settings of a server of compose.yaml: from the image, the env file, and compose.yaml itself. */
 export function liveSettings(server: 'server1' | 'server2'): Record<string, string> {
   const { env } = imageOf(parseDockerfile(readFileSync(join(root, 'Dockerfile'), 'utf8')));
   return {

@@ -1,12 +1,12 @@
-/** An instruction of a Dockerfile, with its options (`--from=build`) told from the rest. */
+/** An instruction of a Dockerfile, its options (`--from=build`) separated from the rest. */
 export interface Instruction {
   name: InstructionName;
   options: Record<string, string>;
-  /** What follows, in one line. */
+  /** The remaining text, in one line. */
   rest: string;
 }
 
-/** All that our Dockerfile says. What else Docker knows is refused rather than passed over. */
+/** The instructions that our Dockerfile may use. All others are refused rather than ignored. */
 const names = [
   'FROM',
   'ARG',
@@ -23,7 +23,7 @@ const names = [
 ] as const;
 export type InstructionName = (typeof names)[number];
 
-/** Throws for a line that it does not know. */
+/** Throws for a line that is no known instruction. */
 export function parseDockerfile(text: string): Instruction[] {
   return text
     .replaceAll(/^\s*#.*\n/gm, '')
@@ -41,7 +41,7 @@ export function parseDockerfile(text: string): Instruction[] {
     });
 }
 
-/** The pairs of ENV and LABEL: `A=b C="d e"`. */
+/** Returns the pairs of ENV or LABEL: `A=b C="d e"`. */
 export function pairsIn(rest: string): Record<string, string> {
   return Object.fromEntries(
     [...rest.matchAll(/([\w.]+)=(?:"([^"]*)"|(\S+))/g)].map(([, name, quoted, plain]) => [
@@ -51,7 +51,7 @@ export function pairsIn(rest: string): Record<string, string> {
   );
 }
 
-/** The last stage of a Dockerfile: what the image is and does. */
+/** Returns the settings of a Dockerfile's last stage, which becomes the image. */
 export function imageOf(instructions: readonly Instruction[]) {
   const stage = instructions.slice(instructions.findLastIndex(({ name }) => name === 'FROM'));
   const last = (name: InstructionName) => stage.findLast((each) => each.name === name)?.rest ?? '';
@@ -72,7 +72,10 @@ export function imageOf(instructions: readonly Instruction[]) {
   };
 }
 
-/** Whether a path below the context is left out by a .dockerignore: the last pattern that matches it or a folder above it decides. */
+/**
+ * Whether .dockerignore excludes a path below the context. Of the patterns that match the path or a folder above it, the last one
+ * decides.
+ */
 export function isIgnored(path: string, ignoreFile: string): boolean {
   const parts = path.split('/');
   const above = parts.map((_, index) => parts.slice(0, index + 1).join('/'));
@@ -87,7 +90,7 @@ export function isIgnored(path: string, ignoreFile: string): boolean {
     }, false);
 }
 
-/** Docker's patterns begin at the context and know `*`, `?` and `**`, to which a leading dot is like any letter. */
+/** Docker's patterns start at the context and know `*`, `?` and `**`. These also match a leading dot. */
 function asRegExp(pattern: string): RegExp {
   const parts = { '**/': '(?:.*/)?', '*': '[^/]*', '?': '[^/]' };
   const expression = pattern.replaceAll(

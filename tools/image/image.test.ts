@@ -149,7 +149,7 @@ test('with the settings of compose.yaml it is ready, serves a page, passes its h
   t.after(() => database.drop());
   const admin = new pg.Client({ connectionString: database.url });
   await admin.connect();
-  // An empty database, as on the first day.
+  // An empty database, as before the first start.
   await admin.query('drop schema public cascade; create schema public');
   await admin.end();
   const port = String(await freePort());
@@ -182,7 +182,7 @@ test('with the settings of compose.yaml it is ready, serves a page, passes its h
   const code = minted.stdout.trim().split('\n')[1]!.split(',')[0]!;
   assert.match(await startJoin(browser(url), code), /^[\da-f-]{36}$/);
 
-  // The providers' addresses lead nowhere here, which the doctor reports. The rest is in order.
+  // The providers cannot be reached from here, and the doctor reports that. Everything else is in order.
   const doctor = await server.exec([...OPERATOR, 'doctor']);
   assert.match(doctor.output, /Database/i);
   assert.equal(doctor.code, 1);
@@ -213,7 +213,7 @@ test('a whole join goes through it behind its proxy, with a transcript that is l
     DOCUMENT_KEY: randomBytes(32).toString('hex'),
   };
   const server = run(t, settings, places);
-  // Closed after the server has ended, since a stand-in waits for its open connections.
+  // Registered after `run`, so that the server ends first: a stand-in waits for its open connections.
   t.after(async () => {
     await arranged.close();
     await postgres.stop();
@@ -228,7 +228,7 @@ test('a whole join goes through it behind its proxy, with a transcript that is l
       method: 'POST',
       body: 'x'.repeat(200_000),
     });
-    // Caddy's own answer. Versions before 2.7 answer 502.
+    // Caddy answers this itself, with 502 before version 2.7.
     assert.match(String(large.status), /413|502/);
     assert.equal(await large.text(), '');
   } else console.log('Caddy is not installed (apt-get install caddy): the join goes through no proxy.');
@@ -247,7 +247,7 @@ test('a whole join goes through it behind its proxy, with a transcript that is l
   assert.equal(certificate.status, 200);
   assert.match(Buffer.from(await certificate.arrayBuffer()).toString('latin1'), /^%PDF/);
 
-  // A container's first process inherits orphans. Our processes are its own children, and it waits for them.
+  // Process 1 of a container inherits orphans. Here its children are our own processes, and it must collect each when it ends.
   const looking = await server.exec([
     'node',
     '-e',

@@ -9,18 +9,18 @@ import { until } from '../../tests/harness/until.ts';
 const checkout = resolve(import.meta.dirname, '../..');
 
 export interface Finished {
-  /** What it printed to both of its outputs. */
+  /** Stdout and standard error. */
   output: string;
   code: number;
 }
 
-/** Runs lines of a shell as root in the machine, and stops at the first one that fails. */
+/** Runs shell commands as root in the machine, and stops at the first one that fails. */
 export type Run = (lines: string) => Promise<Finished>;
 
 /**
- * Starts a copy of this machine that has systemd as its first process and this machine's network: by systemd-nspawn, as root. It has
- * this checkout in /opt/induct and this Node as /usr/bin/node. Nothing that it writes reaches this machine, and after the test it
- * is gone. Of what starts with a machine, only systemd's own part is started.
+ * Boots a copy of this machine with systemd-nspawn (as root): systemd is its first process, and it shares this machine's network.
+ * It has this checkout in /opt/induct and this Node as /usr/bin/node. Its writes do not reach this machine, and it is removed
+ * after the test. Of all services it starts only systemd's basic ones.
  */
 export async function startMachine(t: TestContext): Promise<Run> {
   const folder = mkdtempSync(join(tmpdir(), 'induct-machine-'));
@@ -33,7 +33,7 @@ export async function startMachine(t: TestContext): Promise<Run> {
     execFileSync('mount', ['-t', type, '-o', options, type, place]);
     undo.push(() => execFileSync('umount', [place]));
   };
-  // What an overlay writes cannot be on an overlay itself.
+  // The upper layer of an overlay cannot be on another overlay.
   const written = join(folder, 'written');
   mount(written, 'tmpfs', 'mode=0700');
   const overlay = (place: string, lower: string, name: string) => {
@@ -60,7 +60,7 @@ export async function startMachine(t: TestContext): Promise<Run> {
     });
   const ended = once(nspawn, 'close');
   undo.push(async () => {
-    // It shuts the machine down.
+    // Shuts the machine down.
     nspawn.kill('SIGTERM');
     await ended;
   });
@@ -84,7 +84,7 @@ export async function startMachine(t: TestContext): Promise<Run> {
     });
   await until(async () => {
     if (nspawn.exitCode !== null) throw new Error(`systemd-nspawn ended: ${told}`);
-    // systemd-run asks by D-Bus.
+    // systemd-run needs D-Bus.
     return (await run('systemctl is-active sysinit.target && systemctl start dbus')).code === 0;
   }, 60_000);
   return run;

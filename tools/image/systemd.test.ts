@@ -27,7 +27,7 @@ const skip =
 
 const operations = readFileSync(resolve(import.meta.dirname, '../../docs/operations.md'), 'utf8');
 
-/** The commands of docs/operations.md in the block that has this text, one in a line. */
+/** Returns the commands in the one code block of docs/operations.md that contains this text, one a line. */
 function documented(text: string): string[] {
   const blocks = [...operations.matchAll(/^```\w*\n([\s\S]*?)^```/gm)].map(([, block]) => block!);
   const found = blocks.filter((block) => block.includes(text));
@@ -35,14 +35,14 @@ function documented(text: string): string[] {
   return found[0]!.replaceAll('\\\n', '').trim().split('\n');
 }
 
-/** Runs commands, and fails at the first one that does. Returns what they printed. */
+/** Runs commands. Fails when one of them fails, otherwise returns their output. */
 async function does(run: Run, commands: readonly string[]): Promise<string> {
   const { output, code } = await run(commands.join('\n'));
   assert.equal(code, 0, output);
   return output;
 }
 
-/** What somebody writes into /etc/induct.env. */
+/** The settings that somebody writes into /etc/induct.env. */
 const filledIn = (databaseUrl: string): Record<string, string> => ({
   ...exampleEnv,
   DOCUMENT_KEY: 'c'.repeat(64),
@@ -80,9 +80,9 @@ test('the commands under "With systemd" start two servers that take a join, come
     assert.match(metrics, /^induct_database_up 1$/m);
   }
 
-  // Staff's commands, as the documents give one.
+  // A staff command, as the documents write it.
   const staff = (words: string) => `${documented('systemd-run')[0]!.replace(/ doctor$/, '')} ${words}`;
-  // The providers cannot be reached with invented keys, and it says so. What is on this machine is in order.
+  // The doctor reports that the providers do not accept invented keys. Everything else is in order.
   const doctor = await run(staff('doctor'));
   assert.equal(doctor.code, 1, doctor.output);
   assert.doesNotMatch(doctor.output, /missing +(Database|Storage|Documents)/i);
@@ -101,7 +101,7 @@ test('the commands under "With systemd" start two servers that take a join, come
   const user = await does(run, ['ps -o user= -p $(systemctl show -P MainPID induct@3000)']);
   assert.equal(user.trim(), 'induct');
 
-  // Its main process dies: systemd starts another one. Told to stop, it ends by itself.
+  // When its main process dies, systemd starts another one. When it is stopped, it ends by itself.
   await does(run, ['systemctl kill --kill-whom=main --signal=KILL induct@3000']);
   await until(
     async () => (await run('test $(systemctl show -P NRestarts induct@3000) = 1')).code === 0,
@@ -118,7 +118,7 @@ test('the commands under "With systemd" start two servers that take a join, come
   await does(run, [
     'install -d -o induct -m 700 /backups',
     ...nightly.slice(0, -2),
-    // As the documents say, the service's PATH names the tools of this database's version.
+    // As the documents say, the service's PATH must have the tools of this PostgreSQL's version.
     `sed -i s:/usr/lib/postgresql/18/bin:${postgresPrograms}: /etc/systemd/system/induct-backup.service`,
     ...nightly.slice(-2),
   ]);

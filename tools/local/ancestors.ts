@@ -1,11 +1,11 @@
 import { commandLine, parentOf } from './processes.ts';
 
-/** How often to check the parents (ms). Elsewhere than on Linux, each check starts a program. */
+/** How often to check the parents (ms). On systems other than Linux, each check starts a program. */
 const interval = process.platform === 'linux' ? 250 : 1500;
 
 /**
- * Calls `gone` once when a process between this one and the `npm` that started it was killed. kill -9 sends no signal to the
- * children, so nobody would stop them; but an orphan gets another parent, which is what this checks.
+ * Calls `gone` once when a process between this one and the `npm` that started it was killed. SIGKILL of a parent reaches no
+ * child, so nobody would stop them; but an orphan gets another parent, and that is what this polls.
  */
 export function watchAncestors(gone: () => void): void {
   const chain = ancestorsUpToNpm();
@@ -21,7 +21,7 @@ export function watchAncestors(gone: () => void): void {
 function ancestorsUpToNpm(): { child: number; parent: number }[] {
   const chain: { child: number; parent: number }[] = [];
   let child = process.pid;
-  // npm, a shell, the bootstrap and this process: only a few steps.
+  // At most npm, its shell, the bootstrap and this process.
   for (let step = 0; step < 5; step++) {
     const parent = parentOf(child);
     if (parent <= 1) break;

@@ -11,10 +11,11 @@ import {
 } from './judgeAudit.ts';
 
 /**
- * `npm run audit`: checks the licences of all packages in the lockfile, and the known vulnerabilities of those that run. The
- * licences need no network; `--list` prints which package has which. If the vulnerabilities cannot be fetched, the command says so
- * and passes.
+ * `npm run audit`: checks the licences of all packages in the lockfile, and the known vulnerabilities of those that run in
+ * production. The licences need no network; `--list` prints the packages of each licence. If the registry's findings cannot be
+ * fetched, the command says so and passes.
  */
+
 const root = resolve(import.meta.dirname, '../..');
 const {
   values: { decisions: file, lockfile, list },

@@ -83,7 +83,7 @@ function run(node) {
     ['--disable-warning=ExperimentalWarning', join(root, 'tools/local', `${command}.ts`), ...args],
     {
       stdio: 'inherit',
-      // Compiled code that is kept halves the time to start. The same folder as in child.ts.
+      // The compile cache halves the time to start. The same folder as in child.ts.
       env: {
         NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/compiled'),
         ...process.env,

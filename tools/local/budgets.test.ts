@@ -5,6 +5,7 @@ import { before, test } from 'node:test';
 import { buildWeb } from './builds.ts';
 
 /** Limits for the compressed size of the first page and of the whole flow (1 kB = 1000 bytes). */
+
 const dist = resolve(import.meta.dirname, '../../apps/web/dist');
 before(() => buildWeb());
 

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 /** A Node program of this project that runs as a child process. */
 export interface Child {
   process: ChildProcess;
-  /** Settles when the child has ended, with the reason. */
+  /** Resolves when the child has ended, with the reason. */
   ended: Promise<string>;
   /** Asks the child to end, and kills it when that takes too long. */
   stop(): Promise<void>;
 }
 
-/** Keeps compiled code, with which programs start in half the time. */
+/** Node's compile cache, with which programs start in half the time. */
 export const compiledCode = {
   NODE_COMPILE_CACHE: join(import.meta.dirname, '../../node_modules/.cache/compiled'),
 };
@@ -18,9 +18,9 @@ export const compiledCode = {
 const usualPatience = 6000;
 
 /**
- * Starts a TypeScript program and resolves with its first message, by which it says that it is ready. The child gets its own
- * process group, so that Ctrl-C reaches only this process, which then ends everything in order. When this process is gone, the
- * child ends by itself (`disconnect`). Rejects with {@link NotReady} when the child ends before it is ready.
+ * Starts a TypeScript program and resolves with its first IPC message, by which it says that it is ready. The child gets its own
+ * process group, so that Ctrl-C reaches only this process, which then ends everything in order. If this process dies, the child
+ * ends by itself (`disconnect`). Rejects with {@link NotReady} when the child ends before it is ready.
  */
 export async function startChild<Ready>(
   file: string,
@@ -28,8 +28,8 @@ export async function startChild<Ready>(
     env: NodeJS.ProcessEnv;
     args?: string[];
     /**
-     * The descriptor of an open file for the child's output, or `pipe` for a caller that reads its streams. Default: our own
-     * output.
+     * The descriptor of an open file for the child's output, or `pipe` for a caller that reads its streams. Default: this
+     * process's own output.
      */
     output?: number | 'pipe';
     started?: (child: Child) => void;
@@ -73,7 +73,7 @@ export async function startChild<Ready>(
   return { child, ready: first.ready };
 }
 
-/** A child ended before it was ready. It has printed the reason on standard error. */
+/** Thrown when a child ended before it was ready. The child has printed the reason on standard error. */
 export class NotReady extends Error {
   constructor(file: string, reason: string) {
     super(`${file} ended before it was ready (${reason}).`);

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { findProgram, isProgram } from './findProgram.ts';
 
-// The headless shell comes first: without a browser's visible parts, the journeys take a fifth less time.
+// The headless shell comes first: without a browser's visible parts, the tests take a fifth less time.
 const names = [
   'chromium-headless-shell',
   'chromium',
@@ -16,7 +16,7 @@ const macApps = [
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
 ];
 
-/** Finds a browser for the journeys: CHROMIUM_PATH, an installed browser, or one that it installs now. Throws a sentence. */
+/** Finds a browser for the browser tests: CHROMIUM_PATH, an installed browser, or one that it installs now. Throws a sentence. */
 export async function findChromium(): Promise<string> {
   const given = process.env.CHROMIUM_PATH?.trim();
   if (given) {

@@ -11,7 +11,7 @@ const webConfig = join(root, 'apps/web/rsbuild.config.ts');
 process.exit(
   await launch({
     command: 'npm run dev',
-    // Runs from its sources, so that a change takes effect at once.
+    // The unbuilt server, so that a change takes effect at once.
     server: join(root, 'apps/server/main.ts'),
     async serve(running) {
       restartOnChange(running);

@@ -8,7 +8,7 @@ import type { Config } from '../../apps/server/platform/config/config.ts';
 import type { Wired } from '../../apps/server/wire.ts';
 import { readOptions } from '../bench/options.ts';
 
-// Every command in README.md, CONTRIBUTING.md and docs/ exists: the program that would read it is asked.
+// Checks that every command in README.md, CONTRIBUTING.md and docs/ exists, by the program that would read it.
 
 const root = resolve(import.meta.dirname, '../..');
 const scripts: Record<string, string> = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).scripts;
@@ -30,7 +30,7 @@ const typed: Record<string, string> = {
 interface Documented {
   page: string;
   text: string;
-  /** Whether it stands in a sentence, where a command may be named without its arguments. */
+  /** Whether it is inline code, where a command may be named without its arguments. */
   isInline: boolean;
 }
 
@@ -61,7 +61,7 @@ const pages = ['README.md', 'CONTRIBUTING.md', ...globSync('docs/*.md', { cwd: r
 const documented = pages.flatMap((page) => codeIn(page, readFileSync(join(root, page), 'utf8')));
 
 class Understood extends Error {}
-/** Takes the place of everything that a command works on. A command that touches it has understood its arguments. */
+/** Replaces everything that a command works on. A command that uses it has accepted its arguments. */
 const untouched: unknown = new Proxy(() => {}, {
   get: () => {
     throw new Understood();
@@ -72,7 +72,7 @@ const untouched: unknown = new Proxy(() => {}, {
 });
 const surroundings = new Proxy({}, { get: () => untouched });
 
-/** Whether the staff command line accepts these arguments. The command itself reads them, and does nothing. */
+/** Whether the staff command line accepts these arguments. The command parses them, but cannot do anything. */
 async function isUnderstood(args: string[], { isInline }: Pick<Documented, 'isInline'>): Promise<boolean> {
   if (args[0] === 'help') return true;
   const named = commandNamed(commands, args);

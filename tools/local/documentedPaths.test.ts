@@ -14,8 +14,8 @@ const names = new Set(
 );
 
 /**
- * Returns the paths in a page's inline code that lead to no file or folder. A name without a folder must be that of some file.
- * `NNNN` and `<screen>` stand for names that the reader chooses.
+ * Returns the paths in a page's inline code that lead to no file or folder. A name without a folder must match some file's name.
+ * `NNNN` and `<screen>` are placeholders.
  */
 function lost(markdown: string): string[] {
   return [...markdown.matchAll(/`([^`\s]+)`/g)]

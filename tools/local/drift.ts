@@ -7,9 +7,10 @@ import { runProgram } from './checks.ts';
 
 /**
  * `npm run test:drift`: checks whether the real providers still behave as the emulators do. Runs the tests of behaviour, which
- * `npm test` runs against the emulators, against accounts whose keys are in the environment (emulators/README.md). Exits with 0
- * when everything that could be run passed, and prints what could not be run.
+ * `npm test` runs against the emulators, against test accounts whose keys are in the environment (emulators/README.md). Exits
+ * with 0 when everything that could be run passed, and prints what could not be run.
  */
+
 interface Provider {
   name: string;
   settings: string;

@@ -9,7 +9,7 @@ const program = resolve(import.meta.dirname, '../../emulators/main.ts');
 /** Starts the emulators of Stripe, HubSpot and a mail server, on their last ports if those are free. */
 export async function startEmulators(options: {
   dataDir: string;
-  /** The host on which the server listens. Browsers reach the Stripe emulator in the same way as the server. */
+  /** The host on which the emulators listen. Browsers reach the Stripe emulator in the same way as the server. */
   host?: string;
   /** The URL at which the server is or will be. Without it no webhooks are sent. */
   serverUrl?: string;

@@ -8,6 +8,7 @@ import { findChromium } from './chromium.ts';
 import { explain } from './settings.ts';
 
 /** `npm run gallery`: shows every screen in every state and width on one page, and makes the README's picture of the flow. */
+
 const root = resolve(import.meta.dirname, '../..');
 const shots = mkdtempSync(join(tmpdir(), 'induct-gallery-'));
 try {

@@ -38,8 +38,8 @@ export interface LaunchOptions {
 }
 
 /**
- * Starts everything that the settings leave to us and prints where it is. Stops it in order when asked to (Ctrl-C, SIGTERM), when
- * a part ends, or when the npm that started us was killed. Resolves with the exit code.
+ * Starts everything that the settings leave to this command and prints where it is. Stops it in order when asked to (Ctrl-C,
+ * SIGTERM), when a part ends, or when the npm that started this was killed. Resolves with the exit code.
  */
 export async function launch(options: LaunchOptions): Promise<number> {
   const abort = new AbortController();

@@ -16,16 +16,14 @@ export interface Holder extends ProcessIdentity {
 export interface Lock {
   /** Records a child, so that the next command can wait for it to end if this process is killed. */
   addChild(pid: number): void;
-  /** Says that the holder is about to release the lock, so that other commands wait instead of failing. */
+  /** Marks the lock as about to be released, so that other commands wait instead of failing. */
   stopping(): void;
   release(): void;
   /** True when the previous holder was killed. */
   afterCrash: boolean;
 }
 
-/**
- * Makes a folder and its parents, one by one: Node's recursive mkdir never returns where a parent cannot be made (under /proc).
- */
+/** Makes a folder and its parents, one by one: Node's recursive mkdir never returns where a parent cannot be made (under /proc). */
 function makeFolder(folder: string): void {
   try {
     if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return;
@@ -66,7 +64,7 @@ export async function takeLock(dataDir: string, command: string, url?: string): 
     }
     const other = readHolder(dataDir);
     if (other && lives(other)) {
-      // A start whose npm was killed needs a moment to notice that; an operator command needs a moment to finish.
+      // A start whose npm was killed needs a moment to notice that; one that is stopping and an operator command get longer.
       const patience = other.stopping || other.command.includes('operator') ? 45_000 : 2_500;
       if (Date.now() - began > patience) throw new Error(inUse(dataDir, other));
       await pause(50);
@@ -93,7 +91,7 @@ export async function takeLock(dataDir: string, command: string, url?: string): 
   };
 }
 
-/** Returns who holds the folder, even if that process no longer lives. */
+/** Returns the process that holds the folder, even if it no longer lives. */
 export function readHolder(dataDir: string): Holder | undefined {
   try {
     return JSON.parse(readFileSync(join(dataDir, 'running.json'), 'utf8')) as Holder;
@@ -107,14 +105,14 @@ function inUse(dataDir: string, { command, pid, url }: Holder): string {
   return `\`${command}\` already runs on ${dataDir}${where} (process ${pid}). Stop it first, or start this one with another DATA_DIR and PORT.`;
 }
 
-/** Waits for the children of a killed process, which end by themselves. Kills those that do not end within seconds. */
+/** Waits for the children of a killed process to end by themselves. Kills those that do not end within 4 s. */
 async function seeOut(children: readonly ProcessIdentity[]): Promise<void> {
   const deadline = Date.now() + 4000;
   while (children.some(lives) && Date.now() < deadline) await pause(30);
   for (const child of children.filter(lives)) process.kill(child.pid, 'SIGKILL');
 }
 
-/** Removes a dead holder's file, unless another process has done so meanwhile and written its own. */
+/** Removes a dead holder's file, unless another process has meanwhile replaced it with its own. */
 function takeAway(file: string, dead: Holder | undefined): void {
   const aside = `${file}.dead-${process.pid}`;
   try {

@@ -10,9 +10,10 @@ import { lives } from './processes.ts';
 import { explain, planFrom } from './settings.ts';
 
 /**
- * `npm run operator -- …`: runs the staff command line with what a running start uses. If nothing runs, the same parts are started
- * for the command.
+ * `npm run operator -- …`: runs the staff command line with the database and emulators of a running `npm start`. If none runs,
+ * starts them for the command.
  */
+
 const args = process.argv.slice(2);
 const program = resolve(import.meta.dirname, '../../apps/server/operator.ts');
 const asksForHelp = args.length === 0 || ['help', '--help', '-h'].includes(args[0]!);
@@ -57,7 +58,7 @@ async function surroundings(): Promise<NodeJS.ProcessEnv> {
     }
     if (bringsDatabase) found.database.url = await database(dataDir);
   } else if (bringsDatabase) {
-    // This command uses the database too, so it stays up if the start is stopped while the command runs.
+    // Also counts as a user of the database, so that it stays up if the start is stopped while the command runs.
     found.database.url = await database(dataDir);
   }
   return {

@@ -18,7 +18,7 @@ const skip =
   (spawnSync('npm', ['--version'], { ...nobody, cwd: '/' }).status !== 0 &&
     'another user cannot run the npm of this machine');
 
-/** Copies this checkout as a clone and `npm install` by root leave it: everybody may read it, and only root may write. */
+/** Copies this checkout as root's clone and `npm install` would leave it: everybody may read it, and only root may write. */
 function checkout(t: TestContext): string {
   const tree = join(temporaryFolder(t), 'induct');
   chmodSync(resolve(tree, '..'), 0o755);
@@ -30,7 +30,7 @@ function checkout(t: TestContext): string {
       ),
   });
   const packages = [join(root, 'node_modules'), join(tree, 'node_modules')];
-  // Hard links where the file system allows them, which takes hardly any time.
+  // Hard links where the file system allows them, since they take hardly any time.
   if (spawnSync('cp', ['-al', ...packages]).status !== 0)
     assert.equal(spawnSync('cp', ['-a', ...packages]).status, 0);
   return tree;

@@ -2,8 +2,8 @@ import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
 /**
- * Below the range from which systems take ports for outgoing connections and for "any free port". So a port that is free here
- * stays free until it is used.
+ * Below the range from which systems take ports for outgoing connections and for port 0. So a port that is free here stays free
+ * until it is used.
  */
 const FIRST = 10_000;
 const LAST = 32_000;

@@ -26,7 +26,7 @@ import {
 import { commandLine, isRunning, isZombie } from './processes.ts';
 
 const database = 'induct';
-/** An advisory lock. Every user of the server holds it shared; a user who gets it exclusively may stop the server. */
+/** An advisory lock. Every user of the server holds it shared; a user that gets it exclusively may stop the server. */
 const inUse = 7_368_274;
 /** How long a previous server may take to end, and a new server to answer (ms). */
 const patience = 20_000;
@@ -53,9 +53,9 @@ export interface RunningPostgres {
   adopted: boolean;
   /** The server's process id. */
   pid: number;
-  /** Settles when the server has ended without being asked to. */
+  /** Resolves when the server has ended without being asked to. */
   lost: Promise<void>;
-  /** Stops the server and waits for its end, unless another process still uses it. */
+  /** Stops the server and waits until it has ended, unless another process still uses it. */
   stop(): Promise<void>;
 }
 
@@ -147,8 +147,8 @@ async function findServer(cluster: string, deadline: number): Promise<Server | u
 }
 
 /**
- * Whether a process is the server of this folder. A copied data folder has the pid file of the original, and process ids are
- * reused after a reboot.
+ * Whether a process is the server of this folder. A copied data folder has the original's pid file, and process ids are reused
+ * after a reboot.
  */
 function isOurs(pid: number, folder: string, cluster: string): boolean {
   const command = commandLine(pid);
@@ -222,7 +222,7 @@ async function untilReady(child: ChildProcess, cluster: string, password: string
   return undefined;
 }
 
-/** Connects and marks the server as in use. Undefined when it does not answer or its last user is about to stop it. */
+/** Connects and marks the server as in use. Undefined when it does not answer, or its last user is about to stop it. */
 async function hold(server: Server, password: string, cluster: string): Promise<pg.Client | undefined> {
   const client = new pg.Client({
     connectionString: address(server, password, 'postgres'),
@@ -267,8 +267,8 @@ async function running(
     setRef(current, false);
     current.once('end', async () => {
       held = undefined;
-      // When a backend is killed, PostgreSQL ends every connection, recovers and goes on. The server counts as lost only when its
-      // process is gone.
+      // When a backend is killed, PostgreSQL ends every connection, recovers and continues. The server is lost only when its
+      // process has ended.
       while (!stopping && isRunning(server.pid) && !isZombie(server.pid)) {
         const again = await hold(server, password, folder).catch(() => undefined);
         if (again) {
@@ -321,7 +321,7 @@ async function createDatabase(client: pg.Client): Promise<void> {
   }
 }
 
-/** Takes the lock exclusively. From then on nobody can begin to use the server. */
+/** Whether this is the last user. If so, holds the lock exclusively, and nobody can begin to use the server. */
 async function isLast(client: pg.Client): Promise<boolean> {
   try {
     await client.query('select pg_advisory_unlock_shared($1)', [inUse]);
@@ -360,7 +360,7 @@ function logFile(cluster: string): string {
   return join(dirname(cluster), 'postgres.log');
 }
 
-/** Returns the last reason in the log. */
+/** Returns the last line of the log that gives a reason. */
 function lastWords(cluster: string): string {
   try {
     const lines = readFileSync(logFile(cluster), 'utf8').trim().split('\n');

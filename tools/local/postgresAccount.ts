@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
-/** Used in the rare case that only root can reach the checkout and the data. */
+/** Used if the account that runs PostgreSQL cannot reach the checkout or the data, since only root can. */
 const sharedFolder = '/var/lib/induct';
 
 /** How to run PostgreSQL's programs under an account that they accept: they refuse uid 0. */
@@ -32,9 +32,9 @@ export interface PostgresAccount {
 }
 
 /**
- * Chooses which account runs PostgreSQL on the data in `dataDir/postgres`. Without root, our own. As root, a user namespace (files
- * stay root's, and a folder with mode 700 is no obstacle), or an unprivileged account where namespaces are refused. Throws one
- * sentence when nothing works.
+ * Chooses which account runs PostgreSQL on the data in `dataDir/postgres`. Without root, the own account. As root, a user
+ * namespace (files stay root's, and a folder with mode 700 is no obstacle), or an unprivileged account where namespaces are
+ * refused. Throws one sentence when nothing works.
  */
 export function choosePostgresAccount(options: {
   dataDir: string;
@@ -75,8 +75,8 @@ export function choosePostgresAccount(options: {
 }
 
 /**
- * Whether root can reach the paths inside the namespace. There it keeps its files but loses its privilege, so another account's
- * folder may be closed to it.
+ * Whether root can reach the paths inside the user namespace. There it keeps its files but loses its privilege, so folders of
+ * other accounts may be closed to it.
  */
 function namespaceReaches(paths: readonly string[]): boolean {
   const checks = paths.map((_, i) => `test -x "$${i + 1}"`).join(' && ');
@@ -102,7 +102,7 @@ function underAccount(uid: number, gid: number, dataDir: string, source: string)
   const native = reaches(join(source, 'bin', 'postgres')) ? source : copyBinaries(source);
   return {
     native,
-    // PostgreSQL asks for the current folder, which may be closed to the account.
+    // PostgreSQL reads the current directory, which may be closed to the account.
     command: (program, args) => ({
       file: join(native, 'bin', program),
       args: [...args],

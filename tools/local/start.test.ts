@@ -13,7 +13,7 @@ import { temporaryFolder } from '../../tests/harness/temporaryFolder.ts';
 import { until } from '../../tests/harness/until.ts';
 import { freePort } from './ports.ts';
 
-/** Returns settings for a start whose PostgreSQL already has its files, or with `isFirst` none. */
+/** Returns settings for a start whose PostgreSQL already has its files; with `isFirst` it has none. */
 async function settings(t: TestContext, { isFirst = false } = {}) {
   const DATA_DIR = join(temporaryFolder(t), 'data');
   if (!isFirst) placeCluster(DATA_DIR);
@@ -37,7 +37,7 @@ test('npm start serves, says where, and Ctrl-C stops everything that it started'
   assert.match(induct.output(), /HONOR101 +a complete record/);
   assert.ok(induct.output().includes(`sent to nobody: ${induct.local.mail!.url}`));
   assert.match(await (await fetch(induct.local.mail!.url)).text(), /No letter has come yet/);
-  // The built server finds files that its packages bring.
+  // The built server finds files of packages.
   for (const path of ['/api/openapi.json', '/api/docs/', '/api/docs/static/swagger-ui.css'])
     assert.equal((await fetch(induct.url + path)).status, 200, path);
   assert.equal(induct.local.stripe?.secretKey, 'sk_test_emulated');

@@ -12,6 +12,7 @@ import { findChromium } from './chromium.ts';
 import { explain } from './settings.ts';
 
 /** `npm test`: runs every suite, even if an earlier one failed. */
+
 interface Counts {
   passed: number;
   failed: number;
@@ -100,7 +101,7 @@ async function main(): Promise<number> {
     console.error(`No test matches ${filters.join(', ') || 'that'}.`);
     total.failed = 1;
   }
-  // Printed last, so that nobody has to search a long output for the failures.
+  // Printed last, so that the failures are easy to find.
   if (failures.length > 0) console.log(`\n${failures.join('')}`);
   console.log(`\n${lines.join('\n')}\n\n${total.passed} passed, ${total.failed} failed`);
   return total.failed > 0 ? 1 : 0;
@@ -121,7 +122,7 @@ async function runNodeTests(): Promise<Counts> {
   if (chosen.length === 0) return { passed: 0, failed: 0 };
   const empty = join(scratch, 'empty');
   await (await startTestPostgres(empty)).stop();
-  // If root may not start PostgreSQL itself, the files are in another folder and belong to another account.
+  // If root may not run PostgreSQL, another account owns the files, in another folder: do not copy them.
   const isHere = !lstatSync(join(empty, 'postgres')).isSymbolicLink();
   const files = isHere ? join(empty, 'postgres') : '';
   placeCluster(join(scratch, 'database'), files);
@@ -130,7 +131,7 @@ async function runNodeTests(): Promise<Counts> {
   process.once('SIGINT', stop).once('SIGTERM', stop);
   try {
     const settings = { TEST_POSTGRES_URL: postgres.url, TEST_POSTGRES_FILES: files };
-    // Tests that start whole programs wait more than they compute, so running them beside the others takes hardly more time.
+    // Tests that start whole programs mostly wait, so running them beside the others takes hardly more time.
     const startsPrograms = (file: string) => /^(tests|tools)\//.test(file);
     const [rest, programs] = await Promise.all([
       nodeTests(
@@ -156,7 +157,7 @@ async function runOtherBrowsers(): Promise<Counts> {
 async function nodeTests(
   files: string[],
   settings: NodeJS.ProcessEnv = {},
-  // Tests wait about as long as they compute: for the database, for time limits, for programs that start.
+  // Tests wait about half of their time: for the database, timeouts, and programs that start.
   concurrency = 2 * availableParallelism(),
 ): Promise<Counts> {
   if (files.length === 0) return { passed: 0, failed: 0 };

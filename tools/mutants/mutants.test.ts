@@ -22,7 +22,7 @@ const source = `const a = [];
   if (cents > 0 && isPaid)
     pay([]);
 `;
-/** Returns the mutant that replaces a text of the source above, at its first place after `from`. */
+/** Returns the mutant that replaces a text of the source above, at its first occurrence after `from`. */
 function mutant(original: string, replacement: string, from = 0, fileName = 'a.ts'): Mutant {
   const at = source.indexOf(original, from);
   const location = { start: placeOf(source, at), end: placeOf(source, at + original.length) };

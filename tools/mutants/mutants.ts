@@ -1,20 +1,20 @@
 import { random } from '../../tests/faults/random.ts';
 
-/** A place in a file, as StrykerJS reports it: lines and columns from 1, the end not included. */
+/** A range in a file, as StrykerJS reports it: lines and columns from 1, the end excluded. */
 export interface Place {
   start: { line: number; column: number };
   end: { line: number; column: number };
 }
 
 export interface Mutant {
-  /** Below the root of the repository. */
+  /** Relative to the root of the repository. */
   fileName: string;
   mutatorName: string;
   replacement: string;
   location: Place;
 }
 
-/** StrykerJS's words; Ignored are mutants of a kind that is left out. */
+/** The names are StrykerJS's; Ignored: a mutant of an excluded kind. */
 export type Status =
   | 'Killed'
   | 'Timeout'
@@ -28,11 +28,11 @@ export interface Result extends Mutant {
 }
 
 /**
- * A mutant that no test needs to catch. `original` is the text that is replaced; `line` is the line of the source in which
- * it begins, without what it is indented by: where the same text is elsewhere, too.
+ * A mutant that no test needs to catch. `original` is the text that is replaced. `line`, needed only when the text occurs
+ * elsewhere too, is the trimmed source line in which it begins.
  */
 export interface Accepted {
-  /** The scope that has the mutant: the server and its SQL share files. */
+  /** The scope of the mutant: the scopes of the server and of its SQL share files. */
   scope: string;
   file: string;
   original: string;
@@ -41,9 +41,9 @@ export interface Accepted {
   why: string;
 }
 
-/** What became of each mutant that was run. */
+/** The results of a run. */
 export interface Outcome {
-  /** Those that ran too long are among them. */
+  /** Includes those that timed out. */
   caught: number;
   tooLong: number;
   accepted: number;
@@ -51,12 +51,14 @@ export interface Outcome {
   couldNotRun: Result[];
 }
 
-/** The most mutants that a place may hold to be drawn: a function that is emptied would bring all that is in it. */
+/**
+ * A mutant that contains more mutants than this is not drawn: an emptied function, for example, contains all mutants of its body.
+ */
 const MOST_IN_A_PLACE = 6;
 
 /**
- * Places, drawn by the seed one after the other, until they hold `least` mutants. StrykerJS is told places, so what stands
- * within a place is drawn with it: there may be a few more. All when there are no more than `least`.
+ * Draws mutants at random by the seed, until there are at least `least`. A mutant is drawn with all that lie within its range,
+ * since StrykerJS is given ranges; so there may be a few more. Returns all when there are at most `least`.
  */
 export function draw(all: readonly Mutant[], least: number, seed: number): Mutant[] {
   if (least >= all.length) return [...all];
@@ -81,12 +83,12 @@ export function isWithin(inner: Mutant, outer: Mutant): boolean {
   );
 }
 
-/** The place of a mutant as StrykerJS's option `mutate` takes it, which counts columns from 0. */
+/** Returns the range of a mutant for StrykerJS's option `mutate`, which counts columns from 0. */
 export function rangeOf({ fileName, location: { start, end } }: Mutant): string {
   return `${fileName}:${start.line}:${start.column - 1}-${end.line}:${end.column - 1}`;
 }
 
-/** The text that a mutant replaces. */
+/** Returns the text that a mutant replaces. */
 export function originalOf({ location: { start, end } }: Mutant, source: string): string {
   const lines = source.split('\n').slice(start.line - 1, end.line);
   lines[lines.length - 1] = lines.at(-1)!.slice(0, end.column - 1);
@@ -103,7 +105,7 @@ export function isAccepted(mutant: Mutant, source: string, entry: Accepted): boo
   );
 }
 
-/** Entries that accept no mutant that there is. `sourceOf` gives the text of a file. */
+/** Returns the entries that match no existing mutant. `sourceOf` gives the text of a file. */
 export function staleEntries(
   accepted: readonly Accepted[],
   all: readonly Mutant[],
@@ -114,7 +116,7 @@ export function staleEntries(
   );
 }
 
-/** Entries whose mutants were all run and all caught: a test notices what they say changes nothing. */
+/** Returns the entries whose mutants were all caught, of those that were run: a test notices them, so the entry is not needed. */
 export function needlessEntries(
   accepted: readonly Accepted[],
   results: readonly Result[],
@@ -149,14 +151,14 @@ function isCaught({ status }: Result): boolean {
   return status === 'Killed' || status === 'Timeout';
 }
 
-/** Rooms of the server that most others import: that they do brings no room nearer to another. */
+/** Folders of the server that most others import, so that importing them does not make two folders related. */
 const foundations = ['platform', 'providers', 'session', 'society'];
-/** Rooms without tests of their own, and where they are tested. */
+/** Folders without their own tests, and the folders whose tests cover them. */
 const testedIn: Record<string, readonly string[]> = { membership: ['join', 'checkout'] };
 
 /**
- * Of a file of the server, the tests of its room, and those of the rooms next to it: that import it, or that it imports. Of
- * another file, all tests at once. `arrows` are the imports between rooms, as tools/local/walls.ts has them.
+ * Returns the tests for a file. For a file of the server: the tests of its folder, then those of folders that import it or that
+ * it imports. For another file: all tests, in one group. `arrows` are the imports between folders (tools/local/walls.ts).
  */
 export function nearTests(
   file: string,
@@ -176,8 +178,8 @@ export function nearTests(
 }
 
 /**
- * Test files that load a file, those nearest to it first: the one beside it that has its name, then by how many imports lie
- * between, then by name. `importsOf` gives what a file imports.
+ * Returns the test files that load a file, nearest first: the test of the same name, then by the number of imports in between,
+ * then by name. `importsOf` returns the files that a file imports.
  */
 export function testsOf(
   file: string,

@@ -1,4 +1,4 @@
-// Installed by `npm run test:mutants` alone: the types are checked without them.
+// Only `npm run test:mutants` installs these packages; this lets the types be checked without them.
 declare module '@babel/parser';
 declare module '@stryker-mutator/core';
 declare module '@stryker-mutator/instrumenter';

@@ -29,20 +29,22 @@ import {
 import { sqlMutants, templatesIn, withMutant } from './sql.ts';
 
 /**
- * `npm run test:mutants`: small faults, one at a time, in core's rules and in the server, by StrykerJS, and in the server's SQL,
- * which StrykerJS does not read. What no test catches is told, unless accepted.json says why it changes nothing. Exit status 1 when
- * there is such a survivor, when a mutant could not be run, or when accepted.json is out of date.
+ * `npm run test:mutants`: makes small faults, one at a time: in core's rules and in the server with StrykerJS, and in the
+ * server's SQL, which StrykerJS does not mutate. Prints each fault that no test catches, unless accepted.json says why it changes
+ * nothing. The exit status is 1 when there is such a survivor, when a mutant could not be run, or when accepted.json is out of
+ * date.
  */
+
 const here = import.meta.dirname;
 const root = resolve(here, '../..');
 
-/** The rooms of the server that decide about people, their money and their documents. */
+/** The folders of the server that decide about people, their money and their documents. */
 const decidingRooms =
   'checkout contacts documents eligibility fulfilment invitations join ledger letters links membership notices pass payments privacy refunds session settlement upgrade welcome'.split(
     ' ',
   );
 
-/** What is changed, and the tests that are to notice. A scope with `sample` is changed in so many places, drawn by the seed. */
+/** The files that are mutated, and the tests that must notice. `sample`: how many mutants are drawn by the seed; null: all. */
 const scopes = {
   core: {
     files: [
@@ -85,9 +87,7 @@ const scopes = {
 } as const;
 type Scope = keyof typeof scopes;
 
-/**
- * String literals are not changed: a misspelt state does not compile, and the browser tests check the sentences that people read.
- */
+/** String literals are not mutated: a misspelt state does not compile, and the browser tests check the sentences. */
 const excludedMutations = ['StringLiteral'];
 
 const { values, positionals } = parseArgs({
@@ -100,15 +100,15 @@ if (unknown.length > 0 || !/^\d{1,9}$/.test(values.seed) || !/^[1-9]\d{0,4}$/.te
   process.exit(2);
 }
 const accepted = JSON.parse(readFileSync(join(here, 'accepted.json'), 'utf8')) as Accepted[];
-/** Below out/, which nothing reads; one for each run, so that two can run at a time. */
+/** Below out/, which nothing else reads; one folder for each run, so that two runs can coexist. */
 const sandboxes = join('out', `mutants-${process.pid}`);
 const scratch = mkdtempSync(join(tmpdir(), 'induct-mutants-'));
 const texts = new Map<string, string>();
-/** What runs at the moment, each the head of its process group. */
+/** The running child processes, each the leader of its process group. */
 const children = new Set<ChildProcess>();
 let postgres: RunningPostgres | null = null;
 let isEnding = false;
-// Not `once`: Ctrl-C comes from the terminal and again from the program that started this one.
+// Not `once`: Ctrl-C sends SIGINT from the terminal and again from the parent process.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.on(signal, () => {
     if (!isEnding) void cleanUp().finally(() => process.exit(130));
@@ -137,7 +137,7 @@ async function cleanUp(): Promise<void> {
   rmSync(scratch, { recursive: true, force: true });
 }
 
-/** Returns how many survived, could not be run, or are accepted in vain. */
+/** Returns how many mutants survived or could not be run, and how many entries of accepted.json are out of date. */
 async function run(scope: Scope): Promise<number> {
   const { files, tests, sample } = scopes[scope];
   const all = scope === 'sql' ? await sqlMutantsOf(files) : await mutantsOf(files);
@@ -155,7 +155,7 @@ async function run(scope: Scope): Promise<number> {
     mutator: { plugins: null, excludedMutations },
     concurrency: availableParallelism(),
     reporters: ['progress-append-only'],
-    // It would be rewritten by TypeScript's JavaScript interface, which version 7 has not; Node does not read it.
+    // StrykerJS would rewrite it through TypeScript's JavaScript API, which version 7 lacks; Node does not read it.
     tsconfigFile: 'none',
     tempDirName: sandboxes,
     ignorePatterns: [
@@ -169,7 +169,7 @@ async function run(scope: Scope): Promise<number> {
     ],
     allowConsoleColors: false,
     logLevel: 'warn',
-    // All tests, before the first mutant.
+    // The dry run: all tests once, before the first mutant.
     dryRunTimeoutMinutes: 30,
     timeoutMS: scope === 'server' ? 120_000 : 20_000,
   });
@@ -186,7 +186,7 @@ function testArguments(tests: readonly string[]): string[] {
   ];
 }
 
-/** Rejects when StrykerJS ends without results; it has said why. */
+/** Rejects when StrykerJS ends without results; it has printed the reason. */
 function runStryker(options: object): Promise<Result[]> {
   const stryker = start(['--disable-warning=ExperimentalWarning', join(here, 'stryker.ts')], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
@@ -201,8 +201,8 @@ function runStryker(options: object): Promise<Result[]> {
 }
 
 /**
- * Changes one file at a time in copies of the repository, as many as there are processors, and runs the tests there. Rejects when
- * a test that failed fails without a fault, too.
+ * Mutates one file at a time in copies of the repository, one copy for each processor, and runs the tests there. Rejects when a
+ * test that failed also fails without a mutant.
  */
 async function runInCopies(mutants: readonly Mutant[], tests: readonly string[]): Promise<Result[]> {
   const left = [...mutants];
@@ -232,7 +232,10 @@ async function runInCopies(mutants: readonly Mutant[], tests: readonly string[])
   return results;
 }
 
-/** The first test file that fails in a copy of the repository; null when none does. */
+/**
+ * Returns the first test file that fails in a copy of the repository; null when none does. Rejects when the tests could not be
+ * run.
+ */
 async function firstFailure(copy: string, args: readonly string[]): Promise<string | null> {
   const run = start(testArguments(args), { cwd: copy, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
   let failed: string | null = null;
@@ -244,11 +247,11 @@ async function firstFailure(copy: string, args: readonly string[]): Promise<stri
   return failed;
 }
 
-/** Copies what git knows or would add. */
+/** Copies the files that git tracks, and untracked ones that are not ignored. */
 function copyTo(folder: string): void {
   const options = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
   const files = spawnSync('git', options, { encoding: 'utf8' }).stdout.split('\0');
-  // Where node_modules is a link, .gitignore does not mean it. A file that was just removed is still known to git.
+  // .gitignore does not match a node_modules that is a link. Git still lists a file that was just deleted.
   for (const file of files.filter((name) => name && name !== 'node_modules' && existsSync(name)))
     cpSync(file, join(folder, file), { verbatimSymlinks: true });
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'), 'junction');
@@ -265,7 +268,7 @@ function start(args: readonly string[], options: SpawnOptions): ChildProcess {
   return child;
 }
 
-/** StrykerJS is not among the packages of the project, since nothing else needs it. */
+/** Installs StrykerJS, which is not among the project's packages, since nothing else needs it. */
 function installOnce(): void {
   const options = ['install', '--no-save', '--loglevel=error', '--no-audit', '--no-fund'];
   const { status } = spawnSync('npm', options, {
@@ -277,7 +280,7 @@ function installOnce(): void {
   if (status !== 0) process.exit(1);
 }
 
-/** Every mutant of some files, but those of kinds that are left out. */
+/** Returns every mutant of some files, except excluded kinds. */
 async function mutantsOf(files: readonly string[]): Promise<Mutant[]> {
   const { createInjector } = await import('typed-inject');
   const { createInstrumenter } = await import('@stryker-mutator/instrumenter');
@@ -288,7 +291,7 @@ async function mutantsOf(files: readonly string[]): Promise<Mutant[]> {
     files.map((name) => ({ name, content: textOf(name), mutate: true })),
     { ignorers: [], excludedMutations, plugins: null },
   );
-  // Within StrykerJS lines and columns are from 0.
+  // StrykerJS's instrumenter counts lines and columns from 0.
   const fromOne = ({ line, column }: Mutant['location']['start']) => ({ line: line + 1, column: column + 1 });
   return mutants
     .filter(({ status }) => status !== 'Ignored')
@@ -298,7 +301,7 @@ async function mutantsOf(files: readonly string[]): Promise<Mutant[]> {
     }));
 }
 
-/** Every mutant of the SQL of some files. */
+/** Returns every mutant of the SQL of some files. */
 async function sqlMutantsOf(files: readonly string[]): Promise<Mutant[]> {
   const { parse } = await import('@babel/parser');
   return files.flatMap((name) => {
@@ -311,7 +314,7 @@ interface Instrumenter {
   instrument(files: object[], options: object): Promise<{ mutants: (Mutant & { status?: string })[] }>;
 }
 
-/** Entries of accepted.json on files that their scope has not. */
+/** Reports entries of accepted.json whose file is not in their scope, and returns how many there are. */
 function tellStrangers(): number {
   const isKnown = ({ scope, file }: Accepted) =>
     scope in scopes && (scopes[scope as Scope].files as readonly string[]).includes(file);
@@ -354,7 +357,7 @@ function named(file: string): string {
   return relative(root, resolve(root, file)).replaceAll('\\', '/');
 }
 
-/** As the file was when it was first read: it may be worked on while its mutants run. */
+/** Returns a file's text as it was when first read: somebody may edit the file while its mutants run. */
 function textOf(file: string): string {
   if (!texts.has(file)) texts.set(file, readFileSync(join(root, file), 'utf8'));
   return texts.get(file)!;

@@ -8,13 +8,14 @@ import { arrows } from '../local/walls.ts';
 import { nearTests, testsOf } from './mutants.ts';
 
 /**
- * What is run for each mutant, in a copy of the repository: the tests that load the mutated file, of the server those in its
- * room and in the rooms next to it. Ends with the first file that fails, since the rest could not tell more. StrykerJS names the
- * mutant; a caller that changed a file itself names the file, and is sent the name of the test file that fails. Without either:
- * all.
+ * Runs the tests for one mutant, in a copy of the repository: those that load the mutated file; for a file of the server, only
+ * tests of its folder and of related folders. Stops at the first file that fails, since one is enough. StrykerJS names the mutant
+ * in an environment variable. A caller that mutated a file itself names it with --changed, and gets the failing test file by IPC.
+ * Without a mutant, all tests run.
  *
  *   node tools/mutants/runTests.ts --seed N [--changed FILE] PATTERN …
  */
+
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { seed: { type: 'string' }, changed: { type: 'string' } },
@@ -40,7 +41,7 @@ if (chosen.every((file) => file.startsWith('packages/'))) await runHere(chosen);
 else if (changed === null) await runFiles(chosen);
 else for (const file of chosen) await runFiles([file]);
 
-/** The file that has the switch of a mutant. */
+/** Finds the file that contains the mutant with this id, by StrykerJS's switch in its code. */
 function fileOf(id: string): string {
   const seen = new Set(all);
   for (const file of seen) {
@@ -50,9 +51,9 @@ function fileOf(id: string): string {
   throw new Error(`No test loads the file of mutant ${id}.`);
 }
 
-/** Tests of pure functions need no process each. Node sets the exit status when one fails. */
+/** Tests of pure functions run in this process, to save time. Node sets the exit status when one fails. */
 async function runHere(files: readonly string[]): Promise<void> {
-  // The same examples for every mutant, and no search for the smallest that fails.
+  // The same random examples for every mutant, and no shrinking of a counterexample.
   const { default: fc } = await import('fast-check');
   fc.configureGlobal({ seed: Number(values.seed), endOnFailure: true });
   for (const file of files) await import(pathToFileURL(resolve(file)).href);
@@ -63,7 +64,7 @@ async function runFiles(files: readonly string[]): Promise<void> {
     '--disable-warning=ExperimentalWarning',
     '--test',
     `--test-concurrency=${availableParallelism()}`,
-    // A mutant that lets a test wait for ever is caught, too.
+    // A mutant that makes a test hang must be caught, too.
     '--test-timeout=180000',
     '--test-reporter=./tests/harness/terseReporter.ts',
     ...files,

@@ -3,14 +3,14 @@ import { test } from 'node:test';
 import { originalOf } from './mutants.ts';
 import { sqlMutants, type Template, withMutant } from './sql.ts';
 
-/** A template as Babel finds it: the pieces of text between the expressions. */
+/** Returns a template as Babel finds it: the pieces of text between the expressions. */
 function templateOf(source: string): Template {
   const expressions = [...source.matchAll(/\$\{[^}]*\}/g)];
   const starts = [source.indexOf('`') + 1, ...expressions.map(({ 0: text, index }) => index + text.length)];
   const ends = [...expressions.map(({ index }) => index), source.lastIndexOf('`')];
   return starts.map((start, index) => ({ start, end: ends[index]! }));
 }
-/** What is replaced, and by what. */
+/** Returns pairs: the replaced text, and its replacement. */
 function faultsIn(source: string): string[][] {
   return sqlMutants('a.ts', source, templateOf(source)).map((mutant) => [
     originalOf(mutant, source),

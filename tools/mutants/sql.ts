@@ -1,15 +1,15 @@
 import type { Mutant, Place } from './mutants.ts';
 
-/** A part of a source: where it begins and ends, the end not included. */
+/** A part of a source, by offsets; the end is excluded. */
 interface Span {
   start: number;
   end: number;
 }
 
-/** The pieces of text of one `sql` template. Between two of them stands an expression of the program (`${…}`). */
+/** The pieces of text of one `sql` template, between its `${…}` expressions. */
 export type Template = readonly Span[];
 
-/** Every `sql` template within a node of Babel's syntax tree, those within other templates too. */
+/** Returns every `sql` template within a node of Babel's syntax tree, including templates nested in others. */
 export function templatesIn(node: unknown): Template[] {
   if (typeof node !== 'object' || node === null) return [];
   const inner = Object.values(node).flatMap(templatesIn);
@@ -23,7 +23,7 @@ interface TaggedTemplate {
   quasi: { quasis: Span[] };
 }
 
-/** Words that end a condition or a key of an order, where they stand in no parentheses. */
+/** Words that end a condition or a sort key, outside parentheses. */
 const stops = new Set(
   'and or where on join left right inner cross group having order limit offset window for union except intersect returning from set as when then else nulls'.split(
     ' ',
@@ -31,7 +31,7 @@ const stops = new Set(
 );
 const locks = /\bfor (?:no key update|update|key share|share)(?: of \w+)?(?: skip locked)?|\bskip locked/g;
 
-/** The small faults of a template: a condition that always holds, an order turned round, a lock that is not taken. */
+/** Returns the mutants of a template: a condition replaced by `true`, a sort order reversed, a row lock removed. */
 export function sqlMutants(fileName: string, source: string, template: Template): Mutant[] {
   const text = masked(source, template);
   const mutants: Mutant[] = [];
@@ -56,7 +56,10 @@ export function sqlMutants(fileName: string, source: string, template: Template)
   return mutants;
 }
 
-/** The text of a template, of the same length, in which only words of SQL are words: no text, comment, name or expression is. */
+/**
+ * Returns a template's text with the same offsets, in which strings, quoted names and expressions are `$`, and comments are
+ * spaces.
+ */
 function masked(source: string, template: Template): string {
   const pieces = template.map(({ start, end }, index) => {
     const expression = index === 0 ? '' : '$'.repeat(start - template[index - 1]!.end);
@@ -68,7 +71,7 @@ function masked(source: string, template: Template): string {
     .replaceAll(/--.*|\s/g, (blank) => ' '.repeat(blank.length));
 }
 
-/** Where a condition or a key of an order ends that begins at an index: before what it is followed by, and before spaces. */
+/** Returns the offset where the condition or sort key that begins at `start` ends, without trailing spaces. */
 function endOf(text: string, start: number): number {
   let depth = 0;
   let before = '';
@@ -92,18 +95,18 @@ function isStop(token: string, text: string, before: string): boolean {
   return stops.has(token) && !(token === 'from' && before === 'distinct');
 }
 
-/** Whether the `and` after a text is the second half of `between … and …`. */
+/** Whether an `and` that follows the text belongs to `between … and …`. */
 function isOfBetween(text: string): boolean {
   return /\bbetween\b(?:(?!\b(?:and|or|where|on)\b).)*$/.test(text);
 }
 
-/** The place of an index in a source: its line and column from 1. */
+/** Returns the line and column, from 1, of an offset in a source. */
 export function placeOf(source: string, index: number): Place['start'] {
   const lines = source.slice(0, index).split('\n');
   return { line: lines.length, column: lines.at(-1)!.length + 1 };
 }
 
-/** The source with a mutant in it. */
+/** Returns the source with a mutant applied. */
 export function withMutant(source: string, { location: { start, end }, replacement }: Mutant): string {
   const indexOf = ({ line, column }: Place['start']) =>
     source

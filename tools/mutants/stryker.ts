@@ -1,8 +1,9 @@
 import { rmSync } from 'node:fs';
 
 /**
- * StrykerJS in a process of its own, the head of its group, since it ends on a signal without ending its tests first. Takes
- * its options as a message, answers with its results, and ends with everything that it started when the run is gone.
+ * Runs StrykerJS in a separate process that leads its own process group, since on a signal it would end before its tests.
+ * Receives its options and returns its results by IPC messages. When the parent ends, it kills itself and all processes that it
+ * started.
  */
 process.once('message', async (options: { tempDirName: string }) => {
   process.once('disconnect', () => {

@@ -23,15 +23,15 @@ import { severalAtOnce } from './severalAtOnce.ts';
 
 interface StoredDocument {
   key: string;
-  /** The hash of the document itself, even when it is encrypted (hex). */
+  /** The hash (SHA-256, hex) of the document itself, even when it is encrypted. */
   sha256: string;
 }
 
 /**
- * Saves the database and the documents that it names into a new or empty folder. The database comes first: a row is written only
- * once its document is stored, so each document of the snapshot is in the storage. The journal of erasures at `journal`, if there
- * is one, is copied after the snapshot, so that it names everybody who was erased before it. The manifest comes last: a folder
- * without it is not a backup. Throws {@link BackupFault}, and whatever the storage throws.
+ * Saves the database and its documents into a new or empty folder. The database comes first: a row is written only once its
+ * document is stored, so each document of the snapshot is in the storage. The journal of erasures at `journal`, if there is one, is
+ * copied after the snapshot, so that it names everybody who was erased before it. The manifest comes last: a folder without it is
+ * not a backup. Throws {@link BackupFault}, and errors of the storage.
  */
 export async function backUp(
   databaseUrl: string,
@@ -39,7 +39,7 @@ export async function backUp(
   folder: string,
   journal: string,
 ): Promise<Manifest> {
-  // pg_dump must connect to the same host, since no other host knows the snapshot.
+  // pg_dump must connect to the same host, since only that host knows the snapshot.
   const { client, address } = await connectToPrimary(databaseUrl);
   try {
     const { rows } = await client.query<{ server_version_num: string }>('show server_version_num');
@@ -73,9 +73,7 @@ export async function backUp(
   }
 }
 
-/**
- * Reads what a snapshot of the database contains, and the id by which pg_dump reads the same snapshot. Must run in a transaction.
- */
+/** Reads a snapshot's time, contents and id, by which pg_dump reads the same snapshot. Must run in a transaction. */
 async function readSnapshot(client: pg.Client) {
   const told = await client.query<{ id: string; taken_at: Date; made: boolean }>(
     "select pg_export_snapshot() as id, now() as taken_at, to_regclass('migration') is not null as made",
@@ -99,7 +97,7 @@ async function readSnapshot(client: pg.Client) {
   };
 }
 
-/** Makes a new folder, or takes an empty one, that only its owner may enter. */
+/** Creates a folder, or uses an empty one, that only its owner may enter. */
 async function makeFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -153,7 +151,7 @@ async function copyDocuments(storage: Storage, documents: readonly StoredDocumen
   return copied;
 }
 
-/** Whether a copy is the document that was uploaded. `unchecked` when its document key is not one of ours. */
+/** Compares a copy with the hash of the uploaded document. `unchecked` when its document key is not set. */
 async function compare(
   storage: Storage,
   key: string,

@@ -118,7 +118,7 @@ async function refuses(t: TestContext, folder: string, sentence: RegExp, args = 
 test('a backup and a restore ask the one of several hosts that takes writes', { skip }, async (t) => {
   const { databaseUrl } = server.deps.config;
   const nobody = await freePort();
-  // A URL with several hosts. PostgreSQL's tools would use whichever of them answers.
+  // A URL with several hosts. PostgreSQL's own tools would use the first that answers.
   const atSeveral = (url: string) => url.replace('@', `@127.0.0.1:${nobody},`);
   const folder = join(temporaryFolder(t), 'backup');
   const saved = await run(t, backupCommand, [folder], { databaseUrl: atSeveral(databaseUrl) });
@@ -300,7 +300,7 @@ test('backup wants a folder that is new or empty, and writes nothing into anothe
   assert.equal(again.code, 1, 'a backup is not written over');
 });
 
-/** Makes a folder with a program that has the name of one of PostgreSQL's tools. */
+/** Makes a folder that contains a fake program with the name of a PostgreSQL tool. */
 function impostor(
   t: TestContext,
   tool: 'pg_dump' | 'pg_restore',
@@ -451,7 +451,7 @@ test('a restore that fails leaves the database empty, and the same command works
   );
   assert.deepEqual(await rowsOf(to.databaseUrl!, tables), []);
   await rowsOf(to.databaseUrl!, 'drop event trigger refusing; drop function refuse()');
-  // A document that the storage already has is left if it is the same, and replaced otherwise.
+  // A document that the storage already has is kept if it is the same, and replaced otherwise.
   writeFileSync(join(to.documents, key), 'another');
   const { code, out } = await run(t, restoreCommand, [folder, '--yes'], to);
   assert.equal(code, 0, out);

@@ -48,7 +48,7 @@ export const backupCommand: LoneCommand = {
   },
 };
 
-/** What went wrong with a backup or a restore, as a sentence. Null if neither the backup nor the storage is at fault. */
+/** The sentence about a failed backup or restore. Null if neither the backup nor the storage is at fault. */
 export function sentenceOf(error: unknown): string | null {
   if (error instanceof BackupFault) return error.message;
   if (error instanceof StorageDown)

@@ -70,7 +70,7 @@ const storageWith = (documentKeys: Config['documentKeys'], change: Partial<Confi
 const contentOf = async (key: string, ...where: Parameters<typeof storageWith>) =>
   buffer(await (await storageWith(...where)).read(key));
 
-/** Makes an empty database, and returns it with a folder for documents, which may contain some. */
+/** Makes an empty database. Returns it with a folder for documents, which may already contain some. */
 async function elsewhere(t: TestContext) {
   const folder = join(temporaryFolder(t), 'documents');
   return {
@@ -171,7 +171,7 @@ test('a backup of before there was a key is restored encrypted, and leaves what 
   assert.equal((await run(t, backupCommand, [folder])).code, 0);
   server.deps.storage = storage;
   const manifest = join(folder, 'manifest.json');
-  // The manifest as version 0.5.0 wrote it.
+  // The manifest in the form that version 0.5.0 wrote.
   const { unchecked: _, ...before } = JSON.parse(readFileSync(manifest, 'utf8'));
   writeFileSync(manifest, JSON.stringify({ ...before, format: 1 }));
   const to = await elsewhere(t);

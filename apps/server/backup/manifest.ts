@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 import { envelopeOf, isKey, isName } from '../providers/storage/arrive.ts';
 
-/** Why there is no backup, or why it is not restored, as a sentence for the person at the terminal. */
+/** Why a backup was not made or not restored, as a sentence for staff. */
 export class BackupFault extends Error {}
 
 export const DUMP = 'database.dump';
@@ -20,7 +20,7 @@ const documentFile = /^documents\/([^/]+)$/;
 /** The path within a backup of a document, as it is stored, and of its envelope if it is encrypted. */
 export const fileOf = (key: string) => `documents/${key}`;
 export const envelopeFileOf = (key: string) => fileOf(envelopeOf(key));
-/** The key of a document from its path within a backup. Null for an envelope, the dump and the journal. */
+/** The key of a document by its path within a backup. Null for an envelope, the dump and the journal. */
 export function keyOf(file: string): string | null {
   const name = documentFile.exec(file)?.[1] ?? '';
   return isKey(name) ? name : null;
@@ -39,7 +39,7 @@ const manifestSchema = z.object({
   migrations: z.array(z.string()),
   /** How many rows the snapshot has. */
   counts: z.object({ joins: z.int(), payments: z.int(), memberships: z.int(), documents: z.int() }),
-  /** Each file by its path. Only paths of our own making are accepted, since a restore opens them. */
+  /** Each file by its path. Only paths that a backup can have are accepted, since a restore opens them. */
   files: z.record(
     z
       .string()
@@ -48,17 +48,14 @@ const manifestSchema = z.object({
   ),
   /** The keys of documents that the database names but the storage did not have. */
   absent: z.array(z.string()),
-  /**
-   * The keys of documents whose bytes in the storage are not those that were uploaded. What was read of them is kept beside the
-   * others, but not restored.
-   */
+  /** The keys of documents whose bytes in the storage do not match their hash. Their copies are in the backup, but not restored. */
   damaged: z.array(z.string()),
   /** The keys of documents encrypted by a document key that was not set during the backup: they were copied without a check. */
   unchecked: z.array(z.string()).default([]),
 });
 export type Manifest = z.infer<typeof manifestSchema>;
 
-/** Makes a folder a backup: writes the manifest under a temporary name, syncs it, and renames it. */
+/** Completes a backup: writes the manifest under a temporary name, syncs it, and renames it. */
 export async function writeManifest(folder: string, manifest: Manifest): Promise<void> {
   const half = join(folder, `${MANIFEST}.part`);
   const handle = await open(half, 'wx', 0o600);
@@ -73,7 +70,7 @@ export async function writeManifest(folder: string, manifest: Manifest): Promise
   await entry.sync().finally(() => entry.close());
 }
 
-/** Throws {@link BackupFault} if there is no manifest that can be read. */
+/** Throws {@link BackupFault} if there is no readable manifest. */
 export async function readManifest(folder: string): Promise<Manifest> {
   const path = join(folder, MANIFEST);
   const text = await readFile(path, 'utf8').catch((error: Error) => {
@@ -99,7 +96,7 @@ export async function readManifest(folder: string): Promise<Manifest> {
   return read.data;
 }
 
-/** Throws {@link BackupFault} for the first file that is missing, or whose hash is not the manifest's. */
+/** Throws {@link BackupFault} for the first file that is missing, or whose hash differs from the manifest's. */
 export async function checkFiles(folder: string, { files }: Manifest): Promise<void> {
   for (const [file, { sha256 }] of Object.entries(files)) {
     const hash = createHash('sha256');

@@ -95,8 +95,8 @@ export async function restore(
 }
 
 /**
- * Whether the storage already has the backup's document. If it is plain in the backup, the document counts in whatever way it is
- * stored; otherwise the same encrypted bytes count, with an envelope that one of our document keys opens.
+ * Whether the storage already has the backup's document. A document that is plain in the backup may be stored plain or encrypted;
+ * otherwise the same encrypted bytes count, with an envelope that one of our document keys opens.
  */
 async function isStored(
   storage: Storage,
@@ -115,7 +115,7 @@ async function isStored(
   return hash.digest('hex') === sha256;
 }
 
-/** The server's major version, and whether the database is empty. What extensions have created does not count. */
+/** Returns the server's major version, and whether the database is empty apart from objects of extensions. */
 async function readServer(databaseUrl: string): Promise<{ major: number; isEmpty: boolean }> {
   const { client } = await connectToPrimary(databaseUrl);
   try {

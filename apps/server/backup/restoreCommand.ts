@@ -66,7 +66,7 @@ function told({ takenAt, version, counts, files, absent, damaged }: Manifest): s
   ].join('\n');
 }
 
-/** Runs once the database is restored, and so no longer empty. What fails here is done again by other commands. */
+/** Runs after the database is restored. Each step that fails here can be repeated by another command. */
 async function afterwards(config: Config): Promise<number> {
   try {
     for (const name of await migrate(config.databaseUrl)) console.log(`Migration ${name} was run.`);
@@ -78,11 +78,11 @@ async function afterwards(config: Config): Promise<number> {
   }
   const wired = await wire(config, createLog('warn', pino.destination(2)), { actor: config.operatorName });
   try {
-    // The backup's turn was taken by a server that is gone. It is reset, so that the first server to start acts on what was paid
-    // since.
+    // In the restored schedule a server that is gone has taken this task's turn. Resetting it lets the first server to start handle
+    // events since the backup.
     await postpone(wired.database, EVENTS_TASK, 0);
     const startedAt = wired.deps.now();
-    // No payment is on its way while servers are stopped, so even one from a minute ago is reported.
+    // No payment is in progress while servers are stopped, so even one from a minute ago is reported.
     const result = await reconcile(wired.deps, { graceMinutes: 0 });
     tellReconciliation(await keepReconciliation(wired.deps, result, startedAt));
     console.log(

@@ -1,7 +1,7 @@
-/** How many calls run at once, since a bucket takes time to answer. */
+/** How many calls run concurrently, since a bucket takes time to answer. */
 const AT_ONCE = 4;
 
-/** Runs the work for each item, a few at once. After a failure no further work is begun, and the error is thrown. */
+/** Runs `work` for each item, a few concurrently. After a failure no further item is begun, and the error is thrown. */
 export async function severalAtOnce<Item>(
   items: readonly Item[],
   work: (item: Item) => Promise<void>,

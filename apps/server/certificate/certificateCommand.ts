@@ -16,7 +16,7 @@ export const certificateCommand: Command = {
     const paper = papers.find((known) => known === read?.values.paper);
     if (!read || !isUuid(uuid) || file === undefined || more.length > 0 || paper !== read.values.paper)
       return misused(certificateCommand);
-    // Staff's requests are not counted, and staff see the same as the joiner.
+    // Requests by staff are not counted against the limit, and staff see the same as the joiner.
     const uncounted = { ...deps, config: { ...deps.config, limits: null } };
     const member = await readMember(uncounted, uuid, {
       holding: { began: false, proven: true, paid: false },

@@ -34,7 +34,7 @@ function certificate(change: Partial<Certificate> = {}): Certificate {
   };
 }
 
-/** Names of people, and names as forms are sometimes filled in. */
+/** Real names, and texts that people have typed instead of a name. */
 const names = [
   'Jordan Rivera',
   'Bo Li',
@@ -126,7 +126,7 @@ for (const paper of papers)
   test(`all text of each name stands inside the frame, can be read out, and the file is sound (${paper})`, {
     skip: lacks('pdftotext', 'pdffonts', 'qpdf'),
   }, async () => {
-    // Every name on Letter. A4 is wider, so a few long names suffice.
+    // Every name is tried on Letter. A4 is wider, so a few long names suffice.
     const tried = paper === 'letter' ? names : names.slice(15, 18);
     for (const [index, given] of tried.entries()) {
       const name = tidyText(given);

@@ -112,7 +112,7 @@ function drawOn(sheet: Sheet, certificate: Certificate): void {
   drawFoot(sheet, unit, certificate);
 }
 
-/** Draws blocks below each other between two heights, with the same space between all of them, at most `most`. */
+/** Draws blocks one below the other between two heights, with equal space between them, at most `most` points. */
 function spread(blocks: readonly Block[], top: number, bottom: number, most: number): void {
   const taken = blocks.reduce((sum, { above, below }) => sum + above + below, 0);
   const free = bottom - top - taken;

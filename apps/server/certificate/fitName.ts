@@ -2,11 +2,10 @@ import type { Sheet, Style } from './sheet.ts';
 
 const STYLE: Style = 'regular';
 /**
- * The smallest size of a name on one and on two lines, as a fraction of the largest size. A name that would be smaller is broken
- * into one more line.
+ * The smallest size of a name on one and on two lines, as a fraction of `largest`. Below it the name is broken into one more line.
  */
 const LEAST = [0.6, 0.42];
-/** The largest size of a name on one, two and three lines, as a fraction of the largest size. */
+/** The largest size of a name on one, two and three lines, as a fraction of `largest`. */
 const MOST = [1, 0.7, 0.5];
 
 export interface FittedName {

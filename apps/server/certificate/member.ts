@@ -57,9 +57,9 @@ interface MemberRow {
 }
 
 /**
- * Reads the member that a join made, and counts the request, in one statement. Throws a {@link Refusal}: 404 for an unknown join;
- * 403 for a browser that does not hold the join; 409 before payment, after the membership has ended, and if there is nothing to
- * print.
+ * Reads the member of a join, and counts the request, in one statement. Throws a {@link Refusal}: 404 for an unknown join; 403 for
+ * a browser that does not hold the join; 429 beyond the limit; 409 before payment, without a held membership that was bought here,
+ * and without a name.
  */
 export async function readMember(
   deps: Deps,
@@ -132,7 +132,7 @@ export function certificateOf(deps: Deps, member: Member): Certificate {
   };
 }
 
-/** Returns a member's press release. Leaves out given facts for which `isPrintable` returns false. */
+/** Returns a member's press release, without the facts for which `isPrintable` returns false. */
 export function pressReleaseOf(
   deps: Deps,
   member: Member,

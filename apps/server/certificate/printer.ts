@@ -15,8 +15,8 @@ const program = join(serverFolder, isBuilt ? 'dist/printer.js' : 'certificate/pr
 const MOST_HEAP_MB = 96;
 
 /**
- * Opens the printer. Its thread starts with the first job, and does one job after the other. If the thread fails, the jobs that
- * wait for it fail.
+ * Opens the printer. Its thread starts with the first job, and does the jobs one by one. If the thread fails, all waiting jobs
+ * fail.
  */
 export function openPrinter(): Printer {
   let thread: Worker | null = null;

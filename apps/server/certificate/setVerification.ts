@@ -6,8 +6,8 @@ import { baseMembership } from '../session/members.ts';
 import { readMember } from './member.ts';
 
 /**
- * Sets in one statement whether others can verify a membership by its number. Throws the same refusals as {@link readMember}. The
- * page that verifies follows the change at once.
+ * Sets in one statement whether others can verify a membership by its number, which takes effect at once. Throws the same refusals
+ * as {@link readMember}.
  */
 export async function setVerification(
   deps: Deps,

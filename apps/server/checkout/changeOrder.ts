@@ -80,7 +80,7 @@ async function addLine(
   return toWireProduct(product, { uuid: lineUuid(uuid, line.number), priceCents: line.priceCents });
 }
 
-/** Removes a donation or store item. Removing a line twice has no effect. `holdingOf`: how the browser holds a join. */
+/** Removes a donation or store item. Removing a line twice has no effect. `holdingOf` returns how the browser holds a join. */
 export async function deleteSessionProduct(
   deps: Deps,
   uuid: string,

@@ -3,7 +3,15 @@ import { test } from 'node:test';
 import { sql } from 'kysely';
 import { MOST_REVISIONS } from '#core/orderLine.ts';
 import { changeSociety } from '../../../tests/harness/changeSociety.ts';
-import { details, openIntent, orderingJoin, payOrder, startJoin } from '../../../tests/harness/steps.ts';
+import {
+  beginPayment,
+  details,
+  openIntent,
+  orderingJoin,
+  payByCard,
+  payOrder,
+  startJoin,
+} from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
 
 const server = await sharedServer();
@@ -194,7 +202,7 @@ test('what is being paid can be looked at, however long it takes, and nothing be
       body: {},
     });
   assert.equal((await remove()).status, 409);
-  // The payer is at the bank's page, and Stripe was last asked a minute ago.
+  // The payer is on the bank's page, and Stripe was last asked a minute ago.
   await sql`
     with looked as (update payment set looked_at = now() - interval '1 minute' where session_uuid = ${uuid})
     update join_session set paying_since = now() - interval '1 minute' where uuid = ${uuid}`.execute(
@@ -205,6 +213,16 @@ test('what is being paid can be looked at, however long it takes, and nothing be
     (await server.stripe('GET', `/v1/payment_intents/${id}`)).body.status,
     'requires_payment_method',
   );
+});
+
+test('an order whose payment nobody reported is not shown as open, and its joiner is led on', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const { id, revision } = await openIntent(client, uuid);
+  await beginPayment(client, uuid, revision);
+  await payByCard(server, id);
+  const { status, goOn } = await client.call('getCheckoutDetails', { params: { uuid } });
+  assert.deepEqual([status, goOn], [409, `/registration/upgrade?payment_intent=${id}`]);
 });
 
 test('add-ons are not sold without a membership, nor memberships as add-ons', async () => {
@@ -248,7 +266,7 @@ const refusedLinks: [object, number, RegExp][] = [
   [{ mainProductId: 999 }, 404, /cannot be bought/],
   [{ upsellProductId: 1 }, 404, /not an upgrade/],
   [{ hubspotContactId: '999999' }, 404, /Failed to initiate checkout\./],
-  // No ids of HubSpot's: 103 with zeros before it, and two numbers that 64 bits do not hold.
+  // Not HubSpot's ids: 103 with leading zeros, and two numbers that exceed 64 bits.
   [{ hubspotContactId: '0103' }, 404, /Failed to initiate checkout\./],
   [{ hubspotContactId: '00000000000000000103' }, 404, /Failed to initiate checkout\./],
   [{ hubspotContactId: '9223372036854775808' }, 404, /Failed to initiate checkout\./],

@@ -62,7 +62,7 @@ export async function initiateCheckout(
       `The price in this link is too high: the most is ${displayPrice(HIGHEST_OVERRIDE_CENTS)}.`,
     );
   const found = await linkedContact(deps, contactId, link, fallback.initiateCheckout);
-  // Only HubSpot knows all members. Without its answer, a member would be turned away as a non-member.
+  // Only HubSpot knows all members: without its answer, a member could be refused as a non-member.
   if (product.type === 'membership_upgrade' && found === 'unavailable') throw cannotLookUp();
 
   const addressHash = deps.hashAddress(given.address);

@@ -11,10 +11,12 @@ import { type HeldTwice, heldTwice } from './heldTwice.ts';
 const LOOK_MS = 60_000;
 const EVERY_SECONDS = 3600;
 const BATCH = 1_000;
-/** The kind of the notice about a contact that holds the same type by two joins, as in refunds/membershipStanding.ts. */
+/**
+ * The kind of the notice about a contact that holds the same membership type by two joins; also in refunds/membershipStanding.ts.
+ */
 const HELD_TWICE = 'held_twice';
 
-/** Memberships, each with the contact of its join as `present`, which may differ from the membership's own contact. */
+/** Memberships with the contact of their join (`present`), which may differ from the membership's own contact_id. */
 const astray = sql`membership join join_session session on session.uuid = membership.session_uuid
   cross join lateral (select ${contactOfJoin('session')} as present) as joined`;
 const isAstray = sql`present is not null and membership.contact_id is distinct from present`;
@@ -29,7 +31,7 @@ const isHeldAlready = sql`exists (select from membership other
 export async function bringMemberships(trx: Kysely<Tables>, joins: readonly string[]): Promise<void> {
   if (joins.length === 0) return;
   const these = sql`${isAstray} and session.uuid = any(${joins}::uuid[])`;
-  // A payment of the same contact either waits or has been written, since it also locks the contact after its join.
+  // A concurrent payment of the same contact has either committed or waits: it, too, locks the join and then the contact.
   await sql`
     insert into contact (id) select distinct present from ${astray} where ${these} order by present on conflict do nothing`.execute(
     trx,
@@ -59,8 +61,8 @@ export async function bringMemberships(trx: Kysely<Tables>, joins: readonly stri
 }
 
 /**
- * Moves the memberships of all joins, hourly. This also catches joins that another version of the server wrote, and joins whose
- * contact held the same before.
+ * Moves the memberships of all joins, hourly: also those of joins that another version of the server wrote, and those that could
+ * not move while the contact held the same.
  */
 export function startBringingMemberships(deps: Deps): () => Promise<void> {
   return repeat('bring memberships to their contacts', LOOK_MS, deps.log, async () => {
@@ -76,7 +78,7 @@ export async function bringAllMemberships(database: Database): Promise<void> {
     );
     const joins = [...new Set(rows.map(({ uuid }) => uuid))];
     await database.transaction().execute(async (trx) => {
-      // Join sessions are locked before the rows that belong to them, in the order in which a payment does.
+      // Join sessions are locked before the rows that belong to them, in the same order as by a payment.
       await sql`select from join_session where uuid = any(${joins}::uuid[]) order by uuid for update`.execute(
         trx,
       );

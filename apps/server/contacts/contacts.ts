@@ -13,14 +13,14 @@ import { followMerges, takeIn } from './followContacts.ts';
 /** Our mirror of HubSpot's contacts. A join never waits for HubSpot longer than two seconds and never fails because of it. */
 export interface Contacts {
   /**
-   * Looks a code up in HubSpot on its first use and keeps what it finds. `unavailable` when HubSpot cannot answer now. A `suspect`
-   * gets fewer of the scarce searches, so that others are served first.
+   * Looks up an unknown code in HubSpot and stores the contact it finds in the mirror. `unavailable` when HubSpot cannot answer
+   * now. A `suspect` gets fewer of the scarce searches, so that others are served first.
    */
   learnCode(code: string, who?: 'joiner' | 'suspect'): Promise<'known' | 'unknown' | 'unavailable'>;
   /**
-   * Brings one contact up to date. The caller waits at most two seconds; a later answer still reaches the mirror. A contact that
-   * was deleted is forgotten, one that was merged is followed. If the mirror does not have the contact: `unknown` when HubSpot does
-   * not know it either, `unavailable` when HubSpot cannot answer now.
+   * Brings one contact in the mirror up to date. The caller waits at most two seconds; a later answer still reaches the mirror. The
+   * data of a deleted contact is removed, a merged one is followed. If the mirror lacks the contact: `unknown` when HubSpot does
+   * not have it either, `unavailable` when HubSpot cannot answer now.
    */
   refresh(contactId: string): Promise<'known' | 'unknown' | 'unavailable'>;
 }
@@ -31,9 +31,8 @@ const SLOWEST_MS = 20_000;
 const MISS_MS = 60_000;
 const MISSES_KEPT = 10_000;
 /**
- * How many look-ups may wait for HubSpot's searches at the same time: about as many as it answers while one waits. Suspects get
- * fewer places, so that some stay free for others; a crowd of suspects would keep the database busy with asking whether it is their
- * turn.
+ * How many look-ups may wait for HubSpot's searches at the same time: about as many as HubSpot answers in two seconds. Suspects get
+ * fewer places: some stay free for others, and a crowd of suspects does not load the database by polling for its turn.
  */
 const MOST_LOOK_UPS = { joiner: 12, suspect: 4 } as const;
 
@@ -78,7 +77,7 @@ export function mirroredContacts(
       return started;
     },
     async refresh(contactId) {
-      // The joiner waits two seconds; an answer that comes later still reaches the mirror.
+      // The joiner waits two seconds at most; a later answer still reaches the mirror.
       const asked = isRecordId(contactId) ? reader(contactId) : Promise.resolve(false);
       const isAtHubspot = await Promise.race([
         asked.catch(unanswered),
@@ -97,15 +96,15 @@ export function mirroredContacts(
   };
 }
 
-/** HubSpot cannot answer now: the caller then relies on the mirror. */
+/** Returns null when HubSpot cannot answer, so that the caller relies on the mirror; throws any other error. */
 function unanswered(error: unknown): null {
   if (error instanceof CrmUnavailable || error instanceof CrmRefused) return null;
   throw error;
 }
 
 /**
- * Whether digits are an id as HubSpot writes it: 64 bits, without zeros before it. Anything else in a batch would make HubSpot
- * refuse the whole batch, or be answered by another id.
+ * Whether these digits are an id as HubSpot writes it: below 2^63, without leading zeros. Any other would make HubSpot refuse the
+ * whole batch, or answer with another id.
  */
 function isRecordId(contactId: string): boolean {
   const id = BigInt(contactId);
@@ -114,12 +113,12 @@ function isRecordId(contactId: string): boolean {
 
 /** HubSpot's largest batch. */
 const BATCH = 100;
-/** When a running call takes longer than this (ms), the next batch no longer waits for it and is sent beside it. */
+/** When the running call takes longer than this (ms), the next batch is sent in parallel. */
 const HELD_UP_MS = 500;
 
 /**
- * Reads contacts from HubSpot into the mirror. Answers for each whether HubSpot has it. Contacts that are asked for while a call is
- * running are collected into the next call: a mailing that everybody opens at once costs a few calls, not one for each person.
+ * Returns a function that reads a contact from HubSpot into the mirror and resolves to whether HubSpot has it. Requests made during
+ * a running call share the next call: a mailing that everybody opens at once costs a few calls, not one per person.
  */
 function readTogether(
   hubspot: HubspotClient,
@@ -157,8 +156,8 @@ function readTogether(
 }
 
 /**
- * Retries a call to HubSpot for as long as a joiner waits, since HubSpot answers only a few searches a second. `when`: whether to
- * retry only when HubSpot limits the rate (`limited`), or also after a failure (`unavailable`).
+ * Retries a call to HubSpot for up to two seconds, since HubSpot answers only a few searches a second. `when`: whether to retry
+ * only when HubSpot limits the rate (`limited`), or also after a failure (`unavailable`).
  */
 async function patiently<T>(
   call: (timeoutMs: number) => Promise<T>,
@@ -180,8 +179,7 @@ async function patiently<T>(
 
 /**
  * Writes what HubSpot says of contacts into the mirror, with the invite codes that lead to them, and follows contacts that were
- * merged into these. While HubSpot has not yet been told that a membership bought here has ended, the mirror does not take over
- * that the contact is a member.
+ * merged into these. While HubSpot is yet to hear that a membership bought here has ended, its status "member" is not copied.
  */
 export async function keepContacts(
   database: Database,

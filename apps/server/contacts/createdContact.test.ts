@@ -20,7 +20,7 @@ import { refundJoin } from '../refunds/refundJoin.ts';
 import { bringAllMemberships } from './bringMemberships.ts';
 import { diffCommand, linkCommand } from './commands.ts';
 
-/** Contacts that joins created in HubSpot because no invitation or link named one. They are proven to be the joiner's. */
+/** Contacts that joins created in HubSpot because no invitation or link named one: proven contacts. */
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 const { database } = server.deps;
 
@@ -35,7 +35,7 @@ async function selfNominated(personalEmail: string, { isTOLA = true, firstName =
   return { client, uuid };
 }
 
-/** Makes a self-nominated member. Returns the contact that the join has created. */
+/** Makes a self-nominated member. Returns the id of the contact that the join created. */
 async function member(personalEmail: string, given: { isTOLA?: boolean } = {}) {
   const { client, uuid } = await selfNominated(personalEmail, given);
   const { intentId } = await payOrder(server, client, uuid);
@@ -179,7 +179,7 @@ test('of two merged contacts of which a self-nomination created one, HubSpot say
   await refundJoin(server.deps, linked.joinSessionUuid, everything);
   await deliver(server);
   assert.equal(await statusOf(id), 'member');
-  // The other membership, which was in the way, has ended.
+  // The other membership, which kept this one from moving, has ended.
   await bringAllMemberships(database);
   assert.deepEqual(await contactsOf(self.uuid), [id]);
 });
@@ -192,7 +192,7 @@ test('memberships of before are those of the contact that their join created, bu
   );
   await sql`update contact set is_member = false where id = ${second.id}`.execute(database);
   const browser = server.client();
-  // HubSpot is down, so the link sells what the contact may already have, as the previous version did.
+  // While HubSpot is down, the link sells what the contact may already hold, as the previous version did.
   await server.hubspotFault({ kind: 'status', status: 503 });
   const { joinSessionUuid } = (await followLink(second.id, browser)).data;
   await server.hubspotFault(null);

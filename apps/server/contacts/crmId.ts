@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 
-/** The contact that the invitation or link of a join session named, unless HubSpot no longer has it. */
+/** The contact that the invitation or link of a join session named; null if HubSpot no longer has it. */
 const namedContact = sql`case when not exists (
   select from contact gone where gone.id = join_session.contact_id and gone.deleted_at is not null) then join_session.contact_id end`;
 

@@ -18,7 +18,7 @@ test('what HubSpot has taken is noted of the joins of one payer in the order in 
     joins.push({ uuid, contact });
   }
   const [first, second] = joins.sort((a, b) => (a.uuid < b.uuid ? -1 : 1));
-  // The later one is sent first.
+  // The join with the higher uuid is sent first.
   await sql`
     update join_session set crm_next_try_at = now() - make_interval(mins => case uuid when ${second!.uuid} then 2 else 1 end)`.execute(
     server.background,
@@ -38,7 +38,7 @@ test('what HubSpot has taken is noted of the joins of one payer in the order in 
     assert.equal((await lock(second!.uuid).noWait().execute()).length, 1);
     const contact = trx.selectFrom('contact').select('id').where('id', '=', second!.contact).forUpdate();
     assert.equal((await contact.noWait().execute()).length, 1);
-    // Returned in an object, because a transaction would wait for a promise that it returns.
+    // Wrapped in an object, since the transaction would await a bare promise.
     return { late };
   });
   assert.equal((await late).taken, 2);

@@ -28,9 +28,9 @@ const LONGEST_BACKOFF_SECONDS = 60;
 const FULL_TRIES = 2;
 
 /**
- * A join that HubSpot is to hear of. How it is written depends on whose contact it is:
+ * A join that is to be sent to HubSpot. How it is written depends on its contact:
  * - `named`: the invitation or link named the contact, or this join created it. It may be updated.
- * - `shared`: the contact has the same email but is not proven to be this joiner. Only the purchase is told, and no value is
+ * - `shared`: the contact has the same email but is not proven to be this joiner. Only the purchase is sent, and no value is
  *   overwritten.
  * - `new`: a join by a school's code or by self-nomination proves nothing about who the joiner is. A contact is created, unless the
  *   email is taken.
@@ -44,9 +44,9 @@ export interface DueJoin {
   is_own: boolean;
   state: string;
   details: StudentDetails | null;
-  /** Of a shared contact: what this join wrote there. */
+  /** For a shared contact: the values that this join wrote there. */
   crm_known: CrmValues;
-  /** Whether the contact has bought by other joins, too, that were proven to be the contact's. */
+  /** Whether the contact is the proven contact of other paid joins, too. */
   has_others: boolean;
   /** Whether the contact holds a membership by one of those other joins. */
   others_hold: boolean;
@@ -62,13 +62,13 @@ export interface DueJoin {
   transcript_at: Date | null;
 }
 
-/** Whether the payer of `session` holds a membership by another join: one of the two joins has gone back. */
+/** Whether the payer of `session` holds a membership by another join: then one of the two was refunded or ended otherwise. */
 const payerHolds = sql`exists (
     select from join_session other join membership held on held.session_uuid = other.uuid
     where other.payer = session.payer and held.type = 'membership' and held.is_held)`;
 /**
- * Of the contact of `session`: `others`, its other paid joins that were proven to be the contact's, and `joins`, all joins whose
- * purchases are told together. `joins` are the others, and `session` itself if it was proven or there are no others.
+ * For the contact of `session`: `others`, the other paid joins whose proven contact it is, and `joins`, all joins whose purchases
+ * are summed up for HubSpot. `joins` are the others, and `session` itself if it is `named` or there are no others.
  */
 const joinsOfContact = sql`(
   select others, case when session.whose = 'named' or others = '{}' then session.uuid || others else others end as joins,
@@ -82,8 +82,8 @@ const joinsOfContact = sql`(
 const othersHold = sql`exists (
     select from membership held where held.session_uuid = any(others) and held.type = 'membership' and held.is_held)`;
 /**
- * Whether the membership status of a contact was written by another join that is not proven to be the contact's. `contactId` and
- * `uuid`, the join that is asked about, are names of columns.
+ * Whether another join, which is not proven to be the contact's, told HubSpot the status `member`. `contactId` and `uuid` (the join
+ * to leave out) are column names.
  */
 export function isStatusByUnproven(contactId: string, uuid: string): RawBuilder<boolean> {
   return sql<boolean>`exists (
@@ -93,10 +93,9 @@ export function isStatusByUnproven(contactId: string, uuid: string): RawBuilder<
 }
 
 /**
- * The columns of a {@link DueJoin} of a join session that is named `session`; its `whose` and `crm_id` are read beside it.
- * Purchases are told as the sum of all joins of the contact: HubSpot keeps one amount for each contact, and the join that changed
- * last may be a part of it. Only a join that bought a membership itself tells a status: staff may have made somebody a member by
- * hand since.
+ * The columns of a {@link DueJoin}, from a join session named `session` with its `whose` and `crm_id`. Purchases are the sum of all
+ * joins of the contact, since HubSpot keeps one amount for each contact. Only a join that bought a membership itself sends a
+ * status: staff may have made somebody a member by hand since.
  */
 const columns = sql`session.uuid, whose, crm_id, coalesce(owns_hubspot_contact and crm_id = hubspot_contact_id, false) as is_own, state, details,
   crm_known, cardinality(others) > 0 as has_others, ${othersHold} as others_hold, profile_revision, created_at, person.paid_at,
@@ -118,7 +117,7 @@ const columns = sql`session.uuid, whose, crm_id, coalesce(owns_hubspot_contact a
 
 /**
  * Takes due rows. Taking a row postpones it by a minute, so that it is due again if this process dies. Rows that failed repeatedly
- * go in ever smaller batches, until a row that HubSpot cannot handle fails alone and holds up no other.
+ * are sent in ever smaller batches, until a row that HubSpot cannot handle fails alone and delays no other.
  */
 export async function takeDue(deps: Deps): Promise<(DueJoin & { size: number })[]> {
   const { rows } = await sql<DueJoin & { size: number }>`
@@ -142,7 +141,7 @@ export async function takeDue(deps: Deps): Promise<(DueJoin & { size: number })[
   return rows.map((row) => ({ ...asShown(row), size: row.size }));
 }
 
-/** With the values as the form showed them: "TX" in HubSpot is the "Texas" that the member left unchanged. */
+/** Adds the values as the form showed them: the "TX" in HubSpot is the "Texas" that the member left unchanged. */
 function asShown(row: DueJoin): DueJoin {
   return { ...row, crm_known: { ...row.crm_known, ...knownOf(row.crm_known) } };
 }
@@ -155,13 +154,13 @@ export async function readJoin(deps: Deps, uuid: string): Promise<DueJoin | null
   return rows[0] ? asShown(rows[0]) : null;
 }
 
-/** What is to be written for a join, and what is noted once HubSpot has it. */
+/** What is to be sent to HubSpot for a join, and what is recorded once HubSpot has it. */
 export interface Planned {
   row: DueJoin;
   properties: Record<string, string>;
-  /** What HubSpot then has, by field. */
+  /** The values that HubSpot then has, by field. */
   known: CrmValues;
-  /** A notice to staff. A join gets one of a kind only once. */
+  /** A notice to staff, written only once for each join and kind. */
   notice: { kind: string; message: string } | null;
 }
 
@@ -173,17 +172,16 @@ export interface ContactOfJoin {
 }
 
 /**
- * Notes that HubSpot has the rows as of the revision that was sent; a change since keeps a row due. The mirror takes over the
- * status that HubSpot was told, unless the join has changed since. A join gets the same notice only once. Other joins with the same
- * email, which are not proven to be the contact's, are due again in two cases: when a status has ended that is in their way now, so
- * that staff hear of it, and when a proven join tells purchases, beside which they tell none.
+ * Records that HubSpot has the rows as of the revision that was sent; a row that has changed since stays due. The mirror takes over
+ * the status that was sent, unless the join has changed since. A join gets the same notice only once. Joins with the same email
+ * that are not proven to be the contact's become due again in two cases: when a status ended that kept theirs from being written,
+ * so that staff hear of it, and when a proven join sends purchases, so that they blank their own.
  */
 export async function delivered(deps: Deps, sent: readonly Planned[]): Promise<void> {
   if (sent.length === 0) return;
   const statusProperty = deps.society.crm.fields.membershipStatus.property ?? '';
   const rows = sent.map(({ row, properties, known, notice }) => {
-    // The status is left out of what is sent when HubSpot has it already, as when another join of the same payer keeps its contact
-    // a member.
+    // No status is sent when HubSpot already has it, as when another join of the same payer keeps the contact a member.
     const status = properties[statusProperty] ?? (known.membershipStatus === MEMBER ? MEMBER : undefined);
     return {
       uuid: row.uuid,
@@ -230,15 +228,12 @@ export async function delivered(deps: Deps, sent: readonly Planned[]): Promise<v
   });
 }
 
-/**
- * Locks joins in the order of their uuids, and before the contacts they are written into, as a payment does: otherwise the two could
- * wait for each other.
- */
+/** Locks joins in the order of their uuids, before their contacts, as a payment does: this avoids deadlocks. */
 async function lockInOrder(trx: Transaction<Tables>, which: RawBuilder<unknown>): Promise<void> {
   await sql`select from join_session where ${which} order by uuid for no key update`.execute(trx);
 }
 
-/** Notes that HubSpot refuses these rows, with the reason for staff, who can send them again. */
+/** Records that HubSpot refuses these rows, with the reason for staff, who can send them again. */
 export async function refuse(
   deps: Deps,
   refused: readonly { uuid: string; reason: string }[],
@@ -254,9 +249,9 @@ export async function refuse(
 }
 
 /**
- * Notes which contact a join is written into, and moves its memberships to that contact if the join created it. A contact that
- * another join created does not count as this join's own. A contact that is not the join's own is noted only if the join's details
- * have not changed since they were sent to HubSpot: a corrected email may lead to another contact.
+ * Records which contact a join is written into, and moves its memberships there if the join created that contact. A contact that
+ * another join created does not count as this join's own. A contact that is not the join's own is recorded only if the details have
+ * not changed since they were sent: a corrected email may lead to another contact.
  */
 export async function noteContacts(deps: Deps, contacts: readonly ContactOfJoin[]): Promise<void> {
   if (contacts.length === 0) return;
@@ -282,7 +277,7 @@ export async function noteContacts(deps: Deps, contacts: readonly ContactOfJoin[
   });
 }
 
-/** Contacts with memberships of these joins that HubSpot no longer has, each with the contact that the join has created instead. */
+/** Contacts that memberships of these joins have and HubSpot no longer has, each with the contact that the join created instead. */
 async function replacedBy(
   trx: Transaction<Tables>,
   joins: readonly string[],
@@ -296,7 +291,7 @@ async function replacedBy(
   return rows;
 }
 
-/** Makes rows due again at once, in another round. */
+/** Makes rows due again at once, for another round. */
 export async function later(deps: Deps, rows: readonly DueJoin[]): Promise<void> {
   if (rows.length === 0) return;
   const these = sql`uuid = any(${rows.map(({ uuid }) => uuid)}::uuid[])`;
@@ -306,9 +301,7 @@ export async function later(deps: Deps, rows: readonly DueJoin[]): Promise<void>
   });
 }
 
-/**
- * Postpones rows with backoff. After a failure that is not about the rows, the try is not counted: they go in full batches again.
- */
+/** Postpones rows with backoff. A failure that is not about the rows does not count as a try, so their next batch stays full. */
 export async function postpone(
   deps: Deps,
   rows: readonly DueJoin[],
@@ -325,15 +318,15 @@ export async function postpone(
 }
 
 /**
- * The fields of a purchase that a join with the same email blanks where it has told them before, once proven joins of the contact
- * tell them.
+ * The purchase fields that a join with merely the same email blanks, where it has sent them before, once proven joins of the
+ * contact send them.
  */
 const ofProvenAlone: readonly CrmField[] = ['membership', 'upgrade', 'donation', 'items', 'amountPaid'];
 
 /**
- * What the join would have HubSpot know, field by field. If a contact has proven joins, those tell its purchases: a join that only
- * has the same email tells just whether its payer is a member, and blanks what it has told before. If another join of the contact
- * holds a membership, the stage is `paid`, whatever was begun and left since.
+ * The values that the join sends to HubSpot, field by field. If a contact has proven joins, those send its purchases: a join with
+ * merely the same email then sends whether its payer is a member, and blanks what it sent before. If another proven join of the
+ * contact holds a membership, the stage is `paid`, whatever this join's state.
  */
 export function valuesOf(row: DueJoin): FieldValue[] {
   const values = fromJoin({
@@ -353,11 +346,11 @@ export function valuesOf(row: DueJoin): FieldValue[] {
   ];
 }
 
-/** The property by which HubSpot knows a contact's email: the only one whose form HubSpot checks by itself. */
+/** HubSpot's property for a contact's email: the only one whose format HubSpot validates. */
 export const EMAIL = 'email';
 
 /**
- * What is to be written for a join whose contact it may update. If the join created the contact, a corrected email also becomes
+ * The properties to write for a join that may update its contact. If the join created the contact, a corrected email also becomes
  * HubSpot's own email of the contact. `present`: the contact's properties in HubSpot, if they were read.
  */
 export function propertiesOfNamed(
@@ -373,7 +366,7 @@ export function propertiesOfNamed(
     : properties;
 }
 
-/** What is known of the join's contact, by field. `present`: the contact's properties in HubSpot, if they were read. */
+/** The known values of the join's contact, by field. `present`: the contact's properties in HubSpot, if they were read. */
 function knownFor(
   fields: FieldRules,
   row: DueJoin,

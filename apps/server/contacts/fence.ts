@@ -3,16 +3,16 @@ import type { Database } from '../platform/database/client.ts';
 import type { Tables } from '../platform/database/types.ts';
 
 /**
- * The key of a PostgreSQL advisory lock. Whoever sends people to HubSpot takes it shared; whoever erases a person, or links a join
- * to another contact, takes it exclusively. It ends with its transaction, and so also when the process dies.
+ * The key of a PostgreSQL advisory lock. Sending joins to HubSpot takes it shared; erasing a person, or linking a join to another
+ * contact, takes it exclusively. It ends with its transaction, so also when the process dies.
  */
 const LOCK = 23_062;
-/** How long an exclusive lock waits for calls to HubSpot that are already running, before it gives up. */
+/** How long the exclusive lock waits for calls to HubSpot that are already running. */
 const PATIENCE_SECONDS = 45;
 /** SQLSTATE `lock_not_available`. */
 const NOT_AVAILABLE = '55P03';
 
-/** Calls to HubSpot were still running when whoever wanted the exclusive lock had waited long enough. */
+/** The exclusive lock was not obtained in time, because calls to HubSpot were still running. */
 export class StillTelling extends Error {
   constructor() {
     super(
@@ -22,8 +22,8 @@ export class StillTelling extends Error {
 }
 
 /**
- * Runs `work` while a transaction holds the lock; null if the lock cannot be taken. The transaction itself writes nothing, so what
- * `work` has done stays done even if the transaction's end fails.
+ * Runs `work` while a transaction holds the lock; null if the lock cannot be taken. The result of `work` is returned even if the
+ * commit fails, since the transaction itself writes nothing.
  */
 async function holding<T>(
   database: Database,
@@ -44,8 +44,8 @@ async function holding<T>(
 }
 
 /**
- * Sends people to HubSpot under the shared lock. Everything that is sent must be read inside `tell`, since no erasure and no link
- * begins before it has ended. Returns null, and does nothing, while somebody holds the exclusive lock.
+ * Runs `tell`, which sends joins to HubSpot, under the shared lock. `tell` must itself read all that it sends, since erasures and
+ * links wait only until it ends. Returns null, without running it, while somebody holds the exclusive lock.
  */
 export function tellingHubspot<T>(database: Database, tell: () => Promise<T>): Promise<T | null> {
   return holding(
@@ -60,8 +60,8 @@ export function tellingHubspot<T>(database: Database, tell: () => Promise<T>): P
 }
 
 /**
- * Runs `work` under the exclusive lock: once no call to HubSpot is running any more, and none begins before `work` has ended.
- * Throws {@link StillTelling}.
+ * Runs `work` under the exclusive lock: after all running calls to HubSpot have ended; none begins before `work` ends. Throws
+ * {@link StillTelling}.
  */
 export async function tellingHubspotNothing<T>(database: Database, work: () => Promise<T>): Promise<T> {
   const take = async (trx: Kysely<Tables>) => {

@@ -9,8 +9,8 @@ const LACKING_MS = 10 * 60_000;
 const lackingOf = new WeakMap<HubspotClient, { fields: readonly CrmField[]; until: number }>();
 
 /**
- * The society's table of fields, without later additions for which HubSpot has no property: joins are sent without those. HubSpot
- * is asked from time to time. The doctor command says which properties are to be created there.
+ * The society's table of fields, without later additions that have no property in HubSpot. HubSpot's list is read again from time
+ * to time. The doctor command says which properties to create.
  */
 export async function fieldsThere({ society, now }: Deps, hubspot: HubspotClient): Promise<FieldRules> {
   const rules = society.crm.fields;
@@ -30,7 +30,7 @@ export async function fieldsThere({ society, now }: Deps, hubspot: HubspotClient
   };
 }
 
-/** The token may write contacts but not list their properties: all of them are then assumed to exist. */
+/** Returns null if the token may not list properties: all of them are then assumed to exist. */
 function notTold(error: unknown): null {
   if (error instanceof CrmDenied && error.status === 403) return null;
   throw error;

@@ -25,8 +25,8 @@ export function startFillingContacts(deps: Deps, hubspot: HubspotClient): () => 
 }
 
 /**
- * One round: reads up to a batch of due contacts in one call. A contact that HubSpot does not know stays as an imported one does.
- * Returns how many rows it took, and whether they filled a whole batch.
+ * One round: reads up to a batch of due contacts in one call. A contact that HubSpot does not know stays as it is. Returns how many
+ * rows it took, and whether they filled a whole batch.
  */
 export async function fillDue(deps: Deps, hubspot: HubspotClient): Promise<{ taken: number; more: boolean }> {
   const { rows } = await sql<{ id: string }>`
@@ -51,7 +51,7 @@ export async function fillDue(deps: Deps, hubspot: HubspotClient): Promise<{ tak
   return { taken: rows.length, more: rows.length === BATCH };
 }
 
-/** Reads contacts. Halves a batch that HubSpot refuses, until only the contact at fault has to wait. */
+/** Reads contacts. Halves a batch that HubSpot refuses, until only the refused contact has to wait. */
 async function fill(deps: Deps, hubspot: HubspotClient, ids: readonly string[]): Promise<void> {
   const fields = deps.society.crm.fields;
   try {

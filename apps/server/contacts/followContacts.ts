@@ -31,7 +31,7 @@ export async function lookAtContacts(
   }
 }
 
-/** Takes in HubSpot's answer to a question about the ids `asked`; see {@link lookAtContacts}. */
+/** Writes HubSpot's answer (`found`) to a question about the ids `asked`; see {@link lookAtContacts}. */
 export async function takeIn(
   database: Database,
   rules: FieldRules,
@@ -56,8 +56,8 @@ export async function takeIn(
 }
 
 /**
- * Removes all personal data of contacts that HubSpot no longer has. This holds only for contacts that HubSpot once had: it told us
- * of them, or a join created them there. A contact that an import or a link named and that HubSpot never knew stays as it is.
+ * Removes all personal data of contacts that HubSpot no longer has, if HubSpot once had them: the mirror has read them, or a join
+ * created them there. A contact that an import or a link named and that HubSpot never had stays as it is.
  */
 async function forgetContacts(database: Database, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
@@ -82,9 +82,8 @@ export async function followMerges(database: Database, contacts: readonly CrmCon
 }
 
 /**
- * A part of `update join_session set …`: HubSpot is to hear again what a paid join has bought. While its membership is held, all of
- * that is written if `isProven`, as if nothing had been told before; otherwise staff hear of a status that is in its way. If it has
- * ended, the other contact keeps its status.
+ * A part of `update join_session set …` that sends a paid join's purchase to HubSpot again. If the membership is held: all of it
+ * when `isProven`; otherwise only so that staff hear of a conflicting status. If it has ended, the other contact keeps its status.
  */
 function isToHear(isProven: RawBuilder<unknown>): RawBuilder<unknown> {
   const isHeld = joinHolds('join_session.uuid', 'membership');
@@ -95,9 +94,9 @@ function isToHear(isProven: RawBuilder<unknown>): RawBuilder<unknown> {
 }
 
 /**
- * Moves the invitations, joins, memberships and documents of merged contacts to the contacts they were merged into, so that one
- * person does not buy twice. Where the present contact already holds the same membership, the other one stays where it is, and
- * staff are told to give one back. A join that is being paid is moved the next time.
+ * Moves the invitations, joins, memberships and documents of merged contacts to their present contacts, so that one person does not
+ * buy twice. Where the present contact already holds the same, the other membership is not moved, and staff are told to refund one.
+ * A join that is being paid is moved by a later call.
  */
 export async function moveContacts(
   trx: Kysely<Tables>,
@@ -107,8 +106,8 @@ export async function moveContacts(
   const merged = sql`json_to_recordset(${JSON.stringify(merges)}::json) as merged (old text, present text)`;
   // The mirror may not yet have a contact that a join has just created.
   await sql`insert into contact (id) select present from ${merged} on conflict do nothing`.execute(trx);
-  // Join sessions are locked before the rows that belong to them, as a payment does, and in the order of their uuids, as whoever
-  // locks several joins does, so that there is no deadlock.
+  // Join sessions are locked before the rows that belong to them, and in the order of their uuids, as everywhere: this avoids
+  // deadlocks.
   await sql`
     select from join_session
     where contact_id in (select old from ${merged}) or hubspot_contact_id in (select old from ${merged})

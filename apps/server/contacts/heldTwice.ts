@@ -1,14 +1,14 @@
 import type { MembershipType } from '#core/product.ts';
 import { giveBackCommand } from '#core/refunds.ts';
 
-/** A join that holds what other joins of the same contact hold as well: the types, and the uuids of those other joins. */
+/** A join with membership types that other joins of the same contact hold as well, and the uuids of those joins. */
 export interface HeldTwice {
   uuid: string;
   types: MembershipType[];
   others: string[];
 }
 
-/** The end of a sentence to staff: what is held twice, by which joins, and the command that gives back just that. */
+/** The end of a sentence to staff: what is held twice, by which joins, and the command that refunds just that. */
 export function heldTwice({ uuid, types, others }: HeldTwice, bought = ''): string {
   const what = types.map((type) => `a ${type.replace('_', ' ')}`).join(' and ');
   const joins = [...others, uuid].join(' and ');

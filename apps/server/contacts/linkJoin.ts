@@ -11,12 +11,11 @@ import { hubspotIsToHear } from './tellHubspot.ts';
 export class NotLinkable extends Error {}
 
 /**
- * Gives a paid join that named nobody to a contact, because staff know that they are the same person: all of the join is written to
- * that contact, as if an invitation had named it. Purchases made since by links to the contact that the join had created move too.
+ * Links a paid join that named no contact to one, because staff know that they are the same person: all of the join is written to
+ * that contact, as if an invitation had named it. Purchases made by links to the contact that the join had created move too.
  * Refused when the join's membership has ended, or when the contact is a member by something other than a join with the same email:
- * a refund of the join would then end a membership that it did not begin. Returns the contact that the join was written into
- * before, for {@link takeBack}. Call it only while nothing is sent to HubSpot (fence.ts): a push that is running would note the old
- * contact.
+ * a refund of the join would then end a membership that it did not begin. Returns the join's former contact, for {@link takeBack}.
+ * Call it only while nothing is sent to HubSpot (fence.ts): a running push would record the old contact.
  */
 export async function linkJoin(deps: Deps, uuid: string, given: string): Promise<LeftContact | null> {
   const found = await deps.contacts.refresh(given);
@@ -28,8 +27,8 @@ export async function linkJoin(deps: Deps, uuid: string, given: string): Promise
   };
   const contactId = await idNow(given);
   const left = await deps.database.transaction().execute(async (trx) => {
-    // Locks the join together with the paid joins of the contact that it leaves, which HubSpot is told again. Everybody who locks
-    // several joins does so in the order of their uuids.
+    // Locks the join and the paid joins of the contact that it leaves, which are sent to HubSpot again: in the order of their
+    // uuids, as everywhere.
     const leaves = sql<string>`(select own.hubspot_contact_id from join_session own where own.uuid = ${uuid})`;
     await sql`
       select from join_session where uuid = ${uuid} or ${paidJoinsOf(leaves)} order by uuid for update`.execute(
@@ -69,7 +68,7 @@ export async function linkJoin(deps: Deps, uuid: string, given: string): Promise
       .execute();
     const moving = [uuid, ...byLink.map((join) => join.uuid)];
     const isMoving = (column: string) => sql<boolean>`${sql.ref(column)} = any(${moving}::uuid[])`;
-    // Two joins that move may hold the same, too: one of them was left where it was when its contact was merged into another.
+    // Two of the joins that move may hold the same type: one was not moved when its contact was merged into another.
     const { rows } = await sql<{ uuid: string; isThere: boolean; mine: string; type: MembershipType }>`
       select theirs.session_uuid as uuid, theirs.contact_id is not distinct from ${contactId} as "isThere", mine.session_uuid as mine, type
       from membership theirs join membership mine using (type)
@@ -89,8 +88,7 @@ export async function linkJoin(deps: Deps, uuid: string, given: string): Promise
       update join_session set contact_id = ${contactId}, hubspot_contact_id = null, owns_hubspot_contact = null, crm_known = '{}', crm_refusal = null, crm_attempts = 0,
         ${hubspotIsToHear}, updated_at = now()
       where ${isMoving('uuid')}`.execute(trx);
-    // What HubSpot says that the old contact has paid must not include the joins that move away: its other paid joins are sent
-    // again.
+    // The old contact's other paid joins are sent again, since its amount in HubSpot must not include the joins that move away.
     await sql`
       update join_session set ${hubspotIsToHear} where ${paidJoinsOf(sql`${before}`)}`.execute(trx);
     if (before === null) return null;
@@ -107,6 +105,6 @@ export async function linkJoin(deps: Deps, uuid: string, given: string): Promise
       select crm_file_id as "fileId", crm_note_id as "noteId" from sent`.execute(trx);
     return { contactId: before, known, isOwn: isOwn === true, documents };
   });
-  // If the old contact was merged into this one, they are the same, and there is nothing to take back.
+  // If the old contact was merged into this one, there is nothing to take back.
   return left && (await idNow(left.contactId)) !== contactId ? left : null;
 }

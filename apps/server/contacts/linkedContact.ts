@@ -7,10 +7,10 @@ const CANNOT_LOOK_UP = 'We cannot look up who this link is for at this moment. P
 const RETRY_SECONDS = 5;
 
 /**
- * Makes sure that the mirror has the contact that a link names, and answers whether anything is known of it. A signature proves the
- * id: if HubSpot cannot answer or does not know the contact, the join goes on with the id alone, the joiner types what the form
- * asks for, and {@link fillDue} fills the row later. Without a signature the id is a guess: 404 with `sentence` when HubSpot does
- * not know the contact, 503 while it cannot answer.
+ * Makes sure that the mirror has the contact that a link names, and answers whether anything is known of it. A signed link proves
+ * the id: if HubSpot cannot answer or does not know the contact, the join continues with the id alone, the joiner fills in the
+ * form, and {@link fillDue} fills the row later. Without a signature the id is a guess: throws 404 with `sentence` when HubSpot
+ * does not know the contact, 503 while it cannot answer.
  */
 export async function linkedContact(
   deps: Deps,
@@ -30,7 +30,7 @@ export async function linkedContact(
   return found;
 }
 
-/** For when HubSpot's answer is needed and HubSpot cannot give it now. The page asks again by itself. */
+/** The refusal for calls that need HubSpot's answer while HubSpot cannot give one. The page retries by itself. */
 export function cannotLookUp(): Refusal {
   return new Refusal(503, CANNOT_LOOK_UP, { retryAfter: RETRY_SECONDS });
 }

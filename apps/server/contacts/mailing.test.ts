@@ -17,7 +17,7 @@ afterEach(() => server.close());
 
 const outage = () => server.hubspotFault({ kind: 'cut', times: 1_000_000 });
 
-/** Ends the outage, and resets the counts of failures and the pause that it caused. */
+/** Ends the outage, and resets the failure counts and the pause of calls that it caused. */
 async function recovery(): Promise<void> {
   await server.hubspotFault(null);
   await sql`update crm_budget set tokens = 15, blocked_until = '-infinity', failures = 0`.execute(
@@ -158,7 +158,7 @@ test('what was typed during the outage is written to HubSpot afterwards, and not
   });
 });
 
-/** Returns the properties that HubSpot adds to every answer about a contact. */
+/** Returns the properties that HubSpot adds to every contact it returns. */
 async function restOf(id: string) {
   const { firstname, middlename, city, ...rest } = await atHubspot(server, id, 'firstname');
   return rest;

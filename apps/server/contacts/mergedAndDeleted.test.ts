@@ -21,7 +21,7 @@ import { limitWith, sharedServer } from '../../../tests/harness/testServer.ts';
 import { charge, upgradeByLink } from '../../../tests/harness/upgrades.ts';
 import { noticesCommand } from '../notices/noticesCommand.ts';
 import { noBudget } from '../providers/hubspot/budget.ts';
-import { hubspotClient } from '../providers/hubspot/client.ts';
+import { hubspotClient, LARGEST_PAGE } from '../providers/hubspot/client.ts';
 import { tellNobody } from '../providers/trouble.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { presentId } from '../session/members.ts';
@@ -36,7 +36,7 @@ const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
 const atCrm = (method: string, path: string, body?: object) =>
   askHubspot(server.hubspotUrl, method, path, body);
 let people = 0;
-/** Creates a contact with an invite code. Other properties are as in `more`. */
+/** Creates a contact with an invite code, and with the properties in `more`. */
 async function person(more: Record<string, string> = {}): Promise<{ id: string; code: string }> {
   const code = `PERSON${++people}`;
   const { id } = await atCrm('POST', '', {
@@ -72,9 +72,8 @@ const contactOf = async (uuid: string) =>
 const profileOf = async (id: string) =>
   (await sql<{ profile: object }>`select profile from contact where id = ${id}`.execute(server.background))
     .rows[0]?.profile;
-/** Returns the arguments of the refund command in a notice. */
 const argumentsOf = (notice: string) => /operator -- refund (.*)$/.exec(notice)![1]!.split(' ');
-/** The ways in which the server learns of a merge or deletion: a joiner's page, or a staff command. */
+/** How the server learns of a merge or deletion: by a joiner's page, or by a staff command. */
 const ways: [string, (id: string) => Promise<unknown>][] = [
   ['a read', (id) => server.deps.contacts.refresh(id)],
   ['a sync', sync],
@@ -102,6 +101,19 @@ for (const [way, learn] of ways)
     const shown = (await client.call('getContact', { params: { uuid } })).data;
     assert.deepEqual([shown.firstName, shown.lastName, shown.email], [null, null, null]);
   });
+
+test('a sync learns of every deletion, however many there were', async () => {
+  const people: { id: string; code: string }[] = [];
+  while (people.length <= LARGEST_PAGE) people.push(await person());
+  await sync();
+  for (const { id } of people) await atCrm('DELETE', `/${id}`);
+  await sync();
+  const { rows } = await sql<{ left: number }>`
+    select count(*)::int as left from contact where id = any(${people.map(({ id }) => id)}) and profile <> '{}'`.execute(
+    server.background,
+  );
+  assert.equal(rows[0]!.left, 0);
+});
 
 test('joins by a personal code are limited, whichever id of its merged contact they name', async (t) => {
   const [kept, old] = [await person(), await person()];
@@ -208,7 +220,7 @@ for (const [way, learn] of ways.slice(0, 2))
     const [one, two] = [await person(), await person()];
     const client = server.client();
     const open = await startJoin(client, two.code);
-    // HubSpot has not been told yet, so only our database knows of the membership.
+    // The membership was not sent to HubSpot yet, so only our database has it.
     const { uuid } = await paidJoin(server, server.client(), one.code);
     const merged = await merge(one.id, two.id);
     await learn(two.id);
@@ -327,7 +339,7 @@ test('HubSpot has the sum of what two merged contacts have bought, and says memb
   await refundJoin(server.deps, uuid, membershipOnly);
   await paidJoin(server, server.client(), two.code, { personalEmail: 'two.sum@example.com' });
   await deliver(server);
-  // The contact that stays keeps its own properties: a former member, and nothing paid.
+  // The merged contact keeps the properties of the first one: a former member, and nothing paid.
   const merged = await merge(one.id, two.id);
   for (const id of [one.id, two.id]) await server.deps.contacts.refresh(id);
   await deliver(server);

@@ -9,9 +9,9 @@ import { type Client, sharedServer } from '../../../tests/harness/testServer.ts'
 /** `npm run test:long` runs the same with twenty times as many joins. */
 const isLong = process.env.TEST_LENGTH === 'long';
 const JOINS = isLong ? 500 : 25;
-/** How long HubSpot takes to answer (ms): far longer than a joiner waits, even where the machine is busy with other tests. */
+/** How long HubSpot takes to answer (ms): far longer than a joiner waits, even on a busy machine. */
 const SLOW_MS = isLong ? 30_000 : 6_000;
-/** How long a call may take (ms) when it waits for HubSpot as long as it may, which are two seconds. */
+/** The longest (ms) that a call may take when it waits for HubSpot, for which it may wait two seconds. */
 const PATIENCE_MS = 2_500;
 
 const server = await sharedServer();
@@ -78,7 +78,7 @@ const outages: [string, string, readonly object[]][] = [
 for (const [what, prefix, faults] of outages)
   test(`while HubSpot ${what}, ${JOINS} joins finish without waiting for it, and all of it is delivered afterwards`, async () => {
     await invite(prefix);
-    // HubSpot does not have these people before the outage ends.
+    // HubSpot has none of these people before the outage ends.
     for (const one of faults) await server.hubspotFault(one);
     let next = 1;
     const slowest: number[] = [];
@@ -91,7 +91,7 @@ for (const [what, prefix, faults] of outages)
     await server.hubspotFault(null);
     assert.equal(slowest.length, JOINS);
     assert.ok(Math.max(...slowest) < SLOW_MS, `one call took ${Math.max(...slowest)} ms`);
-    // Some joiners have waited for HubSpot. Not all of them can have met a busy machine as well.
+    // Some calls waited for HubSpot. They cannot all have been slow because the machine was busy.
     const waited = slowest.filter((ms) => ms > 1_000);
     if (waited.length > 0)
       assert.ok(Math.min(...waited) < PATIENCE_MS, `whoever waited, did so for ${Math.min(...waited)} ms`);

@@ -38,11 +38,11 @@ import { fieldsThere } from './fieldsThere.ts';
 import { lookAtContacts } from './followContacts.ts';
 
 const INTERVAL_MS = 2_000;
-/** The kinds of the notices about a contact that is not proven, and an email that HubSpot does not take. */
+/** The kinds of the notices about a contact that is not proven, and an email that HubSpot refuses. */
 const UNPROVEN = 'unproven_contact';
 const EMAIL_REFUSED = 'email_refused';
 
-/** Sends joins to HubSpot. A row whose two revisions differ is due, and its state at the time of sending is sent. */
+/** Sends joins to HubSpot. A row whose two revisions differ is due; its present state is sent. */
 export function startPushing(deps: Deps, hubspot: HubspotClient): () => Promise<void> {
   return repeat(
     'push joins to HubSpot',
@@ -70,7 +70,7 @@ async function pushTaken(deps: Deps, hubspot: HubspotClient): Promise<{ taken: n
     if (rows[0]!.whose === 'new') await createAll(deps, hubspot, rows);
     else await updateAll(deps, hubspot, rows);
   } catch (error) {
-    // A refusal to read a batch does not say which record it is about. That shows when a row is read alone.
+    // A refused read of a batch does not name the record at fault, so only a row that was read alone is refused.
     if (error instanceof CrmRefused && rows.length === 1)
       await refuse(deps, [{ uuid: rows[0]!.uuid, reason: error.message }]);
     else if (error instanceof CrmRefused)
@@ -82,8 +82,8 @@ async function pushTaken(deps: Deps, hubspot: HubspotClient): Promise<{ taken: n
 }
 
 /**
- * Updates contacts that are known, in one call. HubSpot would refuse two joins of one contact in a batch: one of them waits for the
- * next round.
+ * Updates contacts that HubSpot has, in one call. HubSpot would refuse two joins of one contact in a batch, so one of them waits
+ * for the next round.
  */
 async function updateAll(deps: Deps, hubspot: HubspotClient, rows: readonly DueJoin[]): Promise<void> {
   const fields = await fieldsThere(deps, hubspot);
@@ -135,9 +135,9 @@ async function updateAll(deps: Deps, hubspot: HubspotClient, rows: readonly DueJ
 }
 
 /**
- * Handles joins whose contact was merged in HubSpot or is gone from it: they are sent again, to the contact that replaced it, or to
- * a new one. A join that is being paid waits, since it is not moved meanwhile ({@link lookAtContacts}). If HubSpot never knew the
- * contact, which staff named, the join is refused.
+ * Handles joins whose contact was merged or deleted in HubSpot: they are sent again, to the contact that replaced it, or to a new
+ * one. A join that is being paid waits, since it is not moved meanwhile ({@link lookAtContacts}). If HubSpot never had the contact
+ * that staff named, the join is refused.
  */
 async function follow(deps: Deps, hubspot: HubspotClient, rows: readonly DueJoin[]): Promise<void> {
   if (rows.length === 0) return;
@@ -181,9 +181,7 @@ function plan(
   return { row, properties, known: written, notice };
 }
 
-/**
- * What is recorded as told to HubSpot. Fields that HubSpot has no property for are left out, so that they are sent once it has one.
- */
+/** The values to record as sent to HubSpot. Fields without a property there are left out, so that they are sent once it has one. */
 function knownAfter(fields: FieldRules, values: readonly FieldValue[]): CrmValues {
   return Object.fromEntries(
     values.flatMap(({ field, value }) => (fields[field].property === null ? [] : [[field, value]])),
@@ -191,8 +189,8 @@ function knownAfter(fields: FieldRules, values: readonly FieldValue[]): CrmValue
 }
 
 /**
- * The notice about a status that a join does not write over. Where somebody else's join has made that contact a member, the joiner
- * may be the one whose contact it is; otherwise the contact's own member would have paid twice.
+ * The notice about a status that a join does not overwrite. If another unproven join made the contact a member, this joiner may be
+ * the contact; otherwise the contact would have paid twice.
  */
 function toldInTheWay({ uuid, crm_id, status_by_unproven }: DueJoin, status: string): Planned['notice'] {
   const what = `Join ${uuid} is paid and has the email of contact ${crm_id}, whose status in HubSpot is "${status}" and was left so.`;
@@ -204,13 +202,13 @@ function toldInTheWay({ uuid, crm_id, status_by_unproven }: DueJoin, status: str
 }
 
 /**
- * Creates contacts for joins that named none. If the email is taken, that contact is looked at: this join may have created it just
- * before a crash.
+ * Creates contacts for joins that named none. If the email is taken, its contact is read: this join may have created it just before
+ * a crash.
  */
 async function createAll(deps: Deps, hubspot: HubspotClient, rows: readonly DueJoin[]): Promise<void> {
   const emailOf = (row: DueJoin) => row.details?.personalEmail.toLowerCase();
   const fields = await fieldsThere(deps, hubspot);
-  // Without details there is nobody to create yet.
+  // Without details there is no contact to create yet.
   await delivered(
     deps,
     rows.filter((row) => !emailOf(row)).map((row) => ({ row, properties: {}, known: {}, notice: null })),
@@ -235,7 +233,7 @@ async function createAll(deps: Deps, hubspot: HubspotClient, rows: readonly DueJ
     const outcome = outcomes.get(row.uuid);
     return outcome?.kind === 'written' ? [{ row, contactId: outcome.id, isOwn: true }] : [];
   });
-  // Noted before HubSpot is asked again. A contact without an email could not be found, and would be created a second time.
+  // Recorded before HubSpot is asked again: a contact without an email could not be found, and would be created a second time.
   await noteContacts(deps, created);
   await noteContacts(deps, await lookAtTaken(hubspot, fields, taken));
   await later(
@@ -250,7 +248,7 @@ async function createAll(deps: Deps, hubspot: HubspotClient, rows: readonly DueJ
 }
 
 /**
- * Finds out whose the contacts are that already have the emails of these joins. If one is gone again, the join creates its own in
+ * Finds out who created the contacts that already have the emails of these joins. If one is gone again, the join creates its own in
  * the next round.
  */
 async function lookAtTaken(
@@ -274,8 +272,8 @@ async function lookAtTaken(
 }
 
 /**
- * Whether this join itself created the contact and crashed before it could note that: the contact is younger than the join, and has
- * exactly the values that the join would write. A name alone is not enough, since somebody else may have typed it.
+ * Whether this join itself created the contact and crashed before it could record that: the contact is younger than the join, and
+ * has exactly the values that the join would write. A name alone is not enough, since somebody else may have typed it.
  */
 function isOurs(fields: FieldRules, { row, properties }: Planned, existing: CrmContact): boolean {
   return (
@@ -291,8 +289,8 @@ function isOurs(fields: FieldRules, { row, properties }: Planned, existing: CrmC
 type Send = (part: readonly BatchWrite[]) => Promise<Map<string, BatchOutcome>>;
 
 /**
- * Sends what was planned. Where HubSpot refuses an email, or another contact has it, the rest of the join is sent without the
- * email, and staff are told.
+ * Sends the planned changes. Where HubSpot refuses an email, or another contact has it, sends the rest of that join without the
+ * email, and tells staff.
  */
 async function write(
   fields: FieldRules,
@@ -313,7 +311,7 @@ async function write(
     const rest = withoutEmail(fields, change);
     outcomes.delete(uuid);
     try {
-      // Sent alone: in a batch, nothing else would tell which of several new contacts belongs to which join.
+      // Sent alone: the outcomes of a batch do not tell which of several new contacts belongs to which join.
       const again = (await eachAsFarAsPossible([writeOf(rest)], send)).get(uuid);
       if (again) outcomes.set(uuid, again);
       const notice = isTaken ? emailTaken(uuid, crm_id, outcome.id) : null;

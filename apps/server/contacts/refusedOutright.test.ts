@@ -6,7 +6,7 @@ import { details } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { pushDue } from './push.ts';
 
-/** The first status is tested with many joins; the others take the same path. */
+/** The first status is tested with many joins; the others take the same code path. */
 const MANY = { joins: 500, seconds: 3600 };
 const SOME = { joins: 120, seconds: 600 };
 
@@ -30,7 +30,7 @@ async function finishJoins(word: string, joins: number): Promise<void> {
     from generate_series(1, ${joins}::int) n`.execute(server.background);
 }
 
-/** Lets `seconds` pass in rounds of ten seconds, and sends in each what is due. */
+/** Simulates `seconds` in rounds of ten seconds, and sends what is due in each. */
 async function serve(seconds: number): Promise<void> {
   const step = sql`make_interval(secs => 10)`;
   for (let passed = 0; passed < seconds; passed += 10) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
 import type { StudentDetails } from '#core/studentDetails.ts';
-import { atHubspot, deliver, newContact } from '../../../tests/harness/deliver.ts';
+import { atHubspot, deliver, editAtHubspot, newContact } from '../../../tests/harness/deliver.ts';
 import { lockHolder, waiting } from '../../../tests/harness/locks.ts';
 import { everything } from '../../../tests/harness/refunds.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
@@ -103,7 +103,7 @@ test('a join is linked to a contact who holds nothing of what it still holds', a
     assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
     return uuid;
   };
-  // The first person keeps the upgrade alone, this one the membership.
+  // The first join keeps only the upgrade, the second only the membership.
   const theirs = await upgraded('HONOR103', 'first.try@example.com');
   await refundJoin(server.deps, theirs, { ...everything, upgrade: false });
   const uuid = await upgraded('LINCOLN2026', 'second.try@example.com');
@@ -181,6 +181,18 @@ test('the contact with the same email, or the one that the join had created, is 
     assert.deepEqual([await blanksOf(before), await statusOf(id)], [told.map(() => null), 'member']);
   }
   assert.equal((await atHubspot(server, same, 'city')).city, 'Austin');
+});
+
+test('what staff have corrected at the contact that a linked join leaves stays', async (t) => {
+  const email = 'corrected.since@example.com';
+  const before = await newContact(server, email);
+  const uuid = await paidSchoolJoin({ personalEmail: email });
+  await deliver(server);
+  await editAtHubspot(server, before, { membership_name: 'Honorary member' });
+  const id = await newContact(server, `right.${email}`);
+  assert.equal((await runCommand(t, server, linkCommand, [uuid, id])).code, 0);
+  const held = await atHubspot(server, before, 'membership_name', 'membership_status');
+  assert.deepEqual([held.membership_name, held.membership_status || null], ['Honorary member', null]);
 });
 
 test('where HubSpot takes no change of the contact that a linked join leaves, staff are told what to correct', async (t) => {

@@ -17,7 +17,7 @@ export interface SyncProgress {
 
 /**
  * Brings the mirror up to date with all contacts that changed since the last run; the first run reads them all. The position is
- * stored after every page, so that a run that was cut off goes on there. `progress` is called after every page.
+ * stored after every page, so that an interrupted run resumes there. `progress` is called after every page.
  */
 export async function syncContacts(
   deps: Deps,
@@ -42,7 +42,7 @@ export async function syncContacts(
   };
 
   if (soFar.isFirst) {
-    // The next run begins with what changes while this one reads all contacts.
+    // The next run starts with the changes made while this one reads all contacts.
     const since = at?.reached_at ?? began;
     for (let after = at?.cursor ?? null; ; ) {
       const page = await patiently(() => hubspot.listContacts(after));
@@ -55,8 +55,8 @@ export async function syncContacts(
     }
   }
   let since = new Date(at!.reached_at!.getTime() - LAG_MS);
-  // Each page begins at the moment at which the last one ended, so contacts of that moment come twice and are skipped by id and
-  // time. One that has changed again since has another time and is read again.
+  // Each page begins at the time of the last page's end, so contacts of that time come twice and are skipped by id and time. One
+  // that has changed since has a new time and is read again.
   let edge = new Set<string>();
   const nameOf = ({ id, changedAt }: ChangedContact) => `${id} ${changedAt.getTime()}`;
   for (;;) {
@@ -81,7 +81,7 @@ export async function syncContacts(
 }
 
 /**
- * Asks HubSpot about contacts of the mirror that it did not list among all of its contacts: they were deleted, perhaps for good, or
+ * Asks HubSpot about contacts of the mirror that were missing in its list of all contacts: they were deleted, perhaps for good, or
  * merged.
  */
 async function lookAtUnlisted(
@@ -125,8 +125,8 @@ async function lookAtDeleted({ database, society }: Deps, hubspot: HubspotClient
 const isThere = sql`deleted_at is null and merged_into is null`;
 
 /**
- * Reads the contacts that changed in one and the same moment when they are more than a page, as after an import: in the order of
- * their ids, which do not change.
+ * Reads the contacts that changed at one and the same time when they exceed a page, as after an import: ordered by their ids, which
+ * do not change.
  */
 async function eachChangedAt(
   hubspot: HubspotClient,
@@ -152,8 +152,8 @@ async function reachedBy(deps: Deps, reachedAt: Date, cursor: string | null): Pr
 }
 
 /**
- * Retries while HubSpot does not take the call, since staff wait for the command. It gives up after 30 tries, and at once when
- * HubSpot refuses the key. The next run goes on from there.
+ * Retries while HubSpot does not take the call, since staff wait for the command. Throws after 30 tries, and at once when HubSpot
+ * refuses the key. The next run resumes there.
  */
 async function patiently<T>(call: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {

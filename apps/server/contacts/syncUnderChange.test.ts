@@ -61,8 +61,7 @@ test('a sync loses nobody who changes while it reads, wherever it is', async () 
     ...hubspot,
     async changedContacts(...args) {
       const page = await hubspot.changedContacts(...args);
-      // Changes contacts that were already read, and one at the edge of the page. They move to the end of the list, and all others
-      // move up.
+      // Changes contacts that were already read, and the page's last one. They move to the end of the list, and all others move up.
       if (pages++ < 2) await rename([...ids.slice(pages * 7, pages * 7 + 5), edgeOf(page)], 'Twice');
       return page;
     },
@@ -75,7 +74,7 @@ test('a sync loses nobody who changes while it reads, wherever it is', async () 
 test('a whole page of contacts that changed in one moment, as by an import, is passed, and those after it are read', async () => {
   const ids = await create('import');
   await sync();
-  // The stand-in gives a whole batch the same time, so this makes two and a half pages of contacts with one time.
+  // The stand-in gives a whole batch the same time, so this makes two and a half pages with one time.
   await rename(ids, 'Imported');
   const [later] = await batch('create', [{ properties: { email: 'later@example.com', firstname: 'Later' } }]);
   let moments = 0;

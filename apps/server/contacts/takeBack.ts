@@ -6,10 +6,10 @@ import { neededProperties } from '../providers/hubspot/properties.ts';
 import { fieldsThere } from './fieldsThere.ts';
 import { hubspotIsToHear } from './tellHubspot.ts';
 
-/** A contact into which a join was written, with purchases made by links to the contact, before staff said whose the join is. */
+/** The former contact of joins that staff have linked to another contact. */
 export interface LeftContact {
   contactId: string;
-  /** The values of each field as each of these joins last told them to HubSpot. */
+  /** For each of these joins, the values that it last sent to HubSpot. */
   known: readonly CrmValues[];
   /** Whether the join created the contact. */
   isOwn: boolean;
@@ -21,8 +21,8 @@ export interface LeftContact {
 }
 
 /**
- * Deletes the notes with a join's documents from the contact that it was written into before: they go to the join's new contact.
- * Returns how many. Throws when HubSpot cannot be asked, or refuses.
+ * Deletes the notes with a join's documents from its former contact: they are written to the new contact. Returns how many. Throws
+ * when HubSpot cannot be asked, or refuses.
  */
 export async function takeBackNotes(
   hubspot: HubspotClient,
@@ -38,14 +38,14 @@ export async function takeBackNotes(
   return count;
 }
 
-/** Whether the `join_session` of a query is paid and written into a contact. */
+/** SQL for whether a query's `join_session` is paid and written into this contact. */
 export function paidJoinsOf(contactId: RawBuilder<unknown>): RawBuilder<boolean> {
   return sql`(paid_at is not null and (contact_id = ${contactId} or hubspot_contact_id = ${contactId}))`;
 }
 
 /**
- * Blanks what a join has told of its purchase (membership, amount and so on) at its former contact, where those values are still
- * there. Other paid joins of that contact become due again, so the next round writes what they bought. Returns a sentence for
+ * Blanks what a join has written of its purchase (membership, amount and so on) at its former contact, where those values are
+ * unchanged. Other paid joins of that contact become due again, so the next round writes what they bought. Returns a sentence for
  * staff; null when there was nothing to blank. Throws when HubSpot cannot be asked, or refuses. Call it while nothing else is sent
  * to HubSpot (fence.ts).
  */
@@ -55,7 +55,7 @@ export async function takeBack(
   { contactId, known, isOwn }: LeftContact,
 ): Promise<string | null> {
   const fields = await fieldsThere(deps, hubspot);
-  // The contact may have been merged into another one since: what follows goes to the id that HubSpot returns.
+  // The contact may have been merged since: HubSpot returns the id of the present one, which is used below.
   const present = (await hubspot.readContacts([contactId], neededProperties(fields))).get(contactId);
   if (!present) return null;
   const { id } = present;
@@ -66,8 +66,7 @@ export async function takeBack(
     return known.some(({ [field]: told }) => told && isSame(there, told));
   });
   if (standing.length === 0) return null;
-  // This comes first, so that the other joins are sent again even if this process dies: the same values of theirs are blanked
-  // below.
+  // First, so that the other joins are sent again even if this process dies: the update below blanks their equal values, too.
   const { rows: others } = await sql`
     update join_session set crm_known = crm_known - ${standing}::text[], ${hubspotIsToHear} where ${paidJoinsOf(sql`${id}`)} returning uuid`.execute(
     deps.database,

@@ -1,10 +1,10 @@
 import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../platform/database/types.ts';
 
-/** A part of `update join_session set …`: HubSpot is to hear of the join again. */
+/** A part of `update join_session set …` that makes the join due to be sent to HubSpot. */
 export const hubspotIsToHear = sql`profile_revision = profile_revision + 1, crm_next_try_at = now()`;
 
-/** Makes a join due to be sent to HubSpot again, in the transaction that has changed the join. */
+/** Makes a join due to be sent to HubSpot, in the transaction that changed it. */
 export async function tellHubspot(trx: Kysely<Tables>, sessionUuid: string): Promise<void> {
   await sql`
     update join_session set ${hubspotIsToHear}, updated_at = now() where uuid = ${sessionUuid}`.execute(trx);

@@ -48,7 +48,7 @@ const atContact = async (id: string, properties: string[]) =>
     ),
   );
 
-/** Returns the id of the contact that a join has created, from our database: HubSpot's search shows a contact a little later. */
+/** Returns the id of the contact that a join created, from our database, since HubSpot's search lags. */
 async function ownContactOf(uuid: string): Promise<string> {
   const { id, isOwn } = await contactOfJoin(uuid);
   assert.equal(isOwn, true);
@@ -109,7 +109,7 @@ test('who pays says what was bought in the blanks of that contact, and nothing o
     ['Robin'],
   );
   assert.deepEqual([await notices(t, uuid), await unproven(t)], [[], before]);
-  // Values that the join itself wrote change when it is refunded.
+  // A refund changes the values that the join itself wrote.
   await refundJoin(server.deps, uuid, everything);
   await deliver(server);
   assert.deepEqual(await atContact(id, ['membership_status', 'amount_paid']), ['former', '0.00']);
@@ -140,7 +140,7 @@ for (const status of ['prospect', 'former'])
       'true',
     ]);
     assert.equal(await unproven(t), before);
-    // Our database knows the contact as a member, too, and does not charge them again.
+    // Our database knows that the contact is a member, too, and refuses the sale.
     const again = await server.client().call('initiateCheckout', { body: { hubspotContactId: id } });
     assert.equal(again.status, 409);
   });
@@ -262,7 +262,7 @@ test('a name and an email are no proof: who began first with those of another ge
   await deliver(server);
   assert.deepEqual([await isOwn(victim.uuid), await isOwn(stranger.uuid)], [true, false]);
   assert.equal((await server.hubspot.findByEmail(personalEmail))?.properties.city, 'Austin');
-  // Not even with the same details: the other join created the contact.
+  // The contact is not the stranger's even with the same details: the other join created it.
   await sql`update join_session set hubspot_contact_id = null, owns_hubspot_contact = null, profile_revision = profile_revision + 1,
     details = (select details from join_session where uuid = ${victim.uuid}) where uuid = ${stranger.uuid}`.execute(
     server.deps.database,

@@ -6,8 +6,8 @@ import { nothingHere } from '../platform/http/errors.ts';
 import type { Answer } from '../providers/answer.ts';
 
 /**
- * How a call arrived at a server: `address` is the caller that the server believes in, `peer` the other end of the connection (the
- * caller itself or a proxy), and `forwarded` the X-Forwarded-For header as it arrived.
+ * How a call arrived at a server: `address` is the caller's address as the server determines it, `peer` the other end of the
+ * connection (the caller or a proxy), and `forwarded` the X-Forwarded-For header as received.
  */
 const arrivalShape = z.object({ address: z.string(), peer: z.string(), forwarded: z.string().nullable() });
 export type Arrival = z.infer<typeof arrivalShape>;
@@ -17,7 +17,10 @@ const HEADER = 'x-induct-doctor';
 /** How far a token's time may be from the server's clock, in either direction (ms). */
 const TOKEN_MS = 120_000;
 const TIMEOUT_MS = 5_000;
-/** An address for documentation (RFC 5737), from which nobody calls. The doctor claims it, as a stranger might. */
+/**
+ * An address reserved for documentation (RFC 5737), from which nobody calls. The doctor sends it in X-Forwarded-For, as a stranger
+ * might.
+ */
 export const CLAIMED_ADDRESS = '192.0.2.1';
 
 /** Returns a token that proves knowledge of the installation's secret for two minutes. */
@@ -34,7 +37,7 @@ export function isDoctorToken(secret: string, token: string, now: Date): boolean
   return given.length === expected.length && timingSafeEqual(given, expected);
 }
 
-/** Tells the doctor how its call arrived. Answers everybody else as if the address did not exist. */
+/** Tells the doctor how its call arrived. Answers all other callers with 404. */
 export function serveArrival(app: FastifyInstance, deps: Deps): void {
   app.get(PATH, { schema: { hide: true } }, (request, reply) => {
     const token = request.headers[HEADER];

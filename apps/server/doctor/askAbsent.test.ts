@@ -19,7 +19,7 @@ const PRODUCTS = [
   "The society's file has no product 30 (Lapel Pin), which is in 1 order that was paid or is open.",
 ];
 
-/** Makes a paid and an open join, and a society file without their programme and without an item of the open one. */
+/** Makes a paid and an open join, and then a society file without their programme and without an item of the open one. */
 async function sellOtherThings(t: TestContext): Promise<string> {
   await paidJoin(server, server.client());
   const client = server.client();

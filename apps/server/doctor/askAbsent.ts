@@ -12,7 +12,7 @@ export interface Absent {
 /** The query may take long, because it reads every order. */
 const TIMES = { connectionTimeoutMillis: 5_000, query_timeout: 60_000 };
 
-/** Finds what paid and open orders name but the society's file lacks. Changes nothing. */
+/** Finds the products and programmes that paid and open orders name but the society's file lacks. Changes nothing. */
 export function askAbsent(
   databaseUrl: string,
   { catalogue, programmes }: Pick<Society, 'catalogue' | 'programmes'>,

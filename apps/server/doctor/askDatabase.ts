@@ -46,7 +46,7 @@ export async function askOnce<Said>(
 }
 
 /**
- * Returns the secret from the database, which signs links if no setting has one. Null if there is none yet or the database does not
+ * Returns the secret from the database that signs links when no setting has one. Null if there is none yet or the database does not
  * answer.
  */
 export async function askLinkSecret(databaseUrl: string): Promise<string | null> {
@@ -57,7 +57,7 @@ export async function askLinkSecret(databaseUrl: string): Promise<string | null>
   return 'said' in answer ? answer.said : null;
 }
 
-/** If a host name has several addresses, Node throws an AggregateError without a message that holds one error for each address. */
+/** If a host name has several addresses, Node throws an AggregateError that has no message and holds one error for each address. */
 function sentenceOf(error: unknown): string {
   const first = error instanceof AggregateError ? error.errors[0] : error;
   return first instanceof Error ? first.message : String(first);

@@ -16,13 +16,13 @@ export interface HubspotAccount {
    * key.
    */
   scopes: Answer<ReadonlySet<string> | null>;
-  /** The results of calls that change nothing and need one scope each; null if HubSpot lists the scopes. */
+  /** The results of calls that need one scope each and change nothing; null if HubSpot lists the scopes. */
   tried: { write: Answer<unknown>; files: Answer<unknown> } | null;
 }
 
 const TIMEOUT_MS = 10_000;
 
-/** Asks HubSpot about the account behind the token. Changes nothing. An error that HubSpot answers is returned and not thrown. */
+/** Asks HubSpot about the token's account. Changes nothing. Returns HubSpot's errors instead of throwing them. */
 export async function askHubspot(settings: Providers['hubspot'], rules: FieldRules): Promise<HubspotAccount> {
   const client = hubspotClient(settings, rules, noBudget, 'joiner', tellNobody);
   const [properties, contacts, scopes] = await Promise.all([

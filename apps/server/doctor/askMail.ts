@@ -6,13 +6,13 @@ import { MailDown, openMail } from '../providers/mail/client.ts';
 /** Returns the TXT records at a name; rejects as node:dns does. */
 export type ResolveTxt = (name: string) => Promise<string[][]>;
 
-/** What was found out about the mail server, and about who may send for the sender's domain. */
+/** What the doctor found out about the mail server, and about who may send for the sender's domain. */
 export interface MailState {
   server: string;
   isStandIn: boolean;
-  /** The result of connecting and logging in, as before letters are sent. */
+  /** The result of connecting and logging in, as for sending letters. */
   connection: Answer<null>;
-  /** The sender's domain; null if the stand-in takes the letters. */
+  /** The sender's domain; null if letters go to the stand-in. */
   domain: {
     name: string;
     /** All SPF records. There must be exactly one. */
@@ -50,7 +50,7 @@ export const USUAL_SELECTORS = [
 const TIMEOUT_MS = 3_000;
 
 /**
- * Connects to the mail server, logs in, and looks up the DNS records by which mail servers judge the sender. Sends no letter.
+ * Connects to the mail server, logs in, and looks up the DNS records by which receiving servers judge the sender. Sends no letter.
  * Returns failures of the mail server and of DNS instead of throwing them.
  */
 export async function askMail(

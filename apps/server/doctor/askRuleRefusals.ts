@@ -7,7 +7,7 @@ export interface RuleRefusal {
   joins: number;
 }
 
-/** Counts the joins that HubSpot refuses by a rule that an administrator has set there. Changes nothing. */
+/** Counts the joins that HubSpot refuses by an administrator's rule. Changes nothing. */
 export function askRuleRefusals(databaseUrl: string): Promise<Answer<readonly RuleRefusal[]>> {
   return askOnce(databaseUrl, async (client) => {
     const { rows } = await client.query<RuleRefusal>(

@@ -8,7 +8,7 @@ import { DocumentFault, NotStored, type Storage, StorageFull } from '../provider
 
 const PROBE = 'written by the doctor, and removed again';
 
-/** For this many documents the doctor checks whether their keys are there. */
+/** For this many documents the doctor checks that their document key is set. */
 const SAMPLE = 10;
 
 export interface StorageState {
@@ -17,8 +17,8 @@ export interface StorageState {
 }
 
 /**
- * Stores a small file as a document, reads it and removes it, and checks whether a sample of documents can be read. Returns
- * failures of the storage instead of throwing them.
+ * Stores, reads and removes a small file, and checks whether a sample of documents can be read. Returns failures of the storage
+ * instead of throwing them.
  */
 export async function askStorage(config: Config): Promise<{ place: string; answer: Answer<StorageState> }> {
   const { storage: settings } = config;
@@ -43,14 +43,17 @@ export async function askStorage(config: Config): Promise<{ place: string; answe
 
 async function unreadableOf(storage: Storage): Promise<string | null> {
   let left = SAMPLE;
-  for await (const key of storage.olderThan(new Date()))
+  for await (const key of storage.olderThan(new Date())) {
+    if (!isKey(key)) continue;
     try {
-      if (isKey(key) && left-- > 0) await storage.how(key);
-      if (left === 0) break;
+      await storage.how(key);
     } catch (error) {
       if (error instanceof DocumentFault) return error.notice;
+      // It was removed meanwhile.
       if (!(error instanceof NotStored)) throw error;
     }
+    if (--left === 0) break;
+  }
   return null;
 }
 

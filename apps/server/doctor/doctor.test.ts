@@ -20,7 +20,7 @@ import { webhookEvents } from '../providers/stripe/webhookEvents.ts';
 import { askStorage } from './askStorage.ts';
 import { diagnose } from './doctorCommand.ts';
 
-// All tests share one account. Before each test it is put in order, and the doctor changes nothing.
+// All tests share one account, which is reset before each test; the doctor changes nothing.
 const PUBLIC_URL = 'https://join.society.example';
 const server = await sharedServer({ PUBLIC_URL });
 let config: Config;
@@ -51,7 +51,7 @@ function register(change: Partial<Stripe.WebhookEndpointCreateParams> = {}) {
   });
 }
 
-/** Runs the doctor, which takes the emulated accounts for real ones, as with keys of their own. */
+/** Runs the doctor, with the emulated accounts treated as real ones. */
 function asReal(change: Partial<Config> = {}) {
   return diagnose({ ...config, ...change }, { stripe: false, hubspot: false });
 }

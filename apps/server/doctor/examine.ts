@@ -29,11 +29,11 @@ export interface Facts {
   webhookUrls: readonly string[];
   hasLinkSecret: boolean;
   hasDocumentKey: boolean;
-  /** The proxies whose X-Forwarded-For is believed. */
+  /** The proxies whose X-Forwarded-For is trusted. */
   trustProxy: Config['trustProxy'];
-  /** How a call to the public address arrives whose X-Forwarded-For claims {@link CLAIMED_ADDRESS}. */
+  /** How a call with {@link CLAIMED_ADDRESS} in X-Forwarded-For arrives through the public address. */
   arrival: Answer<Arrival>;
-  /** What the prefixes of Stripe's keys say. */
+  /** The mode (live or test) and type of Stripe's keys, from their prefixes. */
   keys: { live: boolean; restricted: boolean; publishableLive: boolean };
   hubspotVersion: string;
   societyFile: string;

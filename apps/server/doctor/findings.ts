@@ -78,8 +78,8 @@ function ofArrival({ arrival, publicUrl, trustProxy }: Facts): Finding {
 }
 
 /**
- * Reports products and programmes that the society's file lacks. Empty if the database does not answer, since that is a finding of
- * its own.
+ * Reports products and programmes that the society's file lacks. Empty if the database does not answer, which is a separate
+ * finding.
  */
 function ofAbsent({ absent, societyFile }: Facts): Finding[] {
   if (absent === null || !('said' in absent)) return [];

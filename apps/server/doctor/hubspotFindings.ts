@@ -82,7 +82,8 @@ export function ofHubspot({
 }
 
 /**
- * Reports rules that administrators have set. HubSpot does not list them; since version 2026-09 it refuses records that break them.
+ * Reports administrators' rules by which HubSpot refuses records, which it does since version 2026-09. HubSpot does not list the
+ * rules.
  */
 function ofRules(refusals: Facts['ruleRefusals']): Finding {
   const rules = about('HubSpot rules');
@@ -98,7 +99,7 @@ function ofRules(refusals: Facts['ruleRefusals']): Finding {
   );
 }
 
-/** Returns what happens to joins until the missing properties exist. */
+/** Returns a sentence on what happens to joins until the missing properties exist. */
 function lackingMeans(absent: readonly string[], later: readonly string[]): string {
   return absent.every((name) => later.includes(name))
     ? `Until then joins are told without ${absent.length === 1 ? 'it' : 'them'}.`

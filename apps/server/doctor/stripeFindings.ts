@@ -95,7 +95,8 @@ function ofPermissions({ keys, stripe: { reads, writes } }: Facts): Finding[] {
 }
 
 /**
- * If the clock is off by more than this (ms), webhooks and links may be refused for their time. Stripe's own limit is five minutes.
+ * If the clock is off by more than this (ms), webhooks and links may be refused as too old or too new. Stripe's own limit is five
+ * minutes.
  */
 const CLOCK_MS = 60_000;
 

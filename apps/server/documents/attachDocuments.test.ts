@@ -22,7 +22,7 @@ beforeEach(async () => {
   );
 });
 
-/** Returns the file and the note that HubSpot has of a document. */
+/** Returns HubSpot's file and note of a document. */
 async function held(id: string) {
   const { files, notes } = await control<{
     files: { id: string; path: string; access: string; bytes: string }[];
@@ -56,7 +56,7 @@ async function uploaded(
   return { uuid, id };
 }
 
-/** Attaches all documents now, with a full call budget. Returns how many were taken. */
+/** Attaches all documents now, with a full call budget. Returns how many documents a round took. */
 async function attach(): Promise<number> {
   await sql`update document set crm_next_try_at = now()`.execute(server.deps.database);
   await sql`update crm_budget set tokens = 15, blocked_until = '-infinity', failures = 0`.execute(
@@ -154,7 +154,7 @@ for (const [where, column] of [
     const { id } = await uploaded('transcript.pdf', '104');
     await attach();
     await onceAttached(id, '104');
-    // The next process finds a row without the id that HubSpot has given.
+    // As the next process sees the row: without the id that HubSpot has assigned.
     await sql`update document set crm_note_id = null where id = ${id}`.execute(server.deps.database);
     if (column === 'crm_file_id')
       await sql`update document set crm_file_id = null where id = ${id}`.execute(server.deps.database);

@@ -11,7 +11,7 @@ import { DocumentFault } from '../providers/storage/storage.ts';
 import { tellUnreadable } from './tellUnreadable.ts';
 
 const INTERVAL_MS = 5_000;
-/** Few at a time, since each one is a file and contacts are to be sent first. */
+/** A small batch, since each document is a whole file and contacts are sent first. */
 const BATCH = 5;
 const LONGEST_BACKOFF_SECONDS = 600;
 const FOLDER = '/induct';
@@ -43,9 +43,9 @@ export function startAttachingDocuments(deps: Deps, hubspot: HubspotClient): () 
 }
 
 /**
- * One round: attaches documents to their HubSpot contacts, each as a private file with a note. Takes none while somebody is being
- * erased. Returns how many it took. Each step is recorded at once, so that a crash repeats one step at most. Before a step is
- * repeated, HubSpot is asked whether it was done.
+ * One round: attaches documents to their HubSpot contacts, each as a private file with a note. Takes none while a person is being
+ * erased. Returns how many it took. Each step is recorded at once, so that a crash repeats one step at most; before a repetition
+ * HubSpot is asked whether it was done.
  */
 export async function attachDue(deps: Deps, hubspot: HubspotClient): Promise<number> {
   if (!deps.society.crm.attachDocuments || (await deps.crmBudget.blockedMs('call')) > 0) return 0;
@@ -64,7 +64,7 @@ async function attachTaken(deps: Deps, hubspot: HubspotClient): Promise<number> 
         await tellUnreadable(deps, error);
         await postpone(deps, row, 0);
       }
-      // The file cannot be read or is gone. The other documents go on.
+      // The file cannot be read or is gone. The other documents are still attached.
       else {
         deps.log.error({ err: error, document: row.id }, 'a document could not be attached in HubSpot');
         await postpone(deps, row, 0);
@@ -125,8 +125,8 @@ async function attach(deps: Deps, hubspot: HubspotClient, row: Row): Promise<voi
 }
 
 /**
- * Finds files that HubSpot has of documents of these joins and contacts though no row says so: a process may have died after an
- * upload, before it wrote the file's id.
+ * Finds files in HubSpot of documents of these joins and contacts whose rows lack a file id: a process may have died after an
+ * upload, before it recorded the id.
  */
 export async function findUnnotedFiles(
   database: Database,
@@ -151,8 +151,7 @@ export async function findUnnotedFiles(
 type Named = Pick<Row, 'id' | 'kind' | 'media_type' | 'first_name' | 'last_name'>;
 
 /**
- * Returns a path with the applicant's name that differs for each document. One document always gets the same path, so that its file
- * can be found again.
+ * Returns a path with the applicant's name, always the same one for a document and no other's, so that its file can be found again.
  */
 function pathOf({ id, kind, media_type, first_name, last_name }: Named): string {
   const who = [first_name, last_name].filter(Boolean).join(' ').normalize('NFKD').toLowerCase();
@@ -164,7 +163,7 @@ function pathOf({ id, kind, media_type, first_name, last_name }: Named): string 
   return `${FOLDER}/${[plain, kind, id].filter(Boolean).join('-')}${ending}`;
 }
 
-/** The note on the contact. Notes are HTML, and names are user input. */
+/** The text of the note on the contact, as HTML; names are user input. */
 function textOf({ kind, name, first_name, last_name }: Row): string {
   const who = [first_name, last_name].filter(Boolean).join(' ');
   const text = `${kind === 'transcript' ? 'Transcript' : 'Resume'}${who && ` from ${who}`}: ${name}`;

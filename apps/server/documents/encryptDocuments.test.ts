@@ -60,13 +60,13 @@ async function keep({ deps }: TestServer, bytes: Buffer): Promise<string> {
   return file.key;
 }
 
-/** Gives the server other keys, as a restart would. */
+/** Gives the server other keys, as after a restart. */
 async function restarted({ deps }: TestServer, documentKeys: Secrets | null): Promise<void> {
   deps.config.documentKeys = documentKeys;
   deps.storage = await openStorage(deps.config);
 }
 
-/** Asserts that every document in the database can be read and has its hash. */
+/** Asserts that every document in the database can be read and matches its hash. */
 async function allAreRead({ deps }: TestServer): Promise<void> {
   const rows = await deps.database.selectFrom('document').select(['storage_key', 'sha256']).execute();
   for (const { storage_key, sha256 } of rows) await buffer(await deps.storage.read(storage_key, sha256));

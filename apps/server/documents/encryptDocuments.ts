@@ -9,8 +9,8 @@ import { tellUnreadable } from './tellUnreadable.ts';
 const LOCK = 23_061;
 
 /**
- * Encrypts all documents of the storage, also those without a row, under the current document key. Counts how they were stored
- * before.
+ * Encrypts all documents in the storage, also those without a row, under the current document key. Returns how many were stored
+ * plain, under another key and under the current key before, and the faults.
  */
 export async function encryptDocuments(
   deps: Pick<Deps, 'storage' | 'database' | 'log'>,
@@ -35,8 +35,8 @@ export async function encryptDocuments(
 }
 
 /**
- * Encrypts one document while holding its row. Whoever erases a document also holds its row until the file is gone, so an erased
- * document does not come back. Throws {@link NotStored} when it is gone.
+ * Encrypts one document under its lock. An erasure also holds the lock until the file is gone, so an erased document does not come
+ * back. Throws {@link NotStored} when it is gone.
  */
 export function encryptDocument(
   { storage, database }: Pick<Deps, 'storage' | 'database'>,

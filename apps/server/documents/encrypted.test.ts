@@ -25,7 +25,7 @@ import { documentsUnknownCommand } from './unknownCommand.ts';
 const KEY = '0f'.repeat(32);
 const OTHER = 'a5'.repeat(32);
 
-/** A server whose documents are encrypted. `files` returns every file of its storage, in the folder or in the bucket. */
+/** A server whose documents are encrypted. `files` returns every file of its storage, a folder or a bucket. */
 interface Arranged {
   server: TestServer;
   files(): Buffer[];
@@ -63,7 +63,7 @@ async function arranged(t: TestContext, where: string): Promise<Arranged> {
   };
 }
 
-/** Makes a paid join with a document. Returns the document's row with it. */
+/** Makes a paid join with a document. Also returns the document's row. */
 async function uploaded(server: TestServer, bytes = pdf({ size: 200_000 }), name = 'transcript.pdf') {
   const client = server.client();
   const { uuid } = await paidJoin(server, client);

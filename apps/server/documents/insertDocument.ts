@@ -8,8 +8,8 @@ type Owner =
   | { kind: 'resume'; session_uuid: null; contact_id: string };
 
 /**
- * Writes the row of a document whose bytes are stored, in a transaction that holds a lock on its owner. If the transaction fails,
- * the bytes stay, since it may have been committed all the same.
+ * Writes the row of a document whose bytes are stored, in a transaction that has locked its owner. The bytes stay if the
+ * transaction fails, since it may have been committed all the same.
  */
 export async function insertDocument(
   trx: Kysely<Tables>,

@@ -6,8 +6,8 @@ import { type Inspection, inspectDocument } from '#documents/inspectDocument.ts'
 import { type DataKey, pieceReader } from '../providers/storage/encryption.ts';
 
 /**
- * Tells the type of a file by its content, in constant memory. `size` is that of the document itself, also when the file is
- * encrypted. Reads synchronously, so call it in a separate process.
+ * Determines a file's type from its content, in constant memory. `size` is the document's own size (bytes), also when the file is
+ * encrypted. Reads synchronously, so call it in a child process.
  */
 export async function inspectFile(
   path: string,
@@ -45,7 +45,7 @@ async function* piecesOf(bytes: Bytes, start: number, length: number): AsyncGene
     yield await bytes.read(at, Math.min(CHUNK_BYTES, start + length - at));
 }
 
-/** Counts the bytes that data inflates to, up to a limit. Data that cannot be inflated ends the count. */
+/** Counts the bytes to which data inflates, up to a limit. Invalid data ends the count. */
 async function inflate(
   bytes: Bytes,
   start: number,
@@ -59,7 +59,7 @@ async function inflate(
     size += chunk.length;
   };
   try {
-    // Small parts are inflated at once: a stream for each of a thousand small parts would cost more than all of their content.
+    // Small parts are inflated in one call: a stream for each of a thousand small parts would cost more than their content.
     if (Math.max(length, mostBytes) <= AT_ONCE_BYTES)
       take(
         inflateRawSync(await bytes.read(start, length), {
@@ -90,5 +90,5 @@ const AT_ONCE_BYTES = 1024 * 1024;
 const CHUNK_BYTES = 64 * 1024;
 /** The smallest chunk size that zlib accepts. */
 const LEAST_CHUNK_BYTES = 64;
-/** Takes half of the processor time that chunks of 64 kB take. */
+/** Takes half the processor time of 64 kB chunks. */
 const INFLATED_CHUNK_BYTES = 256 * 1024;

@@ -6,11 +6,11 @@ import type { Inspection } from '#documents/inspectDocument.ts';
 import { isBuilt, serverFolder } from '../platform/serverFolder.ts';
 import type { Answer, Job } from './inspectorProcess.ts';
 
-/** Inspects uploaded documents in separate processes, which can be killed whatever they are doing. */
+/** Inspects uploaded documents in child processes, which can be killed at any time. */
 export interface Inspector {
   /**
-   * The type of a file, or why it is refused: `unchecked` when the inspection took too long. Each `sender` has one file inspected
-   * at a time, and senders take turns, so that nobody has to wait for all files of another sender.
+   * Returns the type of a file, or why it is refused: `unchecked` when the inspection took too long or too much memory. One file of
+   * each `sender` is inspected at a time, and senders take turns, so that nobody waits for all files of another sender.
    */
   inspect(job: Job, sender: string): Promise<Inspection>;
 }
@@ -18,8 +18,7 @@ export interface Inspector {
 /** Half of the processors stay free for requests of joiners. */
 const PROCESSES = Math.max(1, Math.min(4, Math.floor(availableParallelism() / 2)));
 /**
- * A hundred times as long (ms) as the slowest file within the limits takes, plus the time to read the file from a slow disk (20
- * MB/s).
+ * A hundred times as long (ms) as the slowest file within the limits takes, plus the time to read the file from a disk of 20 MB/s.
  */
 const patienceMs = ({ sizeBytes }: Job) => 15_000 + sizeBytes / 20_000;
 /** The heap limit of a process, beyond which V8 ends it. */
@@ -40,7 +39,7 @@ export function openInspector({
   patience?: (job: Job) => number;
   start?: () => ChildProcess;
 } = {}): Inspector {
-  /** The waiting files by sender. The map's order is the order in which senders take turns. */
+  /** The waiting files by sender, in the order of the senders' turns. */
   const queues = new Map<string, Waiting[]>();
   const served = new Set<string>();
   let idle: ChildProcess[] = [];
@@ -56,7 +55,7 @@ export function openInspector({
       .then(resolve, reject)
       .finally(() => {
         served.delete(sender);
-        // The sender goes behind all senders that are waiting.
+        // Puts the sender behind all waiting senders.
         queues.delete(sender);
         if (queue.length > 0) queues.set(sender, queue);
         next();
@@ -100,17 +99,15 @@ function isAlive({ connected, exitCode, signalCode }: ChildProcess): boolean {
   return connected && exitCode === null && signalCode === null;
 }
 
-/**
- * A process that takes too long or too much memory ends by a signal: from us, V8 or the system. Then the file counts as unchecked.
- */
+/** The answer for a process that ended by a signal (our timeout, V8's heap limit or the system): the file counts as unchecked. */
 function endOf([code, signal]: (number | string | null)[]): [Answer] {
   if (signal === null) throw new Error(`What looks at documents ended with ${code}.`);
   return [{ inspection: { fault: 'unchecked' } }];
 }
 
 /**
- * Starts a process without our environment and without permission to write, since it parses files from strangers. It ends with this
- * process.
+ * Starts a child process without our environment variables and without permission to write, since it parses files from strangers.
+ * It ends with this process.
  */
 function startProcess(): ChildProcess {
   const inspector = fork(program, {
@@ -123,7 +120,7 @@ function startProcess(): ChildProcess {
     ],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
-  // An error here is a message that the process can no longer take. Its exit tells how it ended.
+  // This error means that a message could not be sent to the process; its exit tells how it ended.
   inspector.on('error', () => {});
   inspector.unref();
   inspector.channel?.unref();

@@ -3,10 +3,10 @@ import { constants, setPriority } from 'node:os';
 import type { Inspection } from '#documents/inspectDocument.ts';
 import { inspectFile } from './inspectFile.ts';
 
-/** Linux has a scheduling priority for each thread, so all of them are lowered. */
+/** Linux has a scheduling priority for each thread, so that of every thread is lowered. */
 const THREADS = '/proc/self/task';
 
-/** An uploaded file, whose path is of our making. */
+/** An uploaded file. Its path does not contain user input. */
 export interface Job {
   path: string;
   /** The size of the document itself, also when the file is encrypted. */
@@ -14,10 +14,10 @@ export interface Job {
   /** The key that encrypts the file, as hexadecimal digits; null when the file is not encrypted. The key is only ever in memory. */
   dataKey?: { key: string; name: string } | null;
 }
-/** The result, or a failure of our own code. */
+/** The result of an inspection, or an error of our own code. */
 export type Answer = { inspection: Inspection } | { failed: string };
 
-// Inspections get a low priority, because answering joiners comes first.
+// Inspections get a low priority: requests of joiners come first.
 const threads = existsSync(THREADS) ? readdirSync(THREADS).map(Number) : [process.pid];
 for (const thread of threads) setPriority(thread, constants.priority.PRIORITY_LOW);
 
@@ -29,5 +29,5 @@ process.on('message', ({ path, sizeBytes, dataKey = null }: Job) => {
   );
 });
 process.once('disconnect', () => process.exit());
-// Service managers send these signals to all processes of a service, but the server still waits for running inspections.
+// Service managers send these signals to all processes of a service, but the server still needs the running inspections.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {});

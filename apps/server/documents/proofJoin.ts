@@ -3,9 +3,9 @@ import type { Tables } from '../platform/database/types.ts';
 import { isContactOfJoin, isMemberNow } from '../session/members.ts';
 
 /**
- * The join that owes the proof of eligibility. This is the join itself, unless it is an upgrade by link, which owes none: then it
- * is the join that bought the upgrade's base, also when that base has ended and nothing else makes the contact a member. It is the
- * upgrade's own join if its base was not bought here.
+ * The join that owes the proof of eligibility: the join itself, unless it is an upgrade by link, which owes none. Then it is the
+ * join that bought the upgrade's base, even if that base has ended and nothing else makes the contact a member; or the upgrade's
+ * own join if its base was not bought here.
  */
 export async function proofJoin(database: Kysely<Tables>, uuid: string): Promise<string> {
   const { rows } = await sql<{ uuid: string }>`

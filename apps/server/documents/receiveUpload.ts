@@ -26,11 +26,11 @@ const MOST_FIELD_BYTES = 1000;
 /** The limit (bytes) for everything in a form except its file. */
 const MOST_BESIDES_BYTES = 65_536;
 
-/** Who sends a document. */
+/** How the sender of an upload is known. */
 export interface Sender {
-  /** The name under which a sender's files are queued for inspection: a join, or a contact's link. */
+  /** The queue in which a sender's files wait for inspection: a join, or a contact's link. */
   name(fields: Record<string, string>): string;
-  /** The form's fields that prove the sender, if any are needed. */
+  /** The form fields that prove who sends, if any are needed. */
   proof?: {
     fields: readonly string[];
     /**
@@ -43,8 +43,8 @@ export interface Sender {
 
 /**
  * Streams a form's one file into storage in constant memory and collects the form's text fields. Cheap checks come first: size,
- * free space, sender, and only then the content. A file that is refused or cut off leaves nothing behind. The bytes are durable
- * when this resolves; the caller writes the row.
+ * free space, sender, and only then the content. A refused or incomplete file is removed. The bytes are durable when this resolves;
+ * the caller writes the row.
  */
 export async function receiveUpload(
   deps: Deps,
@@ -80,7 +80,7 @@ export async function receiveUpload(
     if (sender.proof?.fields.every((field) => field in fields)) await prove();
     const stored = await store(deps, part, Number.isNaN(length) ? null : length, async (file) => {
       if (part.file.truncated) throw tooLarge(uploadMaxBytes!);
-      // The fields that prove the sender may come after the file.
+      // The fields that prove who sends may come after the file.
       if (await restOf(nextFile(parts, fields))) throw new Refusal(400, ONE_FILE);
       await prove();
       const mediaType = await inspect(deps, file, sender.name(fields));
@@ -96,12 +96,12 @@ export async function receiveUpload(
     if (error instanceof StorageFull) throw isFull(deps);
     if (error instanceof StorageDown) throw isDown(deps, error);
     if (error instanceof StorageFault) throw error.cause;
-    // Everything else is a broken or truncated form.
+    // Any other error means a broken or truncated form.
     throw new Refusal(400, UPLOAD_FAILED);
   }
 }
 
-/** The next part that is a file, if any; the fields before it go into `fields`. */
+/** Returns the next part that is a file, or null; the fields before it go into `fields`. */
 async function nextFile(
   parts: AsyncIterator<Multipart>,
   fields: Record<string, string>,
@@ -114,9 +114,7 @@ async function nextFile(
   }
 }
 
-/**
- * Reads the rest of a form. A form that breaks off after its file is the sender's fault, just like one that breaks off before it.
- */
+/** Reads the rest of a form. An error there is the sender's fault (400), as before the file. */
 async function restOf<T>(rest: Promise<T>): Promise<T> {
   return rest.catch((error: unknown) => {
     throw error instanceof Refusal ? error : new Refusal(400, UPLOAD_FAILED);
@@ -165,10 +163,10 @@ async function scan({ scanner, log }: Deps, bytes: AsyncIterable<Buffer>): Promi
   throw new Refusal(415, INFECTED);
 }
 
-/** A failure of our own, which must not be reported as a broken form. */
+/** A failure of ours, which must not be answered as a broken form. */
 class StorageFault extends Error {}
 
-/** Stores a part's bytes after `look` has found out their type. */
+/** Stores a part's bytes once `look` has determined their type. */
 async function store(
   deps: Deps,
   { file: bytes }: MultipartFile,

@@ -50,7 +50,7 @@ async function disputed(intentId: string): Promise<string> {
 const rejectionOf = async (client: Client, uuid: string) =>
   (await client.call('getDocuments', { params: { uuid } })).data.rejection;
 
-/** Returns the text of a join's letters about a rejection, as they would be sent now. */
+/** Returns the text of a join's rejection letters, as they would be sent now. */
 async function rejectionLetters(uuid: string): Promise<string[]> {
   const rows = await server.deps.database
     .selectFrom('letter')
@@ -79,7 +79,7 @@ test('a final rejection is refused while the payment is disputed, in a trial as 
     [await rejectionOf(client, uuid), await rejectionLetters(uuid), await refundsOf(server, intentId)],
     [null, [], []],
   );
-  // When the dispute is lost, the bank has returned the money, and we must not.
+  // After a lost dispute the bank has returned the money, so we must not refund it.
   await server.stripeControl(`disputes/${dispute}/close`, { status: 'lost' });
   await followPayment(server.deps, intentId);
   const { out, code } = await reject(t, uuid);
@@ -166,7 +166,7 @@ test('an upgrade that staff allowed after a final rejection says nothing of that
   await database.insertInto('invitation').values({ code: 'ANEW7302', contact_id: '7302' }).execute();
   const { uuid } = await uploaded('ANEW7302');
   assert.equal((await reject(t, uuid)).code, 0);
-  // The mirror says that they are a member, whom staff added by hand in HubSpot.
+  // In the mirror the contact is a member, whom staff added by hand in HubSpot.
   await database.updateTable('contact').set({ is_member: true }).where('id', '=', '7302').execute();
   const upgrade = await upgradeByLink(server, '7302');
   assert.equal(await rejectionOf(upgrade.client, upgrade.uuid), null);
@@ -200,7 +200,7 @@ test('a transcript that arrives while its join is being rejected finally is not 
 
 test('an upgrade by link owes no transcript of its own', async (t) => {
   await paidJoin(server, server.client(), 'HONOR101');
-  // In the undergraduates' programme everybody owes a transcript.
+  // The undergraduate programme requires a transcript of everybody.
   const { client, uuid } = await upgradeByLink(server, '101', { productId: 11 });
   const { owesTranscript } = (await client.call('getWelcome', { params: { uuid } })).data;
   assert.equal(owesTranscript, false);

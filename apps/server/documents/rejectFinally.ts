@@ -22,21 +22,21 @@ import { recordReview } from './review.ts';
 export interface FinalRejection {
   /** How many transcripts were rejected; 0 when all of them had been rejected before. */
   count: number;
-  /** What the applicant reads. */
+  /** The sentence that the applicant reads. */
   sentence: string;
   plan: RefundPlan;
   /** The refunds that were written as due, by uuid. */
   promised: string[];
-  /** Other joins of the same payer that hold a membership: the payer stays a member by them. */
+  /** Other joins of the same payer that hold a membership: by them the payer stays a member. */
   others: string[];
 }
 
 /**
- * Rejects the transcripts of a join for good and decides what goes back, in one transaction: the membership less the processing
- * fee, and its upgrade in full, even if a link sold the upgrade in a join of its own. `uuid` may name either join. Donations and
- * store items are not refunded. Returns null when there is no transcript. Throws {@link NotRefundable}, and decides nothing, if a
- * membership or an upgrade would stay held, or if Stripe does not say what has gone back already. With `isTrial` nothing is
- * written. A repeated call decides what is left.
+ * Rejects the transcripts of a join for good and decides the refund, in one transaction: the membership less the processing fee,
+ * and its upgrade in full, even one that a link sold in a join of its own. `uuid` may name either join. Donations and store items
+ * are not refunded. Returns null when there is no transcript. Throws {@link NotRefundable}, and decides nothing, if a membership or
+ * upgrade would stay held, or if Stripe does not say what was refunded already. With `isTrial` nothing is written. A repeated call
+ * decides the rest.
  */
 export async function rejectFinally(
   deps: Deps,
@@ -84,7 +84,7 @@ async function isRejectedFinally(trx: Kysely<Tables>, uuid: string): Promise<boo
   return rows.length > 0;
 }
 
-/** The joins by which the contact bought only an upgrade, and whose base is this join's membership and no other. */
+/** The joins by which the contact bought only an upgrade whose sole base is this join's membership. */
 async function upgradesByLink(database: Kysely<Tables>, uuid: string): Promise<string[]> {
   const { rows } = await sql<{ session_uuid: string }>`
     select upgrade.session_uuid from membership upgrade join join_session own on ${contactOfJoin('own')} = upgrade.contact_id

@@ -24,16 +24,16 @@ export async function reviewTranscripts(
 ): Promise<number> {
   const join = await proofJoin(deps.database, uuid);
   return deps.database.transaction().execute(async (trx) => {
-    // The join is locked before its documents, in the order in which a refund locks them.
+    // The join is locked before its documents, in the same order as for a refund.
     await trx.selectFrom('join_session').select('uuid').where('uuid', '=', join).forUpdate().execute();
     return recordReview(trx, deps, { named: uuid, join }, verdict, { isTrial });
   });
 }
 
 /**
- * Writes a decision on the transcripts of a locked join, with its letter, and makes the join due for HubSpot. Includes the
- * transcripts of the join that staff `named`, since a server of the previous version stored them with an upgrade by link. Returns
- * how many transcripts it changed.
+ * Records a decision on the transcripts of a locked join, with its letter, and makes the join due for HubSpot. Includes transcripts
+ * of the join that staff `named`, since servers of the previous version stored them with an upgrade by link. Returns how many
+ * transcripts it changed.
  */
 export async function recordReview(
   trx: Kysely<Tables>,
@@ -83,9 +83,7 @@ export async function recordReview(
   return reviewed.length;
 }
 
-/**
- * What the join says of the applicant, so that staff can compare it with the document. Null: neither the join nor HubSpot knows it.
- */
+/** The applicant's data from the join, for staff to compare with the document. Null where neither the join nor HubSpot has it. */
 export interface Applicant {
   name: string | null;
   email: string | null;
@@ -121,7 +119,7 @@ export async function waitingTranscripts({ database }: Pick<Deps, 'database'>): 
   return rows;
 }
 
-/** Null when there is no such join. */
+/** Returns null when there is no such join. */
 export async function applicantOf(
   { database }: Pick<Deps, 'database'>,
   uuid: string,
@@ -136,7 +134,7 @@ export interface DueProof extends Applicant {
   paidAt: Date;
 }
 
-/** Joins that need a transcript, have none except rejected ones, and whose proof is overdue. */
+/** Joins that need a transcript, have none or only rejected ones, and whose proof is overdue. */
 export async function dueProofs({ database, society, now }: Deps): Promise<DueProof[]> {
   const required = Object.entries(society.programmes)
     .filter(([, programme]) => programme.transcriptRequired)

@@ -18,7 +18,7 @@ const isLong = process.env.TEST_LENGTH === 'long';
 const MIB = 1_048_576;
 const DAY_MS = 86_400_000;
 
-/** Servers that share one storage. `process` is the one that is killed or measured. */
+/** Servers that share one storage. `process` is the server process that is killed or measured. */
 interface Subject {
   arranged: TestServer;
   path: string;
@@ -37,7 +37,7 @@ async function subjectOn(t: TestContext, where: string): Promise<Subject> {
   return subject;
 }
 
-/** Starts a bucket. Returns the settings of a server that uses it with encryption. */
+/** Starts a bucket emulator. Returns the settings of a server that uses it with encryption. */
 async function aBucket(t: TestContext): Promise<Record<string, string>> {
   const dataDir = mkdtempSync(join(tmpdir(), 'induct-bucket-'));
   const s3 = await startS3Emulator({ dataDir });
@@ -71,7 +71,7 @@ interface Plan {
   resting?: Promise<void>;
 }
 
-/** Uploads a picture as a browser does. Returns what the server acknowledged; null if it did not answer. */
+/** Uploads a picture as a browser does. Returns the server's answer; null if there was none. */
 async function send(
   { process, path }: Subject,
   { name, size, cutAt, resting }: Plan,
@@ -141,7 +141,7 @@ for (const where of ['in a folder', 'in a bucket']) {
         const name = `${round}-${index}.jpg`;
         // Every tenth picture is larger than one part of a multipart upload.
         const size = index % 10 === 2 ? randomInt(6 * MIB, 12 * MIB) : randomInt(1000, 3 * MIB);
-        // A third of the uploads is cut off. A sixth waits in the middle while the server is killed.
+        // A third of the uploads disconnects early. A sixth pauses half-way while the server is killed.
         if (index % 3 === 0) return { name, size, cutAt: randomInt(0, size) };
         if (kill && index % 6 === 1) return { name, size, cutAt: size / 2, resting: killed.promise };
         whole += 1;
@@ -190,7 +190,7 @@ for (const where of ['in a folder', 'in a bucket']) {
 
   test(`${where}, a large upload takes no more memory than a smaller one`, async (t) => {
     const subject = await subjectOn(t, where);
-    // V8 may leave over 100 MiB uncollected. If uploads were kept in memory, it would be far more.
+    // V8 may leave over 100 MiB of garbage uncollected. Uploads kept in memory would take far more.
     const smaller = 160 * MIB;
     const large = (isLong ? 2048 : 400) * MIB;
     assert.ok(await send(subject, { name: 'smaller.jpg', size: smaller }));

@@ -1,11 +1,11 @@
 import { connect } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 
-/** The scanner gave no verdict: it is down, or the file is larger than it takes. */
+/** The scanner gave no verdict: it is down, or the file exceeds its limit. */
 export class NoVerdict extends Error {}
 
 export interface Scanner {
-  /** The name of what was found, or null for nothing. Throws {@link NoVerdict}. */
+  /** Returns the name of the malware that was found, or null. Throws {@link NoVerdict}. */
   scan(bytes: AsyncIterable<Buffer>): Promise<string | null>;
 }
 

@@ -10,8 +10,8 @@ import { refusalFor } from '../session/standing.ts';
 import { proofJoin } from './proofJoin.ts';
 
 /**
- * What a join, or the base of an upgrade by link, has uploaded. Only the browser that holds the join sees file names. Anybody with
- * the uuid sees what staff decided, until somebody has proven to be the joiner.
+ * The documents of a join, or of the base of an upgrade by link. Only the browser that holds the join sees file names. Anybody with
+ * the uuid sees the staff's decisions, until somebody has proven to be the joiner.
  */
 export async function sessionDocuments(
   deps: Deps,
@@ -40,10 +40,7 @@ export async function sessionDocuments(
   };
 }
 
-/**
- * The staff's rejection of the transcripts of a join, or of its base. Null unless the rejection is final or no other transcript is
- * left.
- */
+/** The staff's rejection of the transcripts of a join, or of its base. Null unless it is final or all transcripts are rejected. */
 export async function rejectionOf(
   { database }: Pick<Deps, 'database'>,
   uuid: string,

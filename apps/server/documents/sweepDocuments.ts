@@ -6,12 +6,12 @@ import { isKey } from '../providers/storage/arrive.ts';
 
 const INTERVAL_MS = 3_600_000;
 /**
- * An upload in progress keeps writing. A file that has not changed for this long (ms) was cut off, or should have its row by now.
+ * A file that has not changed for this long (ms) belongs to no upload in progress: it was cut off, or should have its row by now.
  */
 const REST_MS = 86_400_000;
 const BATCH = 500;
 
-/** The first sweep is a day after the server's start: until then staff can check a restored database or another storage. */
+/** The first sweep is a day after the server's start, which leaves staff time to check a restored database or another storage. */
 export function startSweepingDocuments(deps: Deps): () => Promise<void> {
   return repeat('sweep documents', INTERVAL_MS, deps.log, () => sweepDocuments(deps), {
     firstAfterMs: REST_MS,
@@ -19,7 +19,7 @@ export function startSweepingDocuments(deps: Deps): () => Promise<void> {
 }
 
 /**
- * Removes what uploads that were cut off have left: partial files, and envelopes without a document. Tells staff of whole documents
+ * Removes the remains of interrupted uploads: partial files, and envelopes without a document. Tells staff of whole documents
  * without a row, but keeps them: a crash between document and row leaves one, and so does a database that was restored from an
  * older backup (docs/decisions/0025). Returns how many files it removed.
  */

@@ -2,7 +2,7 @@ import type { Deps } from '../deps.ts';
 import { tellStaff } from '../notices/tellStaff.ts';
 import type { DocumentFault } from '../providers/storage/storage.ts';
 
-/** Logs each document that cannot be read, and tells staff once for each cause. */
+/** Logs a document that cannot be read, and tells staff once for each cause. */
 export async function tellUnreadable(
   { database, log }: Pick<Deps, 'database' | 'log'>,
   err: DocumentFault,

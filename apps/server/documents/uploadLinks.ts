@@ -20,8 +20,8 @@ export interface UploadLink {
 }
 
 /**
- * Makes a link by which a phone uploads for a paid join. Only its hash is stored, so that a copy of the database does not contain
- * valid links.
+ * Makes a link by which a phone uploads for a paid join. Only its hash is stored, so that a copy of the database contains no valid
+ * links.
  */
 export async function createUploadLink(deps: Deps, uuid: string): Promise<UploadLink> {
   const limit = deps.config.limits?.uploadLinksPerSession;
@@ -39,14 +39,14 @@ export async function createUploadLink(deps: Deps, uuid: string): Promise<Upload
   return { path: uploadLinkPath(token), expiresAt: rows[0].expires_at.toISOString() };
 }
 
-/** When a link expires. Throws the same sentence for an expired and an unknown link. */
+/** Returns when a link expires. Throws the same sentence for an expired and an unknown link. */
 export async function getUploadLink(deps: Deps, token: string): Promise<{ expiresAt: string }> {
   const { session_uuid, expires_at } = await linkOf(deps, token);
   await refuseAfterFinal(deps, session_uuid);
   return { expiresAt: expires_at.toISOString() };
 }
 
-/** Takes a transcript from anybody who has the link. `size` is in bytes. */
+/** Stores a transcript from anybody who has the link. `size` is in bytes. */
 export async function uploadByLink(
   deps: Deps,
   token: string,
@@ -73,7 +73,7 @@ async function linkOf(
   return link;
 }
 
-/** SHA-256 is enough, since a random token cannot be guessed. */
+/** Plain SHA-256 is enough, since a random token cannot be guessed. */
 function hashOf(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }

@@ -14,7 +14,7 @@ import { receiveUpload } from './receiveUpload.ts';
 const UNKNOWN_CONTACT =
   'We could not find the person this link is for. Please use the link from your email, or contact us.';
 
-/** Takes a resume for a known contact. The form's fields may come before or after its file. */
+/** Stores a resume for a known contact. The form's fields may come before or after its file. */
 export async function uploadResume(deps: Deps, request: FastifyRequest): Promise<Data<'uploadResume'>> {
   const limit = deps.config.limits?.resumesPerAddress;
   if (limit && !(await countWithin(deps.database, 'resume', deps.hashAddress(request.ip), limit)))
@@ -24,7 +24,7 @@ export async function uploadResume(deps: Deps, request: FastifyRequest): Promise
     proof: { fields: ['contactId', 'exp', 'sig'], check: (fields) => mayLeaveResume(deps, fields) },
   });
   const isKept = await deps.database.transaction().execute(async (trx) => {
-    // Locked against an erasure: one that comes before leaves no such contact, and one that comes after finds the document.
+    // Locked against an erasure: an earlier one leaves no such contact, a later one finds the document.
     const { rows } = await sql<{ id: string }>`
       select id from contact where id = ${presentId(fields.contactId!)} and deleted_at is null for share`.execute(
       trx,

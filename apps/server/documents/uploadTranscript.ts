@@ -13,7 +13,7 @@ import { receiveUpload } from './receiveUpload.ts';
 import { rejectionOf } from './sessionDocuments.ts';
 
 /**
- * Takes a transcript for a paid join, or for the base of an upgrade by link. Resolves when bytes and row are durable. `size` is in
+ * Stores a transcript for a paid join, or for the base of an upgrade by link. Resolves when bytes and row are durable. `size` is in
  * bytes.
  */
 export async function uploadTranscript(
@@ -27,11 +27,11 @@ export async function uploadTranscript(
     throw new Refusal(429, TOO_MANY, { retryAfter: limit.minutes * 60 });
   const { file } = await receiveUpload(deps, request, { name: () => uuid });
   const isKept = await deps.database.transaction().execute(async (trx) => {
-    // Locked against an erasure: one that comes before leaves no such join, and one that comes after finds the document.
+    // Locked against an erasure: an earlier one leaves no such join, a later one finds the document.
     const { rows } = await sql`
       select from join_session where uuid = ${join} and erased_at is null and ${stateAllows('uploadTranscript')}
       for no key update`.execute(trx);
-    // Staff may have rejected the proof for good while the bytes came. It is asked under the lock, which that takes, too.
+    // Staff may have rejected the proof for good during the upload. This is read under the lock that a rejection also takes.
     if (rows.length === 0 || (await rejectionOf({ database: trx }, join))?.isFinal) return false;
     await insertDocument(trx, file, { kind: 'transcript', session_uuid: join, contact_id: null });
     await tellHubspot(trx, join);

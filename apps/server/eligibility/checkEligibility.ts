@@ -24,10 +24,10 @@ export interface Eligibility {
   contactId: string | null;
 }
 
-/** The code may be right and only its look-up delayed. Calling it invalid would turn an invited student away. */
+/** The code may be right and only its look-up delayed. To call it invalid would turn an invited student away. */
 const CANNOT_CHECK = 'We cannot check invite codes at this moment. Please try again in a minute.';
 
-/** What the mirror knows of a code. For an unknown code all fields are null, except `expired` (false) and `is_within`. */
+/** The mirror's data on a code. For an unknown code all fields are null, except `expired` (false) and `is_within`. */
 interface FoundCode {
   code: string | null;
   contact_id: string | null;
@@ -39,7 +39,7 @@ interface FoundCode {
 
 /**
  * Answers whether an invite code opens a join; an unknown or expired code is an answer, not an error. Attempts with codes that are
- * not known here are counted by address before HubSpot is asked, and forgiven when HubSpot knows the code. A known code costs one
+ * unknown here are counted by address before HubSpot is asked, and uncounted when HubSpot knows the code. A known code costs one
  * statement that only reads, unless it leads to a contact whom only HubSpot calls a member: then HubSpot is asked again.
  */
 export async function checkEligibility(
@@ -91,7 +91,7 @@ export async function checkEligibility(
   }
 
   async function count(): Promise<CountedAttempt> {
-    // The code is looked up again, since it may have been learnt meanwhile.
+    // The same statement looks the code up again, since it may have been learnt meanwhile.
     const { rows } = await sql<CountedAttempt>`
       with ${countingAttempt(deps, attempt, sql<boolean>`exists (select from invitation where code = ${code} and ${IS_IN_DATE})`)}
       select * from attempt`.execute(deps.database);

@@ -10,16 +10,16 @@ import { Refusal } from '../platform/http/refusal.ts';
 
 /**
  * Attempts with codes that open nothing are counted by the form of the code. An address may try more codes that look minted, since
- * a guess among 2^40 has no chance. So a stranger who tries other codes from a shared address (a school's, or an undeclared
- * proxy's) does not block those who have a minted code. Slips are counted apart.
+ * a guess among 2^40 has no chance. So wrong codes of other forms from a shared address (a school's, or an undeclared proxy's) do
+ * not block those who have a minted code. Slips are counted separately.
  */
 const WRONG_CODE = 'wrong_code';
 const WRONG_MINTED = 'wrong_minted_code';
 const SLIP = 'slip_code';
-/** The counts that are guesses: slips are not. */
+/** The counts of guesses; slips are none. */
 export const GUESSES = [WRONG_CODE, WRONG_MINTED];
 const MINTED_TIMES = 10;
-/** The count that remembers each attempt, so that the same code from the same address does not count twice. */
+/** The count that records each attempt, so that the same code from the same address does not count twice. */
 const TRIED = 'tried_code';
 
 /** An attempt from an address, known by its hash, with a normalised code. */
@@ -28,9 +28,9 @@ export interface CodeAttempt {
   addressHash: string;
 }
 
-/** What a statement with {@link countingAttempt} tells of the attempt. */
+/** The result of a statement with {@link countingAttempt}. */
 export interface CountedAttempt {
-  /** Whether the attempt may be answered, whether or not the code is right: a limit must not reveal a right guess. */
+  /** Whether the attempt may be answered: independent of whether the code is right, since a limit must not reveal a right guess. */
   is_within: boolean;
   /** The time window in which it was counted; null when it was not counted. */
   counted_at: string | null;
@@ -39,9 +39,9 @@ export interface CountedAttempt {
 }
 
 /**
- * Counts an attempt before anything is answered: common table expressions for a statement, of which the last one, `attempt`, has
- * one row ({@link CountedAttempt}). An attempt with a right code (`isRight`) is not counted, since a whole school may use one
- * address. An attempt over the limit is not counted either, so that the window ends.
+ * Counts an attempt before anything is answered: common table expressions for a statement. The last one, `attempt`, has one row
+ * ({@link CountedAttempt}). An attempt with a right code (`isRight`) is not counted, since a whole school may use one address. An
+ * attempt over the limit is not counted either, so that the block ends.
  */
 export function countingAttempt(
   deps: Deps,
@@ -79,15 +79,15 @@ export function countingAttempt(
 }
 
 /**
- * Lets statements that count attempts run one at a time. Each is a write that waits for the disk: otherwise a burst of guesses
- * would take every connection of the pool, and joins would have to wait.
+ * Runs statements that count attempts one at a time. Each writes and waits for the disk: a burst of guesses would otherwise take
+ * every connection of the pool, and joins would have to wait.
  */
 export const inTurn = pLimit(1);
 
 /** Whether an invitation's code is still in date: a condition on its row. */
 export const IS_IN_DATE = sql<boolean>`(expires_at is null or expires_at > now())`;
 
-/** Whether the address may try the code at all, for a statement that acts only on right codes. */
+/** Whether the address is below its limit for this code, for a statement that acts only on right codes. */
 export function mayAttempt(deps: Deps, attempt: CodeAttempt): RawBuilder<boolean> {
   const limit = limitOf(deps, attempt);
   if (!limit) return sql<boolean>`true`;
@@ -95,7 +95,7 @@ export function mayAttempt(deps: Deps, attempt: CodeAttempt): RawBuilder<boolean
   return sql<boolean>`${limitedCount(name, key, limit)} < ${limit.count}`;
 }
 
-/** Takes back the count of an attempt whose code was not known here and turned out to be right. */
+/** Takes back the count of an attempt with a code that was unknown here and turned out to be right. */
 export async function forgiveAttempt(
   database: Database,
   attempt: CodeAttempt,

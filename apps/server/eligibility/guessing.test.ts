@@ -146,7 +146,7 @@ test('300 right codes from one address pass, and their joins start', async () =>
   assert.deepEqual(counted(started), { 200: 300 });
 });
 
-/** Codes of contacts that HubSpot has from the start, and the mirror does not. */
+/** Codes of contacts that HubSpot has from the start and the mirror lacks. */
 const onlyThere = ['HONOR101', 'HONOR102', 'HONOR103', 'HONOR104'];
 
 test('right codes that only HubSpot knows are not counted either, and forgive no wrong one', async () => {
@@ -154,7 +154,7 @@ test('right codes that only HubSpot knows are not counted either, and forgive no
   await sql`delete from invitation where code = any(${onlyThere})`.execute(database);
   await check('WRONG1');
   await check('WRONG2', '198.51.100.8');
-  // Something else that is counted, and what was counted a step earlier.
+  // Rows of another limit, and of an earlier step of the same one.
   await sql`
     insert into limit_count (name, key, window_start, count)
     select 'another limit', key, window_start, 1 from limit_count where name = 'wrong_code'

@@ -9,10 +9,10 @@ const INTERVAL_MS = 15_000;
 const FORGET_EVERY_SECONDS = 3_600;
 /** The kind of the notice about guessed codes. */
 const GUESSING = 'guessing';
-/** The share of an address's limit at which staff are told of it. */
+/** The share of its limit at which an address is reported to staff. */
 const NOTED_SHARE = 0.25;
 
-/** Tells staff of guessing while it goes on, in one of all processes, and deletes old counts. */
+/** Tells staff of guessing while it continues, in one of all processes, and deletes old counts. */
 export function startWatchingGuesses(deps: Deps): () => Promise<void> {
   return repeat('watch for guessed codes', INTERVAL_MS, deps.log, async () => {
     if (await takeTurn(deps.database, 'guesses', INTERVAL_MS / 1000)) await tellOfGuessing(deps);
@@ -22,8 +22,8 @@ export function startWatchingGuesses(deps: Deps): () => Promise<void> {
 }
 
 /**
- * Writes a notice when an address has tried a quarter of the wrong codes that it may try, within an hour, or all addresses together
- * as many as one address may. At most one notice an hour, with counts; an address is named only by its keyed hash.
+ * Writes a notice when, within an hour, one address has tried a quarter of its allowed wrong codes, or all addresses together have
+ * tried as many as one address may. At most one notice an hour, with counts; an address is named only by its keyed hash.
  */
 export async function tellOfGuessing(deps: Deps): Promise<void> {
   const limit = deps.config.limits?.wrongCodesPerAddress;

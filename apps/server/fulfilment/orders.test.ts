@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import type { StudentDetails } from '#core/studentDetails.ts';
+import { editAtHubspot, newContact } from '../../../tests/harness/deliver.ts';
 import { waiting } from '../../../tests/harness/locks.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { details, paidJoin, payOrder } from '../../../tests/harness/steps.ts';
@@ -41,7 +42,7 @@ async function join({
   return paid;
 }
 
-/** Returns what a command printed about one join: its line and the indented lines below. */
+/** Returns the part of a command's output about one join: its line and the indented lines below. */
 function of(out: string, uuid: string): string[] {
   const lines = out.split('\n');
   const at = lines.findIndex((line) => line.startsWith(uuid));
@@ -250,7 +251,7 @@ test('two who ship at once ship once, and what is being refunded meanwhile is no
 });
 
 test('who ships while somebody else does waits, and learns that it was sent', async () => {
-  // A payer of their own, since the refund locks all joins of a payer.
+  // A payer of its own, since the refund locks all joins of a payer.
   const { uuid, intentId } = await join({ person: { personalEmail: 'sent.once@example.com' } });
   const { database } = server.deps;
   const { late } = await database.transaction().execute(async (trx) => {
@@ -271,7 +272,7 @@ test('who ships while somebody else does waits, and learns that it was sent', as
     await trx.selectFrom('join_session').select('uuid').where('uuid', '=', uuid).forUpdate().execute();
     const late = shipOrder(server.deps, uuid, { items: null, note: null, by: 'B' });
     await waiting(trx, 1);
-    // Returned in an object, because a transaction would wait for a promise that it returns.
+    // Wrapped in an object, since the transaction would await a bare promise.
     return { late };
   });
   const { goods, others } = await late;
@@ -322,6 +323,16 @@ test('what an upgrade by link brings is held once its base has ended, and to sen
   ]);
   await paidJoin(server, server.client(), 'HONOR101');
   assert.deepEqual(await goods(), toSend);
+});
+
+test('what an upgrade brings is to send though HubSpot ends a membership that was not bought here', async (t) => {
+  const id = await newContact(server, 'member.elsewhere@example.com', { membership_status: 'member' });
+  await server.deps.contacts.refresh(id);
+  const { uuid } = await upgradeByLink(server, id);
+  await editAtHubspot(server, id, { membership_status: 'former' });
+  await server.deps.contacts.refresh(id);
+  const { out } = await run(t, ordersListCommand);
+  assert.equal(of(out, uuid).at(-1), 'Engraved Medallion (product 10)  to send');
 });
 
 test('what an upgrade brings is to send again when its holder joins anew', async (t) => {

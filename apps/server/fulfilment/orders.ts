@@ -18,7 +18,9 @@ export interface Parcel {
   goods: (Goods & { intentId: string })[];
 }
 
-/** Parcels with something that is open or held, the oldest first; with `all` also what was sent, or is not to be sent. */
+/**
+ * Parcels with goods that are to be sent or held, the oldest first; with `all` also goods that were sent, or are not to be sent.
+ */
 export async function listParcels(
   { database, society }: Pick<Deps, 'database' | 'society'>,
   { all }: { all: boolean },
@@ -31,7 +33,7 @@ export async function listParcels(
     .filter(({ goods }) => goods.length > 0);
 }
 
-/** The parcel of a join, with everything in it; null when no goods were paid for. */
+/** The parcel of a join, with all its goods; null when no goods were paid for. */
 export async function parcelOf(
   database: Kysely<Tables>,
   society: Society,
@@ -47,7 +49,7 @@ export function isWaiting({ state }: Goods): boolean {
 }
 
 interface OrderRow extends Omit<ShippedOrder, 'goods'> {
-  /** Null when the snapshot did not keep it: then the society file says what is sent. */
+  /** Null when the snapshot has none, as from an older version: then the society file says what is sent. */
   goods: ShippedOrder['goods'] | null;
   uuid: string;
   intentId: string;
@@ -57,7 +59,7 @@ interface OrderRow extends Omit<ShippedOrder, 'goods'> {
   profile: ContactProfile | null;
 }
 
-/** A condition for payments that include goods; without `all` only those with goods that were not sent yet. */
+/** A condition for payments with goods; without `all` only those with goods that were not sent yet. */
 function withGoods(society: Society, all: boolean): RawBuilder<boolean> {
   const shipping = society.catalogue.filter(({ ships }) => ships !== undefined).map(({ id }) => id);
   const isUnsent = sql`not exists (select from shipment

@@ -2,12 +2,12 @@ import { sql } from 'kysely';
 import { areAlike, followsOn, SHORTEST_CODE } from '#core/guessableCodes.ts';
 import type { Database } from '../platform/database/client.ts';
 
-/** Personal codes of a file that can be guessed or easily confused. */
+/** Personal codes of a file that can be guessed, or mistaken for each other. */
 export interface Guessable {
   kind: 'short' | 'sequential' | 'alike';
-  /** How many; a lower bound for `alike`. */
+  /** How many such codes; a lower bound for `alike`. */
   count: number;
-  /** The lines of the first such code, and of the code that it resembles. */
+  /** The line of the first such code, and of the code that it resembles. */
   lines: number[];
 }
 

@@ -7,7 +7,7 @@ import { isEmail } from '#core/studentDetails.ts';
 import type { Database } from '../platform/database/client.ts';
 import { findGuessable, type Guessable } from './guessable.ts';
 
-/** How many lines. */
+/** Numbers of lines. */
 export interface ImportReport {
   imported: number;
   unchanged: number;
@@ -19,7 +19,7 @@ export interface ImportReport {
 export interface ImportListener {
   refused(line: number, text: string): void;
   progress(lines: number, bytes: number): void;
-  /** Receives guessable personal codes, after the import. They are looked for only if this listener is given. */
+  /** Receives guessable personal codes, after the import. Without this listener they are not looked for. */
   guessable(found: Guessable): void;
 }
 
@@ -49,9 +49,9 @@ const BATCH = 1000;
 export class NotInvitations extends Error {}
 
 /**
- * Imports invitations from a CSV file (`code,contactId,firstName,lastName,email,school`; an empty contact id with a school is a
- * school's code). Reads it as a stream, in batches, so memory does not grow with the file. A bad line is reported with its number
- * and skipped. Safe to repeat, also while the server runs: a line that was imported before changes nothing.
+ * Imports invitations from a CSV file (`code,contactId,firstName,lastName,email,school`; a school without a contact id makes a
+ * school's code). Reads it as a stream, in batches, so that memory does not grow with the file. A bad line is reported with its
+ * number and skipped. Safe to repeat, also while the server runs: a line that was imported before changes nothing.
  */
 export async function importInvitations(
   database: Database,
@@ -72,7 +72,7 @@ export async function importInvitations(
     skip_empty_lines: true,
     relax_column_count: true,
   });
-  // The loop over the rows receives read errors.
+  // The loop over the rows below throws read errors.
   pipeline(source, parser, () => {});
   const rows = parser as AsyncIterable<{ info: { lines: number }; record: string[] }>;
   // The codes seen so far are kept in a temporary table of this connection.

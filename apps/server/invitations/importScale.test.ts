@@ -14,7 +14,7 @@ const ROWS = process.env.TEST_LENGTH === 'long' ? 1_000_000 : 50_000;
 /** By how much a process's memory may differ between two runs (bytes). */
 const NOISE = 40 * 1024 * 1024;
 
-/** A small heap, so that garbage is collected early and hardly counts as memory. */
+/** A small heap, so that garbage is collected early and hardly adds to the memory. */
 const smallHeap = ['--max-old-space-size=80', '--max-semi-space-size=2'];
 
 const operator = resolve(import.meta.dirname, '../operator.ts');

@@ -61,7 +61,7 @@ export const mintCommand: Command = {
   },
 };
 
-/** Reads the contacts of a file line by line, with only the columns that invitations have, and without their codes. */
+/** Reads the contacts of a file line by line: the columns of invitations, without codes. */
 async function* contactsOf(
   file: string,
   all: Invitation,

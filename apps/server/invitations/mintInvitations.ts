@@ -6,8 +6,8 @@ import type { Database } from '../platform/database/client.ts';
 const BATCH = 1000;
 
 /**
- * Yields each invitation with an unused code, in batches, so that memory does not grow with their number. Writes no invitation to
- * the database: the codes are for a file that is imported later.
+ * Yields each invitation with an unused code, in batches, so that memory does not grow with their number. Stores no invitation: the
+ * codes are for a file that is imported later.
  */
 export async function* mintCodes<Invitation>(
   database: Database,
@@ -33,7 +33,7 @@ function* coded<Invitation>(invitations: Invitation[], codes: string[]) {
   for (const [index, invitation] of invitations.entries()) yield { code: codes[index]!, invitation };
 }
 
-/** The codes that were given out in this run, in a temporary table of one connection. */
+/** The codes that this run has given out, in a temporary table of one connection. */
 class Given {
   readonly #database: Database;
   readonly #random: (bytes: number) => Uint8Array;

@@ -13,7 +13,7 @@ export interface FoundJoin {
   programme: string;
   createdAt: Date;
   name: string | null;
-  /** The lines of its order, while nothing is paid. */
+  /** The lines of its order. Once it is paid, see `payments`. */
   openLines: OrderLine[];
   payments: {
     id: string;
@@ -71,7 +71,7 @@ export async function findJoins(
   }));
 }
 
-/** The ways to find `text`. Each uses an index: apps/server/platform/database/plans.test.ts. */
+/** The conditions by which `text` can match. Each uses an index: apps/server/platform/database/plans.test.ts. */
 function waysTo(text: string): RawBuilder<unknown>[] {
   const lower = text.toLowerCase();
   if (isUuid(lower)) return [sql`select uuid from join_session where uuid = ${lower}`];
@@ -92,7 +92,7 @@ function waysTo(text: string): RawBuilder<unknown>[] {
   }
   const words = sql`to_tsquery('simple', ${beginnings(text)})`;
   const code = text.toUpperCase();
-  // Eight letters may also be a name, so the other ways are tried, too.
+  // Eight letters may also be a name, so the other conditions are kept.
   const number = parseMemberNumber(text);
   return [
     ...(number === null
@@ -107,7 +107,7 @@ function waysTo(text: string): RawBuilder<unknown>[] {
   ];
 }
 
-/** A name as a query of PostgreSQL's full text search by the beginnings of its words: 'jor':* & 'riv':* */
+/** A name as a full text query of PostgreSQL for words that begin with its words: 'jor':* & 'riv':* */
 function beginnings(name: string): string {
   const words = name.split(/\s+/).map((word) => word.replaceAll(/['\\]/g, ' ').trim());
   return words

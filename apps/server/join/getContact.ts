@@ -11,14 +11,14 @@ import { refusalFor } from '../session/standing.ts';
 import { stateAllows } from '../session/states.ts';
 import { fillIn } from '../society/texts.ts';
 
-/** After this many minutes HubSpot is asked again for a contact. */
+/** After this many minutes a contact is read from HubSpot again. */
 const OLD_MINUTES = 10;
 
-/** What is known for the details form. What this session submitted wins over the contact, and the contact over the school. */
+/** What is known for the details form. This session's own details override the contact's, and those the school's. */
 export async function getContact(deps: Deps, uuid: string, holding: Holding): Promise<Data<'getContact'>> {
   let row = await find();
-  // If only an import has told us of the contact, the request waits for HubSpot, two seconds at most. If HubSpot told us a while
-  // ago, the request is answered at once, and the contact is refreshed in the background for the next time.
+  // If only an import named the contact, the request waits for HubSpot, two seconds at most. If HubSpot's data is old, the request
+  // is answered at once, and the contact is refreshed in the background.
   if (row?.contact_id && row.age === 'unseen') {
     await deps.contacts.refresh(row.contact_id);
     row = await find();
@@ -61,7 +61,7 @@ export async function getContact(deps: Deps, uuid: string, holding: Holding): Pr
       : fillIn(invited, deps.society, programme);
   }
 
-  /** What was agreed to is shown as it was then, though the society has changed the sentence since. */
+  /** A stored sentence is shown as it was agreed to, even if the society has changed it since. */
   function consentOf({ programme, guardian_consent }: NonNullable<typeof row>) {
     const asked = guardianConsentOf(deps.society, programme);
     return asked === null
@@ -81,6 +81,9 @@ export function merge(
     ...Object.fromEntries(Object.entries(profile ?? {}).filter(([, value]) => value !== null)),
   };
   if (!details) return contact;
-  const given = studentDetailsFields.map((field) => [contactFieldOf(field), details[field]]);
+  // Details that were submitted to an older version may lack a field.
+  const given = studentDetailsFields
+    .filter((field) => details[field] !== undefined)
+    .map((field) => [contactFieldOf(field), details[field]]);
   return { ...contact, ...Object.fromEntries(given) };
 }

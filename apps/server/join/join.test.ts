@@ -242,6 +242,16 @@ test('what was submitted in this session wins over the contact', async () => {
   );
 });
 
+test('details that were submitted before a field existed leave that field to the contact', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client, 'HONOR101');
+  await sql`update join_session set details = details - 'city' where uuid = ${uuid}`.execute(
+    server.deps.database,
+  );
+  const { status, data } = await client.call('getContact', { params: { uuid } });
+  assert.deepEqual([status, data.city], [200, 'Austin']);
+});
+
 test('after payment a session answers no more prefill, and says where it goes on', async () => {
   const client = server.client();
   const { uuid } = await paidJoin(server, client, 'LINCOLN2026');

@@ -8,7 +8,8 @@ import { firstName } from '../session/person.ts';
 import { stateAllows } from '../session/states.ts';
 
 /**
- * Where an unpaid join goes on in this browser; null for any other join. Only a browser that holds the join gets the first name.
+ * The page where an unpaid join goes on in this browser; null for any other join. Only a browser that holds the join gets the first
+ * name.
  */
 export async function openJoin(deps: Deps, uuid: string, holding: Holding): Promise<Data<'getOpenJoin'>> {
   const { rows } = await sql<{ state: JoinSessionState; first_name: string | null }>`

@@ -62,7 +62,7 @@ export async function startSchoolJoin(
   });
 }
 
-/** Starts a join of somebody who confirms eligibility and names no contact. */
+/** Starts a join by self-nomination, which names no contact. */
 export async function startSelfNomination(
   deps: Deps,
   given: { hasConfirmedEligibility: boolean; isTOLA: boolean; address: string },
@@ -169,8 +169,8 @@ async function startByCode(
 }
 
 /**
- * An SQL expression `continued`: the newest open join that the browser holds of the contact that the statement's `invited` names. A
- * school's code and a checkout link always begin a new join: many students use the first, and the second sells something else.
+ * An SQL expression `continued`: the newest open join of the contact in `invited` that this browser holds. A school's code and a
+ * checkout link always begin a new join: many students share the code, and the link may sell something else.
  */
 function continuing(joinsOfBrowser: readonly HeldJoin[]): RawBuilder<unknown> {
   return sql`continued as (
@@ -183,17 +183,17 @@ function continuing(joinsOfBrowser: readonly HeldJoin[]): RawBuilder<unknown> {
 const CONTINUED_OR_STARTED = sql`select * from continued union all select * from started`;
 
 interface Invited {
-  /** False when the code or contact leads to nobody. */
+  /** False when the code or contact leads to no invitation. */
   is_invited: boolean;
   is_member: boolean | null;
   is_by_mirror_alone: boolean | null;
-  /** False when too many wrong codes were tried from the address to answer at all. */
+  /** False when too many wrong codes were tried from the address for an answer. */
   is_within: boolean;
 }
 
 /**
- * Runs `insert`, which starts a join. When it starts none, `askInvited` says why: there is no such invitation, the contact is a
- * member, or otherwise a limit is reached. Before a contact is refused whom only the mirror calls a member, HubSpot is asked again.
+ * Runs `insert`, which starts a join. When it starts none, `askInvited` tells why: there is no such invitation, the contact is a
+ * member, or else a limit is reached. Before a contact whom only the mirror calls a member is refused, HubSpot is asked again.
  */
 async function startOrRefuse(
   deps: Deps,

@@ -12,12 +12,10 @@ import { isOpenTo } from '../session/holding.ts';
 import { refusalFor } from '../session/standing.ts';
 import { stateAllows, transitions } from '../session/states.ts';
 
-/**
- * HubSpot hears of the details only after this many seconds: then the member has mostly paid, and one write does instead of two.
- */
+/** The details are sent to HubSpot only after this many seconds: by then most joiners have paid, and one write suffices. */
 const TELL_AFTER_SECONDS = 120;
 
-/** Saves the details of a join that is not paid or being paid. They are checked by the same rules as on the page. */
+/** Saves the details of a join that is neither paid nor being paid. They are checked by the same rules as on the page. */
 export async function submitDetails(
   deps: Deps,
   uuid: string,
@@ -32,7 +30,7 @@ export async function submitDetails(
   );
   if (Object.keys(errors).length > 0) throw new Refusal(400, DETAILS_NOT_ACCEPTED, { errors });
   const trimmed = trimDetails(details);
-  // If the email has changed, a contact that the old email led to is not this join's: HubSpot is asked again.
+  // If the email has changed, a contact found by the old email is dropped, and HubSpot is asked again.
   const isOfOtherEmail = sql`(not owns_hubspot_contact and lower(details ->> 'personalEmail') <> ${trimmed.personalEmail.toLowerCase()})`;
   const save = async () => {
     const { rows } = await sql<{ uuid: string }>`
@@ -57,11 +55,11 @@ export async function submitDetails(
     throw await refusalFor(deps, 'submitDetails', uuid, { holding });
 }
 
-/** Returns the sentence by which the join's programme asks for the consent of a guardian; null if it does not ask. */
+/** Returns the guardian consent sentence of the join's programme; null if the programme does not ask. */
 async function guardianConsentAsked({ database, society }: Deps, uuid: string): Promise<string | null> {
   const { rows } = await sql<{ programme: string }>`
     select programme from join_session where uuid = ${uuid}`.execute(database);
-  // A join that does not exist is refused where the details are saved.
+  // An unknown join is refused where the details are saved.
   return rows[0] ? guardianConsentOf(society, rows[0].programme) : null;
 }
 

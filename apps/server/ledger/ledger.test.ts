@@ -28,7 +28,7 @@ const DONATION = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0021';
 const PIN = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
 const day = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
 
-/** Makes a paid join of an undergraduate, whose membership has a processing fee of $5. */
+/** Makes a paid join of an undergraduate with these store items. The membership has a processing fee of $5. */
 async function join(...extra: string[]) {
   const client = server.client();
   const started = await client.call('initiateSelfNomination', {
@@ -64,7 +64,7 @@ async function ledger(t: TestContext, ...args: string[]) {
   return { out, code, lines: out.split('\r\n') };
 }
 
-/** Reads a CSV file by RFC 4180, without using our own code. Returns its lines by column. */
+/** Parses a CSV file (RFC 4180) without our own code. Returns its lines by column. */
 function readCsv(out: string): Record<string, string>[] {
   const file = out.slice(0, out.lastIndexOf('\r\n'));
   const [columns, ...lines] = file
@@ -136,6 +136,27 @@ test('a membership and its upgrade are told apart where their orders have the sa
   );
 });
 
+test('an order is booked as it was paid, where one of the same amount was opened before', async (t) => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const params = { uuid };
+  const pin = (await client.call('setSessionProduct', { params, body: { productUuid: PIN } })).data;
+  await openIntent(client, uuid);
+  const sessionProductUuid = pin.sessionProductUuid!;
+  await client.call('deleteSessionProduct', { params: { sessionProductUuid }, body: {} });
+  await client.call('setCustomDonation', { params, body: { amount: 12 } });
+  await payOrder(server, client, uuid);
+  const { out } = await ledger(t, '--csv');
+  const sold = readCsv(out).filter((row) => row.join === uuid && row.type === 'charge' && row.fee === '0.00');
+  assert.deepEqual(
+    sold.map(({ kind, gross }) => [kind, gross]),
+    [
+      ['dues', '65.00'],
+      ['donation', '12.00'],
+    ],
+  );
+});
+
 test('an upgrade by link is booked as an upgrade, and goes back without a fee that would be kept', async (t) => {
   await paidJoin(server, server.client(), 'HONOR101');
   const { uuid, intentId } = await upgradeByLink(server, '101', { productId: 11 });
@@ -180,7 +201,7 @@ test('a membership that the dashboard gave back less its processing fee is booke
     'refund fee kept Processing fee of Membership 5.00 0.00 5.00',
   ]);
 
-  // Staff may assign any amount to the membership. What is left of it then is not a fee.
+  // Staff may assign any amount to the membership. The rest of its price is then not a fee.
   const assigned = await join(DONATION);
   const { body } = await inDashboard(assigned, '8000');
   await followPayment(server.deps, assigned.intentId);
@@ -226,7 +247,7 @@ test('a refund whose answer was lost is booked as what it was for', async (t) =>
     'refund dues Membership -95.00 0.00 -95.00',
     'refund fee kept Processing fee of Membership 5.00 0.00 5.00',
   ]);
-  // A later refund of the rest counts as what was still kept, whatever the refunds' ids are.
+  // A refund of the rest counts as the parts that were still kept, whatever the refunds' ids are.
   await runCommand(t, server, refundCommand, [intentId]);
   await sql`
     update refund set uuid = ('00000000-0000-4000-8000-' || lpad((10 - rank)::text, 12, '0'))::uuid

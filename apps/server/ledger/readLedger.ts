@@ -22,7 +22,7 @@ export interface LedgerRow extends LedgerEntry {
   category: string;
   join: string | null;
   intentId: string | null;
-  /** The payout that includes it, as far as Stripe tells. */
+  /** The payout that includes it; null if Stripe names none. */
   payoutId: string | null;
   movementId: string;
 }
@@ -33,7 +33,7 @@ export interface Ledger {
   totals: (LedgerSum & { kind: LedgerKind })[];
   /** Transactions of other apps on the same Stripe account. They are not in the rows. */
   others: LedgerSum;
-  /** All transactions of the balance in these days: those of the rows and the others. */
+  /** All transactions of the balance in these days: the rows' and the others'. */
   balance: LedgerSum;
   /** Why rows and others together do not equal the balance. Empty when they do. */
   faults: string[];
@@ -41,7 +41,7 @@ export interface Ledger {
 
 const PAGE = 100;
 const DAY_MS = 86_400_000;
-/** Stripe's longest payout interval is a month, so after this many days a transaction is no longer paid out. */
+/** Stripe's longest payout interval is a month: after this many days no payout of a transaction is expected. */
 const PAYOUT_DAYS = 60;
 
 /**
@@ -98,17 +98,17 @@ function faultsOf(
 interface Records {
   lines: OrderLine[] | null;
   amountCents: number | null;
-  /** Null when the order did not keep the processing fee of its own time. */
+  /** Null when the snapshot does not have the processing fee, as from an older version. */
   processingFeeCents: number | null;
   programme: string | null;
-  /** The payment bought nothing. */
+  /** Whether the payment bought nothing. */
   isReturned: boolean;
   refunds: (GivenBack & { stripeId: string | null; reason: string })[];
 }
 
 /**
- * For each balance transaction, in the same order: the order that its charge paid, and the refunds in our tables. The amounts must
- * match: after a lost change of an order, another order may have the same revision again, and that order is not what was paid.
+ * For each balance transaction, in the same order: the order that its charge paid, and our refunds of it. The order's amount must
+ * match the charge: after a lost change, another order may have the same revision, and that one was not paid.
  */
 async function recordsOf(deps: Deps, movements: readonly BalanceMovement[]): Promise<Records[]> {
   const asked = movements.map(({ charge }) => {

@@ -111,7 +111,7 @@ export const lettersRetryCommand: Command = {
   summary: 'Send again what was refused, after its cause is mended. One that was sent is not sent again.',
   async run([which, ...more], { database }) {
     if (!which || more.length > 0 || !(which === 'all' || isUuid(which))) return misused(lettersRetryCommand);
-    // The five days of tries begin again. The minutes of a code do not: one that has expired is withdrawn.
+    // The five days of retries begin anew, but not the lifetime of a code: a letter with an expired code is withdrawn.
     const { rows } = await sql`
       update letter set refusal = null, attempts = 0, next_try_at = now(),
         due_at = case when kind = 'code' then due_at else now() end

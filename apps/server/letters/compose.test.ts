@@ -17,7 +17,7 @@ import type { Letter } from './takeLetter.ts';
 const writing = sampleWriting();
 const write = (kind: (typeof letterKinds)[number], change: Partial<Letter> = {}) =>
   compose(writing, sampleLetter(kind, change), sampleNow)!;
-/** Returns the visible words of an HTML letter. */
+/** Returns the visible text of an HTML letter. */
 const wordsOf = (html: string) =>
   html
     .replace(/<style>.*?<\/style>|<title>.*?<\/title>/gs, '')
@@ -155,6 +155,13 @@ test('days that are left are counted in full, and one is one day', () => {
   const at = (days: number) => new Date(sampleNow.getTime() - days * 86_400_000 - 1_000);
   assert.equal(write('proof-due', { paidAt: at(16) }).subject, 'Your transcript is due in 14 days');
   assert.equal(write('proof-due', { paidAt: at(29) }).subject, 'Your transcript is due in 1 day');
+});
+
+test('a rejection after the last day for a transcript names no day that is over', () => {
+  const reason = { data: { reason: 'outdated', isFinal: false } };
+  const paidAt = new Date(sampleNow.getTime() - 40 * 86_400_000);
+  assert.match(write('proof-rejected', reason).text, /It is due by /);
+  assert.doesNotMatch(write('proof-rejected', { ...reason, paidAt }).text, /due by/);
 });
 
 test('a refund of which it is not known what it was for names its amount alone', () => {

@@ -24,16 +24,16 @@ import {
 } from './render.ts';
 import { type Letter, proofDueAt, type RejectionData } from './takeLetter.ts';
 
-/** Twice the size at which the crest is shown, for sharp screens. */
+/** Twice the displayed size of the crest, for high-density screens. */
 const CREST_PIXELS = 80;
 
-/** What is needed to write letters. */
+/** The dependencies for writing letters. */
 export type Writing = Pick<
   Deps,
   'config' | 'society' | 'environment' | 'letterTexts' | 'passes' | 'stopLinks'
 >;
 
-/** Composes a letter so that it can be sent. Null when no address is known. */
+/** Composes the mail of a letter. Null when no address is known. */
 export function compose(writing: Writing, letter: Letter, now: Date): Mail | null {
   const to = providerEmail(letter.emails);
   if (to === null) return null;
@@ -54,7 +54,7 @@ export function compose(writing: Writing, letter: Letter, now: Date): Mail | nul
     subject: content.subject,
     text: textOf(content, sender),
     html: htmlOf(content, sender),
-    // Marks the letter so that no machine answers it (RFC 3834).
+    // Keeps machines from answering the letter (RFC 3834).
     headers: {
       'auto-submitted': 'auto-generated',
       'content-language': 'en',
@@ -89,8 +89,8 @@ function crestOf(colours: { gold: string; red: string }): Buffer {
 }
 
 /**
- * The Message-ID of a letter. It is the same at every try, and also after a restored database makes the letter due again, so that
- * mail servers and clients recognise a letter that comes twice.
+ * The Message-ID of a letter: the same at every try, and when a restored database makes the letter due again, so that mail servers
+ * and clients recognise a duplicate.
  */
 function messageIdOf(
   { environment }: Pick<Writing, 'environment'>,
@@ -177,8 +177,8 @@ function valuesOf({ society, passes }: Writing, letter: Letter, now: Date): Lett
 }
 
 /**
- * Whether a text may stand in a letter as a name. Anybody can type somebody else's email with a name that mail clients turn into a
- * link.
+ * Whether a text is safe as a name in a letter. Otherwise a stranger could send letters to any email with a name that mail clients
+ * show as a link.
  */
 function isName(text: string): boolean {
   return text.length <= 60 && !/[/:@\\]|\w\.\w{2}|\bwww\b/i.test(text);

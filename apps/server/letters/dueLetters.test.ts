@@ -160,7 +160,7 @@ test('a decision on a transcript is told once, and a final one again', async () 
   assert.deepEqual(await decisions(), ['proof-accepted +0', 'proof-rejected +0', 'proof-rejected final +0']);
 });
 
-/** Makes the bank hold a payment in `processing`, and then decline it. */
+/** Makes the bank keep a payment in `processing`, and then decline it. */
 async function declinedLate(id: string): Promise<void> {
   await server.stripeControl('processing', { hold: true });
   await payByCard(server, id);

@@ -3,27 +3,26 @@ import type { LetterKind } from '#core/letterKinds.ts';
 import type { Deps } from '../deps.ts';
 import type { Tables } from '../platform/database/types.ts';
 
-/** A letter that is to be sent. */
 export interface DueLetter {
   kind: LetterKind;
-  /** The join that it is about. */
+  /** The join that the letter is about. */
   sessionUuid: string | null;
   /**
-   * What of the join the letter is about, such as the id of a payment. There is one letter for each kind, join and occasion,
+   * The part of the join that the letter is about, such as a payment's id. There is one letter for each kind, join and occasion,
    * however often it is made due.
    */
   occasion: string;
-  /** The address that it goes to. If absent, the join's own address at the time of sending. */
+  /** The address that the letter goes to. If absent, the join's own address at the time of sending. */
   email?: string;
-  /** What the letter needs and no other table has. */
+  /** Data that the letter needs and no other table has. */
   data?: Record<string, unknown>;
   /** How many hours later the letter is due. If absent, it is due at once. */
   afterHours?: number;
 }
 
 /**
- * An `insert` that makes letters due: a statement, or a CTE of the statement that writes the event they tell of. Writes none if the
- * society sends its letters by other means (`MAIL=elsewhere`), or if `onlyIf` does not hold.
+ * An `insert` that makes letters due: a statement, or a CTE of the statement that writes their event. Inserts none if the society
+ * sends its letters by other means (`MAIL=elsewhere`), or if `onlyIf` is false.
  */
 export function insertLetters(
   { config }: Pick<Deps, 'config'>,
@@ -41,12 +40,12 @@ export function insertLetters(
     on conflict (kind, session_uuid, occasion) do nothing`;
 }
 
-/** Letters of a sale that are true whenever they arrive, so that they may be sent late. */
+/** Letters of a sale that stay true, so that they may be sent late. */
 const lateLetters: readonly LetterKind[] = ['confirmation', 'upgrade', 'certificate', 'portal'];
 
 /**
- * Makes the letters of a sale due again that were withdrawn while its membership had ended, which is held again. Whether they still
- * hold is checked when they are sent, as for every letter.
+ * Makes a sale's letters due again that were withdrawn while its membership, which is held again, had ended. As for every letter,
+ * whether they are still true is checked when they are sent.
  */
 export async function dueAgain(trx: Kysely<Tables>, sessionUuid: string, intentId: string): Promise<void> {
   await trx
@@ -59,7 +58,7 @@ export async function dueAgain(trx: Kysely<Tables>, sessionUuid: string, intentI
     .execute();
 }
 
-/** Makes letters due, in the transaction that writes the event they tell of. */
+/** Makes letters due, in the transaction that writes their event. */
 export async function dueLetters(
   trx: Kysely<Tables>,
   deps: Pick<Deps, 'config'>,

@@ -15,7 +15,7 @@ export interface Sold {
 }
 
 /**
- * The letters that a sale makes due: its receipt now, and the others on their days. A letter that no longer holds on its day is not
+ * The letters that a sale makes due: its receipt now, the others on their days. A letter that is no longer true on its day is not
  * sent (takeLetter.ts).
  */
 export function lettersOfSale(

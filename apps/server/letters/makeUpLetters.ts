@@ -7,8 +7,8 @@ import { lettersOfSale, type Sold } from './lettersOfSale.ts';
 const BATCH = 100;
 
 /**
- * Makes letters due for memberships that a server of the previous version sold while both versions run, since that version wrote no
- * letters. All other letters are made due where the membership is sold (payments/confirmPayment.ts).
+ * Makes letters due for memberships that a server of the previous version sells while both versions run, since that version writes
+ * no letters. All other letters are made due where the membership is sold (payments/confirmPayment.ts).
  */
 export async function makeUpLetters(deps: Deps): Promise<void> {
   const { rows: missed } = await sql`select from membership where not has_letters limit 1`.execute(

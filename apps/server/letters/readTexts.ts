@@ -20,8 +20,8 @@ export type LetterTexts = Record<LetterKind, LetterText>;
 const ours = join(serverFolder, '../../society/letters');
 
 /**
- * Reads every letter: the society's own ones from `letters/` beside its society file, and ours for the rest. Throws {@link
- * SocietyFaults} with all faults, each with its file and line.
+ * Reads every letter: the society's own texts from `letters/` beside its society file, and our texts for the rest. Throws
+ * {@link SocietyFaults} with all faults, each with its file and line.
  */
 export function readLetterTexts(societyFile: string): LetterTexts {
   const own = join(dirname(societyFile), 'letters');

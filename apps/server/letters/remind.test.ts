@@ -20,7 +20,7 @@ beforeEach(async () => {
 
 let people = 0;
 const newEmail = () => `left${++people}@example.com`;
-/** Makes an undergraduate's join that was left after Student Details. */
+/** Makes an undergraduate's join that was abandoned after Student Details. */
 async function leftJoin(change: Partial<StudentDetails> = {}, isTOLA = false) {
   const client = server.client();
   const email = change.personalEmail ?? newEmail();
@@ -35,7 +35,7 @@ async function leftJoin(change: Partial<StudentDetails> = {}, isTOLA = false) {
 const order = (client: Client, uuid: string) =>
   client.call('setMembership', { params: { uuid }, body: { membershipId: 3 } });
 
-/** Lets time pass: moves all times that decide about reminders back. */
+/** Simulates time by moving all times that reminders depend on back. */
 async function pass(hours: number): Promise<void> {
   const by = sql`make_interval(secs => ${hours * 3600}::float)`;
   await sql`update letter set due_at = due_at - ${by}, next_try_at = next_try_at - ${by}, sent_at = sent_at - ${by}`.execute(
@@ -45,7 +45,7 @@ async function pass(hours: number): Promise<void> {
     update join_session set created_at = created_at - ${by}, updated_at = updated_at - ${by},
       paying_since = paying_since - ${by}, paid_at = paid_at - ${by}`.execute(database);
 }
-/** Lets time pass, and sends the reminders that are due then. */
+/** Simulates time, and sends the reminders that are due then. */
 async function after(hours: number): Promise<void> {
   await pass(hours);
   await send();
@@ -69,7 +69,7 @@ const statesOf = async (uuid: string) => {
 
 test('who left a join behind is reminded after an hour and after two days, once each', async () => {
   const { client, uuid, email } = await leftJoin();
-  // The joiner got as far as the card form, and gave an email for the receipt.
+  // As if the joiner had got as far as the card form, and given an email for the receipt.
   await order(client, uuid);
   await openIntent(client, uuid);
   await sql`update payment set receipt_email = ${email} where session_uuid = ${uuid}`.execute(database);
@@ -283,7 +283,7 @@ async function linksTo(email: string) {
   const { headers, text } = await simpleParser(Buffer.from((await mailsTo(email))[0]!.raw, 'latin1'));
   const { unsubscribe } = headers.get('list') as unknown as { unsubscribe: { url: string } };
   const [page] = /http\S+\/unsubscribe\/\S+$/m.exec(text!)!;
-  // The link names the public address; the test's server listens on another port.
+  // The link has the public address; the test's server listens on another port.
   const oneClick = server.url + new URL(unsubscribe.url).pathname;
   return { oneClick, page: page!, token: page!.split('/').at(-1)! };
 }

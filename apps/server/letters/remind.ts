@@ -14,7 +14,7 @@ import type { Society } from '../society/society.ts';
 import { insertLetters } from './dueLetters.ts';
 import { holds, type Letter } from './takeLetter.ts';
 
-/** Whether joiners of a programme are reminded of a join that they left behind. */
+/** Whether joiners of a programme get reminders. */
 function reminds({ letters, programmes }: Society, programme: string): boolean {
   const known = programmes[programme];
   return letters.reminders && known !== undefined && (letters.remindMinors || !known.minors);
@@ -22,7 +22,7 @@ function reminds({ letters, programmes }: Society, programme: string): boolean {
 
 /**
  * An `insert` that makes the reminders of a join due, as a CTE of the statement that saves its details. `saved` is that statement's
- * row, with the join's programme. There is one reminder of each kind, however often details are given.
+ * row, with the join's programme. There is only one reminder of each kind, however often details are saved.
  */
 export function insertReminders(
   deps: Pick<Deps, 'config' | 'society'>,
@@ -41,7 +41,7 @@ export function insertReminders(
   );
 }
 
-/** A statement, or a CTE, that stops reminders to an email (given by its hash), or starts them again. */
+/** A statement, or a CTE, that stops reminders to an email (given by its keyed hash), or allows them again. */
 export function stopReminders(
   hash: Buffer,
   areStopped: boolean,
@@ -52,7 +52,7 @@ export function stopReminders(
     : sql`delete from reminder_stop where email_hash = ${hash} and ${onlyIf}`;
 }
 
-/** Whether a letter is sent now or withdrawn. A date: the letter is not sent before then. */
+/** Decides whether a letter is sent now or withdrawn. A date means that it is due only then. */
 export async function judgeLetter(
   deps: Pick<Deps, 'database' | 'society' | 'stopLinks'>,
   letter: Letter,

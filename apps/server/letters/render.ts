@@ -17,7 +17,7 @@ export interface LetterValues {
   tables: Partial<Record<TableName, AmountTable>>;
 }
 
-/** A letter with its values, from which text and HTML are written. */
+/** A letter with its values filled in, from which text and HTML are rendered. */
 export interface Content {
   subject: string;
   blocks: Block[];
@@ -32,17 +32,17 @@ type Block =
 
 export type Sender = Pick<Society['society'], 'name' | 'supportEmail' | 'supportPhone' | 'colours'> & {
   postalAddress: string | null;
-  /** The page on which the recipient can stop reminders; null in letters that are no reminders. */
+  /** The page on which the recipient can stop reminders; null for letters that are not reminders. */
   stopPage: string | null;
 };
 
 const WHY = 'You get this because this address was given to join, and the join was not finished.';
 const STOP = 'Stop these reminders';
 
-/** The content id by which the HTML refers to the crest. */
+/** The Content-ID by which the HTML refers to the crest. */
 export const CREST = 'crest@induct';
 
-/** Fills the values in. Leaves out whatever uses a placeholder that has no value. */
+/** Fills in the values. Leaves out each block that uses a placeholder without a value. */
 export function contentOf({ subject, blocks }: LetterText, { texts, pages, tables }: LetterValues): Content {
   const values: Partial<Record<string, string>> = { ...texts, ...pages };
   const fill = (text: string) => text.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? '');
@@ -90,7 +90,7 @@ function filled(
   }
 }
 
-/** The width of the text version in characters. */
+/** The line length of the text version in characters. */
 const LINE = 72;
 
 /** The text version, for mail clients that show no HTML. */
@@ -230,7 +230,7 @@ function tableHtml({ lines, total, notes }: AmountTable): string {
   }`;
 }
 
-/** The text, escaped, with the society's own addresses as links. Nothing that a person has typed becomes a link. */
+/** The escaped text, with the society's own addresses as links. Nothing that a person has typed becomes a link. */
 function linked(text: string, addresses: readonly string[]): string {
   return text
     .split(/(\s+)/)

@@ -22,7 +22,7 @@ import { type Letter, takeLetter } from './takeLetter.ts';
 const INTERVAL_MS = 5_000;
 /** How many letters are sent in one round, on one connection. */
 const BATCH = 20;
-/** The backoff in minutes for a letter that the server does not take: doubled with each try, up to the maximum below. */
+/** The backoff in minutes when the server postpones a letter: doubled with each try, up to the maximum below. */
 const FIRST_BACKOFF_MINUTES = 1;
 const LONGEST_BACKOFF_MINUTES = 240;
 /** While the mail server is down, each letter is tried again after this many seconds. */
@@ -100,12 +100,12 @@ async function handle(
       throw error;
     }),
   );
-  // If the process dies before this is written, the letter is sent again with the same Message-ID.
+  // If the process dies before this commits, the letter is sent again with the same Message-ID.
   await sql`update letter set sent_at = now(), email = ${mail.to} where id = ${letter.id}`.execute(database);
   return current;
 }
 
-/** Sets a letter aside until staff send it again. Staff hear of each cause once a day. */
+/** Marks a letter as refused until staff send it again. Staff are told of each cause once a day. */
 async function setAside({ database }: Deps, { id }: Letter, reason: string): Promise<void> {
   await database.transaction().execute(async (trx) => {
     await sql`update letter set refusal = ${reason} where id = ${id} and sent_at is null`.execute(trx);
@@ -113,7 +113,7 @@ async function setAside({ database }: Deps, { id }: Letter, reason: string): Pro
   });
 }
 
-/** The notice to staff. It leaves out the server's own words, which may name a person. */
+/** The text of the notice to staff, without the mail server's own words, which may name a person. */
 function noticeOf(reason: string): string {
   const status = /^\d{3}(?:[ -]\d\.\d{1,3}\.\d{1,3})?/.exec(reason)?.[0];
   const cause = status ? `the mail server answers ${status}` : reason.replace(/\.$/, '');
@@ -132,7 +132,7 @@ async function postpone(deps: Deps, letter: Letter, error: Error): Promise<void>
     where id = ${id} and sent_at is null`.execute(deps.database);
 }
 
-/** Postpones a letter because the server takes no letters at all: the try does not count. */
+/** Postpones a letter because the server takes no letters at all: this does not count as a try. */
 async function waitForServer(
   { database, log, now }: Deps,
   { host, port }: MailSettings,

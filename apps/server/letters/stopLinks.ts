@@ -17,14 +17,12 @@ export interface StopLinks {
 
 export const STOP_LINK_INVALID =
   'This link is not complete. Please open it exactly as it was sent, or write to us: we stop the reminders for you.';
-/** Takes the POST of one-click unsubscribing, and redirects a browser that opens it to the page. */
+/** Accepts the POST of one-click unsubscribing, and redirects a browser that opens it to the page. */
 export const ONE_CLICK_PATH = '/api/public/unsubscribe';
 
 const HASH_BYTES = 16;
 
-/**
- * `secret` is stored in the database and never changes, so that neither the links nor what they have stopped depend on LINK_SECRET.
- */
+/** `secret` is stored in the database and never changes, so that links and stops do not depend on LINK_SECRET. */
 export function stopLinks(
   secret: string,
   { publicUrl, apiUrl }: Pick<Config, 'publicUrl' | 'apiUrl'>,

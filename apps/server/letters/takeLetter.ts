@@ -14,10 +14,10 @@ import { mailTimes } from '../providers/mail/client.ts';
 import { contactOfJoin, isJoinerMember, isReturned, joinHolds } from '../session/members.ts';
 import { firstName, payer, payerEmails } from '../session/person.ts';
 
-/** How long (seconds) a letter that was taken belongs to its server: longer than sending can last. */
+/** For how long (seconds) no other server takes a letter: longer than sending can last. */
 const TAKEN_SECONDS = (mailTimes.openMs + mailTimes.sendMs) / 1000 + 35;
 
-/** A letter with all data that it may contain, as of now. Amounts are in cents. */
+/** A letter with all data that it may contain, at the time of reading. Amounts are in cents. */
 export interface Letter {
   id: string;
   kind: LetterKind;
@@ -26,7 +26,7 @@ export interface Letter {
   data: Record<string, unknown>;
   dueAt: Date;
   attempts: number;
-  /** The addresses that it may go to, the best first, as people or HubSpot have given them. */
+  /** The possible addresses, the best first, as typed or as in HubSpot. */
   emails: (string | null)[];
   /** Null when the letter is not about a join. */
   programme: string | null;
@@ -34,13 +34,13 @@ export interface Letter {
   isSelfNomination: boolean;
   firstName: string | null;
   paidAt: Date | null;
-  /** The processing fee at which the join's membership was sold; null when that is not known, or nothing was paid. */
+  /** The processing fee (cents) at which the join's membership was sold; null when that is not known, or nothing was paid. */
   processingFeeCents: number | null;
   /** Null when the join has no membership. */
   memberNumber: string | null;
   /** Whether the join's membership is held. */
   isMember: boolean;
-  /** What the join or its contact holds. The contact's membership may be known from HubSpot only. */
+  /** What the join or its contact holds. A contact's membership may be known from HubSpot only. */
   held: MembershipType[];
   hasProof: boolean;
   isRejectedFinally: boolean;
@@ -55,7 +55,7 @@ export interface Letter {
     succeededAt: string | null;
     card: { brand: string; last4: string } | null;
     lines: OrderLine[];
-    /** Whether the membership or upgrade that it bought is held. */
+    /** Whether the membership or upgrade that this payment bought is held. */
     isHeld: boolean;
   } | null;
   refund: { status: RefundStatus; amountCents: number; lines: RefundedLine[] | null } | null;
@@ -65,7 +65,7 @@ export interface Letter {
 
 /**
  * Takes the letter that has waited longest, by postponing it so that no other server takes it. If this process dies, the letter is
- * due again once nobody can still be sending it. Null when no letter is due.
+ * due again after {@link TAKEN_SECONDS}. Null when no letter is due.
  */
 export async function takeLetter({ database }: Pick<Deps, 'database'>): Promise<Letter | null> {
   const { rows } = await sql<Letter>`
@@ -89,7 +89,7 @@ export async function readLetter({ database }: Pick<Deps, 'database'>, id: strin
   return rows[0] ?? null;
 }
 
-/** Reads the data of the query's `letter`, which has the first word of its occasion as `subject`. */
+/** Reads the data of a query's `letter`. The first word of the letter's occasion is its `subject`. */
 const readLetters = sql`
   select letter.id, letter.kind, letter.session_uuid as "sessionUuid", occasion, data, due_at as "dueAt", letter.attempts,
     case when letter.email is not null then array[letter.email]
@@ -129,7 +129,7 @@ export function proofDueAt(paidAt: Date): Date {
   return new Date(paidAt.getTime() + PROOF_DUE_DAYS * 86_400_000);
 }
 
-/** Whether what a letter says is still true. If not, it is not sent. */
+/** Whether a letter's content is still true. If not, it is not sent. */
 export function holds(letter: Letter, now: Date): boolean {
   const { kind, payment, refund, review } = letter;
   switch (kind) {
@@ -150,7 +150,7 @@ export function holds(letter: Letter, now: Date): boolean {
     case 'proof-accepted':
       return review === 'accepted';
     case 'proof-rejected':
-      // A final decision has a letter of its own, which replaces the earlier rejection's.
+      // A final decision has its own letter, which replaces that of the earlier rejection.
       return review === 'rejected' && letter.isRejectedFinally === (letter.data.isFinal === true);
     case 'refund':
       return refund?.status === 'succeeded';
@@ -169,7 +169,7 @@ export function holds(letter: Letter, now: Date): boolean {
   }
 }
 
-/** What the letter of a rejection keeps of it. */
+/** The data that a rejection's letter stores. */
 export interface RejectionData {
   reason: RejectionReason;
   isFinal: boolean;

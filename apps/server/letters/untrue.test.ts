@@ -18,7 +18,7 @@ import { documentsRejectCommand } from '../documents/commands.ts';
 import { sweepPayments } from '../settlement/sweep.ts';
 import { sendDue } from './sendLetters.ts';
 
-/** Letters and notices that must not say what is not so, or is not so yet. */
+/** Letters and notices must not say anything that is false, or not yet true. */
 const server = await sharedServer();
 
 test('no letter and no notice says that money was returned which Stripe does not return yet', async (t) => {

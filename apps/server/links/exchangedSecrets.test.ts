@@ -16,7 +16,7 @@ const NEW = 'n'.repeat(32);
 const UUID = '5f2d3c1a-0000-4000-8000-000000000001';
 const now = () => new Date('2026-11-01T12:00:00Z');
 
-/** Something that a server, or Stripe, signs or encrypts with secrets, and whether a server with other secrets accepts it. */
+/** Something that a server or Stripe signs or encrypts with secrets, and a check whether a server with other secrets accepts it. */
 interface Kind {
   make(secrets: Secrets): string | Promise<string>;
   accepts(secrets: Secrets, made: string): Promise<boolean>;
@@ -37,7 +37,7 @@ const event = JSON.stringify({
   data: { object: { id: 'pi_1', object: 'payment_intent', metadata: {} } },
 });
 
-/** Starts a server that gives a browser a join's cookie, and one call that returns the browser's joins. */
+/** Starts a server with one call that gives a browser a join's cookie, and one that returns the browser's joins. */
 function cookieServer(secrets: Secrets) {
   const cookie = browserCookie(secrets, true);
   const app = Fastify();
@@ -82,7 +82,7 @@ const kinds: Record<string, Kind> = {
 for (const [what, { make, accepts }] of Object.entries(kinds))
   test(`${what} outlives an exchange of secrets, server by server, and not the old secret`, async () => {
     const steps: Secrets[] = [[OLD], [OLD, NEW], [NEW, OLD], [NEW]];
-    // During each step some servers have the settings before it, and some those after it.
+    // During each step some servers still have the settings of the step before.
     for (const [index, making] of steps.entries())
       for (const reading of steps.slice(Math.max(0, index - 1), index + 2))
         assert.ok(await accepts(reading, await make(making)), `${making} to ${reading}`);

@@ -2,11 +2,11 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Secrets } from '../platform/config/secrets.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 
-/** What a link to a contact names: the kind of page and every parameter that the page uses. */
+/** The content of a link to a contact: the kind of page and every parameter that the page uses. */
 export interface LinkTarget {
   kind: 'init' | 'checkout' | 'resume';
   contactId: string;
-  /** `mp`, `usp` and `c` of a checkout link, as in the query string. Absent ones are left out. */
+  /** `mp`, `usp` and `c` of a checkout link, as in the query string, as far as present. */
   parameters?: Record<string, string>;
 }
 export interface LinkSignature {
@@ -28,8 +28,8 @@ export const LINK_INVALID =
 export const LINK_EXPIRED = 'This link has expired. Please ask us for a new one.';
 
 /**
- * Signs links with an HMAC-SHA-256 over all parameters and the expiry, keyed by the first of `secrets`; a signature by any of them
- * is accepted. Unsigned links pass only with `allowUnsigned`.
+ * Signs links with HMAC-SHA-256 over all parameters and the expiry, by the first of `secrets`, and accepts a signature by any of
+ * them. Unsigned links pass only with `allowUnsigned`.
  */
 export function signedLinks(secrets: Secrets, allowUnsigned: boolean, now: () => Date): Links {
   const hmac = (secret: string, target: LinkTarget, exp: string) =>

@@ -46,6 +46,20 @@ test('a link without a price or an upgrade of its own tells those of the product
     assert.ok(out.includes(line), `${line}\nin\n${out}`);
 });
 
+test('a link with an upgrade of its own tells that one, and is refused when it is none', async (t) => {
+  const check = async (usp: string) => {
+    const minted = await runCommand(t, server, linksCommand, ['checkout', '103', '--mp', '1', '--usp', usp]);
+    return runCommand(t, server, linkCheckCommand, [minted.out.trim()]);
+  };
+  const good = await check('11');
+  assert.deepEqual(
+    [good.code, /upgrade {3}11 Distinguished Member upgrade, \$55\.00/.test(good.out)],
+    [0, true],
+  );
+  const wrong = await check('2');
+  assert.deepEqual([wrong.code, /upgrade {3}2 is not an upgrade/.test(wrong.out)], [1, true]);
+});
+
 test('a link that starts a join tells of no product', async (t) => {
   await server.deps.contacts.refresh('103');
   const minted = await runCommand(t, server, linksCommand, ['init', '103']);

@@ -22,7 +22,7 @@ export function readLink(url: URL): { target: LinkTarget; exp?: string; sig?: st
   return { target: { kind: 'checkout', contactId: vid, parameters }, ...signature };
 }
 
-/** For staff: what a link does, line by line, and whether it may be followed now. */
+/** Returns lines for staff: what a link does, and whether it may be followed now. */
 export async function previewLink(
   { deps, database }: Wired,
   url: URL,

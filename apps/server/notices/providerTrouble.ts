@@ -7,8 +7,9 @@ import type { TellTrouble } from '../providers/trouble.ts';
 export const PROVIDER_TROUBLE = 'provider_trouble';
 
 /**
- * Logs each failure, as an error when somebody has to act, and then also writes a notice to staff, once for each cause and hour
- * over all processes. The notice's text identifies the cause. Never throws, since its caller is handling the failure itself.
+ * Returns a function that logs each failure: if somebody has to act, as an error and with a notice to staff, once for each cause
+ * and hour over all processes. The notice's text identifies the cause. Never throws, since its caller is handling the failure
+ * itself.
  */
 export function troubleTeller(database: Database, log: Log): TellTrouble {
   return async ({ notice, ...facts }) => {
@@ -19,7 +20,7 @@ export function troubleTeller(database: Database, log: Log): TellTrouble {
     log.error(facts, 'a provider refuses a call');
     try {
       await database.transaction().execute(async (trx) => {
-        // The lock makes two processes with the same cause at the same time write only one notice.
+        // With the lock, two processes that meet the same cause at the same time write only one notice.
         await sql`select pg_advisory_xact_lock(hashtextextended(${notice}, 0))`.execute(trx);
         await sql`
           insert into staff_notice (kind, message)

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../platform/database/types.ts';
 
-/** Writes a notice to staff about something that lasts, and so is noticed again and again: the same text at most once a day. */
+/** Writes a notice to staff about something that lasts and is therefore found again and again: the same text at most once a day. */
 export async function tellStaff(
   trx: Kysely<Tables>,
   sessionUuid: string | null,
@@ -16,7 +16,7 @@ export async function tellStaff(
         and message = ${message} and created_at > now() - interval '1 day')`.execute(trx);
 }
 
-/** Writes a notice to staff about something that has just happened, even if the same has happened before today. */
+/** Writes a notice to staff about a single event, even if the same has happened before today. */
 export async function tellStaffOfEvent(
   trx: Kysely<Tables>,
   sessionUuid: string,

@@ -4,21 +4,21 @@ import { PASS_DAYS } from '#core/pass.ts';
 import type { Secrets } from '../platform/config/secrets.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 
-/** What a link names: a join, and when the link was made. */
+/** The content of a pass: its join, and when it was made. */
 export interface Pass {
   sessionUuid: string;
   madeAt: Date;
 }
 
-/** The parts of a pass that need the server's secret but no database. */
+/** The operations on passes that need the server's secrets but no database. */
 export interface Passes {
   /** The address that opens the join on any device for {@link PASS_DAYS} days: at `screen`, or where the join goes on. */
   address(sessionUuid: string, screen?: LinkedScreen): string;
-  /** Reads a token. Throws a {@link Refusal} (403) if it is not of ours, or has expired. */
+  /** Reads a token. Throws a {@link Refusal} (403) if it is not ours, or has expired. */
   read(token: string): Pass;
-  /** The six digits that are mailed for a join. `salt` changes them each time; the salt alone does not reveal them. */
+  /** The six digits that are mailed for a join. `salt` makes them different each time; it does not reveal them by itself. */
   code(sessionUuid: string, salt: string): string;
-  /** The keyed hash of a text that has to be recognised but not stored: a code, or an email that is counted. */
+  /** The keyed hash of a text that must be recognised but not stored: a code, or an email that is counted. */
   hash(purpose: 'code' | 'email', text: string): Buffer;
 }
 
@@ -34,9 +34,9 @@ const TAG_BYTES = 16;
 const SEALED_BYTES = 16 + 6;
 
 /**
- * Links are encrypted (AES-256-GCM, with the first link secret; any of the secrets opens them), not only signed: before payment a
+ * Links are encrypted (AES-256-GCM, by the first link secret; any of the secrets opens them), not only signed: before payment a
  * session's uuid opens the join, so a forwarded link must not reveal it. The token is in the address's fragment, which browsers do
- * not send to servers, so it is in no log.
+ * not send to servers, so that no log contains it.
  */
 export function sealedPasses(secrets: Secrets, publicUrl: string, now: () => Date): Passes {
   const keyOf = (secret: string) => Buffer.from(hkdfSync('sha256', secret, '', 'induct pass', 32));
@@ -56,7 +56,7 @@ export function sealedPasses(secrets: Secrets, publicUrl: string, now: () => Dat
 
   function unseal(token: string): Buffer | null {
     const sealed = Buffer.from(token, 'base64url');
-    // Only the canonical base64url spelling of the bytes is accepted, so that a link has one spelling.
+    // Only the canonical base64url form of the bytes is accepted, so that each link has a single form.
     if (sealed.length !== NONCE_BYTES + SEALED_BYTES + TAG_BYTES || sealed.toString('base64url') !== token)
       return null;
     for (const each of keys) {
@@ -67,7 +67,7 @@ export function sealedPasses(secrets: Secrets, publicUrl: string, now: () => Dat
       try {
         return Buffer.concat([cipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES)), cipher.final()]);
       } catch {
-        // This key does not open it: the next one is tried.
+        // This key does not decrypt it: the next one is tried.
       }
     }
     return null;

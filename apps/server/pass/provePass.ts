@@ -14,8 +14,8 @@ import { opens } from './openPass.ts';
 import { PASS_INVALID, type Pass } from './passes.ts';
 
 /**
- * Takes the code that was mailed, once, from the browser that asked for it. The statement that judges a try also counts it, so that
- * concurrent calls, on however many servers, get no more tries. Returns the join's uuid; throws a {@link Refusal}.
+ * Accepts the mailed code, once, from the browser that asked for it. The statement that checks a try also counts it, so that
+ * concurrent calls, on however many servers, get no extra tries. Returns the join's uuid; throws a {@link Refusal}.
  */
 export async function proveByCode(
   deps: Deps,
@@ -42,7 +42,10 @@ export async function proveByCode(
   throw wrong('code', CODE_WRONG, judged.tries);
 }
 
-/** A part of a statement. From then on these joins go on only where somebody has proven to be the joiner (session/holding.ts). */
+/**
+ * A part of a statement that marks joins as proven. From then on they are open only in browsers that have proven to be the joiner's
+ * (session/holding.ts).
+ */
 function keepProven(uuids: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`update join_session set proven_at = now() where uuid in ${uuids} and proven_at is null`;
 }
@@ -64,8 +67,8 @@ async function whyNotJudged(deps: Deps, pass: Pass): Promise<Refusal> {
 }
 
 /**
- * Takes the last name and ZIP code of the join's details. Those of a contact prove nothing, since a link with a contact's id is no
- * proof either. Wrong tries count until a code has proven the joiner; asking for a new code does not give more of them.
+ * Accepts the last name and ZIP code of the join's details as a proof. A contact's data prove nothing, since anybody may have a
+ * link with a contact's id. Wrong tries count until a code has proven the joiner; asking for a new code does not allow more.
  */
 export async function proveByName(
   deps: Deps,

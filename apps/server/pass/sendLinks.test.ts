@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
 import { sql } from 'kysely';
 import pg from 'pg';
-import { openIntent, orderingJoin, paidJoin } from '../../../tests/harness/steps.ts';
+import { openIntent, orderingJoin, paidJoin, startJoin } from '../../../tests/harness/steps.ts';
 import { limitWith, sharedServer } from '../../../tests/harness/testServer.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { sendDueLinks } from './sendLinks.ts';
@@ -67,13 +67,25 @@ test("an email that only a contact has leads to no join of that contact's id", a
   const email = contact.personalEmail ?? contact.email;
   assert.ok(email);
   assert.deepEqual(await linksFor(email), []);
-  // An email that was typed for a receipt gets no link while nothing is paid.
+  // An email that was typed for a receipt gets no link before payment.
   const checkout = await server.client().call('initiateCheckout', { body: { hubspotContactId: '104' } });
   await openIntent(server.client(), checkout.data.joinSessionUuid);
   await sql`update payment set receipt_email = 'typed@example.com' where session_uuid = ${checkout.data.joinSessionUuid}`.execute(
     deps.database,
   );
   assert.deepEqual(await linksFor('typed@example.com'), []);
+});
+
+test('the email that a receipt went to leads to no join whose details give another email', async () => {
+  await startJoin(server.client());
+  const { uuid } = await paidJoin(server, server.client(), 'LINCOLN2026', {
+    personalEmail: 'joiner@example.com',
+  });
+  await sql`update payment set receipt_email = 'payer@example.com' where session_uuid = ${uuid}`.execute(
+    deps.database,
+  );
+  assert.deepEqual(await linksFor('payer@example.com'), []);
+  assert.deepEqual(await linksFor('joiner@example.com'), [[uuid, 'joiner@example.com']]);
 });
 
 test('whether an email is known is told by neither words nor status nor the work that is done', async () => {

@@ -11,18 +11,15 @@ import { hasNotEnded } from './openPass.ts';
 
 const INTERVAL_MS = 2_000;
 const BATCH = 20;
-/**
- * A request older than this many minutes is deleted, and nothing is sent: its sender has asked again, or it was restored from a
- * backup.
- */
+/** A request older than this many minutes is deleted without an answer: the person has asked again, or a backup restored it. */
 const LASTS_MINUTES = 60;
 /** How many joins one email gets links for: a family may share an email. */
 const MOST_JOINS = 4;
 
 /**
- * Notes that somebody asks for the links of their joins. Answer and work are the same for every email, so that they do not reveal
- * whether there is a join: that is looked up in the background. Requests over the limit of an email are not noted, but answered
- * alike.
+ * Records that somebody asks for the links of their joins. Answer and work are the same for every email, so that they do not reveal
+ * whether there is a join: that is looked up in the background. Requests over an email's limit get the same answer, but are not
+ * recorded.
  */
 export async function requestLinks(
   deps: Deps,
@@ -45,9 +42,7 @@ export function startSendingLinks(deps: Deps): () => Promise<void> {
   return repeat('send links', INTERVAL_MS, deps.log, async () => (await sendDueLinks(deps)) === BATCH);
 }
 
-/**
- * One round: makes a letter due for each join of those who asked, and deletes their requests. Returns how many requests it took.
- */
+/** One round: makes a letter due for each join of the recorded requests, and deletes them. Returns how many requests it took. */
 export function sendDueLinks(deps: Deps): Promise<number> {
   return deps.database.transaction().execute(async (trx) => {
     const { rows: requests } = await sql<{ id: string; email: string; isRecent: boolean }>`

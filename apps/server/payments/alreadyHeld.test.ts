@@ -17,7 +17,7 @@ import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { confirmPayment } from './confirmPayment.ts';
 
-/** What a contact already has when it pays. */
+/** Payments by contacts that already hold what they buy. */
 const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
 
 /** Makes a paid join whose contact staff made a member in HubSpot after Buy Now was pressed. */

@@ -24,8 +24,8 @@ const AGREE_FIRST = 'You must agree to the policies.';
 
 /**
  * Freezes the order at the revision on the screen until its payment succeeds, fails or is abandoned. Stripe's intent must be for
- * exactly that revision: while Stripe has not answered a change of the intent, nobody can begin. Answers 409 for another revision,
- * so that the page shows the new total first.
+ * exactly that revision, so nobody can begin while a change of the intent is unanswered by Stripe. Answers 409 for another
+ * revision, so that the page shows the new total first.
  */
 export async function beginPayment(
   deps: Deps,
@@ -58,8 +58,8 @@ type Asked = Parameters<typeof beginPayment>[2] & { guardianConsent: string | nu
 
 interface Frozen {
   /**
-   * Whether another join of this browser has bought a membership for the same name and email: the joiner is asked whether this is
-   * somebody else.
+   * Whether another join of this browser has bought a membership for the same name and email: the page then asks whether this
+   * joiner is another person.
    */
   asks: boolean;
   has_agreed: boolean;
@@ -69,7 +69,7 @@ interface Frozen {
   frozen: boolean;
 }
 
-/** Undefined when the session's state does not allow it to be paid. A contact can pay in one place at a time. */
+/** Freezes the order. Undefined when the session's state does not allow paying. A contact can pay in one join at a time. */
 async function freeze(deps: Deps, uuid: string, asked: Asked): Promise<Frozen | undefined> {
   try {
     return await tryToFreeze(deps, uuid, asked);
@@ -78,7 +78,7 @@ async function freeze(deps: Deps, uuid: string, asked: Asked): Promise<Frozen | 
     const { rows } = await sql<{ uuid: string }>`
       select other.uuid from join_session other join join_session own using (contact_id)
       where own.uuid = ${uuid} and other.state = 'paying' and other.uuid <> own.uuid`.execute(deps.database);
-    // If a payment was begun in the other join and left, it does not block this one.
+    // A payment that was begun and abandoned in the other join does not block this one.
     const other = rows[0] ? await settlePaying(deps, rows[0].uuid, 'change') : 'ordering';
     if (other === 'paying') throw new Refusal(409, PAYING_ELSEWHERE);
     return freeze(deps, uuid, asked);

@@ -57,13 +57,13 @@ const upgrading: Record<string, (client: Client, uuid: string, intentId: string)
   skipUpgrade: (client, uuid) => client.call('skipUpgrade', { params: { uuid } }),
 };
 
-/** Pays an intent and handles it, as another process does when Stripe's webhook arrives. */
+/** Pays an intent and confirms it, as another process does on Stripe's webhook. */
 async function pay(id: string): Promise<void> {
   await payByCard(server, id);
   await confirmPayment(server.deps, id);
 }
 
-/** Repeats `does` for each of its statements, with `happens` right before that statement. */
+/** Runs `does` once for each of its SQL statements, with `happens` right before that statement. */
 async function beforeEachStatement(
   arrange: () => Promise<{ happens: () => Promise<unknown>; does: () => Promise<Answer> }>,
   check: (isReached: boolean, place: string) => Promise<void>,

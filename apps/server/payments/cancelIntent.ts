@@ -4,7 +4,7 @@ import type { Deps } from '../deps.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { NotAtStripe, UnexpectedState } from '../providers/stripe/failures.ts';
 
-/** Cancels an intent at Stripe and then in our database. False when it has just been paid, or when the bank is deciding on it. */
+/** Cancels an intent at Stripe and then in our database. False when it has just been paid, or when the bank is still deciding. */
 export async function cancelIntent(deps: Deps, intentId: string): Promise<boolean> {
   try {
     await deps.payments.cancelIntent(intentId);

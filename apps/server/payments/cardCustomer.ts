@@ -15,7 +15,7 @@ export interface SavedCard {
   name: string | null;
 }
 
-/** Reads who pays, how often calls to Stripe have failed, and for how many seconds no card may be tried. */
+/** Reads who pays, how many calls to Stripe have failed, and for how many seconds the join must not try another card. */
 export async function readPayer(
   deps: Deps,
   uuid: string,
@@ -46,9 +46,9 @@ export async function readPayer(
 }
 
 /**
- * Makes sure that the card that paid for the membership belongs to a customer at Stripe, which is made with the card in it: a card
- * that was saved without a customer can be given to one afterwards (https://docs.stripe.com/api/payment_intents/create,
- * setup_future_usage). The idempotency key is the join's, so that repeated presses and crashes make only one customer.
+ * Makes sure that the card that paid for the membership belongs to a customer at Stripe, by creating one with it: a card that was
+ * saved without a customer can be attached afterwards (https://docs.stripe.com/api/payment_intents/create, setup_future_usage). The
+ * idempotency key is the join's, so that repeated presses and crashes make only one customer.
  */
 export async function ensureCustomer(
   deps: Deps,
@@ -76,20 +76,20 @@ export async function ensureCustomer(
       deps,
       uuid,
       failures,
-      // A failed call may have made the customer all the same.
+      // A failed call may have created the customer all the same.
       async () => (failures > 0 && (await deps.payments.customerOfCard(paymentMethodId!))) || create(),
     );
     if (await noteCustomer(deps, uuid, paymentIntent, customerId)) return { customerId };
     await deps.payments.deleteCustomer(customerId);
     throw await refusalFor(deps, 'upgrade', uuid);
   } catch (error) {
-    // Stripe may ask the bank when a card is saved.
+    // Stripe may ask the bank when it saves a card, and the bank may decline.
     if (error instanceof Declined) return { declined: error.message };
     throw error;
   }
 }
 
-/** Returns false, and notes nothing, when the join was erased meanwhile. */
+/** Records the customer. Returns false, and writes nothing, when the join was erased meanwhile. */
 async function noteCustomer(
   { database }: Deps,
   uuid: string,
@@ -107,8 +107,8 @@ async function noteCustomer(
 }
 
 /**
- * Makes the customer while the member reads about the upgrade, so that buying it does not have to wait for that. Servers of the
- * previous version need the customer, too. A failure here is only logged: the upgrade's purchase tries again and reports it.
+ * Makes the customer while the member reads about the upgrade, so that buying it is faster. Servers of the previous version need
+ * the customer, too. A failure is only logged: the upgrade's purchase tries again and reports it.
  */
 export function prepareCustomer(deps: Deps, uuid: string, paymentIntent: string): void {
   const prepare = async () => {

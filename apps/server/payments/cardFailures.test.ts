@@ -10,10 +10,12 @@ import {
   details,
   openIntent,
   orderingJoin,
+  paidJoin,
   payByCard,
   reportPayment,
 } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer, startTestServer } from '../../../tests/harness/testServer.ts';
+import { charge, declineSavedCard } from '../../../tests/harness/upgrades.ts';
 import { readConfig } from '../platform/config/config.ts';
 import type { Limit } from '../platform/config/limits.ts';
 import { noteFailure } from './cardFailures.ts';
@@ -36,7 +38,7 @@ const askIntent = (client: Client, uuid: string) =>
   });
 const forget = () => sql`delete from card_failure`.execute(server.deps.database);
 
-/** Tries a card that is declined, with the page's calls: begin, confirm, release. */
+/** Tries a card that is declined, by the page's calls: begin, confirm, release. */
 async function decline(client: Client, uuid: string): Promise<string> {
   const { id, revision } = await openIntent(client, uuid);
   assert.equal((await beginPayment(client, uuid, revision)).status, 200);
@@ -388,6 +390,17 @@ test('a decline that is reported late does not cancel the next card, which its b
   assert.equal(await stripeStatus(id), 'requires_action');
   assert.equal((await askIntent(client, uuid)).status, 200);
   await forget();
+});
+
+test('a saved card that is declined for the upgrade counts before any webhook tells of it', async () => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client);
+  await declineSavedCard(server, uuid, 'insufficient_funds');
+  assert.equal((await charge(client, uuid, intentId)).data.status, 'failed');
+  const { rows } = await sql`select from card_failure where session_uuid = ${uuid}`.execute(
+    server.deps.database,
+  );
+  assert.equal(rows.length, 1);
 });
 
 test('a card that its bank is still deciding on is not counted as declined', async () => {

@@ -14,10 +14,9 @@ export interface FailedCharge {
 }
 
 /**
- * Counts declined cards. Each counts once, by Stripe's id of the failed charge, whoever reports it: the intent's last charge and
- * the one that an event names, since an intent that was tried forty times shows only its last charge. After too many failures the
- * intent is cancelled at Stripe, because somebody who tests stolen cards talks to Stripe directly with the client secret, not to
- * us.
+ * Counts declined cards, each once, by Stripe's id of the failed charge. Both the intent's last charge and the charge of an event
+ * count, since an intent that was tried forty times shows only its last charge. After too many failures the intent is cancelled at
+ * Stripe: somebody who tests stolen cards uses the client secret with Stripe directly, past our server.
  */
 export async function noteFailure(
   deps: Deps,
@@ -42,7 +41,7 @@ export async function noteFailure(
     await cancelIntent(deps, intent.id);
 }
 
-/** The refusal that a session gets while it has to wait, with `seconds` from {@link pauseSeconds}. */
+/** The refusal for a session that has to wait `seconds` ({@link pauseSeconds}). */
 export function tooManyDeclined(seconds: number): Refusal {
   const minutes = Math.ceil(seconds / 60);
   return new Refusal(
@@ -53,9 +52,9 @@ export function tooManyDeclined(seconds: number): Refusal {
 }
 
 /**
- * Seconds until the session, or anybody at its counted address, may try a card again: until the oldest of the failures that reach
- * the limit leaves the time window. 0 for most. It is part of a larger statement over `join_session as session`, so that ordinary
- * calls need no statement of their own for it.
+ * SQL for the seconds until the session, or anybody at its counted address, may try a card again: until so many of the counted
+ * failures have left the time window that the limit is no longer reached. Mostly 0. Part of a larger statement over `join_session
+ * as session`, which saves a query.
  */
 export function pauseSeconds(deps: Deps): RawBuilder<number> {
   const { limits } = deps.config;

@@ -24,8 +24,8 @@ export async function beginChange(deps: Deps, uuid: string, revision: number): P
 }
 
 /**
- * Writes what follows from the order to the open intent, first at Stripe and then in our database. False when the intent has ended
- * meanwhile. When Stripe does not answer, nobody knows whether the change will arrive: the mark stays, and the intent is replaced.
+ * Updates the open intent to the order, first at Stripe and then in our database. False when the intent has ended meanwhile. When
+ * Stripe does not answer, the change may still arrive: the mark stays, and the intent is replaced.
  */
 export async function changeIntent(
   deps: Deps,
@@ -36,7 +36,7 @@ export async function changeIntent(
   try {
     await deps.payments.updateIntent(intentId, intentRequest(deps, uuid, order, email));
   } catch (error) {
-    // Stripe did not answer. A change that Stripe refused has changed nothing.
+    // Stripe did not answer, so the change may have been made. A change that Stripe refused was not.
     if (error instanceof Refusal && !(error instanceof ProviderRefused)) {
       await sql`update join_session set intent_changing_since = '-infinity' where uuid = ${uuid} and intent_change = ${mark}`.execute(
         deps.database,
@@ -54,7 +54,7 @@ export async function changeIntent(
     if (status === 'succeeded' || status === 'processing') throw await refusalFor(deps, 'changeOrder', uuid);
     return false;
   }
-  // Written only while the mark is still ours: if the change was given up meanwhile, its intent has been replaced.
+  // Written only while the mark is still ours: after the change was given up, its intent was replaced.
   const { rows } = await sql`
     with ended as (
       update join_session set intent_change = null, intent_changing_since = null
@@ -68,8 +68,7 @@ export async function changeIntent(
 }
 
 /**
- * Cancels the intent, so that a change that is still on its way cannot reach a payable one. The next intent is for the order as it
- * is now.
+ * Cancels the intent, so that a change still in flight cannot reach a payable one. The next intent is made for the present order.
  */
 export async function replace(
   deps: Deps,

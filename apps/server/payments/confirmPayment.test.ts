@@ -154,7 +154,7 @@ test('two joins of one contact are confirmed one after the other: the second see
   for (const personalEmail of ['here@example.com', 'there@example.com'])
     intents.push(await paidIntent(await orderFor({ personalEmail }, 'HONOR104')));
   const holder = await lockHolder(t, server);
-  // A weaker lock than a confirmation takes. It does not block inserts of rows that refer to the contact.
+  // The lock is weaker than a confirmation's: it does not block inserts of rows that refer to the contact.
   await holder.query("select from contact where id = '104' for no key update");
   const confirmed = Promise.all(intents.map((id) => confirmPayment(server.deps, id)));
   assert.equal(await Promise.race([confirmed, waiting(holder, 2)]), 'waiting');

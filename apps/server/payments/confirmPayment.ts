@@ -23,7 +23,7 @@ import { type NamedOrder, namedOrder } from './namedOrder.ts';
 import { insertSuccess, recordSuccess } from './paymentRow.ts';
 import { isBefore } from './stripeClock.ts';
 
-/** What became of the intent: Stripe's status, or `foreign` if it is not ours, or `refunded` if its money goes back. */
+/** Stripe's status of the intent, or `foreign` if it is not ours, or `refunded` if its money goes back. */
 export type PaymentOutcome = Intent['status'] | 'foreign' | 'refunded';
 
 /** What was paid for is not in this database, as after a restore from a backup. */
@@ -53,8 +53,8 @@ export async function confirmPayment(deps: Deps, intentId: string): Promise<Paym
 }
 
 /**
- * {@link confirmPayment} with the intent as Stripe has just answered it. `madeAgain` after a restore: nothing is given back by
- * itself, and only staff are told if the payment bought nothing.
+ * {@link confirmPayment} for an intent that was just read from Stripe. With `madeAgain` (after a restore) nothing is refunded
+ * automatically, and only staff are told if the payment bought nothing.
  */
 export async function confirmIntent(
   deps: Deps,
@@ -76,7 +76,7 @@ export async function confirmIntent(
     const read = paid ?? (shown && (await readBeside(trx, intentId, shown, session)));
     if (!read || !shown) throw new NotInDatabase();
     const { snapshot, begunCents, facts } = read;
-    // For a payment that is made again, the total on the screen was in the database that is lost.
+    // For a payment that is made again, the database that knew the total on the screen is lost.
     const shownCents = (madeAgain === null ? begunCents : null) ?? snapshot.amount_cents;
     const isAsShown =
       shown === named &&
@@ -124,7 +124,7 @@ export async function confirmIntent(
     payments.inc({ kind: named.kind, outcome: wrote });
     if (wrote === 'succeeded') joins.inc({ stage: named.kind === 'join' ? 'paid' : 'upgraded' });
   }
-  // The payment is written by now. If returning money, or taking in what went back, fails here, the sweep does it again.
+  // The payment is committed. If refunding, or reading Stripe's refunds, fails here, the sweep does it again.
   const { charge } = intent;
   try {
     if (outcome === 'refunded') await giveBack(deps, intentId);
@@ -149,8 +149,8 @@ interface LockedSession {
 }
 
 /**
- * Locks the join, then its contact, so that of two joins of one contact the second one sees what the first one bought. Then locks
- * the payer, who may have another join that names no contact.
+ * Locks the join, then its contact, so that the second of two joins of one contact sees what the first bought. Then locks the
+ * payer, who may have another join that names no contact.
  */
 async function lock(trx: Transaction<Tables>, uuid: string): Promise<LockedSession | undefined> {
   const { rows } = await sql<LockedSession & { contact_of_join: string | null }>`
@@ -169,9 +169,9 @@ async function lock(trx: Transaction<Tables>, uuid: string): Promise<LockedSessi
 }
 
 /**
- * Finds the order that was on the screen when the intent's order is missing here. A database that has lost the last changes, as by
- * a failover, showed the order as it was before them, while Stripe's intent has them. Null when the card was charged before this
- * order's payment was begun: then the lost order was on the screen.
+ * Finds the order that was on the screen when the intent's order is missing here. After a failover that lost the last changes, the
+ * database showed the older order, while Stripe's intent is for the lost one. Null when the card was charged before payment was
+ * begun here: then the lost order was on the screen.
  */
 async function shownInstead(
   trx: Transaction<Tables>,
@@ -193,8 +193,8 @@ async function shownInstead(
 }
 
 /**
- * Reads what was paid for and what stands beside it. It is a statement of its own, so that it sees what was written before the lock
- * was taken.
+ * Reads the snapshot that was paid and everything else that the decision needs. A statement of its own, so that it sees what was
+ * committed before the lock was taken.
  */
 async function readBeside(
   trx: Transaction<Tables>,
@@ -240,7 +240,7 @@ async function readBeside(
       /** The total on the screen when somebody last pressed Buy Now; null when nobody has. */
       begunCents: row.begun_cents,
       isMemberElsewhere: row.is_member_elsewhere,
-      /** The other joins of the same payer that hold a membership, and whether one of theirs has ended. */
+      /** The other joins of the same payer that hold a membership; `hasEnded`: whether a membership of another one has ended. */
       others: row.others,
       hasEnded: row.has_ended,
       facts: {
@@ -255,7 +255,10 @@ async function readBeside(
   );
 }
 
-/** Another amount than the one shown buys nothing: all of it goes back, and the order is open again. */
+/**
+ * Records a payment of another amount than the order on the screen: it buys nothing, is refunded in full, and the order is open
+ * again.
+ */
 async function writeOtherAmount(
   trx: Transaction<Tables>,
   intent: Intent,
@@ -274,7 +277,9 @@ async function writeOtherAmount(
   await reopenFrozen(trx, sql<boolean>`uuid = ${shown.uuid}`);
 }
 
-/** What Stripe has not refunded yet of an intent (cents): staff may have refunded a part in the dashboard before we heard of it. */
+/**
+ * The part of an intent that Stripe has not refunded (cents): staff may have refunded some in the dashboard before we heard of it.
+ */
 function keptCents({ amountReceivedCents, charge }: Intent): number {
   return amountReceivedCents - (charge?.refundedCents ?? 0);
 }
@@ -299,13 +304,13 @@ async function writeUnwanted(
       'duplicate_payment',
       `Payment ${intent.id} of ${displayPrice(intent.amountReceivedCents)} ${why} ${goesBack}`,
     );
-  // The order is open again. Somebody who tries to pay it is told that the membership is already held.
+  // The order is open again, but a joiner who tries to pay it is told that the membership is already held.
   await reopenFrozen(trx, sql<boolean>`uuid = ${named.uuid}`);
 }
 
 /**
- * Writes the payment, the membership, its letters while it is held, and the join, in one statement. `isHereAgain`: the payment
- * bought its membership before and was then taken for unpaid; that membership is held again, with its number. `paidAt`: when it was
+ * Writes the payment, the membership, its letters if it is held, and the join, in one statement. `isHereAgain`: the payment had
+ * bought this membership and was later recorded as unpaid; the membership is held again, with its number. `paidAt`: when it was
  * paid, if not now.
  */
 async function writeWanted(
@@ -348,7 +353,7 @@ async function writeWanted(
     update join_session set ${paid}, ${hubspotIsToHear} where uuid = ${named.uuid}`.execute(trx);
 }
 
-/** Tells staff, and HubSpot, what a membership that was just bought means beside others of its payer or contact. */
+/** Tells staff and HubSpot when the payer or contact of a membership that was just bought has another one. */
 async function tellOfOthers(
   trx: Transaction<Tables>,
   { uuid, contact_id }: LockedSession,
@@ -357,7 +362,7 @@ async function tellOfOthers(
 ): Promise<void> {
   await tellOfTwice(trx, uuid, others);
   if (hasEnded) await tellHubspotOfEnded(trx, uuid);
-  // When a payment is made again after a restore, HubSpot says `member` because of that payment.
+  // For a payment that is made again, HubSpot says `member` because of that payment.
   if (isMemberElsewhere && madeAgain === null)
     await tellStaff(
       trx,

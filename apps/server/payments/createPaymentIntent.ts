@@ -11,18 +11,14 @@ import { beginChange, changeIntent, endChange, replace } from './changeIntent.ts
 import { openIntent } from './openIntent.ts';
 import { type Order, readOrder, totalChanged } from './readOrder.ts';
 
-/**
- * How long (ms) a change of the intent may take before it is given up, and how often (ms) another caller checks whether it has
- * ended.
- */
+/** How long (ms) a change of the intent may take before it is given up, and how often (ms) another caller polls for its end. */
 const CHANGE_PATIENCE_MS = 3_000;
 const LOOK_MS = 50;
 const MOST_ROUNDS = 20;
 
 /**
- * Returns the session's one open payment intent, for the order as it is now: it is made late, reused, and updated when the total
- * changes (the client secret stays the same). The amount that the caller names is only compared: a different one is refused with
- * 409.
+ * Returns the session's one open payment intent, for the present order: it is made on first need, reused, and updated when the
+ * total changes (the client secret stays the same). The amount that the caller names is only compared: 409 when it differs.
  */
 export async function createPaymentIntent(
   deps: Deps,
@@ -44,7 +40,7 @@ export async function createPaymentIntent(
     if (open && (order.state === 'paying' || (isReady && !change)))
       return { clientSecret: open.clientSecret, revision: open.revision, amount: open.amountCents };
     if (!open) {
-      // This mark was left by a change of an intent that has ended since.
+      // The mark belongs to an intent that has ended since.
       if (change) await endChange(deps, uuid, change.mark);
       const intent = await openIntent(deps, uuid, order, email);
       return { clientSecret: intent.clientSecret, revision: order.revision, amount: order.totalCents };
@@ -64,7 +60,7 @@ export async function createPaymentIntent(
 }
 
 /**
- * Keeps what the order is sold as. The lines of a revision never change. The goods and the processing fee are updated to what
+ * Saves the snapshot of the order. The lines of a revision never change. The goods and the processing fee are updated to what
  * Checkout shows now, until a payment of the revision has begun.
  */
 async function keepSnapshot(deps: Deps, uuid: string, order: Order): Promise<void> {

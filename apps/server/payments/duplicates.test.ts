@@ -18,7 +18,7 @@ import { confirmPayment } from './confirmPayment.ts';
 
 const server = await sharedServer();
 
-/** Makes one contact's joins at Checkout, one in each browser, all with open intents. */
+/** Makes joins of one contact with open intents at Checkout, each in its own browser. */
 async function joinsOfOne(contactId: string, clients: Client[]) {
   await server.deps.database
     .insertInto('contact')

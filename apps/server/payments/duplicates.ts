@@ -1,13 +1,15 @@
 import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
 
-/** A payment for something that its payer already held, or of another amount than was shown. `amount` is cents. */
+/** A payment for something that its payer already held, or of another amount than the order on the screen. `amount` is in cents. */
 export interface Duplicate {
   kind: 'join' | 'upgrade';
   why: 'held' | 'other_amount';
   amount: number;
   card: { brand: string; last4: string } | null;
-  /** Whether all of it has gone back, as far as Stripe has told, or was taken by a lost dispute. Otherwise it will go back soon. */
+  /**
+   * Whether all of it has been refunded according to Stripe, or was taken by a lost dispute. Otherwise its refund is on the way.
+   */
   isReturned: boolean;
 }
 

@@ -8,11 +8,10 @@ import { confirmPayment } from './confirmPayment.ts';
 import { namedOrder } from './namedOrder.ts';
 import { settlePaying } from './settlePaying.ts';
 
-/** Acts on an event about one of our intents. */
 type Handler = (deps: Deps, event: ProviderEvent, intentId: string) => Promise<unknown>;
 
 const confirm: Handler = (deps, _, intentId) => confirmPayment(deps, intentId);
-/** What went back of a payment may be reported before the payment itself. */
+/** Handles refunds and disputes: Stripe may report them before the payment itself, which is then confirmed first. */
 const follow: Handler = async (deps, _, intentId) => {
   const { rows } = await sql`
     select from payment where intent_id = ${intentId} and status in ('open', 'canceled')`.execute(
@@ -22,7 +21,7 @@ const follow: Handler = async (deps, _, intentId) => {
   await followPayment(deps, intentId);
 };
 
-/** What is done about each event that the webhook is registered for. */
+/** How each event is handled that the webhook is registered for. */
 const handlers: Record<WebhookEvent, Handler> = {
   'payment_intent.succeeded': confirm,
   'payment_intent.canceled': confirm,
@@ -40,9 +39,8 @@ const handlers: Record<WebhookEvent, Handler> = {
 };
 
 /**
- * Acts on an event of Stripe, which came by webhook or was fetched. Returns whether the event is about a payment of ours: events of
- * other apps or environments on the same Stripe account are ignored. Throws when the event could not be acted on and has to be
- * tried again.
+ * Handles an event of Stripe, whether it came by webhook or was fetched. Returns whether the event is about a payment of ours:
+ * events of other apps or environments on the same Stripe account are ignored. Throws when handling failed and has to be retried.
  */
 export async function handleEvent(deps: Deps, event: ProviderEvent): Promise<boolean> {
   const { id, type, intentId } = event;
@@ -54,7 +52,9 @@ export async function handleEvent(deps: Deps, event: ProviderEvent): Promise<boo
   return true;
 }
 
-/** Events about refunds and disputes do not carry the intent's metadata, so they are ours when we know the payment. */
+/**
+ * Whether the event is about a payment of ours. Refund and dispute events lack the intent's metadata, so our payment's row decides.
+ */
 async function isOurs(deps: Deps, event: ProviderEvent, intentId: string): Promise<boolean> {
   if (event.type.startsWith('payment_intent.')) return namedOrder(deps, event) !== null;
   const { rows } = await sql`select from payment where intent_id = ${intentId}`.execute(deps.database);
@@ -69,7 +69,7 @@ async function noteFailedCard(deps: Deps, event: ProviderEvent, intentId: string
   if (order.kind === 'join') await settlePaying(deps, order.uuid, 'failed', createdAt);
 }
 
-/** Notes that an event was acted on, so that nobody acts on it again. */
+/** Records that an event was handled, so that it is not handled again. */
 export async function noteHandled({ database }: Deps, id: string): Promise<void> {
   await database
     .insertInto('stripe_event')

@@ -11,9 +11,9 @@ import { lookAtPayment, recordedEnd } from './lookAtPayment.ts';
 const UNKNOWN_PAYMENT = 'This payment does not belong to this join.';
 
 /**
- * Handles the return page's report. The outcome that it reports is not trusted: Stripe is asked. A browser that brings the client
- * secret is the one that paid (`isItsBrowser`), unless somebody has proven elsewhere to be the joiner: anybody could have had the
- * secret before.
+ * Handles the return page's report. The reported outcome is not trusted: Stripe is asked. A browser with the client secret counts
+ * as the one that paid (`isItsBrowser`), unless somebody has proven elsewhere to be the joiner: others could have had the secret
+ * before.
  */
 export async function handlePaymentReturn(
   deps: Deps,

@@ -38,7 +38,7 @@ async function atStripe(intentId: string) {
   };
 }
 
-/** Makes the change in progress so old that it is given up. */
+/** Backdates the change in progress, so that it is given up. */
 async function ageChange(uuid: string): Promise<void> {
   await sql`
     update join_session set intent_changing_since = now() - interval '4 seconds'
@@ -46,8 +46,8 @@ async function ageChange(uuid: string): Promise<void> {
 }
 
 /**
- * Holds back each change of an intent before it reaches Stripe, or with `firstOnItsWayBack` the first one's answer. `arrived`
- * resolves when a change is held.
+ * Delays each change of an intent before it reaches Stripe; with `firstOnItsWayBack`, delays the answer to the first one instead.
+ * `arrived` resolves when a change is delayed.
  */
 function holdChanges(t: TestContext, { firstOnItsWayBack = false } = {}) {
   const { payments } = server.deps;

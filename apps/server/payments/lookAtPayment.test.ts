@@ -36,7 +36,7 @@ async function begunJoin(client: Client) {
   return { uuid, intent };
 }
 
-/** Counts the calls to Stripe during `work`, and returns how many are allowed: one, and one for each second. */
+/** Runs `work` and asserts that it asked Stripe at least once, and at most once plus once for each second. */
 async function countLooks(intentId: string, work: () => Promise<unknown>) {
   const began = performance.now();
   await work();

@@ -7,16 +7,16 @@ import type { Intent } from '../providers/stripe/provider.ts';
 import { confirmIntent, type PaymentOutcome } from './confirmPayment.ts';
 
 /**
- * The shortest time (ms) between two questions to Stripe about one open intent, whoever asks and on however many servers: anybody
- * can cause such reads, and all joins share Stripe's rate limit (https://docs.stripe.com/rate-limits).
+ * The shortest time (ms) between two reads of one open intent from Stripe, by all callers and servers together: anybody can cause
+ * such reads, and all joins share Stripe's rate limit (https://docs.stripe.com/rate-limits).
  */
 const EVERY_MS = 1_000;
-/** How often (ms) a caller checks whether another caller's question to Stripe has been answered. */
+/** How often (ms) a caller polls whether another caller's read has been answered. */
 const POLL_MS = 100;
 
-/** What is known of a payment, and Stripe's intent if this very look has asked for it. */
+/** What is known of a payment, and Stripe's intent if this call itself read it. */
 export interface Look {
-  /** Null when Stripe has not answered any look yet. */
+  /** Null when Stripe has never answered a look. */
   outcome: PaymentOutcome | null;
   intent: Intent | null;
 }
@@ -24,16 +24,16 @@ export interface Look {
 /** Whether the query's payment was looked at so recently that its recorded status is used. */
 export const lookedAtJustNow: RawBuilder<boolean> = sql<boolean>`coalesce(payment.looked_at > now() - make_interval(secs => ${sql.lit(EVERY_MS / 1000)}), false)`;
 
-/** What our row says of a payment that has ended; null while it is open. */
+/** The recorded status of a payment that has ended; null while it is open. */
 export function recordedEnd(status: PaymentTable['status']): 'succeeded' | 'refunded' | 'canceled' | null {
   if (status === 'open') return null;
   return status === 'duplicate' ? 'refunded' : status;
 }
 
 /**
- * Answers how a payment of ours stands, and confirms it if Stripe says that it succeeded. Asks Stripe at most once a second. In
- * between, `recorded` returns what the last look saw; `fresh` waits for its turn, or for another caller's look that began after
- * this call. `fresh` is for somebody who comes back from paying, and for whatever opens an order.
+ * Returns the status of a payment of ours, and confirms it if Stripe says that it succeeded. Asks Stripe at most once a second. In
+ * between, `recorded` returns the status of the last look; `fresh` waits for its turn, or for another caller's look that began
+ * after this call. `fresh` is for joiners who come back from paying, and for whatever opens an order.
  */
 export async function lookAtPayment(deps: Deps, intentId: string, need: 'recorded' | 'fresh'): Promise<Look> {
   let askedAt: string | null = null;
@@ -53,7 +53,9 @@ export async function lookAtPayment(deps: Deps, intentId: string, need: 'recorde
   }
 }
 
-/** Takes the turn to look, as one of all callers, or answers what is recorded. Times are the database's, to the microsecond. */
+/**
+ * Claims the next look if none was made within a second, or returns the recorded one. Times are the database's, in microseconds.
+ */
 async function takeLook(deps: Deps, intentId: string, askedAt: string | null) {
   const { rows } = await sql<{
     status: PaymentTable['status'];
@@ -76,9 +78,9 @@ async function takeLook(deps: Deps, intentId: string, askedAt: string | null) {
 }
 
 /**
- * Records what a look saw, unless a later look has already been recorded. If the bank was still deciding, the joiner may have left:
- * a letter tells when the payment then comes to nothing. A card that failed at once, or whose authentication was left, was reported
- * on the page.
+ * Records the status that a look saw, unless a later look is recorded. If the bank was still deciding, the joiner may have left: a
+ * letter tells when such a payment fails in the end. A card that failed at once, or whose authentication was left, was reported on
+ * the page.
  */
 async function recordSeen(deps: Deps, { id, status, metadata }: Intent, lookedAt: string): Promise<void> {
   const cameToNothing = status === 'requires_payment_method' || status === 'canceled';

@@ -12,11 +12,11 @@ import { countingFailures } from './providerFailures.ts';
 import { type Order, totalChanged } from './readOrder.ts';
 
 /**
- * Opens an intent for the order. Its idempotency key is made of the session, the attempt and the request, so that a call that is
+ * Opens an intent for the order. Its idempotency key consists of the session, the attempt and a hash of the request: a call
  * repeated after a crash or by a second tab gets the same intent, while a changed request (a corrected email) gets another. Stripe
- * would repeat a failure of its own for a day, so the next call after one counts as another attempt; an intent that it made all the
- * same is cancelled when its event is caught up with (catchUp.ts). The joiner waits for this one call: a customer is made only when
- * an upgrade is bought.
+ * repeats its own failures for a day, so the next call after one counts as another attempt; an intent that a failed call made is
+ * cancelled when its event is handled (catchUp.ts). The joiner waits for this one call only: a customer is made when an upgrade is
+ * bought.
  */
 export async function openIntent(
   deps: Deps,
@@ -46,13 +46,13 @@ export async function openIntent(
     await cancelErased(deps, intent.id);
     throw await refusalFor(deps, 'createPaymentIntent', uuid);
   }
-  // Another caller has opened an intent meanwhile (another tab, at another revision): that one counts.
+  // Another tab has opened an intent meanwhile, at another revision: that one is kept.
   if (rows[0].intent_id === intent.id) return intent;
   await cancelIntent(deps, intent.id);
   throw totalChanged(order.totalCents);
 }
 
-/** Limits new intents, since somebody who tests stolen cards needs many. */
+/** Limits new intents: somebody who tests stolen cards needs many. */
 async function refuseTooMany(deps: Deps, order: Order): Promise<void> {
   if (order.pauseSeconds > 0) throw tooManyDeclined(order.pauseSeconds);
   const { limits } = deps.config;

@@ -32,11 +32,11 @@ const atStripe = async (intentId: string) => {
   const { body } = await server.stripe('GET', `/v1/payment_intents/${intentId}`);
   return body as unknown as { amount: number; status: string };
 };
-/** Makes Stripe carry out the next change of an intent and lose its answer. */
+/** Makes Stripe apply the next change of an intent without answering. */
 const loseAnswer = (intentId: string) =>
   server.stripeFault({ kind: 'status_after', method: 'POST', path: `/v1/payment_intents/${intentId}` });
 
-/** Makes a call, and changes the join by `overtake` after the call has read it and before it writes. */
+/** Makes a call, and runs the SQL `overtake` on the join after the call has read it and before it writes. */
 async function overtaken<T>(t: TestContext, uuid: string, call: () => Promise<T>, overtake: string) {
   const holder = await lockHolder(t, server);
   await holder.query('select from join_session where uuid = $1 for no key update', [uuid]);

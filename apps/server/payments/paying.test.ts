@@ -219,7 +219,7 @@ test('two joins of one contact that both pay: one membership, the other money go
   await Promise.all([payByCard(server, first.id), payByCard(server, second.id)]);
   const outcomes = await Promise.all([reportPayment(here, one, first), reportPayment(there, two, second)]);
   assert.deepEqual(outcomes.map(({ data }) => data.status).sort(), ['refunded', 'succeeded']);
-  // Reporting the payments again refunds nothing more.
+  // Reporting the payments again causes no further refund.
   const again = await Promise.all([reportPayment(here, one, first), reportPayment(there, two, second)]);
   assert.deepEqual(
     again.map(({ data }) => data.status),

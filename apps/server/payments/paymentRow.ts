@@ -3,7 +3,7 @@ import type { Tables } from '../platform/database/types.ts';
 import type { Intent } from '../providers/stripe/provider.ts';
 import type { NamedOrder } from './namedOrder.ts';
 
-/** Writes that an intent was paid, whether or not we had a row for it. `paidAt`: when it was paid, if not now. */
+/** Records an intent as paid, whether or not it has a row. `paidAt`: when it was paid, if not now. */
 export async function recordSuccess(
   trx: Transaction<Tables>,
   intent: Intent,
@@ -38,7 +38,7 @@ export function insertSuccess(
     .onConflict((conflict) => conflict.column('intent_id').doUpdateSet(settled));
 }
 
-/** The row of an intent that a crash kept us from writing. Its attempt comes after all others. */
+/** A new row for an intent whose row was not written because of a crash. Its attempt number follows all others. */
 export function unwritten(intent: Intent, { uuid, kind, revision }: NamedOrder) {
   return {
     intent_id: intent.id,
@@ -52,7 +52,7 @@ export function unwritten(intent: Intent, { uuid, kind, revision }: NamedOrder) 
   };
 }
 
-/** The attempt of a new row: one more than the highest of all intents of its join, however they ended. */
+/** SQL for the attempt number of a new row: one more than the highest of its join and kind, however those ended. */
 export function nextAttempt(uuid: string, kind: NamedOrder['kind']): RawBuilder<number> {
   return sql<number>`(select coalesce(max(attempt), 0) + 1 from payment where session_uuid = ${uuid} and kind = ${kind})`;
 }

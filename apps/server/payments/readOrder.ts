@@ -25,12 +25,14 @@ export interface Order {
   revision: number;
   lines: OrderLine[];
   totalCents: number;
-  /** Whether an upgrade will be offered after this order: then the intent is to save the card. */
+  /** Whether an upgrade will be offered after this order, so that the intent has to save the card. */
   saveCard: boolean;
   /** {@link payerEmails} */
   emails: (string | null)[];
   identity: JoinIdentity;
-  /** How many intents this session has had, and how often Stripe failed to make one. Both go into the next idempotency key. */
+  /**
+   * How many intents this session has had, and how many calls to make one failed at Stripe. Both go into the next idempotency key.
+   */
   attempts: number;
   providerFailures: number;
   /** How many of those intents count for the limit. */
@@ -39,8 +41,8 @@ export interface Order {
   /** Seconds to wait because too many cards were declined. */
   pauseSeconds: number;
   /**
-   * How long (ms) a change of the order's intent at Stripe has been running; null when none is. `mark` identifies that change, so
-   * that nobody ends another one's. It is null if it was written by a server that does not set marks.
+   * How long (ms) a change of the order's intent at Stripe has been running; null when none is. `mark` identifies the change, so
+   * that only its owner ends it; null if a server without marks wrote it.
    */
   change: { mark: string | null; ms: number } | null;
   open: {
@@ -53,7 +55,7 @@ export interface Order {
   } | null;
 }
 
-/** The refusal of an amount that is not the order's total. The page then shows the order again with the new total. */
+/** The refusal when the amount is not the order's total. The page then shows the new total. */
 export function totalChanged(totalCents: number): Refusal {
   return new Refusal(
     409,

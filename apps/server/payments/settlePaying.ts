@@ -10,19 +10,17 @@ import { confirmPayment } from './confirmPayment.ts';
 import { lookAtPayment } from './lookAtPayment.ts';
 import { isBefore } from './stripeClock.ts';
 
-/**
- * For this long (seconds) after Buy Now a payment counts as under way, whatever Stripe says: the page may be about to confirm it.
- */
+/** For this long (seconds) after Buy Now an open payment is not cancelled: the page may be about to confirm it. */
 const UNDER_WAY_SECONDS = 15;
 
 /**
  * Asks Stripe how a begun payment stands and brings the session to that state: paid when it succeeded, an open order when it came
  * to nothing, still paying while its outcome is open. `why`:
  * - `look`: only asks. A payment without an outcome stays as it is.
- * - `failed`: the page, or Stripe, has seen the payment fail. The order opens, and the same intent takes the next card. If the failure
- *   (at `failedAt`) is of an earlier try, the order stays frozen, because the joiner is already trying the next card.
- * - `change`: the joiner wants another order. A payment that was begun and left is first cancelled at Stripe, so that no other tab
- *   can still finish it at the old total.
+ * - `failed`: the page, or Stripe, reported that the payment failed. The order opens, and the same intent takes the next card. If
+ *   the failure (at `failedAt`) is of an earlier try, the order stays frozen, because the joiner is already trying the next card.
+ * - `change`: the joiner wants another order. A payment that was begun and abandoned is first cancelled at Stripe, so that no other
+ *   tab can still finish it at the old total.
  */
 export async function settlePaying(
   deps: Deps,
@@ -55,7 +53,7 @@ export async function settlePaying(
     );
     if (status === 'succeeded') return 'paid';
     if (status === 'processing') return 'paying';
-    // If another caller's look answered, there is no intent here, and the webhook counts the declined card.
+    // Without an intent (another caller's look answered), the webhook counts the declined card.
     if (why === 'failed' && status === 'requires_payment_method' && intent) await noteFailure(deps, intent);
     // A payment that bought nothing goes back, and its order has already been reopened.
     const isOver = status === 'canceled' || status === 'refunded';
@@ -70,7 +68,7 @@ export async function settlePaying(
   }
   const isSameTry = sql<boolean>`uuid = ${uuid} and paying_since = ${session.begun}::timestamptz`;
   await reopenFrozen(deps.database, isSameTry);
-  // Another caller may have opened the order before, and begun to pay it again.
+  // Another caller may have reopened the order before, and begun to pay it again.
   const now = await deps.database
     .selectFrom('join_session')
     .select('state')
@@ -81,7 +79,7 @@ export async function settlePaying(
 
 /**
  * Runs a change of an order. If the order is frozen and its payment turns out to have come to nothing, runs the change once more. A
- * browser in which the join may not go on cannot end the payment this way.
+ * browser that does not hold the join cannot end the payment this way.
  */
 export async function whileFrozen<T>(
   deps: Deps,

@@ -1,7 +1,7 @@
 /** The precision of Stripe's times: whole seconds. */
 const STRIPE_CLOCK_MS = 1_000;
 
-/** Whether something that Stripe dated was certainly before a time of our clock. */
+/** Whether a time of Stripe's is certainly before a time of our clock. */
 export function isBefore(atStripe: Date, moment: Date): boolean {
   return atStripe.getTime() + STRIPE_CLOCK_MS < moment.getTime();
 }

@@ -1,7 +1,9 @@
 import type { CallFailure } from '../providers/stripe/failures.ts';
 import type { TellTrouble } from '../providers/trouble.ts';
 
-/** Logs every failed call to Stripe. Staff are told of the calls that Stripe refuses until somebody repairs the cause. */
+/**
+ * Returns a function that logs each failed call to Stripe, and tells staff of failures that last until somebody repairs the cause.
+ */
 export function stripeFailures(tell: TellTrouble): (failure: CallFailure) => Promise<void> {
   return (failure) => {
     const { call, status, code, param, requestId, kind } = failure;
@@ -17,7 +19,7 @@ function causeOf({ call, status, code, param, kind }: CallFailure): string {
 }
 
 /**
- * What staff can do about a failure. `said` is Stripe's message, which names a permission that a restricted key lacks. The
+ * What staff can do about a failure. `said` is Stripe's message, which may name the permission that a restricted key lacks. The
  * request's id is in the log.
  */
 function remedyOf({ status, said, kind }: CallFailure): string {

@@ -18,7 +18,7 @@ const server = await sharedServer();
 
 const SECRET = 'Stripe says something that is not for joiners.';
 
-/** A way in which Stripe refuses a call or fails, for a reason other than the card. */
+/** A way in which Stripe refuses or fails a call for a reason other than the card. */
 interface Kind {
   fault: {
     kind: 'status' | 'status_after' | 'cut';
@@ -113,7 +113,7 @@ const kinds: Record<string, Kind> = {
   'a connection that breaks': { fault: { kind: 'cut' }, status: 503, isTold: false },
 };
 
-/** Makes the next calls to `path` fail. A header of Stripe's says not to retry, so the client does not. */
+/** Makes the next calls to `path` fail. A header from Stripe says not to retry, so the client does not. */
 async function meet(
   { fault: { kind, status, error, body } }: Kind,
   method: string,
@@ -148,7 +148,7 @@ async function drain(list: AsyncIterable<unknown>): Promise<void> {
 }
 const now = new Date();
 
-/** Every method of the provider, with the first request that it makes. */
+/** Every method of the provider, with the method and path of the first request that it makes. */
 const calls: Record<Exclude<keyof PaymentProvider, 'readEvent'>, [string, string, () => Promise<unknown>]> = {
   createCustomer: [
     'POST',
@@ -251,7 +251,7 @@ for (const [kindName, kind] of Object.entries(kinds))
     const told = (await notices()).filter((message) => !before.includes(message));
 
     for (const { name, thrown } of answers) {
-      // A refused refund is mostly about its payment. It stays due and is reported elsewhere.
+      // A refused refund is mostly about its payment: it stays due and is reported elsewhere.
       const isOfRefund = name === 'refund' && isTold && status === 502;
       for (const refusal of thrown)
         if (isOfRefund) assert.ok(refusal instanceof RefundRefused && !refusal.isFinal, name);
@@ -332,7 +332,7 @@ interface Step {
   /** Brings the join to the step. Returns the call that meets the failure. */
   arrange(client: Client): Promise<() => Promise<Answered<never>>>;
 }
-/** The kinds of failure, by their names in `kinds`, that each of a joiner's calls is tested with. */
+/** The names (in `kinds`) of the failures that each of a joiner's calls is tested with. */
 const joinersKinds = [
   'a value without a code',
   'a key that was rolled',
@@ -345,7 +345,7 @@ const joinersKinds = [
   'such an answer to what it did',
 ];
 const order = { amount: 6500, currency: 'usd' as const, billingEmail: 'jordan.rivera@example.com' };
-/** For each request to Stripe that a joiner waits for, the joiner's call that makes it. */
+/** For each request to Stripe that a joiner waits for, the joiner's call that causes it. */
 const steps: Record<string, Step> = {
   'opening Checkout': {
     method: 'POST',
@@ -409,7 +409,7 @@ const steps: Record<string, Step> = {
         method,
         path,
         async arrange(client: Client) {
-          // Otherwise the customer would be created right after the payment.
+          // Fails the first call, which comes right after the payment and would create the customer.
           if (path === '/v1/customers') await meet(kinds['a key that was rolled']!, method, path);
           const { uuid, intentId } = await paidJoin(server, client);
           if (path === '/v1/customers') await until(async () => (await failuresOf(uuid)) === 1, 10_000);
@@ -434,7 +434,7 @@ for (const [name, { method, path, arrange }] of Object.entries(steps))
     const again: (() => Promise<Answered<never>>)[] = [];
     for (const kindName of joinersKinds) {
       const kind = kinds[kindName]!;
-      // In a new browser each time, since a browser keeps only its last joins.
+      // In a new browser each time, since a browser holds only its last few joins.
       const step = await arrange(server.client());
       await meet(kind, method, path);
       const { status, message, body } = await step();

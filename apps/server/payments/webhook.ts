@@ -6,9 +6,8 @@ import { handleEvent } from './handleEvent.ts';
 const BAD_SIGNATURE = 'The signature does not hold.';
 
 /**
- * Receives Stripe's webhook: verifies the signature over the raw body, acts on the event, and answers 2xx after the commit. A
- * failure on an intent of ours answers 5xx, so that Stripe tries again. Events that are not about ours are answered 200 and
- * ignored.
+ * Receives Stripe's webhook: verifies the signature over the raw body, handles the event, and answers 2xx after the commit. A
+ * failure on an intent of ours answers 5xx, so that Stripe retries. Events that are not about ours are answered 200 and ignored.
  */
 export async function stripeWebhook(app: FastifyInstance, { deps }: { deps: Deps }): Promise<void> {
   app.removeAllContentTypeParsers();

@@ -18,7 +18,7 @@ export function repeat(
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> = Promise.resolve();
   let stopped = false;
-  // Without a 0 before it, Prometheus would not see the first failure.
+  // Without an initial 0 Prometheus would not see the first failure as an increase.
   backgroundRounds.inc({ task: name, result: 'failed' }, 0);
   const round = () => {
     running = (async () => {
@@ -39,7 +39,7 @@ export function repeat(
   };
 }
 
-/** Marks the span of a round. telemetry.ts does not send such a span if it contains no other span. */
+/** Marks the span of a background round. telemetry.ts does not send such a span if it contains no other span. */
 export const ROUND = 'induct.round';
 function watched<T>(task: string, work: () => Promise<T>): Promise<T> {
   return tracer().startActiveSpan(task, { attributes: { [ROUND]: true } }, async (span) => {

@@ -4,7 +4,7 @@ import { csvLine } from '#core/csv.ts';
 import type { Wired } from '../wire.ts';
 import type { Config } from './config/config.ts';
 
-/** A command for staff. Exit status 0: done; 1: failed or not all done; 2: wrong arguments. */
+/** A command for staff. Its exit status is 0 when done, 1 when it failed or not all was done, 2 for wrong arguments. */
 export interface Command {
   /** The words that name the command, then its arguments. */
   usage: string;
@@ -24,7 +24,7 @@ export function plain(text: string): string {
 
 /** Prints one line of a CSV file on standard output. */
 export function printCsvLine(cells: readonly string[]): void {
-  // csvLine ends a line with CR LF (RFC 4180). The LF is cut off here because console.log adds one.
+  // csvLine ends a line with CR LF (RFC 4180). The LF is cut off, because console.log adds one.
   console.log(csvLine(cells.map(plain)).slice(0, -1));
 }
 
@@ -44,7 +44,7 @@ export function readArgs<const Options extends ParseArgsOptionsConfig>(args: str
   }
 }
 
-/** Asks the person at the terminal, and returns whether they say yes. Returns false without a terminal. */
+/** Asks the person at the terminal a yes-or-no question. Returns whether they say yes; false without a terminal. */
 export async function askPerson(question: string): Promise<boolean> {
   if (!process.stdin.isTTY) return false;
   const terminal = createInterface({ input: process.stdin, output: process.stdout });

@@ -1,4 +1,4 @@
-/** Codes of system errors that are about a file, a folder or a disk. Those of connections are others. */
+/** Codes of system errors about a file, a folder or a disk, but not about connections. */
 const OF_FILES = [
   'EACCES',
   'EDQUOT',
@@ -22,7 +22,7 @@ const OF_FILES = [
 export function fileFaultOf(error: unknown): string | null {
   if (!(error instanceof Error)) return null;
   const { code, syscall } = error as NodeJS.ErrnoException;
-  // `connect` may name a socket that is a file.
+  // `connect` may fail on a socket that is a file.
   if (code === undefined || syscall === undefined || syscall === 'connect' || !OF_FILES.includes(code))
     return null;
   return `A file could not be read or written (${code}): ${error.message}.`;

@@ -1,4 +1,4 @@
-/** Groups what a list yields into pages of `size`, so that the database is asked once for each page. */
+/** Groups a list into pages of `size`, so that the database is asked once for each page. */
 export async function* inPages<T>(list: AsyncIterable<T>, size = 100): AsyncGenerator<T[]> {
   let page: T[] = [];
   for await (const item of list) {

@@ -1,4 +1,4 @@
-/** Runs `look` once for concurrent callers, and reuses its result for `keptMs`. */
+/** Returns a function that runs `look` once for concurrent callers, and reuses its result for `keptMs`. */
 export function kept<Found>(keptMs: number, look: () => Promise<Found>): () => Promise<Found> {
   let last: { found: Promise<Found>; until: number } | undefined;
   return () => {

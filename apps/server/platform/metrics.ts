@@ -2,9 +2,9 @@ import type pg from 'pg';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 /**
- * What this process counts, for Prometheus (docs/operations.md, "Watching"). Counting is always on, since it costs next to nothing;
- * METRICS_PORT decides whether the numbers can be read. Labels have few values, all from our code: never a person, a session or a
- * path.
+ * The counters of this process, for Prometheus (docs/operations.md, "Watching"). Counting is always on, since it costs next to
+ * nothing; METRICS_PORT decides whether the numbers can be read. Labels have few values, all from our code: never a person, a
+ * session or a path.
  */
 export const registry = new Registry();
 const registers = [registry];

@@ -6,7 +6,7 @@ const SAMPLE_MS = 500;
 /** The resolution with which the delay of the event loop is measured (ms). */
 const RESOLUTION_MS = 10;
 
-/** How much a process has to do. */
+/** The load of a process. */
 export interface Measured {
   /**
    * Mean delay of the event loop (ms): the lowest of the last three samples, so that one busy moment, as at a start, is ignored.
@@ -39,7 +39,7 @@ export function measureProcess(): { now(): Measured; end(): void } {
 }
 
 /**
- * Returns the highest of delay, heap and memory, each as a fraction of its limit (ignored if the limit is 0). At 1 or more the
+ * Returns the highest of delay, heap and memory, each as a fraction of its limit (a limit of 0 is ignored). At 1 or more the
  * process is overloaded.
  */
 export function levelOf(measured: Measured, limits: SheddingLimits): number {

@@ -1,6 +1,6 @@
 const EVERY_MS = 200;
 
-/** Shows a long command's progress on a terminal; prints nothing elsewhere. */
+/** Shows a long command's progress on a terminal; prints nothing when the output is no terminal. */
 export class Progress {
   readonly #what: string;
   readonly #total: number | null;

@@ -54,7 +54,7 @@ async function collector(t: TestContext) {
 const attribute = ({ attributes }: Pick<Span, 'attributes'>, name: string) =>
   attributes.find(({ key }) => key === name)?.value.stringValue;
 
-/** Returns settings with which a process prints each OpenTelemetry package, other than the API, that it loads. */
+/** Returns environment variables with which a process prints each OpenTelemetry package, except the API, that it loads. */
 function tellingWhatIsLoaded(t: TestContext): Record<string, string> {
   const hook = join(temporaryFolder(t), 'hook.mjs');
   writeFileSync(
@@ -83,7 +83,7 @@ test("a request, its calls to Stripe and its log lines are one trace, with Strip
   await server.hubspotFault({ kind: 'status', status: 500, times: 1 });
   const client = browser(sending.url);
   const { uuid, intentId, clientSecret } = await paidJoin(server, client, 'HONOR101');
-  // The background work calls both providers: the sweep's first round asks Stripe for events, and HubSpot is told of the join.
+  // The background work calls both providers: the sweep's first round lists Stripe's events, and the join is sent to HubSpot.
   const called = (what: string) =>
     sending.log().some(({ operation, provider }) => operation === what || provider === what);
   await until(() => called('GET /v1/events') && called('hubspot'), 30_000);

@@ -15,8 +15,8 @@ import type { DestinationStream } from 'pino';
 import { ROUND } from './background.ts';
 
 /**
- * Sends spans and log lines to a collector (OTLP over HTTP). main.ts imports this file only if an endpoint is set. `logs` takes
- * pino's lines; `stop` sends what is left.
+ * Sends spans and log lines to a collector (OTLP over HTTP). main.ts imports this file only if an endpoint is set. `logs` accepts
+ * pino's lines; `stop` sends what is not sent yet.
  */
 export function startTelemetry(
   endpoint: string,
@@ -56,7 +56,7 @@ export function startTelemetry(
       },
     },
     async stop() {
-      // A collector that cannot be reached must not keep the server from stopping.
+      // An unreachable collector must not keep the server from stopping.
       await Promise.allSettled([spans.shutdown(), lines.shutdown()]);
     },
   };

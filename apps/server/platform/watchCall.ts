@@ -3,13 +3,13 @@ import type { Log } from '../deps.ts';
 import { providerSeconds } from './metrics.ts';
 
 /**
- * The result of a call to a provider. `declined`: a bank refused. `rejected`: the provider refused what was sent, which may be part
- * of a normal join. `refused`: the provider refuses our key until somebody repairs it. `limited`: too many calls. `failed`: no
- * answer, or an error of the provider itself.
+ * The result of a call to a provider. `declined`: a bank declined. `rejected`: the provider refused the request's content, which
+ * may be part of a normal join. `refused`: the provider refuses our key until somebody repairs it. `limited`: too many calls.
+ * `failed`: no answer, or an error of the provider itself.
  */
 export type CallResult = 'ok' | 'declined' | 'rejected' | 'refused' | 'limited' | 'failed';
 
-/** Derives the result from an HTTP status, as Stripe and HubSpot use them. */
+/** Derives the result from an HTTP status, as Stripe and HubSpot use it. */
 export function resultOf(status: number): CallResult {
   if (status >= 200 && status < 300) return 'ok';
   if (status === 402) return 'declined';
@@ -64,7 +64,7 @@ export function callWatcher(log: Pick<Log, 'info'> | null): WatchCall {
     );
 }
 
-/** Returns the tracer. Must be called for each span, since tracing may start later. Without tracing the tracer does nothing. */
+/** Returns the tracer, which does nothing without tracing. Must be called for each span, since tracing may start later. */
 export function tracer() {
   return trace.getTracer('induct');
 }

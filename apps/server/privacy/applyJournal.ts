@@ -18,8 +18,8 @@ import { filesAtHubspot, keepIds } from './leftAtHubspot.ts';
 import { reasonOf } from './stoppedErasing.ts';
 
 /**
- * Erases in this database, which was restored from a backup, what the journal says was erased. Run `settle --missing` before it, so
- * that money comes first. Returns the exit status: 1 when an entry could not be applied, which is printed; the others are applied.
+ * Repeats the journal's erasures in this database, which was restored from a backup. Run `settle --missing` before, so that the
+ * money is restored first. Returns the exit status: 1 when an entry could not be applied, which is printed; the others are applied.
  */
 export async function applyJournal(deps: Deps, path: string): Promise<number> {
   const journal = await readJournal(path);
@@ -47,7 +47,7 @@ export async function applyJournal(deps: Deps, path: string): Promise<number> {
   return refused + faults.length > 0 ? 1 : 0;
 }
 
-/** The emails that the database has, each under its keyed hash (hex), by which the journal knows it. */
+/** The database's emails by their keyed hash (hex), as the journal has it. */
 async function emailsByHash(database: Database): Promise<Map<string, string>> {
   const { rows } = await sql<{ email: string }>`
     select lower(email) as email from letter union select lower(receipt_email) from payment
@@ -61,9 +61,9 @@ async function emailsByHash(database: Database): Promise<Map<string, string>> {
 }
 
 /**
- * Erases what one entry names, and its `email` where the database has that. Returns whether the database still had any of that.
- * What came after the entry stays: its person may have joined again, and HubSpot, if it was not asked to erase the contact, may
- * have sent it again.
+ * Erases the joins and contacts of one entry, and its `email` where the database has it. Returns whether anything was left to
+ * erase. Anything newer than the entry stays: the person may have joined again, or HubSpot, if it was not asked to erase the
+ * contact, may have sent it again.
  */
 async function applyEntry(
   deps: Deps,
@@ -80,7 +80,7 @@ async function applyEntry(
   await prepare(deps, left.joins);
   const elsewhere = await deps.database.transaction().execute(async (trx) => {
     const names = await namesOf(trx, left);
-    // Whether HubSpot was asked to erase is not known here. Ids that HubSpot no longer has do no harm.
+    // Whether HubSpot was asked to erase is not known here. Ids that no longer exist in HubSpot do no harm.
     await keepIds(trx, hash, { contacts: left.contacts, files: await filesAtHubspot(trx, left) });
     await eraseJoins(trx, deps, left.joins);
     await eraseContacts(trx, deps, left.contacts, before);

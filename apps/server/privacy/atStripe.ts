@@ -4,7 +4,7 @@ import type { Deps } from '../deps.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { ProviderRefused } from '../providers/stripe/failures.ts';
 
-/** Something that Stripe has of a person: an intent with the person in its metadata, or a customer. */
+/** An object at Stripe with a person's data: an intent with the person in its metadata, or a customer. */
 export interface AtStripe {
   kind: 'intent' | 'customer';
   id: string;
@@ -22,7 +22,10 @@ function forget({ payments }: Pick<Deps, 'payments'>, { kind, id }: AtStripe): P
   return kind === 'intent' ? payments.forgetNotes(id, personKeys) : payments.deleteCustomer(id);
 }
 
-/** Deletes the customers of these joins at Stripe, and removes the person from their intents' metadata. Returns what they were. */
+/**
+ * Deletes the customers of these joins at Stripe, and removes the person from their intents' metadata. Returns all of these
+ * objects.
+ */
 export async function forgetAtStripe(
   deps: Pick<Deps, 'database' | 'payments'>,
   joins: readonly string[],
@@ -33,8 +36,8 @@ export async function forgetAtStripe(
 }
 
 /**
- * Notes, in the transaction that removes these joins, that Stripe is to forget them, except for what Stripe has already been
- * `told`. {@link tellStripe} then asks Stripe.
+ * Records, in the transaction that removes these joins, which objects Stripe has yet to erase: those of the joins, except the ones
+ * already erased there (`told`). {@link tellStripe} then asks Stripe.
  */
 export async function dueAtStripe(
   trx: Kysely<Tables>,
@@ -52,8 +55,8 @@ export async function dueAtStripe(
 }
 
 /**
- * Asks Stripe to forget what is due. What Stripe does not do stays due, and a `Refusal` is thrown; if Stripe refuses just one, it
- * is thrown after the others. Safe to repeat.
+ * Asks Stripe to erase all objects that are due. An object that Stripe does not erase stays due, and a `Refusal` is thrown; a
+ * refusal of a single object is thrown after the others are done. Safe to repeat.
  */
 export async function tellStripe(deps: Pick<Deps, 'database' | 'payments'>): Promise<void> {
   const rows = await deps.database

@@ -19,7 +19,7 @@ import { personEraseCommand } from './eraseCommand.ts';
 const server = await sharedServer({ LIMITS: 'on' }, { hubspotLimits: 'off' });
 const { deps } = server;
 
-/** Returns each place that contains one of these texts: columns of the database as `table.column`, and files of the data folder. */
+/** Returns each place that contains one of these texts: database columns as `table.column`, and files of the data folder. */
 async function placesOf(texts: readonly string[]): Promise<string[]> {
   const found: string[] = [];
   const { rows: tables } = await sql<{ name: string }>`
@@ -39,7 +39,7 @@ async function placesOf(texts: readonly string[]): Promise<string[]> {
   }
   for (const name of readdirSync(deps.config.dataDir, { recursive: true }) as string[]) {
     const path = join(deps.config.dataDir, name);
-    // Leaves out the state of the stand-ins, which are not ours.
+    // Skips the stand-ins' files, since their data is not ours.
     if (!statSync(path).isFile() || /hubspot|stripe|mail/.test(name)) continue;
     const bytes = readFileSync(path).toString('latin1').toLowerCase();
     for (const text of texts) if (bytes.includes(text.toLowerCase())) found.push(`${name}: ${text}`);
@@ -183,7 +183,7 @@ test('after a whole join is erased, nothing that names its person is left anywhe
   assert.equal(rows[0]!.cents, 1_200);
   await deliver(server);
   const { differences } = await reconcile(deps, { graceMinutes: 0 });
-  // The only difference: staff have not assigned the refunds from the dashboard.
+  // The only difference left is that staff have not assigned the dashboard refunds.
   assert.deepEqual(new Set(differences.map(({ kind }) => kind)), new Set(['refund_unassigned']));
   assert.deepEqual(await placesOf(texts), [], 'and brings nothing back');
   assert.equal(await server.hubspot.findByEmail(person.personalEmail), null);

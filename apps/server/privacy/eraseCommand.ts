@@ -86,8 +86,8 @@ export const personEraseCommand: Command = {
 };
 
 /**
- * Asks HubSpot about the contacts that this person's joins name and that have another email as far as the mirror knows: what a join
- * has told HubSpot is not in the mirror yet. Returns false when HubSpot does not answer.
+ * Asks HubSpot about the contacts that this person's joins name and that have another email in the mirror: the mirror may lack an
+ * email that a join has sent to HubSpot. Returns false when HubSpot does not answer.
  */
 async function lookAtOthers(
   { database, society }: Deps,
@@ -158,7 +158,7 @@ function tellPlan(
 const rowsOfOthers = (number: number) =>
   `${count(number, 'letter or payment', 'letters and payments')} of joins that have another one`;
 
-/** The receipt: what went, what stays and why. It names persons and joins by ids only. */
+/** The receipt: what was erased, what stays and why. It names persons and joins by ids only. */
 function receiptOf(
   deps: Deps,
   { others, ofOthers }: Person,

@@ -3,12 +3,12 @@ import type { Deps } from '../deps.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { refusalsOf } from './underWay.ts';
 
-/** Something of these joins is still going on. The message says what, one line for each. */
+/** Something about these joins is still under way. The message has a line for each such thing. */
 export class NotErasable extends Error {}
 
-/** How many rows, and files, an erasure concerned. */
+/** How many rows and files an erasure removed or kept. */
 export interface Erased {
-  /** `gone`: joins of which no row stays. `stripped`: joins that stay for their money, without the person. */
+  /** `gone`: joins that were removed. `stripped`: joins whose row stays for their money, without the person. */
   gone: number;
   stripped: number;
   documents: number;
@@ -29,8 +29,7 @@ export async function eraseJoins(
   beforeRemoval: () => Promise<void> = async () => {},
 ): Promise<Erased> {
   const these = sql`any(${joins}::uuid[])`;
-  // Join sessions are locked before the rows that belong to them, in the order in which a payment does, so that there is no
-  // deadlock.
+  // Join sessions are locked before the rows that belong to them, as by a payment, to avoid deadlocks.
   await sql`select from join_session where uuid = ${these} order by uuid for update`.execute(trx);
   const open = await sql<{ text: string }>`
     select 'Join ' || session_uuid || ' is not erased: a payment of it is open.' as text
@@ -57,9 +56,9 @@ export async function eraseJoins(
   for (const table of ['order_snapshot', 'payment'])
     await sql`delete from ${sql.table(table)} where session_uuid = any(${gone}::uuid[])`.execute(trx);
   const removed = await sql`delete from join_session where uuid = any(${gone}::uuid[])`.execute(trx);
-  // This comes last, because the statements above add to the join's story.
+  // Last, because triggers of the statements above add to the join's story.
   await sql`delete from join_event where session_uuid = ${these}`.execute(trx);
-  // Files go before the transaction commits: a file without a row would never be found again.
+  // Files are removed before the commit: a file without a row would never be found again.
   for (const { storage_key } of documents) await storage.remove(storage_key);
   return {
     gone: Number(removed.numAffectedRows ?? 0),
@@ -70,7 +69,7 @@ export async function eraseJoins(
   };
 }
 
-/** Removes the person from joins that were paid, and keeps what an accountant needs. Returns how many rows of money stay. */
+/** Removes the person from paid joins, and keeps what an accountant needs. Returns how many money rows stay. */
 async function strip(trx: Kysely<Tables>, kept: readonly string[]): Promise<number> {
   const these = sql`any(${kept}::uuid[])`;
   // A trigger empties the other columns of the row, now and at each later change (migration 0022).

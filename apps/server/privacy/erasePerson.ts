@@ -19,16 +19,16 @@ export interface PersonErased extends Erased {
   contacts: number;
   /** Customers that were deleted at Stripe. */
   customers: number;
-  /** What was deleted at HubSpot; null when nobody asked for that. */
+  /** What was deleted in HubSpot; null when that was not asked for. */
   atHubspot: AtHubspot | null;
   /** What HubSpot may still have. */
   leftAtHubspot: AtHubspot;
 }
 
 /**
- * Erases a person: first at HubSpot, if `hubspot` is given, since a refusal there leaves everything as it was; then at Stripe; then
- * here, in one transaction. Each part may be repeated. Nothing is sent to HubSpot meanwhile. Throws {@link StillTelling} before it
- * begins, and {@link StoppedErasing} afterwards.
+ * Erases a person: first in HubSpot, if `hubspot` is given, since a refusal there must leave everything as it was; then at Stripe;
+ * then here, in one transaction. Each part may be repeated. Nothing is sent to HubSpot meanwhile. Throws {@link StillTelling}
+ * before it begins, and {@link StoppedErasing} afterwards.
  */
 export async function erasePerson(
   deps: Deps,
@@ -41,7 +41,7 @@ export async function erasePerson(
 async function eraseNow(deps: Deps, shown: Person, hubspot: HubspotClient | null): Promise<PersonErased> {
   const progress: Progress = { at: 'begin', atHubspot: null };
   try {
-    // Looked up again: calls to HubSpot that were running may have made contacts since, and retention may have kept ids of files.
+    // Looked up again: running calls to HubSpot may have created contacts since, and retention may have stored file ids.
     const { joins, contacts, atHubspot } = await findPerson(deps, shown.email);
     const begun = joins.filter((uuid) => !shown.joins.includes(uuid));
     if (begun.length > 0)
@@ -77,7 +77,7 @@ async function eraseHere(
     if (atHubspot) await forgetIds(trx, hash);
     else await keepIds(trx, hash, { contacts: person.contacts, files: await filesAtHubspot(trx, person) });
     const erased = await eraseJoins(trx, deps, person.joins, async () => {
-      // Stripe is also to forget what was made there since it was asked.
+      // Stripe must also erase objects that were made there since it was asked.
       await dueAtStripe(trx, person.joins, atStripe);
       await writeJournal(journalPath(deps), {
         at: deps.now().toISOString(),
@@ -104,9 +104,9 @@ async function eraseHere(
 }
 
 /**
- * Removes this email from requests for links, and from rows of joins that stay because they have another email. Letters that were
- * sent stay without it, since they would otherwise be sent again. With `before`, anything newer stays as it is. Returns how many
- * rows had it.
+ * Removes this email from requests for passes, and from letters and payments of joins that stay because they have another email.
+ * Sent letters stay without it, or they would be sent again. With `before`, newer rows stay as they are. Returns how many rows had
+ * it.
  */
 export async function forgetEmail(
   trx: Kysely<Tables>,
@@ -126,7 +126,8 @@ export async function forgetEmail(
 }
 
 /**
- * Removes the notices to staff that contain one of these emails or names. With `before`, newer ones stay. Returns how many went.
+ * Removes the notices to staff that contain one of these emails or names. With `before`, newer ones stay. Returns how many were
+ * removed.
  */
 export async function forgetNotices(
   trx: Kysely<Tables>,
@@ -147,7 +148,7 @@ export async function noteErasure(trx: Kysely<Tables>, hash: Buffer, at: Date): 
   );
 }
 
-/** Refuses joins that may not be erased now, and cancels their open intents, which could otherwise be paid later. */
+/** Throws if one of these joins may not be erased now. Cancels their open intents, which could otherwise be paid later. */
 export async function prepare(deps: Deps, joins: readonly string[]): Promise<void> {
   const refusals = await refusalsOf(deps.database, joins);
   if (refusals.length > 0) throw new NotErasable(refusals.join('\n'));
@@ -187,10 +188,10 @@ async function eraseAtHubspot(
   return all;
 }
 
-/** Whether a row of `contact` is older than a time, and HubSpot has not told of it since. */
+/** Whether a row of `contact` was written or last read from HubSpot before a time. */
 const isBefore = (before: Date) => sql<boolean>`coalesce(fetched_at, created_at) < ${before}`;
 
-/** Those of these contacts of which we have something from before a time. */
+/** Those of these contacts with data from before a time. */
 export async function contactsOf(
   database: Kysely<Tables>,
   contacts: readonly string[],
@@ -205,8 +206,8 @@ export async function contactsOf(
 }
 
 /**
- * Erases contacts: their invitations, resumes and rows of the mirror. A row that something else refers to keeps only its id. With
- * `before`, anything newer stays as it is.
+ * Erases contacts: their invitations, resumes and rows of the mirror. A row that other rows refer to keeps only its id. With
+ * `before`, newer rows stay as they are.
  */
 export async function eraseContacts(
   trx: Kysely<Tables>,
@@ -216,7 +217,7 @@ export async function eraseContacts(
 ): Promise<{ rows: number; documents: number }> {
   const these = sql`any(${contacts}::text[])`;
   const isOld = before === null ? sql`true` : sql`created_at < ${before}`;
-  // Whoever stores a resume locks its contact, so a resume that is being stored now is either found below or is refused afterwards.
+  // Storing a resume locks its contact, so a resume that is being stored now is either found below or refused afterwards.
   await sql`select from contact where id = ${these} order by id for update`.execute(trx);
   await sql`delete from invitation where contact_id = ${these} and ${isOld}`.execute(trx);
   const { rows: documents } = await sql<{ storage_key: string }>`
@@ -237,7 +238,7 @@ export async function eraseContacts(
   return { rows: Number(emptied.numAffectedRows ?? 0), documents: documents.length };
 }
 
-/** First and last names together, as notices may contain them. */
+/** First and last names together, in the form in which notices contain them. */
 export async function namesOf(
   trx: Kysely<Tables>,
   { joins, contacts }: Pick<Person, 'joins' | 'contacts'>,

@@ -12,9 +12,9 @@ export interface Person {
   email: string;
   joins: string[];
   contacts: string[];
-  /** Contacts that these joins name but that have another email, so they may be another person's. They stay. */
+  /** Contacts that these joins name but that have another email, so that they may be other persons. They stay. */
   others: string[];
-  /** How many rows of other tables contain the email itself. */
+  /** How many rows of other tables contain the email. */
   requests: number;
   /**
    * How many of those rows are about joins with another email: the email was corrected before anything was paid, or a letter went
@@ -22,12 +22,12 @@ export interface Person {
    */
   ofOthers: number;
   erasedAt: Date | null;
-  /** What HubSpot may still have of an earlier erasure, because it was not asked to erase that. */
+  /** What HubSpot may still have after an earlier erasure that did not include HubSpot. */
   atHubspot: AtHubspot;
 }
 
 /**
- * Whether a contact was created by another join than these (an array of uuids): its joiner once mistyped the email and then
+ * Whether a contact was created by a join outside `joins` (an array of uuids): its joiner once mistyped the email and then
  * corrected it.
  */
 export function isOfAnother(contactId: RawBuilder<unknown>, joins: RawBuilder<unknown>): RawBuilder<boolean> {
@@ -38,10 +38,10 @@ export function isOfAnother(contactId: RawBuilder<unknown>, joins: RawBuilder<un
 
 /**
  * Finds what belongs to an email: contacts with it, and those merged into them; joins of these contacts; joins that have the email
- * in their details (or, without details, in a payment), or had it when they were paid; and contacts that such a join created. A
- * contact with another email does not belong to it, since anybody can begin a join of a contact and give an email of their own.
- * Neither does a contact that a join of another email created, even if it once had this one, nor a join of which a letter once went
- * to this email: it may have been a typing mistake that the joiner has corrected.
+ * in their details (or, without details, in a payment), or had it when they were paid; and contacts that such a join created. Does
+ * not include a contact with another email, since anybody can begin a join of a contact and give an email of their own; nor a
+ * contact that a join of another email created, even if it once had this one; nor a join of which a letter once went to this email,
+ * which may have been a typing mistake, corrected since.
  */
 export async function findPerson({ database }: Pick<Deps, 'database'>, typed: string): Promise<Person> {
   const email = typed.trim().toLowerCase();
@@ -93,12 +93,15 @@ export async function findPerson({ database }: Pick<Deps, 'database'>, typed: st
   };
 }
 
-/** The keyed hash that is kept of an erased email. */
+/** The keyed hash under which an erased email is stored. */
 export async function emailHash(database: Database, email: string): Promise<Buffer> {
   return (await emailHasher(database))(email);
 }
 
-/** Makes keyed hashes of emails. The key is a secret of the database that never changes and is in its backups. */
+/**
+ * Returns a function that makes keyed hashes of emails. The key is a secret of the database that never changes and is in its
+ * backups.
+ */
 export async function emailHasher(database: Database): Promise<(email: string) => Buffer> {
   const secret = await sharedSecret(database, 'erasures');
   return (email) => createHmac('sha256', secret).update(email.trim().toLowerCase()).digest().subarray(0, 16);

@@ -16,7 +16,7 @@ import { cancelIntent } from '../payments/cancelIntent.ts';
 import { personEraseCommand } from './eraseCommand.ts';
 import { journalPath } from './journal.ts';
 
-/** The journal of erasures, by which a restored database is brought up to date. */
+/** The journal of erasures, by which they are repeated in a restored database. */
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 const { deps } = server;
 
@@ -87,7 +87,7 @@ test('an email in letters and payments of others, and notices that name its pers
   while (await sendDue(deps, deps.config.mail!));
   const corrected = details({ personalEmail: 'somebody.else@example.com' });
   await other.call('submitDetails', { params: { uuid: others }, body: corrected });
-  /** What a backup brings back: what was there before the erasure. */
+  /** Writes rows as a backup brings them back, made `age` ago. */
   const write = async (age: string) => {
     const at = sql`now() - ${age}::interval`;
     await sql`update payment set receipt_email = ${email}, created_at = ${at} where intent_id = ${intentId}`.execute(
@@ -130,7 +130,7 @@ test('an email in letters and payments of others, and notices that name its pers
   assert.equal(again.code, 0, again.out);
   assert.deepEqual(await left(), []);
 
-  // What has come since the erasure stays.
+  // Rows that are newer than the erasure stay.
   await write('0');
   assert.equal((await erase(t, '--again')).code, 0);
   assert.deepEqual(await left(), everywhere);
@@ -160,7 +160,7 @@ test('who joined anew after having been erased is not erased by the journal, and
   const journal = join(temporaryFolder(t), 'journal');
   writeFileSync(journal, `${readFileSync(journalPath(deps), 'utf8').trimEnd().split('\n').at(-1)}\n`);
 
-  // HubSpot still has the contact, who joins by a new invitation.
+  // HubSpot still has the contact, whose person joins by a new invitation.
   await deps.contacts.refresh(contactId);
   await sql`insert into invitation (code, contact_id) values ('ANEW2026', ${contactId})`.execute(
     deps.database,
@@ -180,7 +180,7 @@ test('who joined anew after having been erased is not erased by the journal, and
   assert.equal(rows.length, 1);
   assert.match((await erase(t, '--again', journal)).out, /, 0 made again, 0 refused/);
 
-  // Now the contact's row is as old as in the backup.
+  // Now the contact's row is older than the erasure, as in a backup.
   await sql`update contact set fetched_at = now() - interval '1 year' where id = ${contactId}`.execute(
     deps.database,
   );

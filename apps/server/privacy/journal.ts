@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path';
 import type { Deps } from '../deps.ts';
 
 /**
- * One erasure, as a line of JSON. It names nobody: it has the email as a keyed hash (hex), and ids that lead to nothing once they
- * are erased. It serves to repeat the erasure in a database that was restored from an older backup.
+ * One erasure, as a line of JSON, for repeating it in a database that was restored from an older backup. It names nobody: it has
+ * the email as a keyed hash (hex), and ids that lead to nothing once they are erased.
  */
 export interface JournalEntry {
   at: string;
@@ -45,7 +45,7 @@ export interface Journal {
   entries: JournalEntry[];
   /** A sentence for each line that is not a valid entry. */
   faults: string[];
-  /** A sentence about a last line that was only half written; null when there is none. Nothing was erased by that entry. */
+  /** A sentence about a last line that was only half written; null when there is none. That erasure removed nothing here. */
   unfinished: string | null;
 }
 
@@ -66,7 +66,7 @@ export async function readJournal(path: string): Promise<Journal | null> {
   return journal;
 }
 
-/** Adds to a journal the entries of another one that it does not have. Returns how many. */
+/** Adds to a journal those entries of another one that it lacks. Returns how many. */
 export async function mergeJournal(from: string, to: string): Promise<number> {
   const present = new Set((await readJournal(to))?.entries.map((entry) => JSON.stringify(entry)));
   const more = ((await readJournal(from))?.entries ?? []).filter(

@@ -7,7 +7,7 @@ export interface AtHubspot {
   files: string[];
 }
 
-/** What HubSpot may still have of an email that was erased here. */
+/** What HubSpot may still have of a person whose email (by its hash) was erased here. */
 export async function leftAtHubspot(database: Kysely<Tables>, emailHash: Buffer): Promise<AtHubspot> {
   const rows = await database
     .selectFrom('left_at_hubspot')
@@ -19,7 +19,7 @@ export async function leftAtHubspot(database: Kysely<Tables>, emailHash: Buffer)
   return { contacts: ofKind('contact'), files: ofKind('file') };
 }
 
-/** The files at HubSpot of the documents of these joins and contacts. */
+/** The ids of HubSpot's files of the documents of these joins and contacts. */
 export async function filesAtHubspot(
   database: Kysely<Tables>,
   { joins, contacts }: { joins: readonly string[]; contacts: readonly string[] },
@@ -32,7 +32,7 @@ export async function filesAtHubspot(
   return rows.map(({ id }) => id);
 }
 
-/** Keeps the ids of what HubSpot still has, before the rows that contain them are removed. */
+/** Stores the ids of what HubSpot still has, before the rows that contain them are removed. */
 export async function keepIds(
   trx: Kysely<Tables>,
   emailHash: Buffer,
@@ -45,7 +45,7 @@ export async function keepIds(
     on conflict do nothing`.execute(trx);
 }
 
-/** Forgets the ids, since HubSpot has deleted what they name. */
+/** Deletes the stored ids, since HubSpot has deleted their objects. */
 export async function forgetIds(trx: Kysely<Tables>, emailHash: Buffer): Promise<void> {
   await trx.deleteFrom('left_at_hubspot').where('email_hash', '=', emailHash).execute();
 }

@@ -28,17 +28,17 @@ import { emailHash, findPerson } from './findPerson.ts';
 import { keepIds, leftAtHubspot } from './leftAtHubspot.ts';
 import type { StoppedErasing } from './stoppedErasing.ts';
 
-/** Work in progress while a person is erased leaves nothing of them behind. */
+/** Concurrent work leaves nothing behind of a person who is being erased. */
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 const { deps } = server;
-/** Far longer than anything here takes. */
+/** The timeout for each wait: far longer than any takes. */
 const MOST_MS = 30_000;
 
 async function erase(t: TestContext, email: string, ...options: string[]): Promise<void> {
   const { code, out } = await runCommand(t, server, personEraseCommand, [email, '--yes', ...options]);
   assert.equal(code, 0, out);
 }
-/** Runs `work` when an upload has arrived, before it is stored. */
+/** Runs `work` when an upload has been received, before it is stored. */
 function whileUploading(t: TestContext, work: () => Promise<void>): void {
   const { inspect } = deps.inspector;
   t.mock.method(deps.inspector, 'inspect', async (...given: Parameters<typeof inspect>) => {
@@ -90,7 +90,7 @@ test('a resume that arrives while its contact is erased is not kept, whether its
   assert.equal(rows.length, 1);
 });
 
-/** Holds one call to HubSpot open, before or after HubSpot has done its work. */
+/** Holds one call to HubSpot open, before or after HubSpot has handled it. */
 function holdOpen(
   t: TestContext,
   call: 'createContacts' | 'uploadFile' | 'createNote',
@@ -109,7 +109,8 @@ function holdOpen(
   return { reached: reached.promise, release: gate.resolve };
 }
 /**
- * Erases a person while a round of work is held in a call. Asserts that the erasure waits for it, and that no other round begins.
+ * Erases a person during a round of background work that is held in a call. Asserts that the erasure waits for it, and that no
+ * other round begins.
  */
 async function eraseMeanwhile(
   t: TestContext,
@@ -142,7 +143,7 @@ for (const when of ['before', 'after'] as const)
     await paidJoin(server, server.client(), undefined, emails);
     const held = holdOpen(t, 'createContacts', when);
     const work = pushDue(background, server.hubspot);
-    // Erased by an email that the contact does not have, so only the contact's id leads to it.
+    // Erased by an email that the contact does not have, so that only the contact's id leads to it.
     await eraseMeanwhile(t, { email: emails.schoolEmail, work, ...held });
     assert.equal(await server.hubspot.findByEmail(emails.personalEmail), null);
     assert.equal((await pushDue(background, server.hubspot)).taken, 0);
@@ -186,7 +187,7 @@ test('a file whose id is kept while staff are asked is deleted at HubSpot as wel
   await paidJoin(server, server.client(), undefined, { personalEmail: email });
   const shown = await findPerson(deps, email);
   const hash = await emailHash(deps.database, email);
-  // Left by retention from an older join of the same person.
+  // Stored by retention for an older join of the same person.
   await keepIds(deps.database, hash, { contacts: [], files: ['777001'] });
   const erased: string[] = [];
   t.mock.method(server.hubspot, 'eraseFile', async (id: string) => void erased.push(id));

@@ -149,7 +149,7 @@ test('money stays without its person, though it bought nothing, went back, or wa
         deps.database,
       )
     ).rows[0]!.tables;
-  // A payment that was returned at once, one that turned out not to be paid after a refund, and a void membership.
+  // A duplicate payment, one that turned out not to be paid after a refund, and a void membership.
   const statements = [
     sql`update payment set status = 'duplicate' where intent_id = ${id}`,
     sql`with gone as (update payment set status = 'canceled' where intent_id = ${id})
@@ -292,7 +292,7 @@ test('whom HubSpot was not told of is erased there when it is asked for later, b
   const { contact, file } = await attached(email);
   const first = await erase(t, email, '--yes');
   assert.match(first.out, /Stays: the ids of 1 contact and 1 file at HubSpot, until the same command/);
-  // Staff have changed the email at HubSpot, so only the id leads to the contact.
+  // Staff have changed the email in HubSpot, so only the id leads to the contact.
   await editAtHubspot(server, contact, { email: 'changed@example.com' });
   const told = await erase(t, email, '--yes');
   assert.match(told.out, /^Erased already, .*\nHubSpot may still have 1 contact and 1 file of theirs/);

@@ -9,7 +9,7 @@ export interface Section {
   rows: Record<string, unknown>[];
 }
 
-/** A document, and the name under which it is written beside the page. */
+/** A document, and the name of its file beside the page. */
 export interface ExportedDocument {
   storageKey: string;
   sha256: Buffer;
@@ -30,13 +30,10 @@ const ofJoins: readonly (readonly [table: string, title: string])[] = [
   ['join_event', 'What happened, step by step'],
 ];
 
-/** Columns that are left out because they are secrets, and say nothing about the person. */
+/** Columns that are left out because they are secrets and say nothing about the person. */
 const secrets = ['client_secret', 'code_hash', 'code_browser', 'token_hash'];
 
-/**
- * Columns that are left out of letters that are not about one of the person's joins: they name or open a join that may be another
- * person's.
- */
+/** Columns that are left out of letters about no join of the person: they name or open a join that may be another person's. */
 const aboutOthers = ['session_uuid', 'occasion', 'data', 'refusal'];
 
 /** Everything that the database has about a person, with times in ISO 8601 and amounts in cents; and their documents. */
@@ -65,7 +62,7 @@ export async function readPerson(
       storageKey: String(storage_key),
       // In JSON, PostgreSQL writes bytes as \x and hexadecimal digits.
       sha256: Buffer.from(String(sha256).slice(2), 'hex'),
-      // The id tells two documents of the same name apart. Characters that a file system may not accept are replaced.
+      // The id distinguishes documents of the same name. Characters that a file system may not accept are replaced.
       fileName: `${String(storage_key).slice(0, 8)}-${String(name).replace(/[^\p{L}\p{N}. _-]/gu, '_')}`,
     }));
   const sections: Section[] = [
@@ -124,7 +121,7 @@ function tableOf(row: Record<string, unknown>): string {
   return `<table>${lines.map(([name, value]) => `<tr><th>${escaped(name.replaceAll('_', ' '))}</th><td>${shown(value)}</td></tr>`).join('\n')}</table>`;
 }
 
-/** The page as HTML. It needs no other file. */
+/** The page as HTML, without references to other files. */
 export function pageOf(
   { society, email, at }: { society: string; email: string; at: Date },
   sections: readonly Section[],

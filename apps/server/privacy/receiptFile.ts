@@ -7,7 +7,7 @@ interface ReceiptFile {
   discard(): Promise<void>;
 }
 
-/** Opens the file before anything is erased. Returns a sentence if it cannot be opened. */
+/** Opens the file, before anything is erased. Returns a sentence if it cannot be opened. */
 export async function openReceipt(path: string): Promise<ReceiptFile | string> {
   const fault = (error: unknown) => `${path} cannot be written (${(error as Error).message}).`;
   try {

@@ -21,7 +21,7 @@ const { deps } = server;
 
 const rule = (lines: string) => (source: string) => `${source}\nretention:\n${lines}`;
 const all = rule('  abandonedDays: 10\n  rejectedDays: 40\n  paidDays: 400\n  documentsDays: 20\n');
-const none = { abandoned: 0, rejected: 0, paid: 0, documents: 0 };
+const none = { abandoned: 0, rejected: 0, paid: 0, documents: 0, notices: 0 };
 
 async function age(uuid: string, days: number): Promise<void> {
   await sql`update join_session set updated_at = now() - make_interval(days => ${days}),
@@ -52,6 +52,19 @@ test('a society that says nothing keeps everything', async () => {
   assert.deepEqual(await applyRetention(deps), none);
   assert.ok(await rowOf(uuid));
   await sql`delete from join_session where uuid = ${uuid}`.execute(deps.database);
+});
+
+test('notices to staff go after their days, also those that name no join', async (t) => {
+  const { rows } = await sql<{ id: string }>`
+    insert into staff_notice (kind, message, created_at)
+    values ('difference', 'Jordan Rivera', now() - interval '101 days'), ('difference', 'younger', now() - interval '99 days')
+    returning id::text`.execute(deps.database);
+  changeSociety(t, server, rule('  noticesDays: 100\n'));
+  const shown = await runCommand(t, server, retentionCommand, ['--dry-run']);
+  assert.match(shown.out, new RegExp(`notices: kept for 100 days, 1 over it\n  ${rows[0]!.id}\n`));
+  assert.deepEqual(await applyRetention(deps), { ...none, notices: 1 });
+  const left = await deps.database.selectFrom('staff_notice').select('message').execute();
+  assert.deepEqual(left, [{ message: 'younger' }]);
 });
 
 test('abandoned joins go after their days, and none that is being paid', async (t) => {
@@ -212,7 +225,7 @@ test('a document that cannot be removed holds up nothing else, and is tried agai
     await remove(key);
   });
   const warned = t.mock.method(deps.log, 'warn');
-  await assert.rejects(forgetNightly(deps), /1 join or document could not be removed.*AccessDenied/);
+  await assert.rejects(forgetNightly(deps), /1 join, document or notice could not be removed.*AccessDenied/);
   const inStorage = () => keys.map((key) => readdirSync(server.documents).includes(key));
   assert.deepEqual(inStorage(), [true, false]);
   assert.equal(await rowOf(abandoned), undefined);
@@ -220,7 +233,10 @@ test('a document that cannot be removed holds up nothing else, and is tried agai
 
   const shown = await runCommand(t, server, retentionCommand, ['--yes']);
   assert.equal(shown.code, 1);
-  assert.match(shown.out, /^Removed: .* 0 documents\.\n1 join or document could not be removed/m);
+  assert.match(
+    shown.out,
+    /^Removed: .* 0 documents, 0 notices\.\n1 join, document or notice could not be removed/m,
+  );
 
   mocked.mock.restore();
   await sql`update schedule set due_at = due_at - interval '1 hour' where name = 'retention'`.execute(
@@ -239,7 +255,7 @@ test('what is over its time goes in one night, however much it is', async (t) =>
     where uuid = ${uuid}`.execute(deps.database);
   changeSociety(t, server, all);
   await sql`delete from schedule where name = 'retention'`.execute(deps.database);
-  // `repeat` calls again at once what says that more is due.
+  // `repeat` calls a task again at once when it returns that more is due.
   assert.equal(await forgetNightly(deps, 5), true);
   assert.equal(await forgetNightly(deps, 5), false);
   assert.deepEqual(await overdue(deps, 'abandoned'), []);
@@ -314,7 +330,7 @@ test('while Stripe is down the person goes here, and at Stripe when it is back',
     )!.metadata.last_name;
   assert.equal(await notes(), 'Rivera');
   await server.stripeFault(null);
-  // Notes are removed at every call, not only at the nightly turn.
+  // Metadata at Stripe is removed at every call, not only in the nightly run.
   await forgetNightly(deps);
   assert.equal(await notes(), undefined);
   assert.deepEqual(await deps.database.selectFrom('forget_at_stripe').selectAll().execute(), []);

@@ -11,21 +11,22 @@ import { underWay } from './underWay.ts';
 
 const LOOK_MS = 600_000;
 const DAY_SECONDS = 86_400;
-/** A night that did not end, or in which something could not be removed, is tried again after this time. */
+/** A nightly run that did not finish, or could not remove something, is repeated after this time. */
 const RETRY_SECONDS = 3_600;
-/** How many joins or documents of each stage are removed in one round. A night has as many rounds as it needs. */
+/** How many joins, documents or notices of each stage are removed in one round. A nightly run has as many rounds as it needs. */
 export const MOST = 500;
-/** A stage in which so many could not be removed is left until the next try: something must be wrong that all of them meet. */
+/** After this many failures a stage is left until the next run: they must have a common cause. */
 const MOST_FAILED = 20;
 
-export const stages = ['abandoned', 'rejected', 'paid', 'documents'] as const;
+export const stages = ['abandoned', 'rejected', 'paid', 'documents', 'notices'] as const;
 export type Stage = (typeof stages)[number];
+type JoinStage = Exclude<Stage, 'documents' | 'notices'>;
 
 /**
- * For each stage, whether the `session` of a query is past its time: its last activity, final rejection or payment lies before
+ * For each stage, whether the `session` of a query is past its retention: its last activity, final rejection or payment is before
  * `before`.
  */
-const isOver: Record<Exclude<Stage, 'documents'>, (before: RawBuilder<Date>) => RawBuilder<boolean>> = {
+const isOver: Record<JoinStage, (before: RawBuilder<Date>) => RawBuilder<boolean>> = {
   abandoned: (before) => sql`session.state <> 'paid' and session.updated_at < ${before}
     and not exists (select from payment where session_uuid = session.uuid and status = 'open')`,
   rejected: (before) => sql`session.state = 'paid'
@@ -34,17 +35,14 @@ const isOver: Record<Exclude<Stage, 'documents'>, (before: RawBuilder<Date>) => 
   paid: (before) => sql`session.state = 'paid' and session.paid_at < ${before}`,
 };
 
-/**
- * The time before which a join or document of a stage is past its time, by the society's days. Null when the stage is kept for
- * ever.
- */
+/** The time before which a join, document or notice of a stage is past its retention. Null when the stage is kept for ever. */
 function beforeOf({ society, now }: Pick<Deps, 'society' | 'now'>, stage: Stage): RawBuilder<Date> | null {
   const days = society.retention[`${stage}Days`];
   return days === undefined ? null : sql<Date>`(${now()}::timestamptz - make_interval(days => ${days}))`;
 }
 
 /**
- * The joins, or for `documents` the documents, that are past their time and have no money or decision under way: at most
+ * The joins that are past their retention and have no money or decision under way; for `documents` and `notices` those. At most
  * `most`.
  */
 export async function overdue(
@@ -54,26 +52,31 @@ export async function overdue(
 ): Promise<string[]> {
   const before = beforeOf(deps, stage);
   if (before === null) return [];
-  const ids =
-    stage === 'documents'
-      ? // Nobody decides on a resume, so its time begins when it was uploaded.
-        sql`select id from document where removed_at is null
-          and case kind when 'resume' then created_at else reviewed_at end < ${before}
-          order by created_at limit ${most}`
-      : sql`select uuid as id from join_session session
-          where erased_at is null and ${isOver[stage](before)} and cardinality(${underWay}) = 0
-          order by created_at limit ${most}`;
-  const { rows } = await sql<{ id: string }>`${ids}`.execute(deps.database);
+  const { rows } = await listOf(stage, before, most).execute(deps.database);
   return rows.map(({ id }) => id);
 }
 
-/** Some of what is past its time could not be removed. The rest is gone. */
+function listOf(stage: Stage, before: RawBuilder<Date>, most: number): RawBuilder<{ id: string }> {
+  if (stage === 'notices')
+    return sql`select id::text from staff_notice where created_at < ${before} order by created_at limit ${most}`;
+  // Nobody decides on a resume, so its time begins when it was uploaded.
+  if (stage === 'documents')
+    return sql`select id from document where removed_at is null
+      and case kind when 'resume' then created_at else reviewed_at end < ${before}
+      order by created_at limit ${most}`;
+  return sql`select uuid as id from join_session session
+    where erased_at is null and ${isOver[stage](before)} and cardinality(${underWay}) = 0
+    order by created_at limit ${most}`;
+}
+
+/** Something past its retention could not be removed. The rest is gone. */
 export class NotAllRemoved extends Error {
   readonly counts: Record<Stage, number>;
 
   constructor(counts: Record<Stage, number>, failures: readonly unknown[]) {
     const [first] = failures;
-    const what = failures.length === 1 ? '1 join or document' : `${failures.length} joins or documents`;
+    const what =
+      failures.length === 1 ? '1 join, document or notice' : `${failures.length} joins, documents or notices`;
     const reason = first instanceof Error ? first.message : String(first);
     super(`${what} could not be removed: ${reason}`, { cause: first });
     this.counts = counts;
@@ -81,20 +84,18 @@ export class NotAllRemoved extends Error {
 }
 
 /**
- * Removes what is past its time, each join in a transaction of its own, by the same code that erases a person: at most `most` of
- * each stage. Returns how many of each stage went. What cannot be removed holds up nothing else; {@link NotAllRemoved} is thrown at
- * the end. {@link tellStripe} is to be called afterwards, in any case.
+ * Removes what is past its retention, each join in a transaction of its own, by the same code that erases a person: at most `most`
+ * of each stage. Returns how many of each stage were removed. A failure holds up nothing else; {@link NotAllRemoved} is thrown at
+ * the end. Call {@link tellStripe} afterwards, in any case.
  */
 export async function applyRetention(deps: Deps, most = MOST): Promise<Record<Stage, number>> {
-  const counts: Record<Stage, number> = { abandoned: 0, rejected: 0, paid: 0, documents: 0 };
+  const counts: Record<Stage, number> = { abandoned: 0, rejected: 0, paid: 0, documents: 0, notices: 0 };
   const failures: unknown[] = [];
   for (const stage of stages) {
     const before = failures.length;
     for (const id of await overdue(deps, stage, most)) {
       try {
-        const isDone =
-          stage === 'documents' ? await removeDocument(deps, id) : await eraseOne(deps, id, stage);
-        if (isDone) counts[stage]++;
+        if (await remove(deps, id, stage)) counts[stage]++;
       } catch (error) {
         failures.push(error);
         if (failures.length - before === MOST_FAILED) break;
@@ -105,11 +106,18 @@ export async function applyRetention(deps: Deps, most = MOST): Promise<Record<St
   return counts;
 }
 
-/** Returns false when the join is no longer due, because something has happened to it since. */
-async function eraseOne(deps: Deps, uuid: string, stage: Exclude<Stage, 'documents'>): Promise<boolean> {
+async function remove(deps: Deps, id: string, stage: Stage): Promise<boolean> {
+  if (stage === 'documents') return removeDocument(deps, id);
+  if (stage !== 'notices') return eraseOne(deps, id, stage);
+  const { rows } = await sql`delete from staff_notice where id = ${id} returning id`.execute(deps.database);
+  return rows.length > 0;
+}
+
+/** Returns false when the join is no longer past its retention, because it has changed since. */
+async function eraseOne(deps: Deps, uuid: string, stage: JoinStage): Promise<boolean> {
   try {
     return await deps.database.transaction().execute(async (trx) => {
-      // Checked again under a lock, so that nobody can change the join before it is gone.
+      // Checked again under a lock, so that nobody can change the join before it is erased.
       await sql`select from join_session where uuid = ${uuid} for update`.execute(trx);
       const { rows } = await sql`
         select from join_session session where uuid = ${uuid} and ${isOver[stage](beforeOf(deps, stage)!)}`.execute(
@@ -127,10 +135,7 @@ async function eraseOne(deps: Deps, uuid: string, stage: Exclude<Stage, 'documen
   }
 }
 
-/**
- * HubSpot is not asked to delete, and keeps the files. Their ids are kept under the join's emails, so that an erasure asked for
- * later finds them.
- */
+/** HubSpot is not asked to delete the files. Their ids are stored under the join's emails, so that a later erasure finds them. */
 async function keepFiles(trx: Kysely<Tables>, uuid: string): Promise<void> {
   const files = await filesAtHubspot(trx, { joins: [uuid], contacts: [] });
   if (files.length === 0) return;
@@ -141,7 +146,7 @@ async function keepFiles(trx: Kysely<Tables>, uuid: string): Promise<void> {
   for (const { email } of rows) await keepIds(trx, await emailHash(trx, email), { contacts: [], files });
 }
 
-/** Removes a document's file and name. A transcript's decision stays, so that its member does not owe it again. */
+/** Removes a document's file and name. A transcript's review stays, so that its member does not owe another one. */
 function removeDocument({ database, storage }: Deps, id: string): Promise<boolean> {
   return database.transaction().execute(async (trx) => {
     const { rows } = await sql<{ storage_key: string }>`
@@ -161,8 +166,8 @@ export function startForgetting(deps: Deps): () => Promise<void> {
 }
 
 /**
- * Runs once a day, in one of all processes. Logs what went, as numbers only. Stripe is asked each time to forget what is due.
- * Returns whether more is past its time.
+ * Runs once a day, in one of all processes. Logs only how many of each stage were removed. Each call also asks Stripe to erase what
+ * is due. Returns whether more is past its retention.
  */
 export async function forgetNightly(deps: Deps, most = MOST): Promise<boolean> {
   const isOn = stages.some((stage) => beforeOf(deps, stage) !== null);

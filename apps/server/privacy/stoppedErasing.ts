@@ -8,13 +8,13 @@ import type { AtHubspot } from './leftAtHubspot.ts';
 
 /** How far an erasure got. */
 export interface Progress {
-  /** The part that it was doing. */
+  /** The part during which it stopped. */
   at: 'begin' | 'hubspot' | 'stripe' | 'here';
-  /** What was deleted at HubSpot, if that was asked for. */
+  /** What was deleted in HubSpot, if that was asked for. */
   atHubspot: AtHubspot | null;
 }
 
-/** An erasure that stopped half-way; `cause` says why. */
+/** An erasure that stopped half-way; `cause` is the reason. */
 export class StoppedErasing extends Error {
   readonly progress: Progress;
   constructor(cause: unknown, progress: Progress) {
@@ -22,13 +22,13 @@ export class StoppedErasing extends Error {
     this.progress = progress;
   }
 
-  /** For staff: the reason, what is done and what is not. The reason is left out when it is a fault of the program. */
+  /** For staff: the reason, what is done and what is not. The reason is left out when it is a bug. */
   get sentences(): string {
     const reason = reasonOf(this.cause);
     return [...(reason === null ? [] : [reason]), standingOf(this), 'The same command goes on.'].join(' ');
   }
 
-  /** Whether the cause is unexpected, so that it should be thrown. */
+  /** Whether the cause is unexpected and should be thrown. */
   get isFault(): boolean {
     return reasonOf(this.cause) === null;
   }
@@ -56,7 +56,7 @@ export function reasonOf(cause: unknown): string | null {
     return cause.status === 503 ? 'Stripe does not answer.' : `Stripe refuses it: ${cause.message}`;
   if (cause instanceof StorageDown) return 'The storage of the documents does not answer.';
   if (cause instanceof DatabaseUnavailable) return `The database does not do it: ${cause.message}.`;
-  // An error of the operating system about a file: the journal, or a document.
+  // A system error about a file: the journal, or a document.
   const { syscall, code } = cause as NodeJS.ErrnoException;
   if (syscall === undefined) return null;
   return code === 'ENOSPC'

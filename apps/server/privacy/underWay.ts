@@ -1,12 +1,12 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Tables } from '../platform/database/types.ts';
 
-/** How long (minutes) a change of an intent may be on its way to Stripe. */
+/** How long (minutes) a change of an intent may still be in flight to Stripe. */
 const CHANGE_MINUTES = 5;
 
 /**
- * Why the `session` of a query may not be erased now: an array of what is under way with its money or documents, empty if there is
- * nothing. An open intent does not count, since it is cancelled first.
+ * Why the `session` of a query may not be erased now: an array of what is under way with its money or documents, empty if nothing
+ * is. An open intent does not count, since it is cancelled first.
  */
 export const underWay: RawBuilder<string[]> = sql`array_remove(array[
   case when session.state = 'paying' or session.intent_changing_since > now() - make_interval(mins => ${sql.lit(CHANGE_MINUTES)})

@@ -1,7 +1,9 @@
-/** A failed call to a provider. The cause is neither the joiner, the card nor one record. Contains nothing about a person. */
+/**
+ * A failed call to a provider, of which neither the joiner, the card nor one record is the cause. Contains nothing about a person.
+ */
 export interface ProviderTrouble {
   provider: 'Stripe' | 'HubSpot' | 'Mail';
-  /** The call's method and address, without ids and query. */
+  /** The call's method and path, without ids and query. */
   call: string;
   /** HTTP status; null when no answer came. */
   status: number | null;

@@ -8,8 +8,8 @@ import { paidOrders } from './paidOrders.ts';
 import { NotRefundable } from './refundJoin.ts';
 
 /**
- * Writes what staff say a refund from outside was for, even if its amount seemed to say something else. `refund` is our uuid or
- * Stripe's id. The membership's standing follows. Throws {@link NotRefundable} when that cannot be.
+ * Records what staff say a refund from outside was for, even against what its amount suggests, and updates the membership's
+ * standing. `refund` is our uuid or Stripe's id. Throws {@link NotRefundable} when the assignment is impossible.
  */
 export async function sayWhatFor(
   deps: Deps,

@@ -14,7 +14,7 @@ import { refundPayment } from '../settlement/refundPayment.ts';
 import { sweepRefunds } from '../settlement/sweep.ts';
 import { followPayment } from './followPayment.ts';
 
-/** Refunds of ours beside refunds in Stripe's dashboard. */
+/** Our own refunds together with refunds made in Stripe's dashboard. */
 const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
 
 const product = (number: number) => `0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f00${number}`;

@@ -23,7 +23,7 @@ const run = (t: TestContext, command: Command, ...args: string[]) => runCommand(
 const framedCertificate = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0032';
 const lapelPin = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
 
-/** Returns details with a new email, so that each join has its own person. */
+/** Returns a new email, so that each join has its own payer. */
 const somebodyElse = () => ({ personalEmail: `${randomUUID()}@example.com` });
 
 /** Makes a paid join with these items in its order. */
@@ -35,7 +35,7 @@ async function withItems(...items: string[]) {
   return { client, ...(await payOrder(server, client, uuid)) };
 }
 
-/** Refunds in Stripe's dashboard, and follows the payment. Returns Stripe's id of the refund. */
+/** Refunds in Stripe's dashboard (`cents`, or all that is left), and follows the payment. Returns Stripe's id of the refund. */
 async function inDashboard(intentId: string, cents?: number): Promise<string> {
   const { body, status } = await server.stripe('POST', '/v1/refunds', {
     payment_intent: intentId,
@@ -138,7 +138,7 @@ test('refunds that together are the membership end it; one of them fails at the 
   await followPayment(server.deps, intentId);
   assert.deepEqual([await standings(uuid), await differences()], [['active'], ['refund_unassigned']]);
   assert.match((await noticesOf(server, uuid)).at(-2)!, /^\$15\.00 .* its amount does not say what for/);
-  // A refund of all that is left ends the membership in any case.
+  // A refund of all that is left always ends the membership.
   await inDashboard(intentId);
   assert.deepEqual([await standings(uuid), await differences()], [['refunded'], []]);
 });
@@ -179,7 +179,7 @@ test('what ended a membership by its amount alone, before lines were read from i
   assert.deepEqual([await standings(uuid), await differences()], [['refunded'], []]);
 });
 
-/** Opens a dispute about a payment, or a part of it, which we lose. Returns Stripe's id of the dispute. */
+/** Opens a dispute about a payment, or about a part of it (cents), and loses it. Returns Stripe's id of the dispute. */
 async function loses(intentId: string, amount?: number): Promise<string> {
   const { body } = await server.stripe('GET', `/v1/payment_intents/${intentId}`);
   const { id } = await server.stripeControl('disputes', { charge: body.latest_charge, amount });

@@ -18,7 +18,7 @@ import { refundCommand } from '../settlement/refundCommands.ts';
 import { followPayment } from './followPayment.ts';
 import { refundJoin } from './refundJoin.ts';
 
-/** Refunds that the bank returns later, so that what was paid is with us again. */
+/** Refunds that the bank returns later: the money is back with us. */
 const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
 const pin = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
 

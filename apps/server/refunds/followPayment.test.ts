@@ -58,7 +58,6 @@ test("a refund in Stripe's dashboard ends the membership it gives back, tells st
     `$55.00 of payment ${intentId} was refunded outside Induct, for Membership.`,
     `The membership paid for by ${intentId} has ended: its money goes back.`,
   ]);
-  // HubSpot is told.
   assert.deepEqual(await membershipAtHubspot('102'), ['former', '0.00']);
   const anew = await paidJoin(server, server.client(), 'HONOR102');
   assert.deepEqual(await standingsOf(server, anew.uuid), [{ type: 'membership', standing: 'active' }]);
@@ -159,7 +158,7 @@ test('a refund from outside that failed before we heard of it gave nothing back,
 test('two reports at once: an older answer of Stripe does not overwrite a newer one', async () => {
   const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
   const { payments } = server.deps;
-  // The first call reads before the refund, and writes after the second call has written.
+  // The first call reads before the refund is made, and writes after the second call's write.
   let goOn = () => {};
   const held = new Promise<void>((resolve) => {
     goOn = resolve;
@@ -312,7 +311,7 @@ test('a refund that is due is replaced by none that came to nothing, and is not 
       { ...outside, id: 're_canceled', amountCents: 6500, status: 'canceled' as const },
       { ...outside, id: 're_failed', amountCents: 6500, status: 'failed' as const },
       { ...outside, id: 're_part', amountCents: 1000, status: 'succeeded' as const },
-      // A refund by a version that did not record its lines at Stripe, and whose row a restore has lost.
+      // A refund by a version that did not record its lines at Stripe; the restored database lacks its row.
       { ...outside, uuid: randomUUID(), id: 're_ours', amountCents: 6500, status: 'pending' as const },
     ],
     dispute: null,

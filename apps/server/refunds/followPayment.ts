@@ -20,13 +20,13 @@ import type { MoneyBack } from '../providers/stripe/provider.ts';
 import { bringStanding } from './membershipStanding.ts';
 import { paidOrders, type SettledOrder } from './paidOrders.ts';
 
-/** How often an answer of Stripe may be outdated by another writer before this gives up. */
+/** After how many answers of Stripe that another writer made outdated this gives up. */
 const ROUNDS = 10;
 
 /**
- * Takes in what Stripe says has gone back of a payment, by refund or dispute, wherever it was made, and updates the membership's
- * standing. It reads the present state, so events may come in any order, twice or not at all. Does nothing for an intent that is
- * not ours or has not succeeded.
+ * Copies the refunds and disputes of a payment from Stripe, wherever they were made, and updates the membership's standing. It
+ * reads the present state, so events may come in any order, twice or not at all. Does nothing for an intent that is not ours or has
+ * not succeeded.
  */
 export async function followPayment(deps: Deps, intentId: string): Promise<void> {
   for (let round = 0; round < ROUNDS; round++) {
@@ -43,7 +43,7 @@ export async function followPayment(deps: Deps, intentId: string): Promise<void>
   throw new Error(`what went back of payment ${intentId} changes faster than it can be written`);
 }
 
-/** Returns false when another caller wrote a later answer meanwhile: then this one is outdated. */
+/** Returns false, and writes nothing, when another caller wrote meanwhile: then this answer may be outdated. */
 async function write(
   deps: Deps,
   intentId: string,
@@ -60,8 +60,8 @@ async function write(
       .returning('status')
       .executeTakeFirst();
     if (!payment) return false;
-    // Stripe lists the newest first, while the purpose of refunds is derived in the order in which they were made. Refunds that we
-    // asked for come first, so that a refund from the dashboard does not take the place of one of them.
+    // Stripe lists the newest first; what refunds were for is derived in the order in which they were made. Our own refunds come
+    // first, so that a refund from the dashboard does not take the place of one of them.
     const made: string[] = [];
     let wentElsewhere = false;
     const oldestFirst = [...refunds].reverse();
@@ -69,7 +69,7 @@ async function write(
       const { uuid, reason, isNew, isMadeNow } = await takeIn(trx, session.uuid, intentId, refund);
       if (isNew) made.push(uuid);
       if (isNew && counts(refund)) wentElsewhere = true;
-      // Somebody who paid twice was told when it was decided that all of it goes back.
+      // Somebody who paid twice already had a letter when the refund was decided.
       if (isMadeNow && (payment.status === 'succeeded' || reason === 'unconfirmed'))
         await dueLetters(trx, deps, [{ kind: 'refund', sessionUuid: session.uuid, occasion: uuid }]);
     }
@@ -83,9 +83,9 @@ async function write(
 export type LockedSession = Pick<Selectable<JoinSessionTable>, 'uuid'>;
 
 /**
- * Locks joins and the other joins of their payers, which HubSpot may have to hear of as well ({@link bringStanding}). Locks in the
- * order of uuids, so that two callers who lock several joins do not deadlock. A notice about a join that has become the same
- * payer's since does not have to wait for whoever has locked that join.
+ * Locks joins and the other joins of their payers, which may have to be sent to HubSpot as well ({@link bringStanding}), ordered by
+ * uuid to avoid deadlocks. `no key update` lets a notice about a join be written while another caller has locked it: it may have
+ * become the same payer's since.
  */
 export async function lockJoins(trx: Kysely<Tables>, uuids: readonly string[]): Promise<void> {
   const these = sql`any(${uuids}::uuid[])`;
@@ -95,7 +95,7 @@ export async function lockJoins(trx: Kysely<Tables>, uuids: readonly string[]): 
     order by uuid for no key update`.execute(trx);
 }
 
-/** Locks the join session of a payment, so that everything about its money is written one after the other. */
+/** Locks the join session of a payment, so that all writes about its money are sequential. */
 export async function lockSession(trx: Kysely<Tables>, intentId: string): Promise<LockedSession> {
   const { session_uuid: uuid } = await trx
     .selectFrom('payment')
@@ -107,8 +107,8 @@ export async function lockSession(trx: Kysely<Tables>, intentId: string): Promis
 }
 
 /**
- * Updates what follows from a payment's refunds and dispute as they are written now. Staff are told of each refund from outside
- * that is new (`made`) or now counts for something else.
+ * Updates all that follows from a payment's recorded refunds and dispute. Staff are told of each refund from outside that is new
+ * (`made`) or now counts for something else.
  */
 export async function recount(
   deps: Deps,
@@ -128,7 +128,7 @@ export async function recount(
     })
     .where('intent_id', '=', intentId)
     .execute();
-  // If the payment bought nothing, there is nothing that a refund could be for.
+  // A payment that bought nothing has nothing that a refund could be for.
   const refunds =
     order.status === 'succeeded'
       ? withLines(order, order.processingFeeCents)
@@ -153,7 +153,9 @@ export async function recount(
   await tellHubspot(trx, session.uuid);
 }
 
-/** The end of a sentence: what a refund was for, or how staff can say so; for a payment that bought nothing, what is still owed. */
+/**
+ * The end of a sentence: what a refund was for, or how staff can assign it; for a payment that bought nothing, what is still owed.
+ */
 function purpose(order: SettledOrder, { uuid, lines, isDispute }: GivenBack): string {
   if (order.status === 'duplicate')
     return isDispute && leftCents(order) > 0
@@ -165,8 +167,8 @@ function purpose(order: SettledOrder, { uuid, lines, isDispute }: GivenBack): st
 }
 
 /**
- * Writes Stripe's refund into our row for it, or into a new row when it was made elsewhere. `isMadeNow`: this answer is the first
- * to say that it succeeded.
+ * Updates our row of a refund from Stripe's, or inserts one when it was made elsewhere. `isMadeNow`: Stripe says for the first time
+ * that it succeeded.
  */
 async function takeIn(
   trx: Kysely<Tables>,
@@ -223,9 +225,7 @@ async function takeIn(
   return { uuid: made.uuid, reason: 'dashboard', isNew: true, isMadeNow: status === 'succeeded' };
 }
 
-/**
- * Writes lost disputes into our rows for them. A dispute that no longer counts as lost took nothing. Returns the uuids of new rows.
- */
+/** Updates our rows of lost disputes. A dispute that no longer counts as lost took nothing. Returns the uuids of new rows. */
 async function takeInLost(trx: Kysely<Tables>, intentId: string, lost: MoneyBack['lost']): Promise<string[]> {
   const known = await trx
     .selectFrom('refund')
@@ -262,10 +262,7 @@ async function takeInLost(trx: Kysely<Tables>, intentId: string, lost: MoneyBack
   return made;
 }
 
-/**
- * Writes a refund of ours that a restored database has lost as decided again, from its metadata at Stripe. Null for all other
- * refunds.
- */
+/** Inserts again a refund of ours that a restored database has lost, from its metadata at Stripe. Null for all other refunds. */
 async function decidedBefore(
   trx: Kysely<Tables>,
   intentId: string,
@@ -288,9 +285,9 @@ async function decidedBefore(
 }
 
 /**
- * Keeps refunds that are due, and that Stripe has not made, from giving back again what has just gone back outside Induct. Of a
- * payment that bought nothing (`isReturn`) the rest stays due. Other refunds are cancelled, and staff decide what is still owed:
- * what the refund from outside was for is not certain.
+ * Keeps due refunds that Stripe has not made from returning money that has just gone back outside Induct. Of a payment that bought
+ * nothing (`isReturn`) the rest stays due. Other refunds are cancelled, and staff decide what is still owed, since it is not
+ * certain what the refund from outside was for.
  */
 async function dropDue(
   trx: Kysely<Tables>,

@@ -9,16 +9,19 @@ import type { Tables } from '../platform/database/types.ts';
 import { NotAtStripe, ProviderFailed, RefundRefused } from '../providers/stripe/failures.ts';
 import { followPayment } from './followPayment.ts';
 
-/** What became of decided refunds after Stripe was asked. */
+/** The outcome of decided refunds after Stripe was asked. */
 export interface Given {
   /** The sum, in cents, of the refunds that Stripe has made. */
   cents: number;
-  /** Sentences for staff: `waits` on what Stripe does not make yet, `refused` on what it refuses for good. */
+  /** Sentences for staff: `waits` on refunds that Stripe does not make yet, `refused` on those that it refuses for good. */
   waits: string[];
   refused: string[];
 }
 
-/** Decides a refund, in the transaction of its cause, and returns its uuid. Stripe is asked after the commit: {@link giveBack}. */
+/**
+ * Records a refund as due, in the transaction of its cause, and returns its uuid. Stripe is asked after the commit:
+ * {@link giveBack}.
+ */
 export async function promiseRefund(
   trx: Kysely<Tables>,
   refund: {
@@ -42,9 +45,7 @@ export async function promiseRefund(
   return uuid;
 }
 
-/**
- * Decides that all that is left of a payment, `amountCents`, goes back, since it bought nothing. A letter tells its payer.
- */
+/** Records a refund of the rest of a payment that bought nothing: `amountCents`. A letter tells its payer. */
 export async function promiseReturn(
   trx: Kysely<Tables>,
   deps: Pick<Deps, 'config'>,
@@ -90,7 +91,7 @@ export async function giveBack(deps: Deps, intentId: string): Promise<void> {
   await followPayment(deps, intentId);
 }
 
-/** What became of these refunds of ours, by their uuids. */
+/** The outcome of these refunds of ours, by their uuids. */
 export async function givenOf(deps: Pick<Deps, 'database'>, uuids: readonly string[]): Promise<Given> {
   const given: Given = { cents: 0, waits: [], refused: [] };
   if (uuids.length === 0) return given;
@@ -115,10 +116,7 @@ export async function givenOf(deps: Pick<Deps, 'database'>, uuids: readonly stri
   return given;
 }
 
-/**
- * Returns a function that answers what became of the refunds of a payment that are due now, or that are decided before it is
- * called.
- */
+/** Returns a function that returns the outcome of a payment's refunds that are due now, or are decided before that call. */
 export async function watchRefunds(deps: Deps, intentId: string): Promise<() => Promise<Given>> {
   const ours = (now: 'over' | 'all') =>
     deps.database
@@ -183,7 +181,7 @@ async function refuse(deps: Deps, intentId: string, refund: DueRefund, error: Er
   });
 }
 
-/** Counts the attempt and leaves the refund due. Staff hear of each reason once a day, however many refunds it affects. */
+/** Counts the attempt and leaves the refund due. Staff are told of each reason once a day, however many refunds it affects. */
 async function leaveDue(deps: Deps, refund: DueRefund, { message }: Error): Promise<void> {
   await countAttempt(deps, refund, message);
   await tellStaff(
@@ -194,7 +192,7 @@ async function leaveDue(deps: Deps, refund: DueRefund, { message }: Error): Prom
   );
 }
 
-/** The next attempt has its own idempotency key, since Stripe repeats its answer under a key, even an error. */
+/** Counts the attempt, so that the next has another idempotency key: Stripe repeats its answer under a key, even an error. */
 async function countAttempt(
   deps: Deps,
   { uuid, attempts }: DueRefund,

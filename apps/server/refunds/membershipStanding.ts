@@ -15,7 +15,7 @@ const because: Record<MembershipStanding, string> = {
   void: 'has ended: nothing was paid for it.',
 };
 
-/** Writes the standing of a payment's membership, if it has changed. HubSpot and staff are told. */
+/** Writes the standing of a payment's membership, if it has changed, and tells HubSpot and staff. */
 export async function bringStanding(
   trx: Kysely<Tables>,
   session: LockedSession,
@@ -90,9 +90,9 @@ export async function tellOfTwice(
 }
 
 /**
- * Makes ended joins of the same payer due again, when a join's membership begins or ends: HubSpot is told `member` for them while
- * this one is held (contacts/dueJoins.ts). They go before the join itself, whose contact may be one that such a join has created.
- * A join that another transaction has locked is left to that one, which tells HubSpot of it, too: waiting could deadlock.
+ * Makes ended joins of the same payer due again when a join's membership begins or ends: while it is held, HubSpot has their status
+ * as `member`, too (contacts/dueJoins.ts). They are sent before the join itself, whose contact one of them may have created. A join
+ * that another transaction has locked is skipped, since waiting could deadlock; that transaction makes it due, too.
  */
 export async function tellHubspotOfEnded(trx: Kysely<Tables>, sessionUuid: string): Promise<void> {
   await sql`
@@ -114,8 +114,8 @@ async function tellOfUpgrades(trx: Kysely<Tables>, sessionUuid: string): Promise
 export const UPGRADE_ALONE = 'An upgrade is still paid and held, though the membership below it has ended.';
 
 /**
- * The joins whose upgrades are active though the membership of their holder, by the same join or contact, has ended: for the
- * membership of one join (`baseSession`), or for all.
+ * The joins with an active upgrade whose base has ended, by the same join or contact: for the base of one join (`baseSession`), or
+ * for all.
  */
 export async function upgradesAlone(
   database: Kysely<Tables>,

@@ -11,7 +11,6 @@ import { paidOrders } from './paidOrders.ts';
 const server = await sharedServer();
 const { deps } = server;
 
-/** Products of the catalogue, of $12.00 and $25.00. */
 const lapelPin = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
 const donation = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0021';
 

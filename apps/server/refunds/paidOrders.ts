@@ -4,8 +4,8 @@ import type { Deps } from '../deps.ts';
 import type { Tables } from '../platform/database/types.ts';
 
 /**
- * A payment that succeeded, in the form that the rules of refunds use. `kind`: the join's own payment, or that of the upgrade after
- * it.
+ * A payment that succeeded or is a duplicate, in the form that the refund rules use. `kind`: the payment of the join itself, or of
+ * its upgrade.
  */
 export interface SettledOrder extends PaidOrder {
   sessionUuid: string;
@@ -13,7 +13,7 @@ export interface SettledOrder extends PaidOrder {
   status: 'succeeded' | 'duplicate';
 }
 
-/** Reads those of these payments that succeeded. A payment that bought nothing has no lines if a restore has lost its order. */
+/** Reads those of these payments that succeeded or are duplicates. A duplicate has no lines if a restore has lost its order. */
 export async function paidOrders(
   { society }: Pick<Deps, 'society'>,
   database: Kysely<Tables>,

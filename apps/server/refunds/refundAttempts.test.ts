@@ -27,7 +27,7 @@ const server = await sharedServer();
 /** A product of the catalogue, of $79.00. */
 const framedCertificate = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0032';
 
-/** Lets an hour pass for refunds that are due. */
+/** Backdates due refunds by an hour. */
 const anHourLater = () =>
   sql`update refund set next_try_at = next_try_at - interval '1 hour', created_at = created_at - interval '1 hour'`.execute(
     server.deps.database,

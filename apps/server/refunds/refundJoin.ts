@@ -13,8 +13,8 @@ import { paidOrders, type SettledOrder } from './paidOrders.ts';
 export class NotRefundable extends Error {}
 
 /**
- * Takes in what has gone back of a join's payments in Stripe's dashboard and was not reported yet: a plan made without that may
- * give money back twice. Throws {@link NotRefundable} when Stripe does not answer.
+ * Follows a join's payments, for refunds from Stripe's dashboard that were not reported yet: a plan made without them might give
+ * money back twice. Throws {@link NotRefundable} when Stripe does not answer.
  */
 export async function followJoin(deps: Deps, uuid: string): Promise<void> {
   const { rows } = await sql<{ intent_id: string }>`
@@ -67,7 +67,7 @@ export async function lockPaid(
   return { sessions, orders };
 }
 
-/** Writes the refunds of a plan as due, and what follows from them, in the transaction that planned them. Returns their uuids. */
+/** Writes the refunds of a plan as due, with all consequences, in the transaction that planned them. Returns their uuids. */
 export async function decideRefunds(
   deps: Deps,
   trx: Kysely<Tables>,
@@ -82,8 +82,8 @@ export async function decideRefunds(
   const isBase = ({ order }: (typeof decided)[number]) =>
     order.lines.some(({ type }) => type === 'membership');
   const promised: string[] = [];
-  // Upgrades go first: when the membership ends, its upgrade has ended, so that staff are not told of an upgrade that is left
-  // alone.
+  // Upgrades go first: when the membership ends, its upgrade has ended already, so that staff get no notice of an upgrade without a
+  // membership.
   for (const { intentId, amountCents, lines, order } of decided.sort(
     (a, b) => Number(isBase(a)) - Number(isBase(b)),
   )) {
@@ -95,9 +95,9 @@ export async function decideRefunds(
 }
 
 /**
- * Gives back what staff ask for, across both payments of a join. Everything is decided and written in one transaction, so that a
- * repeated request gives nothing twice; then it is made at Stripe, or by the sweep if that fails now. `given`: what Stripe made;
- * null with `isTrial`, which decides nothing.
+ * Refunds what staff ask for, across both payments of a join. All decisions are written in one transaction, so that a repeated
+ * request gives nothing twice; then Stripe makes the refunds, or the sweep repeats them if that fails. `given`: the outcome; null
+ * with `isTrial`, which decides nothing.
  */
 export async function refundJoin(
   deps: Deps,

@@ -114,7 +114,7 @@ test('a refund that Stripe made before the server died is not made again, even w
   await sql`update refund set created_at = created_at - interval '1 day' where intent_id = ${intentId}`.execute(
     server.deps.database,
   );
-  // Another environment has other idempotency keys. Only a look at Stripe's refunds prevents a second refund.
+  // Another environment has other idempotency keys. Only reading Stripe's refunds first prevents a second refund.
   await giveBack({ ...server.deps, environment: 'forgotten' }, intentId);
   assert.deepEqual(await atStripe(server, intentId), [1200]);
   assert.deepEqual(

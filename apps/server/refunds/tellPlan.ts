@@ -3,8 +3,8 @@ import type { RefundPlan } from '#core/refunds.ts';
 import type { Given } from './giveBack.ts';
 
 /**
- * Prints line by line what goes back, or would go back, and then how much Stripe has made. Returns the exit status: 1 when Stripe
- * refuses something for good.
+ * Prints line by line the refunds of the plans, and then how much Stripe has made. Returns the exit status: 1 when Stripe refuses
+ * something for good.
  */
 export function tellPlan(
   plans: readonly (Pick<RefundPlan, 'refunds' | 'notes'> & { given: Given | null })[],

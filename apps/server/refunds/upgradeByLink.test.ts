@@ -11,11 +11,11 @@ import type { Command } from '../platform/command.ts';
 import { refundAssignCommand, refundCommand } from '../settlement/refundCommands.ts';
 import { followPayment, lockJoins } from './followPayment.ts';
 
-/** An upgrade sold by a link has a join of its own, and its payment is of the kind `join`. It counts as an upgrade all the same. */
+/** An upgrade by link has a join of its own, and its payment is of the kind `join`. It counts as an upgrade all the same. */
 const server = await sharedServer();
 
 const run = (t: TestContext, command: Command, ...args: string[]) => runCommand(t, server, command, args);
-/** An upgrade in a programme with a processing fee. */
+/** An upgrade of the undergraduate programme, which has a processing fee. */
 const UNDERGRADUATE_UPGRADE = 11;
 const PIN = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
 
@@ -81,7 +81,7 @@ test('that an upgrade is left alone is told while its join is locked by another 
   const base = await paidJoin(server, server.client(), 'HONOR104');
   const { uuid } = await upgradeByLink(server, '104');
   const { database } = server.deps;
-  // The payer was not known yet when the refund of the base took its locks.
+  // The payer was not known yet when the refund of the base locked its joins.
   await database.updateTable('join_session').set({ payer: null }).where('uuid', '=', uuid).execute();
   await database.transaction().execute(async (other) => {
     await lockJoins(other, [uuid]);

@@ -113,7 +113,7 @@ test('however many kinds are invented, the table and the notices end, and a real
   const kinds = (await blockedKinds(database)).join('\n');
   assert.equal(kinds.split('\n').length, 100);
   assert.match(kinds, /^1 × https:\/\/real\.example/m);
-  // The kind that was seen least and longest ago has been dropped.
+  // The kind with the lowest count, oldest first, has been dropped.
   assert.doesNotMatch(kinds, /https:\/\/99\.example/);
   assert.match((await notices()).join('\n'), /block https:\/\/real\.example/);
 

@@ -8,8 +8,8 @@ import { countWithin } from '../platform/http/limits.ts';
 import { REPORTS_PATH } from '../platform/http/securityHeaders.ts';
 
 /**
- * The largest body (bytes) and the most reports in it. Chromium collects up to a hundred reports and sends them together, each with
- * the page's policy.
+ * The largest body (bytes) and the most reports in it. Chromium sends up to a hundred reports together, each with the page's
+ * policy.
  */
 const REPORT_BYTES = 131_072;
 const REPORTS_AT_ONCE = 100;
@@ -22,7 +22,7 @@ const KINDS_AT_ONCE = 20;
 const KINDS = 100;
 /** The most new kinds of which staff are told in a day. */
 export const NOTICES_A_DAY = 20;
-/** After how many days without a report a kind counts as new again. */
+/** After this many days without a report a kind counts as new again. */
 const KEPT_DAYS = 90;
 /** The kind of the staff notice. */
 const BLOCKED = 'blocked';
@@ -31,7 +31,7 @@ const BLOCKED = 'blocked';
 export interface Blocked {
   /** The policy's directive, such as `script-src-elem`. */
   directive: string;
-  /** The origin of what was blocked, or a keyword: `inline`, `eval`, `data`. Never a path or a query. */
+  /** The origin of the blocked resource, or a keyword: `inline`, `eval`, `data`. Never a path or a query. */
   blocked: string;
   /** The screen's name. Never its address, which may contain a secret. */
   page: string;
@@ -39,8 +39,8 @@ export interface Blocked {
 
 const text = z.string().max(8192).catch('');
 /**
- * The bodies that browsers send to `report-to` and to `report-uri`, with their own names for the same fields (Content Security
- * Policy Level 3).
+ * The schemas of the bodies that browsers send to `report-to` and to `report-uri`, which name the same fields differently (Content
+ * Security Policy Level 3).
  */
 const reportTo = z.array(z.unknown());
 const sentTo = z.object({
@@ -62,7 +62,7 @@ const sentToUri = z.object({
   }),
 });
 
-/** Reads the reports in a body. Leaves out what is not a report of a violation, and violations by browser extensions. */
+/** Reads the reports in a body, except reports of other types, and violations by browser extensions. */
 export function readReports(body: unknown): Blocked[] {
   const alone = sentToUri.safeParse(body);
   if (alone.success) {
@@ -96,7 +96,7 @@ function originOf(address: string): string {
 
 /**
  * Accepts reports from anybody, limited by address and in size, and answers with an empty body. Stores only a count for each kind,
- * and neither the sender's address nor the browser.
+ * not the sender's address or browser.
  */
 export async function reportRoutes(app: FastifyInstance, { deps }: { deps: Deps }): Promise<void> {
   app.removeAllContentTypeParsers();

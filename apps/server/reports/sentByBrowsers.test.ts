@@ -15,7 +15,7 @@ import { findChromium } from '../../../tools/local/chromium.ts';
 import { findProgram } from '../../../tools/local/findProgram.ts';
 import { blockedKinds } from './reports.ts';
 
-/** Browsers may delay reports for a minute to send several at once (ms). */
+/** The timeout (ms): browsers may delay reports for a minute to send several at once. */
 const PATIENCE_MS = 60_000;
 const openssl = findProgram('openssl');
 const firefox = firefoxProgram();
@@ -41,7 +41,7 @@ const openInFirefox: Open = async (t, url) => {
   await hands.open(url);
 };
 
-/** Starts two https origins in front of one server: browsers send reports only from and to https. */
+/** Starts two https origins in front of one server, since browsers send reports only from and to https. */
 async function startOrigins(t: TestContext) {
   const folder = temporaryFolder(t);
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];

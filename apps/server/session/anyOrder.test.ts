@@ -9,7 +9,7 @@ import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 
-/** How many people, and how many actions of each at most. More people in the long run. */
+/** How many contacts are tried, and the most actions of each; more contacts in the long run. */
 const PEOPLE = process.env.TEST_LENGTH === 'long' ? 150 : 8;
 const MOST_ACTIONS = 9;
 
@@ -25,16 +25,16 @@ const actions = [
   'refund an upgrade',
 ] as const;
 
-/** One contact: what HubSpot should say of it, and the joins by which it holds something. */
+/** One contact: the status that HubSpot should have, and the joins by which it holds something. */
 class Life {
   readonly id: string;
   readonly email: string;
   status: string;
   /** The school join that wrote the present status, if one did. */
   writer: string | null = null;
-  /** Whether a join by code has written the status. Only such joins write it from then on. */
+  /** Whether a join by code has written the status. From then on school joins do not write it. */
   isProven = false;
-  /** Whether one of the contact's own joins has written what was bought. */
+  /** Whether one of the contact's own joins has written its purchases. */
   hasBought = false;
   readonly held: Record<'code' | 'school' | 'upgrade', string[]> = { code: [], school: [], upgrade: [] };
 
@@ -74,7 +74,8 @@ class Life {
       case 'join by school': {
         const uuid = await orderingJoin(client, 'LINCOLN2026', person);
         await this.#pay('school', uuid);
-        // All joins have the same payer: what they hold by the school, their join by code tells.
+        // All joins have the same payer: once a join by code has written the status, its status includes what the school joins
+        // hold.
         if (this.status !== '' && !this.isProven) return;
         if (this.status === '') this.writer = uuid;
         this.status = 'member';
@@ -93,7 +94,7 @@ class Life {
         this.hasBought = true;
         return;
       }
-      // All joins have the same payer, who stays a member as long as another membership is held.
+      // All joins have the same payer, who stays a member while another membership is held.
       case 'refund a membership by code':
         if (await this.#refund('code')) this.#end();
         return;
@@ -175,11 +176,11 @@ test('in whatever order somebody joins, is refunded and is joined for by others,
     {
       numRuns: PEOPLE,
       examples: [
-        // A fault that was found: the mirror did not know of the school join that kept the contact a member.
+        // Once a bug: the mirror did not know of the school join that kept the contact a member.
         ['', ['join by code', 'join by school', 'refund a membership by code', 'join by code']],
-        // A fault that was found: what the school join had written was taken for the other join's as well.
+        // Once a bug: values that the school join had written were also taken for values of the other join.
         ['', ['join by school', 'join by code', 'refund a membership by school']],
-        // A fault that was found: who paid again by a school's code stayed a former member.
+        // Once a bug: a member who paid again by a school's code stayed a former member.
         ['', ['join by code', 'refund a membership by code', 'join by school', 'join by code']],
       ],
     },
@@ -206,7 +207,7 @@ async function nominate(personalEmail: string, firstName: string): Promise<strin
   return uuid;
 }
 
-/** Pays for an order. Returns false if that is refused because the contact already holds it. */
+/** Pays for a join's order. Returns false if that is refused because the contact already holds a membership. */
 async function pay(uuid: string): Promise<boolean> {
   const client = server.client();
   const intent = await client.call('createPaymentIntent', {
@@ -294,7 +295,7 @@ test('in whatever order a contact that a self-nomination created is bought for, 
       numRuns: PEOPLE,
       examples: [
         [['pay for the own join', 'join by link', 'buy an upgrade by link', 'refund what was bought first']],
-        // A fault that was found: the refund of a sibling who had paid first made the member a former one.
+        // Once a bug: the refund of a sibling who had paid first made the member a former one.
         [['pay for a sibling', 'pay for the own join', 'refund the sibling']],
         [['join by link', 'pay for the own join']],
       ],

@@ -2,14 +2,17 @@ import { type RawBuilder, sql } from 'kysely';
 import { type HeldJoin, type Holding, isSure } from '#core/holding.ts';
 
 /**
- * Whether this browser may see what only the joiner of the query's `join_session` may see. A browser that merely began a join may
- * see it until somebody has proven to be its joiner (0035).
+ * Whether this browser may see the private data of the query's `join_session`. A browser that merely began the join may, until
+ * somebody has proven to be its joiner (docs/decisions/0035).
  */
 export function isHeldBy(holding: Holding): RawBuilder<boolean> {
   return sql<boolean>`(${isSure(holding)}::boolean or (${holding.began}::boolean and proven_at is null))`;
 }
 
-/** Whether the query's `join_session` may go on in this browser: until somebody has proven to be its joiner, its uuid is enough. */
+/**
+ * Whether this browser may continue the query's `join_session`: its uuid alone is enough until somebody has proven to be its
+ * joiner.
+ */
 export function isOpenTo(holding: Holding): RawBuilder<boolean> {
   return sql<boolean>`(${isSure(holding)}::boolean or proven_at is null)`;
 }

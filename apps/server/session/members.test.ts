@@ -47,7 +47,7 @@ const isMirrored = async (id: string) =>
       .executeTakeFirstOrThrow()
   ).is_member;
 
-/** Creates a contact with an invite code, in HubSpot and in the mirror. `status` is its membership status at HubSpot. */
+/** Creates a contact with an invite code, in HubSpot and in the mirror. `status` is its membership status in HubSpot. */
 async function person(name: string, status = ''): Promise<{ id: string; code: string }> {
   const code = `${name.toUpperCase()}1`;
   const id = await newContact(server, `${name}@example.com`, {

@@ -3,10 +3,10 @@ import type { Tables } from '../platform/database/types.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { hasLine } from './orderLines.ts';
 
-/** Told to people who came by an invite code or a signed link, instead of charging them again. */
+/** Shown to people who came by an invite code or a signed link, instead of charging them again. */
 export const ALREADY_MEMBER =
   'This invitation belongs to someone who is already a member, so there is nothing to pay. Please contact us if you think this is a mistake.';
-/** Told instead of selling a membership upgrade to somebody who is not a member. */
+/** Shown instead of selling a membership upgrade to somebody who is not a member. */
 const UPGRADE_FOR_MEMBERS =
   'This upgrade is for members only, and we do not know you as a member. Please join first, or contact us if you think this is a mistake.';
 
@@ -19,15 +19,14 @@ function inQuery(column: Column): RawBuilder<unknown> {
   return typeof column === 'string' ? sql.ref(column) : column;
 }
 
-/** The contact that an id stands for now: the one that it was merged into, or itself. */
+/** The present id of a contact: the one that it was merged into, or its own. */
 export function presentId(contactId: string | RawBuilder<unknown>): RawBuilder<string> {
   return sql<string>`coalesce((select merged_into from contact as merged where merged.id = ${contactId}), ${contactId})`;
 }
 
 /**
- * The contact that was proven to be the joiner's: the one that the join created in HubSpot, or the one that an invitation, a signed
- * link or staff named. Null for none. A contact that only has the same email is not proven. `session` is the name of the join
- * session in the query.
+ * The proven contact of a join: the one that the join created in HubSpot, or the one that an invitation, a signed link or staff
+ * named; null for none. `session` is the join session's name in the query.
  */
 export function contactOfJoin(session: string): RawBuilder<string | null> {
   const of = (column: string) => sql.ref(`${session}.${column}`);
@@ -37,8 +36,8 @@ export function contactOfJoin(session: string): RawBuilder<string | null> {
 }
 
 /**
- * Whether the contact in a column is the join session's {@link contactOfJoin}, in a form that uses indexes. `session` is the name
- * of the join session in the query.
+ * Whether the contact in a column is the join session's {@link contactOfJoin}, in a form that uses indexes. `session` is the
+ * join session's name in the query.
  */
 export function isContactOfJoin(contactId: string, session: string): RawBuilder<boolean> {
   const of = (column: string) => sql.ref(`${session}.${column}`);
@@ -67,8 +66,8 @@ function isHeld(
 }
 
 /**
- * The membership that a join is about, for the `session` of a query: the one that the join bought, or, for a join that bought only
- * an upgrade, the one that its contact holds. Use it as a lateral join.
+ * The membership that a query's `session` is about: the one that the join bought or, if it bought only an upgrade, the held one of
+ * its contact. Use it as a lateral join.
  */
 export const baseMembership: RawBuilder<unknown> = sql`(
   select * from (
@@ -80,16 +79,16 @@ export const baseMembership: RawBuilder<unknown> = sql`(
   ) as memberships order by place limit 1)`;
 
 /**
- * Whether the membership that an upgrade needs is there: the upgrade's join holds one, or its contact is a member. `upgrade` is the
- * query's name of the upgrade's row of `membership`.
+ * Whether an upgrade has its base: the upgrade's join holds a membership, or its contact is a member. `upgrade` is the name of the
+ * upgrade's `membership` row in the query.
  */
 export function holdsBase(upgrade: string): RawBuilder<boolean> {
   return sql<boolean>`(${joinHolds(`${upgrade}.session_uuid`, 'membership')} or ${isMemberNow(`${upgrade}.contact_id`)})`;
 }
 
 /**
- * Whether the membership that an upgrade needs has ended and no other has replaced it. `upgrade` is the query's name of the
- * upgrade's row of `membership`. The end of a membership that was not bought here is not seen.
+ * Whether the base of an upgrade has ended and no other membership has replaced it. `upgrade` is the name of the upgrade's
+ * `membership` row in the query. Does not see the end of a membership that was not bought here.
  */
 export function hasLostBase(upgrade: string): RawBuilder<boolean> {
   const session = sql.ref(`${upgrade}.session_uuid`);
@@ -99,31 +98,31 @@ export function hasLostBase(upgrade: string): RawBuilder<boolean> {
     or exists (select from membership as base where base.contact_id = ${contact} and base.type = 'membership')))`;
 }
 
-/** Whether the membership that the join in a column bought was refunded: its payer has the money back, or will get it. */
+/** Whether the membership that the join in a column bought was refunded, or its refund is under way. */
 export function isReturned(sessionUuid: string): RawBuilder<boolean> {
   return sql<boolean>`exists (select from membership as returned
     where returned.session_uuid = ${sql.ref(sessionUuid)} and returned.type = 'membership' and returned.standing = 'refunded')`;
 }
 
 /**
- * Whether the contact in a column is a member: the contact holds a membership that was bought here, or HubSpot says so. Every query
- * that asks this uses this fragment. What HubSpot says is the mirror's `is_member`; contacts/ keeps it false where we know that the
- * membership has ended since.
+ * Whether the contact in a column is a member: it holds a membership that was bought here, or HubSpot says so (the mirror's
+ * `is_member`; contacts/ keeps it false where we know that the membership has ended since). Every query about members uses this
+ * fragment.
  */
 export function isMemberNow(contactId: string): RawBuilder<boolean> {
   return sql<boolean>`(${isMemberByMirror(contactId)} or ${holdsBought(contactId, 'membership')})`;
 }
 
 /**
- * Whether the joiner is a member. What HubSpot says counts only for a contact that was named: for a contact that the join created,
- * it may be about a sibling with the same email who paid first. `session` is the name of the join session in the query.
+ * Whether the joiner is a member. HubSpot's status counts only for a contact that was named: for a contact that the join created,
+ * it may be that of a sibling with the same email who paid first. `session` is the join session's name in the query.
  */
 export function isJoinerMember(session: string): RawBuilder<boolean> {
   const named = presentId(sql.ref(`${session}.contact_id`));
   return sql<boolean>`(${isMemberByMirror(named)} or ${holdsBought(contactOfJoin(session), 'membership')})`;
 }
 
-/** Whether a contact is a member only because the mirror says so: HubSpot may say otherwise by now. */
+/** Whether a contact is a member only by the mirror, which may be out of date. */
 export function isMemberByMirrorAlone(contactId: Column): RawBuilder<boolean> {
   return sql<boolean>`(${isMemberByMirror(contactId)} and not ${holdsBought(contactId, 'membership')})`;
 }
@@ -139,9 +138,7 @@ export function saleRefusal(type: MembershipType, contactId: string): RawBuilder
   return refusalOf(type, holdsBought(contactId, 'membership_upgrade'), isMemberNow(contactId));
 }
 
-/**
- * Why the order in `lines` may not be sold to the joiner; null when it may. `session` is the name of the join session in the query.
- */
+/** Why the order in `lines` may not be sold to the joiner; null when it may. `session` is the join session's name in the query. */
 export function orderRefusal(session: string): RawBuilder<SaleRefusal | null> {
   const holdsUpgrade = holdsBought(contactOfJoin(session), 'membership_upgrade');
   const refusal = (type: MembershipType) => refusalOf(type, holdsUpgrade, isJoinerMember(session));
@@ -164,8 +161,8 @@ export function refusedSale(refusal: SaleRefusal): Refusal {
 }
 
 /**
- * Sets the mirror's `is_member` by what the contact holds, in the transaction that began or ended a membership of that contact.
- * HubSpot is told later, and what it says until then is out of date.
+ * Sets the mirror's `is_member` to whether the contact holds a membership, in the transaction that began or ended one. HubSpot is
+ * told later; its status is out of date until then.
  */
 export async function mirrorBought(trx: Kysely<Tables>, contactId: string): Promise<void> {
   await sql`update contact set is_member = ${holdsBought('contact.id', 'membership')} where id = ${contactId}`.execute(

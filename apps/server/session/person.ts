@@ -3,7 +3,7 @@ import type { ContactField } from '#core/contact.ts';
 import { providerEmail } from '#core/providerEmail.ts';
 import type { StudentDetailsField } from '#core/studentDetails.ts';
 
-/** The personal data of the `session` of a query that joins its `contact`: the student details, or what HubSpot told. */
+/** The personal data of a query's `session` and its `contact`: the student details or, without them, HubSpot's data. */
 const person = sql`coalesce(session.details, contact.profile)`;
 type PersonField = Extract<StudentDetailsField & ContactField, string>;
 /** A field that details and contacts have under the same name; null when it is empty. */
@@ -17,12 +17,12 @@ export const fullName = sql<
   string | null
 >`nullif(concat_ws(' ', ${firstName}, ${personField('middleName')}, ${lastName}), '')`;
 
-/** All known emails of the person, the best first, as people or HubSpot have given them. */
+/** All known emails of the person, the best first, as typed or as in HubSpot. */
 export const payerEmails: RawBuilder<(string | null)[]> = sql`array[
     session.details ->> 'personalEmail', contact.profile ->> 'personalEmail', contact.email]`;
 
 /**
- * Who pays: email and name in lower case; null when one of them is not known. The name tells siblings apart who share a parent's
+ * The payer: email and name in lower case; null when one of them is not known. The name distinguishes siblings who share a parent's
  * email.
  */
 export const payer: RawBuilder<string | null> = sql`lower(

@@ -13,7 +13,7 @@ import { confirmPayment } from '../payments/confirmPayment.ts';
 import { followPayment } from '../refunds/followPayment.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 
-/** What was sold keeps its goods and its fee, whatever society.yaml says later. */
+/** A sold order keeps its goods and its fee, whatever society.yaml says later. */
 const server = await sharedServer();
 
 /** Changes society.yaml: only undergraduates' memberships are sold, without goods and at another fee. */
@@ -31,7 +31,7 @@ function sellOtherThings(t: TestContext): void {
   });
 }
 
-/** Removes goods and fee from a snapshot, as an older version wrote it. */
+/** Removes goods and fee from a snapshot, as if an older version had written it. */
 const forgetPromises = (uuid: string) =>
   server.deps.database
     .updateTable('order_snapshot')
@@ -39,7 +39,7 @@ const forgetPromises = (uuid: string) =>
     .where('session_uuid', '=', uuid)
     .execute();
 
-/** Makes a paid join of the membership that includes a cord, with a pin, and buys the upgrade that includes a medallion. */
+/** Makes a paid join: the membership that includes a cord, and a pin. Then buys the upgrade that includes a medallion. */
 async function withGoods(): Promise<string> {
   const client = server.client();
   const started = await client.call('initiateSelfNomination', {

@@ -2,9 +2,7 @@ import { goodsOf } from '#core/fulfilment.ts';
 import type { OrderLine } from '#core/orderLine.ts';
 import type { Society } from '../society/society.ts';
 
-/**
- * What a snapshot keeps of an order beside its lines: what each line sends by post, and the programme's processing fee in cents.
- */
+/** The parts of a snapshot beside its lines: the goods of each line, and the programme's processing fee in cents. */
 export function promised(
   society: Pick<Society, 'product' | 'programme'>,
   programme: string,
@@ -16,7 +14,7 @@ export function promised(
   };
 }
 
-/** What each line sends by post, or null, according to the society file now. */
+/** The goods of each line by the present society file; null for a line without goods. */
 export function goodsPromised(
   society: Pick<Society, 'product'>,
   lines: readonly OrderLine[],

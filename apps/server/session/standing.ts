@@ -16,8 +16,8 @@ export interface JoinStanding {
   isCheckoutOnly: boolean;
   paymentIntent: string | null;
   /**
-   * The upgrade that may still be offered. Null when none is on sale, the joiner has decided, the window has closed, the membership
-   * has ended, or the card that paid for it was not saved.
+   * The upgrade that may still be offered. Null when none is on sale, the joiner has decided, the time to decide is over, the
+   * membership has ended, or the card that paid for it was not saved.
    */
   upgrade: CatalogueProduct | null;
   hasTranscript: boolean;
@@ -79,7 +79,7 @@ export async function readStanding(deps: Deps, uuid: string): Promise<JoinStandi
   };
 }
 
-/** The upgrade that is offered with a bought membership: the one that the link names (`usp`), or the catalogue's. */
+/** The upgrade that is offered with a bought membership: the one that its link names (`usp`), or the catalogue's. */
 export function upgradeOffer(
   deps: Pick<Deps, 'society'>,
   membershipId: number | null,
@@ -94,9 +94,9 @@ export function upgradeOffer(
 const CHANGED_MEANWHILE = 'This join has changed meanwhile. Please try again.';
 
 /**
- * Explains why an action found no session in a state that allows it. Called only after the action's one statement found nothing.
- * `otherwise` is the message for when the state allows the action. `holding` says how the browser holds the join, which may not go
- * on in every browser.
+ * Returns the refusal for an action whose one statement found no session in a state that allows it. `otherwise` is the message for
+ * when the state does allow the action. With `holding` (how the browser holds the join), a browser in which the join is not open
+ * gets 404.
  */
 export async function refusalFor(
   deps: Deps,

@@ -13,13 +13,13 @@ import { reconcile } from './reconcile.ts';
 const isLong = process.env.TEST_LENGTH === 'long';
 const SEED = Number(process.env.SEED ?? (isLong ? Math.floor(Math.random() * 1_000_000) : 1));
 const WALKS = Number(process.env.WALKS ?? (isLong ? 200 : 3));
-/** The path of one walk of the seed, which is played alone, and made shorter as long as it fails. */
+/** The path (fast-check's) of one random walk of this seed: only that one runs, and it is shrunk while it fails. */
 const { WALK } = process.env;
 const MOST_MOMENTS = 36;
 const DAY_MS = 86_400_000;
-/** Repairs may uncover other differences, but not forever. */
+/** Repairs may uncover other differences, but not endlessly. */
 const MOST_REPAIRS = 12;
-/** What reconciling may find when everything is quiet, because staff must decide it. */
+/** The kinds of difference that may remain when the walk is quiet, because staff must decide them. */
 const forStaff = /^(refund_unassigned|upgrade_alone|paid_anew|held_twice|rejected_held|not_returned)$/;
 
 interface Taken {
@@ -27,7 +27,7 @@ interface Taken {
   choices: number[];
 }
 
-/** A failing walk is made shorter by leaving steps out, not by changing them. */
+/** A failing walk is shrunk by leaving steps out, not by changing them. */
 const step = (...names: readonly StepName[]) =>
   fc.noShrink(
     fc.record({
@@ -35,7 +35,7 @@ const step = (...names: readonly StepName[]) =>
       choices: fc.array(fc.nat({ max: 59 }), { minLength: 12, maxLength: 12 }),
     }),
   );
-/** What happens at one moment: a step; in a long run sometimes a second one beside it, so that what the two do races. */
+/** One moment of a walk: a step; in a long run sometimes a second one at the same time, so that the two race. */
 const moment = fc.oneof(
   { weight: 4, arbitrary: fc.tuple(step(...stepNames)) },
   { weight: isLong ? 1 : 0, arbitrary: fc.tuple(step(...stepNames), step(...besides)) },
@@ -72,8 +72,8 @@ async function play(
 }
 
 /**
- * Takes steps at the same time. Where banks and people call the stand-ins themselves, these may refuse what cannot be done, and a fault
- * that was meant for the server may meet them.
+ * Runs steps at the same time. Steps that call the stand-ins directly may be refused, and may hit a fault that was meant for the
+ * server.
  */
 async function takeSteps(walk: Walk, taken: readonly Taken[]): Promise<void> {
   walk.story.push(`  ${taken.map(({ does }) => does).join(', beside: ')}`);
@@ -87,7 +87,7 @@ async function takeSteps(walk: Walk, taken: readonly Taken[]): Promise<void> {
   }
 }
 
-/** What must hold when everything is quiet. Each yields what does not. */
+/** The invariants of a quiet walk. Each yields a sentence for each violation. */
 const checks = [
   membersAreMembersInHubspot,
   nobodyElseIsMemberInHubspot,
@@ -105,10 +105,9 @@ async function problemsOf(walk: Walk): Promise<string[]> {
 
 interface JoinAndContact {
   uuid: string;
-  /** The contact by which a membership is held, or else the one of the join. */
+  /** The contact that holds the join's membership; without one, the join's contact. */
   contact: string | null;
   isHeld: boolean;
-  /** Whether a join of the same payer holds a membership. */
   isPayerMember: boolean;
 }
 
@@ -123,7 +122,10 @@ async function joinsOf({ database }: Walk): Promise<JoinAndContact[]> {
   return rows;
 }
 
-/** Who holds a membership here is a member in HubSpot, or staff have a notice that quotes the status there, or that it is held twice. */
+/**
+ * A contact that holds a membership here is a member in HubSpot, or staff have a notice that quotes its status there or says that
+ * the membership is held twice.
+ */
 async function* membersAreMembersInHubspot(walk: Walk): AsyncGenerator<string> {
   const contacts = await walk.contacts();
   for (const { uuid, contact, isHeld } of await joinsOf(walk)) {
@@ -145,7 +147,7 @@ async function* nobodyElseIsMemberInHubspot(walk: Walk): AsyncGenerator<string> 
       yield `contact ${id} is a member in HubSpot, and holds nothing here`;
 }
 
-/** Staff are told of each payer, and each contact, with two memberships. */
+/** Staff have a notice of each payer, and each contact, with two memberships. */
 async function* payersOfTwoAreTold({ database }: Walk): AsyncGenerator<string> {
   const { rows } = await sql<{ joins: string }>`
     with held as (select session_uuid::text as uuid, payer, membership.contact_id
@@ -158,7 +160,7 @@ async function* payersOfTwoAreTold({ database }: Walk): AsyncGenerator<string> {
   for (const { joins } of rows) yield `joins ${joins} are one person's, and nobody is told`;
 }
 
-/** HubSpot has taken everything, and sending a paid join again would change nothing. */
+/** HubSpot has accepted everything, and sending a paid join again would change nothing. */
 async function* nothingIsLeftToTell({ server, database }: Walk): AsyncGenerator<string> {
   const { rows } = await sql<{ uuid: string; isPaid: boolean; isTold: boolean }>`
     select uuid, state = 'paid' as "isPaid", crm_refusal is null and profile_revision = crm_revision as "isTold"
@@ -171,7 +173,7 @@ async function* nothingIsLeftToTell({ server, database }: Walk): AsyncGenerator<
   }
 }
 
-/** Stripe's refunds are ours, and never more than was received; what was received is known here. */
+/** Refunds at Stripe equal ours and never exceed what was received; every received payment is recorded here. */
 async function* refundsAreOurs(walk: Walk): AsyncGenerator<string> {
   for (const { id, status } of await walk.payments()) {
     const { received, refunded } = await atStripe(walk, id);
@@ -188,7 +190,7 @@ async function* refundsAreOurs(walk: Walk): AsyncGenerator<string> {
   }
 }
 
-/** Apart from disputes and fees, the ledger has of each payment what was kept, and of nothing that was bought less than nothing. */
+/** Without disputes and fees, the ledger's sum for each payment is what was kept, and no product's sum is negative. */
 async function* ledgerHasWhatIsKept(walk: Walk): AsyncGenerator<string> {
   const [from, until] = [-DAY_MS, DAY_MS].map((ms) => new Date(Date.now() + ms)) as [Date, Date];
   const { faults, rows } = await readLedger(walk.server.deps, { from, until });
@@ -211,7 +213,7 @@ async function atStripe({ server }: Walk, id: string): Promise<{ received: numbe
   return { received, refunded: received > 0 ? (charge?.refundedCents ?? 0) : 0 };
 }
 
-/** Runs each repair that reconciling prints, until it prints none. */
+/** Runs the repair of each difference until none is left. Returns what cannot be repaired. */
 async function repair(walk: Walk): Promise<string[]> {
   for (let round = 0; round < MOST_REPAIRS; round++) {
     const [difference] = await differencesOf(walk);
@@ -226,13 +228,13 @@ async function repair(walk: Walk): Promise<string[]> {
   return [`something is left after ${MOST_REPAIRS} repairs`];
 }
 
-/** The differences, without people who are still at their bank. */
+/** The differences, except of joiners who are still at their bank. */
 async function differencesOf({ server }: Walk): Promise<Difference[]> {
   const { differences } = await reconcile(server.deps, { graceMinutes: 0 });
   return differences.filter(({ kind }) => kind !== 'paying_for_long');
 }
 
-/** What staff type to repair a difference; of a choice, that a refund was for nothing. */
+/** The command by which staff repair a difference; where they can choose, "the refund was for nothing". */
 function typedBy({ repair }: Difference): string {
   return repair.replace('npm run operator -- ', '').replace('--membership, --upgrade, --items ID,ID or ', '');
 }

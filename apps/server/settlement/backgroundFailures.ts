@@ -2,13 +2,13 @@ import type { Deps } from '../deps.ts';
 import { tellStaff } from '../notices/tellStaff.ts';
 
 /**
- * Collects what failed in one turn of a background task, by cause. Writes one log line for each cause and turn, and one notice to
+ * Collects the failures of one turn of a background task, by cause. Writes one log line for each cause and turn, and one notice to
  * staff for each cause and day, however many payments are affected.
  */
 export class BackgroundFailures {
   private readonly causes = new Map<string, { error: unknown; subjects: string[] }>();
 
-  /** `subject` is the intent or event that could not be acted on. */
+  /** `subject` is the intent or event whose handling failed. */
   add(error: unknown, subject: string): void {
     const cause = causeOf(error);
     const known = this.causes.get(cause);

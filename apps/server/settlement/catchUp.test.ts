@@ -9,7 +9,7 @@ import { Refusal } from '../platform/http/refusal.ts';
 import { catchUpOnEvents, giveUpUnwritten } from './catchUp.ts';
 import { settlePayment } from './settle.ts';
 
-/** By how much Stripe's clock is behind ours (ms), so that what happens there is that old. */
+/** By how much (ms) Stripe's clock is behind ours, so that new objects there look that old. */
 let behind = 0;
 const server = await sharedServer({}, { stripeClock: () => Date.now() - behind });
 
@@ -27,7 +27,7 @@ const retries = async (intentId: string) =>
 const minutesLater = (minutes: number) =>
   sql`update event_retry set next_try_at = next_try_at - make_interval(mins => ${minutes}::int),
     created_at = created_at - make_interval(mins => ${minutes}::int)`.execute(server.deps.database);
-/** Returns from which time on each listing asked for events (seconds since 1970), the last listing first. */
+/** Returns the start time of each request for events (seconds since 1970), newest request first. */
 const listed = async () => {
   return (await requestsTo(server.stripeUrl))
     .filter(({ path }) => path === '/v1/events')
@@ -85,7 +85,7 @@ test('an intent that was made when the server died before it could write it is g
     { kind: 'join', attempt: 1, status: 'canceled' },
     { kind: 'join', attempt: 2, status: 'open' },
   ]);
-  // An intent that was cancelled at Stripe meanwhile is treated alike.
+  // An intent that was cancelled at Stripe meanwhile is handled the same way.
   await sql`delete from payment where intent_id = ${next.id}`.execute(server.deps.database);
   await server.stripe('POST', `/v1/payment_intents/${next.id}/cancel`);
   await giveUpUnwritten(server.deps, next.id);

@@ -12,7 +12,7 @@ import type { ProviderEvent } from '../providers/stripe/provider.ts';
 import { webhookEvents } from '../providers/stripe/webhookEvents.ts';
 import { BackgroundFailures } from './backgroundFailures.ts';
 
-/** A provider's event as the database keeps it in JSON. */
+/** A provider's event in the database's JSON form. */
 type StoredEvent = Omit<ProviderEvent, 'createdAt'> & { createdAt: string };
 
 /** The name of this task's row in `schedule`. */
@@ -20,20 +20,20 @@ export const EVENTS_TASK = 'events';
 const EVERY_SECONDS = 120;
 /** How far (ms) each turn looks back before the last one: events may appear a little out of the order of their times. */
 const OVERLAP_MS = 600_000;
-/** How far back (ms) the first turn looks: as long as Stripe itself tries to deliver. */
+/** How far back (ms) the first turn looks: as long as Stripe itself retries a webhook. */
 const FIRST_MS = 3 * 86_400_000;
-/** While an intent is younger than this (ms), the call that makes it may still be about to write our row. */
+/** While an intent is younger than this (ms), the call that makes it may still be about to insert our row. */
 const UNWRITTEN_MS = 300_000;
-/** An event that cannot be acted on is tried again after this many minutes, doubled each time up to an hour, for this many days. */
+/** A failed event is retried after this many minutes, doubled each time up to an hour, for this many days. */
 const RETRY_MINUTES = 2;
 const RETRY_MINUTES_AT_MOST = 60;
 const RETRY_DAYS = 3;
 const RETRIES_A_TURN = 100;
 
 /**
- * Fetches events that a lost webhook would have told, every two minutes in one of all processes: about payments, refunds and
- * disputes. Also gives up intents that were made at Stripe but whose row was never written. An event that cannot be acted on, or
- * has to be looked at later, is kept in a row of its own, so that the listing can go on. Returns how many events it acted on.
+ * Fetches events whose webhook was lost, about payments, refunds and disputes: every two minutes, in one of all processes. Also
+ * gives up intents that were made at Stripe but have no row here. An event that fails, or has to wait, is kept in a row of its own,
+ * so that the listing can go on. Returns how many events it handled.
  */
 export async function catchUpOnEvents(deps: Deps): Promise<number> {
   const turn = await takeTurn(deps.database, EVENTS_TASK, EVERY_SECONDS);
@@ -83,7 +83,7 @@ async function keepForLater(deps: Deps, event: ProviderEvent, attempts: number, 
     .execute();
 }
 
-/** Tries again the events that could not be acted on. After days of trying, staff are told once, and the event is dropped. */
+/** Retries the failed events. After days of retries, staff are told once, and the event is dropped. */
 async function tryAgain(deps: Deps, failures: BackgroundFailures): Promise<number> {
   const { rows } = await sql<{ id: string; event: StoredEvent; is_last: boolean }>`
     with due as (
@@ -127,14 +127,16 @@ async function tellGivenUp(
 }
 
 async function tryOnce(deps: Deps, event: ProviderEvent): Promise<boolean> {
-  // This event is acted on only where an intent has no row ({@link giveUpUnwritten}). If its row exists by now, nothing is left to do.
+  // Creation events matter only for an intent without a row ({@link giveUpUnwritten}): if the row exists by now, nothing is left to
+  // do.
   if (event.type === 'payment_intent.created' && (await writtenOf(deps, [event])).size > 0) return false;
   return act(deps, event);
 }
 
 /**
- * Handles an intent of ours at Stripe that no row names: its process died in between, and nobody has its client secret. If it was
- * charged (an upgrade), it is confirmed. Otherwise it is written as cancelled, so that its attempt counts, and cancelled at Stripe.
+ * Handles an intent of ours at Stripe that has no row, because its process died in between; nobody has its client secret. If it was
+ * charged (an upgrade), it is confirmed. Otherwise it is recorded as cancelled, so that its attempt counts, and cancelled at
+ * Stripe.
  */
 export async function giveUpUnwritten(deps: Deps, intentId: string): Promise<boolean> {
   const intent = await deps.payments.retrieveIntent(intentId);
@@ -158,7 +160,7 @@ export async function giveUpUnwritten(deps: Deps, intentId: string): Promise<boo
   return true;
 }
 
-/** The ids of those events that were acted on, or that have rows of their own to be tried again. */
+/** The ids of those events that were handled, or that have a row for their retries. */
 async function knownOf(deps: Deps, events: readonly ProviderEvent[]): Promise<Set<string>> {
   const ids = events.map(({ id }) => id);
   const rows = await deps.database

@@ -20,7 +20,7 @@ import { catchUpOnEvents } from './catchUp.ts';
 import { reconcileCommand, settleCommand } from './commands.ts';
 import { reconcile } from './reconcile.ts';
 
-/** By how much Stripe's clock is behind ours (ms), so that what happens there is that old. */
+/** By how much (ms) Stripe's clock is behind ours, so that new objects there look that old. */
 let behind = 0;
 const server = await sharedServer({}, { hubspotLimits: 'off', stripeClock: () => Date.now() - behind });
 
@@ -92,7 +92,7 @@ test('joins that were paid after the backup are made again from what Stripe know
   const settled = await runCommand(t, server, settleCommand, ['--missing']);
   assert.equal(settled.code, 0, settled.out);
   assert.match(settled.out, /^5 payments were not in this database as paid, and are now\./);
-  // Refunds from the dashboard have their payments again, also for a payment that was not missing.
+  // Dashboard refunds were restored with their payments, also for a payment that was not missing.
   assert.deepEqual(await look(), []);
   assert.deepEqual(await standingsOf(server, before.uuid), [{ type: 'membership', standing: 'refunded' }]);
   assert.deepEqual(await joinsOf('late@example.com'), [
@@ -216,7 +216,7 @@ test('an order that the backup has as it was before its last change gets the rev
   assert.deepEqual([await revisionNow(), intent.revision > before], [before, true]);
   const settled = await runCommand(t, server, settleCommand, [intent.id]);
   assert.equal(settled.code, 0, settled.out);
-  // The number must not be used again, or another order would be taken for the paid one.
+  // The number must not be used again, or a new order would be taken for the paid one.
   assert.equal(await revisionNow(), intent.revision);
 });
 
@@ -246,7 +246,7 @@ test('what Stripe does not tell is not made up: the payment is to be given back'
     (await look()).map(({ kind }) => kind),
     ['nothing_sold'],
   );
-  // Lines that do not add up to the amount are not accepted either.
+  // Lines whose sum is not the amount are not accepted either.
   await server.stripe('POST', `/v1/payment_intents/${body.id}`, {
     'metadata[lines]': '1 membership 95.00 Membership',
   });

@@ -18,13 +18,13 @@ import { paidOrders } from '../refunds/paidOrders.ts';
 
 import { contactOfJoin } from '../session/members.ts';
 
-/** Stripe does not know enough of a payment to make its join again. The message says what to do. */
+/** Stripe knows too little of a payment to make its join again. The message says what to do. */
 export class NotRebuilt extends Error {}
 
 /**
- * Writes what a paid intent was for when the database has lost that, as after a restore: the order that was paid, and the join if
- * it is missing, too, ready to be confirmed. What Stripe was never told stays empty: address, school, documents, guardian consent.
- * Returns whether anything was missing. Throws {@link NotRebuilt}.
+ * Writes what a paid intent was for when a restored database has lost it: the order that was paid, and the join if it is missing,
+ * too, ready to be confirmed. What Stripe was never told stays empty: address, school, documents, guardian consent. Returns whether
+ * anything was missing. Throws {@link NotRebuilt}.
  */
 export async function rebuildJoin(deps: Deps, intent: Intent): Promise<boolean> {
   const named = namedOrder(deps, intent);
@@ -107,9 +107,9 @@ export async function rebuildJoin(deps: Deps, intent: Intent): Promise<boolean> 
 }
 
 /**
- * What became of a payment that is made again, judged by what Stripe has given back of it. First takes in what went back of
- * memberships that its contact holds in this database: they may have ended before this payment. If the refund of such a membership
- * failed later, it must not come back in the place of the one that was bought since. Null for an intent that is not ours.
+ * What a payment that is made again bought, given what Stripe has refunded of it. First follows the payments of memberships that
+ * its contact holds in this database: those memberships may have ended before this payment. If such a refund failed later, that
+ * membership must not come back in place of the one that was bought since. Null for an intent that is not ours.
  */
 export async function madeAgainOf(deps: Deps, intent: Intent): Promise<MadeAgain | null> {
   const named = namedOrder(deps, intent);
@@ -146,9 +146,9 @@ function standingBy(money: MoneyBack, lines: readonly OrderLine[], feeCents: num
 }
 
 /**
- * Ends a membership that a refund had ended by the time another one of its contact was paid. If that refund failed later, the
- * membership does not come back. Stripe does not say when a refund failed; if it had failed before, the other payment would have
- * been given back as a duplicate.
+ * Ends a membership if a refund had ended it by `paidAt`, when its contact paid for another one. A later failure of that refund
+ * does not bring the membership back. Stripe does not say when a refund failed; if it had failed before, the other payment would
+ * have been refunded as a duplicate.
  */
 async function endIfEndedBefore(deps: Deps, intentId: string, paidAt: Date): Promise<void> {
   const [order] = await paidOrders(deps, deps.database, [intentId]);
@@ -164,7 +164,7 @@ async function endIfEndedBefore(deps: Deps, intentId: string, paidAt: Date): Pro
     .execute(async (trx) => bringStanding(trx, await lockSession(trx, intentId), intentId, standing));
 }
 
-/** What went back at Stripe, in the form that the rules use: refunds, the oldest first, then what lost disputes took. */
+/** What went back according to Stripe, in the form that the rules use: refunds, the oldest first, then what lost disputes took. */
 function readBack({ refunds, lost }: MoneyBack): GivenBack[] {
   const given = refunds
     .map(({ id, amountCents, status, decided }) => ({

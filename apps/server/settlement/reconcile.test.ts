@@ -21,7 +21,7 @@ import { reconcileCommand, settleCommand } from './commands.ts';
 import { reconcile, reconcileNightly, startReconciling } from './reconcile.ts';
 import { refundCommand } from './refundCommands.ts';
 
-/** By how much Stripe's clock is behind ours (ms), so that what happens there is that old. */
+/** By how much (ms) Stripe's clock is behind ours, so that new objects there look that old. */
 let behind = 0;
 let server = await sharedServer({}, { stripeClock: () => Date.now() - behind });
 
@@ -30,7 +30,7 @@ const look = async () => (await reconcile(server.deps, { graceMinutes: 0 })).dif
 
 const run = (t: TestContext, command: Command, ...args: string[]) => runCommand(t, server, command, args);
 
-/** Asserts that exactly these kinds of difference are found, and that none is left after running the repair that each names. */
+/** Asserts that exactly these kinds of difference are found, and none after running the repair of each. */
 async function foundAndRepaired(t: TestContext, ...kinds: string[]): Promise<void> {
   const found = await look();
   assert.deepEqual(found.map(({ kind }) => kind).sort(), kinds.sort());
@@ -364,7 +364,7 @@ test('what moves while it is being read is no difference', async () => {
   const uuid = await orderingJoin(client);
   const { id } = await openIntent(client, uuid);
   await payByCard(server, id);
-  // The payment is confirmed after the list was read and before it is checked again.
+  // The payment is confirmed after it was listed and before it is checked again.
   const { payments } = server.deps;
   const deps = {
     ...server.deps,

@@ -31,12 +31,12 @@ const NIGHT_HOUR = 8;
 const TURN_SECONDS = 3600;
 const LOOK_MS = 600_000;
 
-/** What is younger than this many minutes is no difference yet: the sweep settles it within ten minutes. */
+/** Anything younger than this many minutes is no difference yet: the sweep settles it within ten minutes. */
 const GRACE_MINUTES = 10;
 
 /**
- * Compares Stripe's intents with our payments, joins and memberships: the money must match the members. Only reads. A difference is
- * looked at a second time by itself, so that something that changed while it was being read does not count.
+ * Compares Stripe's intents with our payments, joins and memberships: the money must match the members. Only reads. Each difference
+ * is read again on its own, so that a change during the first read does not count.
  */
 export async function reconcile(
   deps: Deps,
@@ -92,7 +92,7 @@ export function startReconciling(deps: Deps): () => Promise<void> {
   return repeat('reconcile', LOOK_MS, deps.log, () => reconcileNightly(deps));
 }
 
-/** Runs once a day, in one of all processes. The result is kept, and staff are told of differences. */
+/** Runs once a day, in one of all processes. The result is stored, and staff are told of differences. */
 export async function reconcileNightly(deps: Deps): Promise<void> {
   if (!(await takeTurn(deps.database, 'reconcile', TURN_SECONDS))) return;
   const { differences } = await keepReconciliation(deps, await reconcile(deps), deps.now());
@@ -134,7 +134,7 @@ function secondsToNight(now: Date): number {
 
 interface Entry {
   intentId: string;
-  /** From the intent's metadata, or from our row when Stripe does not know it. */
+  /** From the intent's metadata, or from our row when Stripe does not know the intent. */
   named: NamedOrder;
   intent: Intent | null;
 }
@@ -215,7 +215,7 @@ async function stripeSide(
   hasSession: boolean,
 ): Promise<NonNullable<Sides['stripe']>> {
   const { charge } = intent;
-  // A charge tells that it was disputed, but not how the dispute ended.
+  // A charge says that it was disputed, but not how the dispute ended.
   const disputed = charge?.isDisputed ? await deps.payments.moneyBack(intent.id) : null;
   const at = charge && !charge.isDeclined ? charge.createdAt : intent.createdAt;
   return {
@@ -250,7 +250,7 @@ async function* paymentIds(deps: Deps, since: Date | null): AsyncGenerator<strin
 
 /**
  * Differences that no single payment shows: joins that are paid by no payment or by two, orders frozen for too long, joins whose
- * document was rejected though the membership is held, and contacts who hold two.
+ * document was rejected though the membership is held, and contacts who hold the same twice.
  */
 async function joinsApart(
   deps: Deps,

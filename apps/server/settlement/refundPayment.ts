@@ -12,7 +12,7 @@ import { type Given, giveBack, promiseRefund, promiseReturn, watchRefunds } from
 import { paidOrders } from '../refunds/paidOrders.ts';
 import { NotRefundable, orNotRefundable } from '../refunds/refundJoin.ts';
 
-/** Gives back all that is left of one payment, whatever it was for and whether or not it can be confirmed. */
+/** Refunds all that is left of one payment, whatever it was for and whether or not it can be confirmed. */
 export async function refundPayment(deps: Deps, intentId: string): Promise<Given> {
   const intent = await orNotRefundable(deps.payments.retrieveIntent(intentId));
   const named = namedOrder(deps, intent);
@@ -21,9 +21,9 @@ export async function refundPayment(deps: Deps, intentId: string): Promise<Given
     throw new NotRefundable(`Payment ${intentId} is ${intent.status}: nothing was received.`);
   const given = await watchRefunds(deps, intentId);
   const backBefore = intent.charge?.refundedCents ?? 0;
-  // Confirms the payment if possible. If it cannot be confirmed, there is no membership that would have to end.
+  // Confirms the payment if possible. If it cannot be confirmed, there is no membership to end.
   const outcome = await confirmPayment(deps, intentId).catch((error: unknown) => error);
-  // Stripe no longer answers, which says nothing about the payment.
+  // An error of Stripe's says nothing about the payment.
   if (outcome instanceof Refusal) await orNotRefundable(Promise.reject(outcome));
   if (outcome instanceof Error) {
     const { rows } = await sql`select from join_session where uuid::text = ${named.uuid}`.execute(
@@ -61,9 +61,9 @@ export async function refundPayment(deps: Deps, intentId: string): Promise<Given
 }
 
 /**
- * Refunds a payment whose join does not exist: no row could keep the refund as due, so it is made now or not at all. Each call has
- * a new idempotency key, since Stripe repeats a refusal under a key for a day. Stripe makes the refund only once, since it is all
- * that is left.
+ * Refunds a payment whose join does not exist. No row could keep the refund as due, so it is made now or not at all. Each call has
+ * a new idempotency key, since Stripe repeats a refusal under a key for a day. It cannot be made twice, since it is all that is
+ * left.
  */
 async function refundUnknown(deps: Deps, intentId: string, amountCents: number): Promise<void> {
   try {

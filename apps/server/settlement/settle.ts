@@ -21,11 +21,11 @@ import { madeAgainOf, NotRebuilt, rebuildJoin } from './rebuildJoin.ts';
 export class NotSettled extends Error {}
 
 /**
- * Brings one payment to what Stripe says of it, whatever we held before: a success is confirmed; an intent that is cancelled or
+ * Brings one payment to its state at Stripe, whatever its state here: a success is confirmed; an intent that is cancelled or
  * unknown at Stripe buys nothing here; an open and abandoned one is cancelled. `reconcile` names this as the repair. Returns
- * sentences on what Stripe does not do yet, or refuses. Throws NotRebuilt when the join is missing here and Stripe does not know
- * enough, and {@link NotSettled} when we have no such payment. `isMadeAgain`: the payment was confirmed before a restore, though
- * its join is here.
+ * sentences on what Stripe does not do yet, or refuses. Throws NotRebuilt when the join is missing here and Stripe knows too little
+ * of it, and {@link NotSettled} when we have no such payment. `isMadeAgain`: the payment was confirmed before a restore, though its
+ * join is here.
  */
 export async function settlePayment(
   deps: Deps,
@@ -82,8 +82,8 @@ async function makeAgain(deps: Deps, intent: Intent): Promise<void> {
 }
 
 /**
- * Settles every payment of a join: the join's own payment first, then the upgrade's. If no payment turns out to have paid the join,
- * its order is open again. Returns what {@link settlePayment} returns; null when there is no such join.
+ * Settles every payment of a join: the join's own first, then the upgrade's. If no payment has paid the join, its order is open
+ * again. Returns the sentences of {@link settlePayment}; null when there is no such join.
  */
 export async function settleJoin(deps: Deps, uuid: string): Promise<string[] | null> {
   const { rows } = await sql<{ intent_id: string | null }>`
@@ -109,12 +109,11 @@ export async function settleJoin(deps: Deps, uuid: string): Promise<string[] | n
 }
 
 /**
- * Runs after a restore, before servers start. First makes again the payments that were made since the backup, from what Stripe
- * knows, the oldest first; then takes in what went back of payments that this database has. In this order, a membership whose
- * refund has failed since does not come back before the one that its contact bought instead. An intent that is open at Stripe for
- * another order than here is closed, since its page would show one order and charge the other. Nothing is given back by itself:
- * `reconcile` names what is left to staff. Returns the payments that it settled, how many it closed, and a sentence for each that
- * it could not settle.
+ * Runs after a restore, before servers start. First makes again the payments since the backup from Stripe's data, the oldest first;
+ * then follows this database's payments with refunds or disputes. In this order, a membership whose refund has failed since does
+ * not come back before the one that its contact bought instead. An open intent whose order differs here and at Stripe is cancelled,
+ * since its page would show one order and charge the other. Nothing is refunded automatically: `reconcile` lists what is left for
+ * staff. Returns the payments that it settled, how many it cancelled, and a sentence for each that it could not settle.
  */
 export async function settleMissing(
   deps: Deps,
@@ -129,7 +128,7 @@ export async function settleMissing(
       const row = here.get(intent.id);
       if (intent.status === 'succeeded') {
         if (row?.status !== 'succeeded' && row?.status !== 'duplicate') missing.push(intent);
-        // The restored rows of this payment's refunds may be out of date, so the refunds are read from Stripe again.
+        // The restored refunds of this payment may be out of date, so they are read from Stripe again.
         else if (intent.charge?.isDisputed || intent.charge?.refundedCents || row.refunded_cents > 0)
           wentBack.push(intent.id);
       } else if (mayBePaid(intent) && !(row && isOfSameOrder(intent, row))) closing.push(intent.id);
@@ -138,7 +137,7 @@ export async function settleMissing(
   for (const intentId of closing) await giveUpUnwritten(deps, intentId);
   const settled: string[] = [];
   const notes: string[] = [];
-  // Stripe lists the newest first. Reversed, the older comes first of two that were paid in the same second.
+  // Stripe lists the newest first. Reversed, the older of two payments in the same second comes first.
   for (const intent of missing.reverse().sort(byPayment)) {
     try {
       await settlePayment(deps, intent.id, { isMadeAgain: true });
@@ -155,7 +154,7 @@ export async function settleMissing(
 
 type PaymentHere = Pick<Selectable<PaymentTable>, 'status' | 'revision' | 'amount_cents' | 'refunded_cents'>;
 
-/** Our rows of these intents, by intent. */
+/** Our rows of these intents, by the intent's id. */
 async function paymentsHere(deps: Deps, intents: readonly Intent[]): Promise<Map<string, PaymentHere>> {
   if (intents.length === 0) return new Map();
   const rows = await deps.database
@@ -175,7 +174,6 @@ function mayBePaid({ status }: Intent): boolean {
   return status !== 'succeeded' && status !== 'canceled' && status !== 'processing';
 }
 
-/** Whether the intent is open here for the same order as at Stripe. */
 function isOfSameOrder({ metadata, amountCents }: Intent, row: PaymentHere): boolean {
   return (
     row.status === 'open' && row.amount_cents === amountCents && String(row.revision) === metadata.revision
@@ -189,7 +187,7 @@ function byPayment(one: Intent, other: Intent): number {
   return paidAt(one) - paidAt(other) || isUpgrade(one) - isUpgrade(other);
 }
 
-/** Writes back what belongs to a payment that Stripe knows as succeeded, as it was when it was confirmed. */
+/** Restores all that belongs to a payment that Stripe knows as succeeded, as it was when it was confirmed. */
 async function restore(deps: Deps, trx: Kysely<Tables>, intentId: string): Promise<void> {
   const session = await lockSession(trx, intentId);
   const [order] = await paidOrders(deps, trx, [intentId]);
@@ -211,7 +209,7 @@ async function restore(deps: Deps, trx: Kysely<Tables>, intentId: string): Promi
   await sql`update join_session set ${paid} where uuid = ${session.uuid}`.execute(trx);
 }
 
-/** Voids a payment that we held as paid and that Stripe does not: it buys nothing. */
+/** Voids a payment that was paid here but not at Stripe: it buys nothing. */
 async function takeBack(trx: Kysely<Tables>, intentId: string, kind: 'join' | 'upgrade'): Promise<void> {
   const session = await lockSession(trx, intentId);
   await bringStanding(trx, session, intentId, 'void');
@@ -221,7 +219,7 @@ async function takeBack(trx: Kysely<Tables>, intentId: string, kind: 'join' | 'u
     .where('intent_id', '=', intentId)
     .execute();
   const undone = kind === 'join' ? transitions.undoPayment : transitions.reopenUpgrade;
-  // Another payment may have bought the same, so the join stays as it is then.
+  // If another payment bought the same, the join stays as it is.
   await sql`
     update join_session set ${undone} where uuid = ${session.uuid}
       and not exists (select from payment where session_uuid = join_session.uuid and kind = ${kind} and status = 'succeeded')`.execute(

@@ -32,7 +32,7 @@ import { settleCommand } from './commands.ts';
 import { madeAgainOf } from './rebuildJoin.ts';
 import { refundCommand } from './refundCommands.ts';
 
-/** Payments that were made after a backup, once that backup is restored. */
+/** Restores of a backup, with payments that were made after it. */
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 
 const settleMissing = async (t: TestContext) => {
@@ -72,7 +72,7 @@ async function openJoin(code: string) {
   return { client, uuid, ...(await openIntent(client, uuid)) };
 }
 
-/** Returns what our tables and Stripe have about payments, and the standing of what they bought. */
+/** Returns what our tables and Stripe say of payments, and the standings of what they bought. */
 const bookOf = async (joins: readonly string[], intents: readonly string[]) => ({
   standings: await Promise.all(joins.map((uuid) => standingsOf(server, uuid))),
   payments: await server.deps.database
@@ -126,7 +126,7 @@ test('who was refunded and joined again holds the second membership, and what wa
   await restore();
   await settleMissing(t);
   assert.deepEqual(await bookOf(joins, intents), lost);
-  // The order does not matter either: each payment is settled by the command that reconcile prints.
+  // The order does not matter: the payments are settled one by one by the command that reconcile prints.
   await restore();
   for (const id of [second.intentId, intentId, upgrade])
     assert.equal((await runCommand(t, server, settleCommand, [id])).code, 0);
@@ -209,7 +209,7 @@ test('a second payment that went back before the restore has gone back, and nobo
 
 test('refunds since the backup are read back from Stripe with what they were for, by the ledger and the orders to send', async (t) => {
   const pin = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
-  /** Makes a join whose donation equals its membership's price, so that a refund's amount fits both. */
+  /** Makes a join whose donation costs what its membership costs, so that a refund's amount fits both. */
   const join = async (personalEmail: string) => {
     const client = server.client();
     const uuid = await orderingJoin(client, 'LINCOLN2026', { personalEmail });
@@ -380,7 +380,7 @@ test('a paid order that the backup has as open, and that went back as a whole, e
   assert.deepEqual(await bookOf(joins, [first.id, second.id]), lost);
 });
 
-/** Makes a join whose order, after a restore, lacks a donation of $500. */
+/** Makes a join whose order lacks a donation of $500 after a restore. */
 async function withLostDonation() {
   const join = await openJoin('LINCOLN2026');
   const restore = await dump(server);
@@ -450,7 +450,7 @@ test('staff give back all that is left of a payment whose order is lost, once, a
 
 test('who paid another amount than a database that lost the last change showed has it back, and can pay the order', async () => {
   const { client, uuid, id, ...shown } = await withLostDonation();
-  // As after a failover, when nobody knows that something was lost.
+  // As after a failover, when nobody noticed that something was lost.
   assert.equal((await openIntent(client, uuid)).id, id);
   await beginPayment(client, uuid, shown.revision);
   await payByCard(server, id);

@@ -13,15 +13,12 @@ import { catchUpOnEvents } from './catchUp.ts';
 
 const INTERVAL_MS = 60_000;
 const BATCH = 20;
-/**
- * How often (minutes) Stripe is asked about a begun payment that nobody reported. About one that was never begun it is asked
- * hourly.
- */
+/** How often (minutes) Stripe is asked about a begun payment that nobody reported; hourly if payment was not begun. */
 const BEGUN_MINUTES = 5;
 const IDLE_MINUTES = 60;
 /** After how many hours an open intent is given up, and cancelled at Stripe. */
 const ABANDONED_HOURS = 24;
-/** The same for an upgrade's intent: twice as long as the upgrade is offered. */
+/** The same for an upgrade's intent: twice the time for which the upgrade is offered, rounded up. */
 const UPGRADE_ABANDONED_HOURS = Math.ceil((2 * UPGRADE_WINDOW_MINUTES) / 60);
 /** A due refund is tried again after this many minutes, doubled with each try, up to the maximum below. */
 const REFUND_MINUTES = 2;
@@ -36,7 +33,7 @@ export function startSweeping(deps: Deps): () => Promise<void> {
 }
 
 /**
- * Settles payments that nobody reported, as when a browser was closed after paying or a webhook never came, and cancels abandoned
+ * Settles payments that nobody reported, as when a browser was closed after paying or a webhook was lost, and cancels abandoned
  * ones. A success is always confirmed, however late. Returns how many intents it asked Stripe about; other processes take others.
  */
 export async function sweepPayments(deps: Deps): Promise<number> {
@@ -62,7 +59,7 @@ export async function sweepPayments(deps: Deps): Promise<number> {
   return rows.length;
 }
 
-/** Reopens orders that are frozen for a payment that no longer exists. */
+/** Reopens orders that are frozen without an open payment. */
 async function openLeftOrders(deps: Deps): Promise<void> {
   await reopenFrozen(
     deps.database,
@@ -95,7 +92,7 @@ async function settle(
   if (kind === 'join') await settlePaying(deps, session_uuid, 'look');
 }
 
-/** Makes refunds that were decided but not made, because of a crash or an outage. */
+/** Makes due refunds that a crash or an outage prevented. */
 export async function sweepRefunds(deps: Deps): Promise<void> {
   const { rows } = await sql<{ intent_id: string }>`
     with due as (

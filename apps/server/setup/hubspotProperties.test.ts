@@ -33,7 +33,7 @@ test('what is wanted is what a join reads and writes', () => {
 test('in an account without the properties of the society, they are made with their types and groups, once, and a join is told in full', async () => {
   const first = await planFor();
   assert.deepEqual([first.create, first.differ], [[], []]);
-  const own = wanted.map(({ name }) => name).filter((name) => defaultOf(name));
+  const own = wanted.map(({ name }) => name).filter((name) => isOwn(name));
   for (const name of own) assert.equal((await remove(name)).status, 204, name);
   const plan = await planFor();
   assert.deepEqual(plan.create.map(({ name }) => name).sort(), own.sort());
@@ -68,15 +68,15 @@ test('in an account without the properties of the society, they are made with th
     [held.membership_status, held.amount_paid, held.accepted_privacy_policy],
     ['member', '65.00', 'true'],
   );
-  // As when two members of staff run setup at once, or one was interrupted.
+  // As when two members of staff run setup at once, or a run was interrupted.
   assert.deepEqual(
     new Set((await applyProperties(server.hubspot, plan)).map(({ outcome }) => outcome)),
     new Set(['was there']),
   );
 });
 
-/** Whether a property is the society's own. The test removes those, and leaves HubSpot's. */
-function defaultOf(name: string): boolean {
+/** Whether a property is the society's own, which the test removes, and not one of HubSpot's defaults. */
+function isOwn(name: string): boolean {
   return !['firstname', 'lastname', 'email', 'address', 'city', 'state', 'zip', 'country'].includes(name);
 }
 

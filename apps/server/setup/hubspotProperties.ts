@@ -21,8 +21,8 @@ export interface PropertyPlan {
   /** The names of properties that exist and fit. */
   fine: string[];
   /**
-   * Properties that exist and do not fit, each with what staff should do. Setup never changes an existing property, since others
-   * may use it.
+   * Properties that exist but do not fit, each with what staff should do. Setup never changes an existing property, which others
+   * may use.
    */
   differ: { name: string; text: string }[];
 }
@@ -42,7 +42,7 @@ const VALUES: Partial<Record<CrmField, readonly string[]>> = {
   membershipStatus: [MEMBER, FORMER],
   acceptedPrivacyPolicy: ['true', 'false'],
 };
-/** Fields that are always written: a contact is created with its email, whatever the society's table says about writing it. */
+/** Fields that are always written: a contact is created with its email, whatever the society's table of fields says. */
 const writtenAlways: readonly CrmField[] = ['email'];
 
 /** Returns the properties that the society's table of fields names. */
@@ -94,8 +94,7 @@ export function planProperties(
 }
 
 /**
- * Returns why HubSpot would refuse or change the values that joins write; null if the property fits. A text property accepts every
- * value.
+ * Returns why HubSpot would refuse or change the values that joins write; null if the property fits. Text properties always fit.
  */
 function differenceOf(
   there: ExistingProperty,

@@ -5,7 +5,8 @@ import { applyProperties, planProperties, wantedProperties } from './hubspotProp
 import type { SetupPlan, SetupStep } from './step.ts';
 
 /**
- * Plans the contact properties that HubSpot's account lacks, by the society's table of fields. Never changes an existing property.
+ * Plans the contact properties that the society's table of fields names and HubSpot's account lacks. Never changes an existing
+ * property.
  */
 export async function planHubspot(hubspot: HubspotClient, rules: FieldRules): Promise<SetupPlan> {
   const provider = 'HubSpot';

@@ -25,7 +25,7 @@ beforeEach(async () => {
 
 const endpoints = async () => (await stripe.webhookEndpoints.list()).data;
 
-/** Runs setup on the emulated account, which it takes for a real one. */
+/** Runs setup on the emulated account, treated as a real one. */
 async function run({
   agrees = true,
   isTrial = false,

@@ -28,10 +28,7 @@ export const setupCommand: LoneCommand = {
   },
 };
 
-/**
- * Shows what it would do, and does it if the person agrees. Exit status 0: everything is in order, or was done. Exit status 1:
- * something is left to do.
- */
+/** Shows what it would do, and does it if the person agrees. Exit status 0: nothing is left to do. Exit status 1: something is. */
 export async function setUp(
   config: Config,
   {
@@ -99,7 +96,7 @@ async function plansOf(
   return plans;
 }
 
-/** Prints the page for a restricted key, since the server needs fewer permissions than the secret key has. */
+/** Prints the address at which staff create a restricted key, since the server needs fewer permissions than the secret key has. */
 function sayKeyPage(live: boolean, say: (line: string) => void): void {
   say(`Stripe: the server needs no more than a restricted key: ${restrictedKeyPage({ live })}`);
   for (const { name, access, why, word } of permissions)

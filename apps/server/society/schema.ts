@@ -33,19 +33,13 @@ export const programme = z.strictObject({
   defaultMembership: z.int(),
   processingFee: price,
   transcriptRequired: z.boolean(),
-  /**
-   * Whether mostly minors join the programme. They get reminders only if the society allows it (`remindMinors`). The default is
-   * true.
-   */
+  /** Whether most joiners of the programme are minors. They get reminders only if the society allows it (`remindMinors`). */
   minors: z.boolean().default(true),
-  /**
-   * The sentence of a required checkbox on Student Details, by which joiners say that they are of age, or that a parent or guardian
-   * agrees. Absent: nothing is asked.
-   */
+  /** The guardian consent sentence: the text of a required checkbox on Student Details. Absent: nothing is asked. */
   guardianConsent: line.optional(),
   eligibility: z.strictObject({ intro: line, rules: z.array(line).min(1), note: line }),
   refund: line,
-  /** The refund text for the upgrade, which has a fee of its own. */
+  /** The refund text for the upgrade, whose fee differs. */
   upgradeRefund: line,
   pages: z.strictObject({
     membershipHeader: line,
@@ -118,7 +112,7 @@ export const societyFile = z.strictObject({
       .array(z.strictObject({ title: line, text: line }))
       .max(6)
       .default([]),
-    /** Who invited the joiner and why: with {school}, without a school, and for self-nominations. */
+    /** The sentence on who invited the joiner and why: with {school}, without a school, and for self-nominations. */
     studentDetails: z.strictObject({ invitedThroughSchool: line, invited: line, nominated: line }),
     checkout: z.strictObject({ donationIntro: line, carbonNote: line }),
     congratulations: z.strictObject({
@@ -133,7 +127,7 @@ export const societyFile = z.strictObject({
       /** Days between the payment and the letter. The congratulations page (`when`) should promise the same. */
       certificateAfterDays: z.int().min(0).max(60).default(1),
       portalAfterDays: z.int().min(0).max(60).default(7),
-      /** Whether joiners who left a join behind get reminders. The default is no, since the society must decide it. */
+      /** Whether joiners who left a join behind get reminders. Off by default, since the society must decide. */
       reminders: z.boolean().default(false),
       /** Whether reminders are also sent in programmes for minors. */
       remindMinors: z.boolean().default(false),
@@ -148,12 +142,14 @@ export const societyFile = z.strictObject({
     .strictObject({
       /** Joins that were never paid: days since the last activity. */
       abandonedDays: days(3, 'joiners come back, and are reminded after two days').optional(),
-      /** Paid joins: days since the payment. The membership number and the certificate end with the join. */
+      /** Paid joins: days since the payment. The member number and the certificate end with the join. */
       paidDays: days(180, 'a payment can be disputed for months').optional(),
       /** Joins whose transcript was finally rejected: days since that decision. */
       rejectedDays: days(30, 'the refund has to arrive, and the applicant may ask').optional(),
       /** After so many days uploaded files are deleted: transcripts counted from the decision of staff, resumes from their upload. */
       documentsDays: days(1, 'the decision has to reach the applicant').optional(),
+      /** Notices to staff, which may name people: days since they were written. A join's notices also go with the join. */
+      noticesDays: days(90, 'staff act on a notice within weeks').optional(),
     })
     .default({}),
   certificate: z

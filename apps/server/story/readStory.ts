@@ -3,8 +3,8 @@ import { type StoryEvent, type StoryLine, tellStory } from '#core/story.ts';
 import type { Deps } from '../deps.ts';
 
 /**
- * The steps that the database recorded of a join, the oldest first. If the join began before steps were recorded, the earlier ones
- * are derived from its rows. Null when there is no such join.
+ * The recorded steps of a join, the oldest first. If the join began before steps were recorded, the earlier ones are derived from
+ * its rows. Null when there is no such join.
  */
 export async function readStory(
   { database }: Pick<Deps, 'database'>,

@@ -37,7 +37,7 @@ async function stepsOf(uuid: string): Promise<StoryStep[]> {
   return rows.map(({ step }) => step);
 }
 
-/** Runs a command as a member of staff, whose database connections carry their name. */
+/** Runs a command as a staff member, by database connections that carry their name. */
 async function asStaff(t: TestContext, actor: string, command: Command, ...args: string[]) {
   const database = connect(server.deps.config.databaseUrl, { connections: 2, actor });
   try {

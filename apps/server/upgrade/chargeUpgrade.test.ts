@@ -257,7 +257,7 @@ test('after too many declined cards both cards have to wait, and no secret takes
     const client = limited.client();
     const { uuid, intentId } = await paidJoin(limited, client, 'LINCOLN2026');
     const { clientSecret } = (await charge(client, uuid, intentId, { charge: false })).data;
-    // A card typed in the page is declined, and the server is not told.
+    // A card that is typed on the page is declined; the server does not hear of it.
     const declinedInPage = () => payByCard(limited, idOf(clientSecret), 'pm_card_chargeDeclined');
     await declinedInPage();
     assert.equal((await charge(client, uuid, intentId, { charge: false })).status, 200);

@@ -30,7 +30,7 @@ const RETURNED =
 
 type Answer = Data<'createUpgradeCharge'>;
 
-/** The session's one intent that can still be paid. `attempt` numbers the next try to charge the saved card with that intent. */
+/** The session's one intent that can still be paid. `attempt` is the number of the next try to charge the saved card with it. */
 interface OpenUpgrade {
   intentId: string;
   clientSecret: string;
@@ -41,10 +41,10 @@ interface OpenUpgrade {
 }
 
 /**
- * Sells the upgrade while the member is present, at the price shown (`amount`, cents): by the card that paid for the membership,
- * or, with `charge: false`, by another card, for which the page confirms the returned client secret. Both use the same intent, and
- * an intent is paid at most once: so the upgrade is sold once, however many tabs press and wherever a process dies. A repeated call
- * goes on with that intent.
+ * Sells the upgrade while the member is present, at the price shown (`amount`, cents): by the card that paid for the membership or,
+ * with `charge: false`, by another card, for which the page confirms the returned client secret. Both use the same intent, which
+ * can be paid only once: so the upgrade is sold once, however many tabs press and wherever a process dies. A repeated call
+ * continues with that intent.
  */
 export async function chargeUpgrade(
   deps: Deps,
@@ -64,7 +64,7 @@ export async function chargeUpgrade(
   const end = intent && (await endOf(deps, intent));
   if (end) return end;
   if (intent?.status === 'canceled') open = null;
-  // A card that was typed on the page was declined at Stripe: it counts, too.
+  // A card that was typed on the page and declined by Stripe counts, too.
   if (intent?.status === 'requires_payment_method') await noteFailure(deps, intent);
 
   const { card, failures, pause } = await readPayer(deps, uuid, paymentIntent);
@@ -113,8 +113,7 @@ function priceChanged(amountCents: number): Refusal {
 }
 
 /**
- * Charges the saved card. What counts afterwards is what Stripe says of the intent, whoever else confirmed or cancelled it
- * meanwhile.
+ * Charges the saved card. The result is Stripe's state of the intent afterwards, whoever else confirmed or cancelled it meanwhile.
  */
 async function chargeSavedCard(
   deps: Deps,
@@ -129,7 +128,7 @@ async function chargeSavedCard(
     await deps.payments.confirmWithSavedCard(intentId, { paymentMethodId, idempotencyKey });
   } catch (error) {
     if (error instanceof Declined) message = error.message;
-    // Stripe would repeat its failure, or refusal, for a day, so the attempt ends. The next press first asks whether this one was
+    // Stripe would repeat its failure or refusal for a day, so the attempt ends. The next press first checks whether this one was
     // charged all the same.
     else if (
       error instanceof ProviderFailed ||
@@ -147,7 +146,7 @@ async function chargeSavedCard(
   if (intent.status === 'requires_payment_method') await noteFailure(deps, intent);
   if ((await readCharges(deps, uuid)).open?.intentId === intentId)
     return { status: 'failed', message: message ?? UPGRADE_FAILED, clientSecret };
-  // Cancelled: too many cards were declined, or Skip was pressed in another tab.
+  // The intent was cancelled: too many cards were declined, or Skip was pressed in another tab.
   return message === null ? endedElsewhere(deps, uuid) : { status: 'failed', message };
 
   async function endAttempt(): Promise<void> {
@@ -166,7 +165,7 @@ async function endedElsewhere(deps: Deps, uuid: string): Promise<Answer> {
   throw new Refusal(409, NOT_OPEN, { goOn: (await readStanding(deps, uuid))?.goOn });
 }
 
-/** How an intent has ended. Null while it can still be paid, and when it was cancelled. */
+/** The answer for an intent that has succeeded or is processing; null while it can still be paid, and when it was cancelled. */
 async function endOf(deps: Deps, intent: Intent): Promise<Answer | null> {
   switch (intent.status) {
     case 'succeeded':
@@ -184,8 +183,8 @@ async function endOf(deps: Deps, intent: Intent): Promise<Answer | null> {
 }
 
 /**
- * Opens a new intent. Nobody can pay it before our row and the snapshot of what it buys are written. Returns null when the offer
- * was skipped or taken meanwhile; another intent when another tab was first.
+ * Opens a new intent. Its client secret is returned only after our row and the snapshot are written, so nobody can pay it before.
+ * Returns null when the offer was skipped or taken meanwhile; another tab's intent when that tab was first.
  */
 async function openUpgrade(
   deps: Deps,
@@ -236,7 +235,7 @@ async function openUpgrade(
   return open;
 }
 
-/** Reads all in one statement: between two statements an open intent may be paid, and then neither would find it. */
+/** Reads all in one statement: otherwise an intent that is paid between two statements would be seen by neither. */
 async function readCharges(
   { database }: Deps,
   uuid: string,

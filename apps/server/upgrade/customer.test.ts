@@ -35,7 +35,7 @@ test('opening Checkout asks Stripe once, and makes no customer', async () => {
   assert.deepEqual(await customersOf(uuid), []);
 });
 
-/** Makes Stripe fail each creation of a customer until the returned function is called. */
+/** Makes Stripe fail every creation of a customer until the returned function is called. */
 async function customersMeet(fault: object): Promise<() => Promise<unknown>> {
   await server.stripeFault({ times: 100, ...fault, method: 'POST', path: '/v1/customers' });
   return () => server.stripeFault(null);
@@ -86,7 +86,7 @@ test('a card that is not kept is given to nobody', async () => {
   );
   await forgetRequests(server.stripeUrl);
   prepareCustomer(server.deps, uuid, (await joinPayment(uuid)).intent_id);
-  // Everything that the server asked of Stripe came before this call.
+  // All earlier requests of the server have reached Stripe before this one.
   await server.deps.payments.retrieveIntent((await joinPayment(uuid)).intent_id);
   assert.deepEqual(
     (await requests()).filter((request) => request.includes('customers')),
@@ -177,7 +177,7 @@ test('an intent that another tab opened for another card in the same moment is n
     async createIntent(...given: Parameters<typeof createIntent>) {
       Object.assign(payments, { createIntent });
       assert.equal((await charge(client, uuid, intentId, false)).status, 200);
-      // As if the bank had refused to let the card be saved.
+      // As if the bank had declined to let the card be saved.
       await sql`update payment set customer_id = '' where session_uuid = ${uuid} and kind = 'upgrade'`.execute(
         server.deps.database,
       );
@@ -209,7 +209,7 @@ function joinPayment(uuid: string) {
 }
 const keptCustomer = async (uuid: string) => (await joinPayment(uuid)).customer_id;
 
-/** Returns the requests to Stripe since they were last cleared. */
+/** Returns the requests to Stripe since the list was last cleared. */
 async function requests(): Promise<string[]> {
   return (await requestsTo(server.stripeUrl)).map(({ method, path }) => `${method} ${path}`);
 }

@@ -7,8 +7,8 @@ import { readStanding, refusalFor } from '../session/standing.ts';
 import { stateAllows, transitions } from '../session/states.ts';
 
 /**
- * Skips the upgrade: the offer does not come back, and an intent that a card form may still hold is cancelled. If that intent was
- * paid just now, it is confirmed. Returns where the join goes on.
+ * Skips the upgrade: it is not offered again, and an open intent, which a card form may still have, is cancelled. If that intent
+ * was paid just now, it is confirmed. Returns the page on which the join goes on.
  */
 export async function skipUpgrade(deps: Deps, uuid: string, holding: Holding): Promise<string> {
   const before = await readStanding(deps, uuid);

@@ -7,10 +7,7 @@ import { readStanding, refusalFor } from '../session/standing.ts';
 import { fillIn } from '../society/texts.ts';
 import { toWireProduct } from '../society/wire.ts';
 
-/**
- * The data of the upgrade screen: what is offered, and which card would be charged. Only the browser that paid is offered an
- * upgrade.
- */
+/** The data of the upgrade screen: the offer, and the card that would be charged. Only the browser that paid gets an offer. */
 export async function upgradeDetails(
   deps: Deps,
   uuid: string,

@@ -23,7 +23,7 @@ import { keepReconciliation, reconcile } from '../settlement/reconcile.ts';
 import { serveMetrics } from './serveMetrics.ts';
 
 // Makes the cause of each alert: a server is scraped before and after something goes wrong. Then Prometheus's own tool evaluates
-// the rules for a day on which that goes on.
+// the rules for a day on which the fault persists.
 
 const ops = join(import.meta.dirname, '../../../ops');
 const alertsFile = join(ops, 'alerts.yaml');
@@ -54,13 +54,14 @@ const cleanMail = async () => {
 interface Cause {
   name: string;
   fires: string[];
-  /** How often (minutes) counters grow; every minute without it. */
+  /** Minutes between increments of the counters; 1 if absent. */
   everyMinutes?: number;
   /**
-   * Whether the alert is about the process itself. All others ignore the process's figures: stand-ins and test run in it as well.
+   * Whether the alert is about the process itself. For all others the process's own metrics are left out, since the stand-ins and
+   * the test run in the same process.
    */
   isOfProcess?: boolean;
-  /** Makes the cause. Returns the page that a scraper then gets; null if it gets none. */
+  /** Makes the cause. Returns the page of metrics that a scraper then gets; null if it gets none. */
   make(): Promise<string | null>;
   /** Removes the cause. */
   end?(): Promise<unknown>;
@@ -230,7 +231,7 @@ const causes: Cause[] = [
     name: 'the disk is nearly full',
     fires: ['InductDiskLow'],
     async make() {
-      // A reserve that is larger than any disk.
+      // A storage reserve that is larger than any disk.
       const config = { ...server.deps.config, storageReserveBytes: 1e18 };
       const full = await serveMetrics({ ...server.deps, config }, 0);
       const page = await scrape(full.url);
@@ -303,12 +304,12 @@ const labelled = (series: string) => {
 };
 
 const WELL_MINUTES = 5;
-/** How many times a counter grows once something goes wrong. */
+/** How many times a counter grows after something goes wrong. */
 const ILL_TIMES = 30;
 
 /**
- * Returns the values of each series, a scrape a minute: first those before. Afterwards counters go on growing as between the two
- * pages, and other values stay as in the second.
+ * Returns the values of each series for one scrape a minute, at first those of `before`. Then counters go on growing by the
+ * difference between the two pages, and other values stay as in `after`.
  */
 function seriesOf(before: string, after: string | null, isOfProcess: boolean, everyMinutes: number) {
   const counters = new Set(
@@ -384,7 +385,7 @@ test('rules and metrics are as Prometheus wants them', { skip: lacksPromtool }, 
   execFileSync(promtool!, ['check', 'rules', alertsFile], { stdio: 'pipe' });
   const { url, close } = await metricsOf(server);
   t.after(close);
-  // Only our own metrics: prom-client names those of Node.
+  // Only our own metrics: the names of the others come from prom-client.
   const own = (await scrape(url)).split('\n').filter((line) => /^(# \w+ )?induct_/.test(line));
   const input = `${own.join('\n')}\n`;
   assert.equal(execFileSync(promtool!, ['check', 'metrics'], { input, encoding: 'utf8', stdio: 'pipe' }), '');

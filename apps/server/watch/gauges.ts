@@ -8,7 +8,7 @@ import { mailServer } from '../platform/metrics.ts';
 import { FAILURES } from '../providers/hubspot/budget.ts';
 import { freeBytes } from '../providers/storage/room.ts';
 
-/** The database is asked for metrics at most once in this time (ms), however many scrapers ask. */
+/** Metrics are read from the database at most once in this time (ms), however many scrapers ask. */
 export const KEPT_MS = 10_000;
 /** A database that takes longer than this (ms) is shown as down. Prometheus waits only ten seconds for the whole page. */
 const PATIENCE_MS = 3_000;
@@ -62,8 +62,8 @@ export async function readFigures({ database }: Pick<Deps, 'database'>): Promise
 
 /**
  * Registers the gauges whose values come from outside this process: from the database and the disks. While the database does not
- * answer, its gauges are left out and `induct_database_up` is 0. What was never done yet has not been done since `startedAt` (Unix
- * time in ms), when the process started.
+ * answer, its gauges are absent and `induct_database_up` is 0. A task that was never done counts as done at `startedAt` (Unix time
+ * in ms), when the process started.
  */
 export function registerGauges(
   registry: Registry,
@@ -88,7 +88,7 @@ export function registerGauges(
     }
   });
   /**
-   * Registers a gauge with a sample (labels and value) for each figure for which `read` returns one. Without samples the gauge is
+   * Registers a gauge with one sample (labels and value) for each figure that `read` does not skip. Without samples the gauge is
    * absent, not 0.
    */
   const gauge = (
@@ -144,7 +144,7 @@ export function registerGauges(
     ['provider', 'kind'],
     ({ kind, name, value }) => {
       if (kind === 'breaker') return [{ provider: 'hubspot', kind: name }, value];
-      // Without waiting letters it is not known whether the mail server is still down, so 0 is shown.
+      // Without waiting letters nobody knows whether the mail server is still down, so 0 is shown.
       if (kind === 'queue' && name === 'letters')
         return [{ provider: 'mail', kind: 'send' }, mailServer.isDown && value > 0 ? 1 : 0];
       return null;

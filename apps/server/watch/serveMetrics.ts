@@ -14,8 +14,8 @@ export interface MetricsServer {
 }
 
 /**
- * Serves only /metrics, on HOST and a port of its own, since the public port must not show metrics. Throws a sentence when the port
- * is taken.
+ * Serves only /metrics, on HOST and a port of its own, since the public port must not show metrics. Throws an Error for staff when
+ * the port is taken.
  */
 export async function serveMetrics(
   deps: Pick<Deps, 'database' | 'log' | 'config' | 'society'>,

@@ -6,8 +6,8 @@ import { shortName } from '../session/person.ts';
 type Receipt = NonNullable<Data<'getWelcome'>['receipt']>;
 
 /**
- * The lines that a join and its upgrade paid for, from the confirmed snapshots: the receipt shows what was on the screen, whatever
- * the catalogue says now. Amounts are in cents.
+ * The lines that a join and its upgrade paid for, from the confirmed snapshots, since the catalogue may have changed. Amounts are
+ * in cents.
  */
 export async function receiptOf(deps: Deps, uuid: string): Promise<Receipt> {
   const { rows } = await sql<{

@@ -23,8 +23,8 @@ export function welcomeRoutes(app: FastifyInstance, deps: Deps): void {
 }
 
 /**
- * What the welcome page shows. Personal data is only for the browser that holds the join. What became of the membership is for
- * anybody with the uuid until somebody has proven to be the joiner, and then also only for browsers that hold the join.
+ * The data of the welcome page. Only a browser that holds the join gets personal data. The state of the membership is for anybody
+ * with the uuid; once somebody has proven to be the joiner, only for browsers that hold the join.
  */
 async function welcome(deps: Deps, uuid: string, holding: Holding): Promise<Data<'getWelcome'>> {
   const standing = await readStanding(deps, uuid);
@@ -51,11 +51,11 @@ async function welcome(deps: Deps, uuid: string, holding: Holding): Promise<Data
   const programme = deps.society.programme(standing.programme);
   if (!rows[0]?.is_open) return { ...TOLD_TO_ANYBODY, programme: programme.name };
   const bought = rows[0]?.bought ?? [];
-  // A voided payment counts only when nothing else was bought.
+  // Void memberships count only when there are no others.
   const real = bought.filter((one) => one.standing !== 'void');
   const memberships = real.length > 0 ? real : bought;
   const isOver = memberships[0] !== undefined && !isHeld(memberships[0].standing);
-  // An upgrade by link owes no proof of its own: its base does.
+  // An upgrade by link owes no proof itself; its base does.
   const isMembership = memberships.some(({ type }) => type === 'membership');
   const rejection = await rejectionOf(deps, uuid);
   const isAsked = standing.isSelfNomination || rejection?.isFinal === false;

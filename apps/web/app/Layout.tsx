@@ -46,7 +46,7 @@ export const Layout = memo(() => {
   );
 });
 
-/** Returns the screen that is being navigated to, while it loads and if it has a placeholder to show. */
+/** Returns the location that is being navigated to and its screen's placeholder; null when none loads, or it has no placeholder. */
 function usePending(): { next: Location; placeholder: ReactElement } | null {
   const { pathname } = useLocation();
   const { location: next } = useNavigation();

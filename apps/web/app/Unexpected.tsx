@@ -7,7 +7,7 @@ import ui from '../components/ui.module.css';
 import { storedSession } from '../lib/session.ts';
 import { phoneLink, useSite } from '../lib/site.ts';
 
-/** The error boundary of all screens, for example for a chunk that did not load, under the router's own heading. */
+/** The error boundary of all screens: shown for example when a chunk did not load. */
 export function Unexpected() {
   const { society } = useSite();
   const error = useRouteError();

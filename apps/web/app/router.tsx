@@ -18,7 +18,7 @@ function guard({ request }: { request: Request }): null | Response {
   return answer.allowed ? null : redirect(answer.redirectTo);
 }
 
-/** The guard does not run after a submission that stays on its screen: the screen's action reports a missing session. */
+/** Skips the guard after a submission that stays on its screen: the screen's action reports a missing session. */
 function isNavigation({ currentUrl, nextUrl, formMethod }: ShouldRevalidateFunctionArgs): boolean {
   return currentUrl.pathname !== nextUrl.pathname || formMethod === undefined;
 }

@@ -3,7 +3,7 @@ import type { RsbuildPlugin } from '@rsbuild/core';
 import { countries } from '../../../packages/reference/countries.ts';
 import type { Country, Subdivision } from '../../../packages/reference/lookup.ts';
 
-/** The countries in the scripts: all of them, but only those where most joiners live with their subdivisions. */
+/** The countries as bundled into the scripts: all of them, but with subdivisions only where most joiners live. */
 export interface BundledCountries {
   /** If a country has no `subdivisions`, they are in a file. */
   countries: readonly { name: string; code: string; subdivisions?: readonly Subdivision[] }[];

@@ -199,7 +199,7 @@ async function contentFault(file: File): Promise<string | null> {
   }
 }
 
-/** The server refused the file; the message is for the joiner. */
+/** Thrown when the server refused the file; the message is for the joiner. */
 export class Refused extends Error {}
 
 export interface UploadedFile {

@@ -7,7 +7,7 @@ import { storedSession } from './session.ts';
 import { theSite } from './site.ts';
 import { raiseToast } from './toasts.ts';
 
-/** The server answered with a failure. */
+/** Thrown when the server answered with a failure. */
 export class ApiError extends Error {
   readonly status: number;
   readonly userMessage: string | undefined;
@@ -30,7 +30,7 @@ export class ApiError extends Error {
   }
 }
 
-/** The request could not be sent, or its response did not arrive. */
+/** Thrown when the request could not be sent, or its response did not arrive. */
 export class Unsent extends Error {
   readonly userMessage: string | undefined;
 
@@ -131,7 +131,7 @@ export function readAnswer<Name extends CallName>(
   const seconds = Number(retryAfter);
   const error = new ApiError(status, body, seconds > 0 ? seconds * 1000 : 0);
   const goesOn = loading && status === 409 && error.goOn !== undefined;
-  // Without a message the failure is not the one that the screen handles.
+  // Without a message it cannot be the failure that the screen handles.
   const isExpected = quiet === status && error.userMessage !== undefined;
   const isQuiet = quiet === true || isExpected || (!!quiet && quiet === error.code);
   if (!isQuiet && !goesOn) {

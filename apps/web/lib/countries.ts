@@ -11,7 +11,7 @@ export { countries };
 export const findCountry = countryFinder(countries);
 type Country = (typeof countries)[number];
 
-/** For the rules of core: says whether a country, by its full name, has subdivisions; undefined if the country does not exist. */
+/** Says whether a country, by its full name, has subdivisions; undefined for an unknown country. The rules of core need this. */
 export function countryRule(name: string): { hasSubdivisions: boolean } | undefined {
   const country = findCountry(name);
   return country?.name === name ? { hasSubdivisions: country.subdivisions?.length !== 0 } : undefined;

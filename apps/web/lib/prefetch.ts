@@ -1,8 +1,8 @@
 import { useEffect } from 'react';
 
 /**
- * Downloads code that is likely to be needed next. Failures are ignored: whoever needs the code imports it again. Does nothing
- * when the browser asks to save data.
+ * Downloads code that is likely to be needed next. Failures are ignored, since the code is imported again when it is needed. Does
+ * nothing when the browser asks to save data.
  */
 export function prefetch(...imports: (() => Promise<unknown>)[]): void {
   const { connection } = navigator as { connection?: { saveData?: boolean } };

@@ -1,6 +1,8 @@
 import { useSyncExternalStore } from 'react';
 
-/** The reference of the server's last failure (`Failure['reference']`). The footer shows it after the toast has gone. */
+/**
+ * The reference of the server's last failure (`Failure['reference']`). The footer still shows it when the toast has disappeared.
+ */
 let last: string | null = null;
 const listeners = new Set<() => void>();
 

@@ -5,6 +5,7 @@
  * Two tabs may have two joins; local storage has the newest. A tab whose join was replaced by another tab keeps its own join, as
  * long as local storage still has the join that replaced it.
  */
+
 const SESSION_KEY = 'joinSessionUuid';
 type TabKey = 'joinDraft' | 'joinReturn' | 'joinPass';
 /** The join that this tab is paying for, since the tab may go to the card provider's page and come back. */
@@ -93,7 +94,7 @@ export function startOver(path: string): void {
   startedOver = uuid === null ? null : { uuid, path, drafts, until: performance.now() + UNDO_MS };
 }
 
-/** Whether Start Over was the last thing that this page did with a join. Then an open join is not continued without asking. */
+/** Whether Start Over was the last change of the stored join in this page. Then an open join is not continued without asking. */
 export const hasStartedOver = () => startedOver !== null;
 
 /** Returns for how many ms Start Over can still be undone; 0 when it cannot. */

@@ -2,8 +2,8 @@ import { useState } from 'react';
 import { messageOf } from './api.ts';
 
 /**
- * Runs the server calls of a screen's buttons, one at a time. `way` names the button where a screen has several. `busy` is the way
- * that is running, and `fault` the sentence of the last way that failed (the server's, or `sentence`).
+ * Runs the server calls of a screen's buttons, one at a time. `way` identifies the button where a screen has several. `busy`: the
+ * button whose call is running; `fault`: the button whose last call failed, with the server's sentence or else `sentence`.
  */
 export function useAttempt<Way extends string = string>(sentence: string) {
   const [busy, setBusy] = useState<Way | null>(null);

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 
 const web = resolve(import.meta.dirname, '..');
 
-/** Each pair of size and weight is one more font that the browser must look up before it paints (docs/performance.md). */
+/** Each further pair of size and weight is another font to look up before the first paint (docs/performance.md). */
 test('text is of the sizes in tokens.css and 400 or 600, or 700 in the serif of headings', () => {
   const sheets = globSync('{app,components,screens,styles}/**/*.css', { cwd: web });
   const odd: string[] = [];

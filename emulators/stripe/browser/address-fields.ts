@@ -68,7 +68,7 @@ export class AddressFields extends ElementFields {
     if (options.fields?.name !== 'never') this.root.append(name.root);
     this.root.append(country.root, line1.root, line2.root, this.#row);
     if (options.fields?.phone === 'always') this.root.append(phone.root);
-    // Stripe.js also reports the page's initial values as a change.
+    // Like Stripe.js, reports the page's initial values as a change.
     this.#tell();
   }
 

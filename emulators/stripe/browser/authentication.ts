@@ -3,7 +3,7 @@ import { make } from './dom.ts';
 import { Frame } from './frame-host.ts';
 import { adoptStyles } from './style.ts';
 
-/** Shows the card issuer's question over the page. Resolves with the intent after the answer. */
+/** Shows the card issuer's authentication question over the page. Resolves with the intent after the answer. */
 export async function authenticate(intent: PublicIntent): Promise<Result<'value', PublicIntent>> {
   adoptStyles();
   const title = 'Authenticate your payment';
@@ -13,7 +13,7 @@ export async function authenticate(intent: PublicIntent): Promise<Result<'value'
     () => {},
   );
   const dialog = make('dialog', { class: 'EmulatedStripeDialog', 'aria-label': title }, frame.node);
-  // The question handles Escape itself, as a failed authentication; without an answer the dialog stays open.
+  // The question handles Escape itself, as a failed authentication; until it is answered, the dialog must stay open.
   dialog.addEventListener('cancel', (event) => event.preventDefault());
   document.body.append(dialog);
   dialog.showModal();

@@ -22,7 +22,7 @@ export function freshId(): string {
   return `emulated-stripe-${ids}`;
 }
 
-/** The page's own code has misused the interface; Stripe.js throws this error. */
+/** Thrown when the page's own code misuses the interface, as Stripe.js does. */
 export class IntegrationError extends Error {
   override name = 'IntegrationError';
 }

@@ -13,7 +13,7 @@ export interface ElementsOptions {
   appearance?: Appearance;
 }
 
-/** A group of elements that together make one payment. */
+/** The Elements of one payment. */
 export class Elements implements Group {
   readonly key: string;
   readonly loaded: Promise<void>;
@@ -34,7 +34,7 @@ export class Elements implements Group {
     this.key = key;
     this.#options = options;
     this.loaded = this.#load();
-    // Mounted elements report the failure. Without mounted elements nobody handles it.
+    // Mounted elements handle the failure. Without any, it must not count as an unhandled rejection.
     this.loaded.catch(() => {});
   }
 
@@ -85,7 +85,7 @@ export class Elements implements Group {
     for (const element of this.#elements.values()) element.send('restyle', this.appearance);
   }
 
-  /** Fetches again what is to be paid. What was typed stays. */
+  /** Fetches the intent again. What was typed stays. */
   async fetchUpdates(): Promise<{ error?: StripeJsError }> {
     const { error } = await this.#fetchIntent();
     return error ? { error } : {};

@@ -7,10 +7,10 @@ export const HELLO = 'emulated-stripe-frame';
 /** The margin around a frame's content, so that a focus ring at its edge is visible (px). */
 export const MARGIN = 4;
 
-/** How long after its load a frame may be silent before it counts as blocked (ms). */
+/** How long a loaded frame may stay silent before it counts as blocked (ms). */
 const SILENCE = 1000;
 
-/** The page's side of a frame from the emulator's own origin. The two talk through a message channel. */
+/** The page's side of a frame that has the emulator's origin. The two sides talk through a message channel. */
 export class Frame {
   readonly node: HTMLIFrameElement;
   readonly #start: () => object;
@@ -52,7 +52,7 @@ export class Frame {
     });
   }
 
-  /** Removes the frame. A removed frame forgets everything; when it is inserted again, it starts anew. */
+  /** Removes the frame. Its state is lost; when it is inserted again, it starts anew. */
   remove(): void {
     this.node.remove();
     this.#connection = Promise.withResolvers();
@@ -67,7 +67,7 @@ export class Frame {
       if (said.id === undefined) this.#tell(said.name, said.event);
       else this.#answers.get(said.id)?.(said.value);
       this.#answers.delete(said.id);
-      // The frame first sends its height, so that it has its final size when the page learns that it is there.
+      // The frame first sends its height, so that it has its final size before the page learns that it is ready.
       this.#connection.resolve(port1);
     };
     this.node.contentWindow!.postMessage(this.#start(), origin, [port2]);

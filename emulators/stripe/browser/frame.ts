@@ -6,7 +6,7 @@ import { PaymentFields } from './payment-fields.ts';
 import { askCardholder } from './question.ts';
 import type { Appearance } from './style.ts';
 
-/** The page's message that says what the frame is to show. */
+/** The page's first message: it says what the frame is to show. */
 interface Start {
   role: 'payment' | 'address' | 'question';
   key: string;
@@ -69,7 +69,7 @@ window.addEventListener('message', ({ source, data, ports: [port] }: MessageEven
   };
   const tellHeight = () =>
     tell('height', { px: Math.ceil(document.body.getBoundingClientRect().height) + 2 * MARGIN });
-  // Sent immediately, too: on a page in the background, observers do not run.
+  // Sent immediately, too, since observers do not run on a page in the background.
   tellHeight();
   new ResizeObserver(tellHeight).observe(document.body);
 });

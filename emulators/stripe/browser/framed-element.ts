@@ -7,7 +7,7 @@ import type { Appearance } from './style.ts';
 export interface Group {
   readonly key: string;
   readonly appearance: Appearance | undefined;
-  /** Resolves when the provider has answered what is being paid; otherwise rejects with the error. */
+  /** Resolves when the intent has been loaded; rejects with the error if that failed. */
   readonly loaded: Promise<void>;
   has(type: string): boolean;
   forget(element: FramedElement): void;

@@ -2,6 +2,7 @@
  * The page that browser.test.ts opens: a payment form made of the provider's real browser packages. The query says what the page
  * is to do; `window.seen` holds what happened, for the test to read.
  */
+
 import { AddressElement, Elements, PaymentElement, useElements, useStripe } from '@stripe/react-stripe-js';
 import type { StripeElementLocale } from '@stripe/stripe-js';
 import { loadStripe } from '@stripe/stripe-js/pure/index.js';

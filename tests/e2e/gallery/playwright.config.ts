@@ -1,7 +1,10 @@
 import { defineConfig } from '@playwright/test';
 import journeys from '../playwright.config.ts';
 
-/** Uses the journeys' start and browser. The pictures are written to GALLERY_SHOTS (`tools/local/gallery.ts`). */
+/**
+ * Uses the start and the browser of the other browser tests. The pictures are written to GALLERY_SHOTS
+ * (`tools/local/gallery.ts`).
+ */
 export default defineConfig(journeys, {
   testDir: '.',
   testMatch: '*.shots.ts',

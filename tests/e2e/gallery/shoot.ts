@@ -7,7 +7,7 @@ export const WIDTHS: readonly number[] = [360, 768, 1440];
 /** The printable area of an A4 sheet at 96 pixels to the inch. */
 export const PAPER = 680;
 
-/** Journeys that end in a picture. The browser may report refused calls on the way. */
+/** Browser tests that end in a picture. The browser may report refused calls on the way. */
 export const test = base.extend({
   complaints: async ({ complaints }, use) => {
     complaints.expect(/./);

@@ -25,22 +25,22 @@ import { type Bench, startWorld } from '../world.ts';
 /** How often Get Started is loaded for each walk, since the time of a load varies by a fifth. */
 const LOADS = 3;
 const GET_STARTED = '/registration/get-started';
-/** Screens that Lighthouse does not score: they answer with an error, or only the test can make their state. */
+/** Screens that Lighthouse does not score: they answer with an error, or only a test can bring them about. */
 const UNSCORED = ['Congratulations, refunded', 'a payment that failed', 'Page not found'];
 
 type Load = Painting & { otherCores: number };
 type Steps = Record<'Student Details' | 'Membership' | 'Checkout', Step>;
 
 /**
- * Times Get Started on a slow phone beside a plain shell, and the steps from there to Checkout, and runs Lighthouse on every
- * screen.
+ * On a slow phone, times Get Started beside a plain shell (floor/shell.ts), and the steps from there to Checkout. Runs Lighthouse
+ * on every screen.
  */
 export async function benchmarkBrowser(bench: Bench): Promise<string> {
   const { options, scope, say, folder } = bench;
   const world = await startWorld(bench);
   const { url: databaseUrl } = await makeOurDatabase(world);
   const induct = await startInduct(scope, { databaseUrl, folder: join(folder, 'ours') });
-  // The journeys' helpers, which bring a browser to a state of the join, read here what is running.
+  // The helpers of the browser tests find the running servers in this environment variable.
   const { url, stripe, hubspot, mail, env } = induct;
   process.env.E2E_INDUCT = JSON.stringify({
     folder,

@@ -81,7 +81,7 @@ export async function benchmarkRush(bench: Bench): Promise<string> {
   );
 }
 
-/** Returns how much longer each call took than Stripe's own time (ms), ascending. */
+/** Returns, for each call, by how much its times exceed the time that Stripe took (ms), ascending. */
 function addedByCall(calls: readonly TimedCall[]): Map<string, number[]> {
   const added = new Map<string, number[]>();
   for (const { call, ms } of calls) {

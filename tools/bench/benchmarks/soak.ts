@@ -6,14 +6,14 @@ import { type Bench, startWorld } from '../world.ts';
 
 const CONCURRENCY = 64;
 /**
- * People are invited for one piece at a time. If they were invited earlier, their mirrored contacts would be too old, and be read
- * from HubSpot again.
+ * How long each piece of the load takes (s). People are invited right before their piece: mirrored contacts that are too old
+ * would be read from HubSpot again.
  */
 const PIECE_SECONDS = 20;
 /** More joins a second than any server makes. */
 const FASTEST = 1200;
 
-/** Applies full load for minutes, including the writes to the CRM that follow. Memory must not grow. */
+/** Applies full load for minutes, with the writes to the CRM that follow. Memory must not grow. */
 export async function benchmarkSoak(bench: Bench): Promise<string> {
   const { options, say } = bench;
   const minutes = options.minutes ?? 10;

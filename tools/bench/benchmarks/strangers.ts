@@ -42,7 +42,7 @@ export async function benchmarkStrangers(bench: Bench): Promise<string> {
     const [failure] = (await once(strangers, 'message', { signal: world.scope.signal })) as [string];
     if (failure) throw new Error(failure);
   };
-  /** Also measures what other programs used meanwhile. */
+  /** Also measures the CPU time of other programs meanwhile. */
   const watched = async (work: () => ReturnType<typeof joinAll>) => {
     const others = watchOthers();
     return { ...(await work()), otherCores: others() };

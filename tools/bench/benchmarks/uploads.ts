@@ -19,11 +19,14 @@ const BOUNDARY = 'form-boundary-7d1c';
 interface Target {
   url: string;
   pid: number;
-  /** The folder to which it writes them. Emptied after each document. */
+  /** The folder to which it writes the documents. Emptied after each document. */
   folder: string;
 }
 
-/** Times one large document at a time, beside a bare multipart stream, and measures the peak memory for documents of two sizes. */
+/**
+ * Times one large document after the other, compared with a bare multipart stream, and measures the peak memory for documents of
+ * two sizes.
+ */
 export async function benchmarkUploads(bench: Bench): Promise<string> {
   const { options } = bench;
   const bytes = (options.isQuick ? 64 : 1024) * MIB;

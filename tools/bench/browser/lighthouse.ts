@@ -7,10 +7,10 @@ import type { Screen } from '../../../tests/e2e/screens.ts';
 import { freePort } from '../../local/ports.ts';
 import { launchOptions } from './slowPhone.ts';
 
-/** Installed separately from the checkout's packages: with its dependencies, Lighthouse is larger than most of them together. */
+/** Installed apart from the checkout's packages, since Lighthouse and its dependencies are larger than most of those together. */
 const VERSION = '13.5.0';
 const program = resolve(import.meta.dirname, '../../../out/lighthouse/node_modules/lighthouse/core/index.js');
-/** How often a screen is tried. */
+/** The most runs for one screen, if Lighthouse misses the beginning of its load. */
 const MOST_RUNS = 3;
 const categories = ['performance', 'accessibility', 'best-practices'];
 
@@ -48,7 +48,7 @@ export async function scoreScreen(
     args: [...options.args, `--remote-debugging-port=${port}`],
   });
   try {
-    // Opens the screen once, so that the session is in the browser's storage, which Lighthouse is told to keep.
+    // Opens the screen once, so that the join is in the browser's storage, which Lighthouse is told to keep.
     const page = await context.newPage();
     // A path, or the whole URL of a link.
     const address = new URL(await screen.arrange(page), url).href;

@@ -6,7 +6,7 @@ export const CPU_SLOWDOWN = 4;
 export const LINE = { offline: false, latency: 150, downloadThroughput: 200_000, uploadThroughput: 93_750 };
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, locale: 'en-US' };
 
-/** Returns how Chromium is started: without background traffic, and ended only by us, also on Ctrl-C. */
+/** Returns how Chromium is started: without background traffic, and not ended by signals such as Ctrl-C, since we end it. */
 export async function launchOptions() {
   const quiet = ['--disable-background-networking', '--disable-component-update', '--no-first-run'];
   return {
@@ -16,7 +16,7 @@ export async function launchOptions() {
   };
 }
 
-/** Opens a page on that phone, with an empty cache. Closing the page's context ends it. */
+/** Opens a page on that phone, with an empty cache. Closing the page's context closes it. */
 export async function openSlowPage(browser: Browser): Promise<Page> {
   const context = await browser.newContext(PHONE);
   const page = await context.newPage();
@@ -50,17 +50,17 @@ export async function timePainting(page: Page, url: string): Promise<Painting> {
   return (await painting.jsonValue())!;
 }
 
-/** How long after an answer the page painted (ms), by the page's own clock. */
+/** How long after an answer of the server the page painted (ms), by the page's own clock. */
 export interface Step {
-  /** The time from the answer to the press until the next screen's placeholder. */
+  /** From the answer to the call of the button until the next screen's placeholder. */
   placeholder: number;
-  /** The time from the answer with the next screen's data until that screen. */
+  /** From the answer with the next screen's data until that screen. */
   screen: number;
 }
 
 /**
- * Presses, and times the step to the next screen. `call` and `data` are the endings of two URLs: of the press' call and of the
- * screen's data.
+ * Presses a button, and times the step to the next screen. `call` and `data` are the endings of two URLs: of the button's call
+ * and of the call for the screen's data.
  */
 export async function timeStep(
   page: Page,
@@ -81,7 +81,7 @@ export async function timeStep(
     observer.observe(document, { subtree: true, childList: true, characterData: true });
   });
   await page.locator(press).first().click();
-  // The browser may record a call after the page has shown its answer.
+  // The browser may record a request's timing after the page has shown its answer.
   const step = await page.waitForFunction(
     (endings) => {
       const [placeholder] = performance.getEntriesByName('placeholder');

@@ -21,7 +21,7 @@ const call = (
 const person = { firstName: 'Ada', lastName: 'Lovelace', phone: '+44 20 7946 0000', dob: '1990-01-02' };
 const address = { line1: '1 High St', city: 'London', postcode: 'SW1A 1AA', country: 'GB' };
 
-/** The ten calls of a join and their eleven statements: the minimum that any implementation has to ask of its database. */
+/** The ten calls of a join and their eleven statements: the fewest that any implementation needs. */
 export const floorCalls: readonly FloorCall[] = [
   call('checkEligibility', 'GET /eligibility/:id', {}, 'SELECT id, member FROM contact WHERE email = $1'),
   call('initiateJoin', 'POST /join/:id', {}, 'INSERT INTO join_session(email) VALUES ($1) RETURNING id'),

@@ -6,6 +6,7 @@ import Fastify from 'fastify';
 import { listen } from './listen.ts';
 
 /** The floor of uploads: only streams a form's file to disk and syncs it. `multipart.ts FOLDER`. */
+
 const folder = process.argv[2]!;
 mkdirSync(folder, { recursive: true });
 

@@ -4,9 +4,10 @@ import { floorCalls } from './calls.ts';
 import { listen } from './listen.ts';
 
 /**
- * The floor: a bare Fastify server that does only the work that no server can avoid for a join. It has no validation, log, limits or
- * check of states. Its database is DATABASE_URL.
+ * The floor, to compare Induct with: a bare Fastify server that does only the work that no server can avoid for a join. It has no
+ * validation, log, limits or check of states. Its database is DATABASE_URL.
  */
+
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 10 });
 const app = Fastify({ logger: false });
 for (const { name, method, path, statements } of floorCalls) {

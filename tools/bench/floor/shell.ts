@@ -8,6 +8,7 @@ import { listen } from './listen.ts';
  * The floor of the first page: the same app as a plain shell. The page is empty, its style sheet is a separate file, and the
  * server writes only the society's data into it. `shell.ts SERVER` gets everything else from that server.
  */
+
 const server = process.argv[2]!;
 const dist = resolve(import.meta.dirname, '../../../apps/web/dist');
 

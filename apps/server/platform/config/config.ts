@@ -17,30 +17,30 @@ export interface Config extends WatchSettings {
   dataDir: string;
   publicUrl: string;
   apiUrl: string;
-  /** The proxies' addresses (CIDR). X-Forwarded-* is believed only from them. False: from nobody. */
+  /** The proxies' addresses (CIDR), the only callers whose X-Forwarded-* headers are trusted. False: no caller's are. */
   trustProxy: false | string[];
   /** May name several hosts: see `connectToPrimary`. */
   databaseUrl: string;
   /** How long a starting server waits for an unreachable database. */
   databaseWaitSeconds: number;
-  /** How long a stopping server still accepts calls, so that load balancers notice. Applies only if one polls /readyz. */
+  /** How long a stopping server still accepts calls, so that a load balancer notices. Not used unless one polls /readyz. */
   stopDelaySeconds: number;
   providers: Providers;
   linkSecrets: Secrets | null;
   allowUnsignedLinks: boolean;
   /** Whether browsers must use https for the subdomains of our address, too (HSTS). */
   hstsSubdomains: boolean;
-  /** Whether the pages that document the API are served. */
+  /** Whether the API's documentation pages are served. */
   apiDocs: boolean;
   storage: StorageSettings;
   /** Keys of 64 hexadecimal digits. The first encrypts documents, each of them decrypts. Null: documents are stored unencrypted. */
   documentKeys: Secrets | null;
   /** Null if the society sends its letters by other means. */
   mail: MailSettings | null;
-  /** Free space to keep on the disk that receives documents. */
+  /** Free space (bytes) to keep on the disk that receives documents. */
   storageReserveBytes: number;
   uploadMaxBytes: number | null;
-  /** The address of the clamd that scans documents for viruses (tcp://host:port); null if none does. */
+  /** The address of the clamd that scans documents for viruses (tcp://host:port); null if none is used. */
   clamdUrl: string | null;
   societyFile: string;
   /** The name of the person at the staff's command line. */
@@ -59,7 +59,7 @@ function accountName(): string {
   }
 }
 
-/** Everything that is wrong with the settings, one sentence for each fault. */
+/** All faults of the settings, one sentence for each. */
 export class ConfigFaults extends Error {
   readonly faults: readonly string[];
   constructor(faults: readonly string[]) {
@@ -78,7 +78,10 @@ export function settingsOf(
   return isYetToCome ? { ...env, STRIPE_WEBHOOK_SECRET: 'whsec_none' } : env;
 }
 
-/** Returns the environment for PostgreSQL's own programs: PATH, HOME and `more`, without our settings, some of which are secret. */
+/**
+ * Returns the environment variables for PostgreSQL's own programs: PATH, HOME and `more`, without our settings, some of which are
+ * secret.
+ */
 export function environmentOfTool(
   more: NodeJS.ProcessEnv = {},
   { PATH, HOME }: NodeJS.ProcessEnv = process.env,
@@ -95,7 +98,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const host = get('HOST') ?? '127.0.0.1';
   const port = integer('PORT', 3000, 0, 65_535);
   const dataDir = resolve(get('DATA_DIR') ?? 'data');
-  // Nobody can call the address of a server that listens on all addresses. Without PUBLIC_URL its name is localhost.
+  // Nobody can connect to 0.0.0.0 or ::, so without PUBLIC_URL the address is that of localhost.
   const name = ['0.0.0.0', '::'].includes(host) ? 'localhost' : host.includes(':') ? `[${host}]` : host;
   const publicUrl = address('PUBLIC_URL', ['http:', 'https:']) ?? `http://${name}:${port}`;
   const apiUrl = address('API_URL', ['http:', 'https:']) ?? '';

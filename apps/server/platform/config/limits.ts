@@ -14,25 +14,25 @@ const defaults = {
   joinsPerCode: { setting: 'LIMIT_JOINS_PER_CODE', count: 30, minutes: 60 },
   /** Joins started from one address: generous, since a whole school may share one. */
   joinsPerAddress: { setting: 'LIMIT_JOINS_PER_ADDRESS', count: 3000, minutes: 60 },
-  /** Resumes sent from one address. */
+  /** Resumes uploaded from one address. */
   resumesPerAddress: { setting: 'LIMIT_RESUMES_PER_ADDRESS', count: 300, minutes: 60 },
-  /** Upload links (QR codes) that one join makes. */
+  /** Upload links (QR codes) made for one join. */
   uploadLinksPerSession: { setting: 'LIMIT_UPLOAD_LINKS_PER_SESSION', count: 30, minutes: 60 },
-  /** Uploads by one such link, accepted or not. */
+  /** Uploads by one upload link, accepted or not. */
   uploadsPerLink: { setting: 'LIMIT_UPLOADS_PER_LINK', count: 30, minutes: 60 },
-  /** Transcripts sent for one join by any way, accepted or not. */
+  /** Transcripts uploaded for one join in any way, accepted or not. */
   uploadsPerSession: { setting: 'LIMIT_UPLOADS_PER_SESSION', count: 60, minutes: 60 },
-  /** Certificates and press releases that one join asks for. */
+  /** Certificates and press releases requested for one join. */
   papersPerSession: { setting: 'LIMIT_PAPERS_PER_SESSION', count: 60, minutes: 60 },
-  /** Member numbers that cannot be verified, from one address. */
+  /** Unsuccessful tries to verify a member number, from one address. */
   wrongNumbersPerAddress: { setting: 'LIMIT_WRONG_NUMBERS_PER_ADDRESS', count: 100, minutes: 10 },
   /** Payment intents opened for one join. */
   intentsPerSession: { setting: 'LIMIT_INTENTS_PER_SESSION', count: 30, minutes: 60 },
   /** Payment intents opened from one address. */
   intentsPerAddress: { setting: 'LIMIT_INTENTS_PER_ADDRESS', count: 3000, minutes: 60 },
-  /** Requests from one address for the links of joins. */
+  /** Requests from one address for the passes of joins. */
   passLinksPerAddress: { setting: 'LIMIT_PASS_LINKS_PER_ADDRESS', count: 300, minutes: 60 },
-  /** Requests for such links by one email. Further requests get the same answer, and nothing is sent. */
+  /** Requests for passes by one email. Further requests get the same answer, but no letter. */
   passLinksPerEmail: { setting: 'LIMIT_PASS_LINKS_PER_EMAIL', count: 3, minutes: 60 },
   /** Codes mailed for one join, to open it on a new device. */
   passCodesPerJoin: { setting: 'LIMIT_PASS_CODES_PER_JOIN', count: 6, minutes: 1440 },

@@ -5,9 +5,9 @@ import type { SettingReader } from './reader.ts';
 export interface MailSettings {
   host: string;
   port: number;
-  /** TLS from the first byte (smtps://); otherwise STARTTLS. */
+  /** Whether TLS starts with the connection (smtps://) instead of by STARTTLS. */
   isSecure: boolean;
-  /** Whether the server must offer STARTTLS. It need not if it is on this machine. */
+  /** Whether the server must offer STARTTLS. Not required of a server on this machine. */
   requiresTls: boolean;
   credentials: { user: string; password: string } | null;
   /** Null: the society's support email. */
@@ -15,7 +15,9 @@ export interface MailSettings {
   replyTo: MailAddress | null;
   /** Whether the mail server is the stand-in, which accepts letters and sends them to nobody. */
   isStandIn: boolean;
-  /** The selector under which the sender's domain publishes its DKIM key in DNS. Null: one of the usual selectors. */
+  /**
+   * The selector under which the sender's domain publishes its DKIM key in DNS. Null: not set, so that usual selectors are tried.
+   */
   dkimSelector: string | null;
   /** The page that shows the stand-in's letters; null without a stand-in. */
   mailbox: string | null;
@@ -100,7 +102,7 @@ export function readMail(settings: SettingReader, mode: 'local' | 'live'): MailS
   };
 }
 
-/** Decodes the percent-encoding in the user or the password of SMTP_URL. */
+/** Decodes the percent-encoding in the user or password of SMTP_URL. */
 function decoded({ fault }: SettingReader, text: string): string {
   try {
     return decodeURIComponent(text);

@@ -10,7 +10,7 @@ export interface Providers {
     webhookSecrets: Secrets;
     /** The stand-in's address; null for Stripe's own. */
     url: string | null;
-    /** The stand-in's address for browsers, which is an origin of its own; null for Stripe's own. */
+    /** The stand-in's address for browsers, a separate origin; null for Stripe's own. */
     browserUrl: string | null;
   };
   hubspot: { accessToken: string; url: string; apiVersion: string };

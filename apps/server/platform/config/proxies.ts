@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { SettingReader } from './reader.ts';
 
-/** Reads TRUST_PROXY. It must name the proxies, because rate limits count callers by the address that the proxies report. */
+/** Reads TRUST_PROXY, which must name the proxies: rate limits count callers by the address that the proxies report. */
 export function readProxies({ get, fault }: SettingReader, mode: 'local' | 'live'): false | string[] {
   const given = get('TRUST_PROXY');
   if (given === undefined && mode === 'live')

@@ -17,7 +17,7 @@ export interface S3Settings {
   credentials: { accessKeyId: string; secretAccessKey: string } | null;
 }
 
-/** Reads DOCUMENT_KEY and, while keys are being exchanged, DOCUMENT_KEY_ALSO. */
+/** Reads DOCUMENT_KEY and, during an exchange of keys, DOCUMENT_KEY_ALSO. */
 export function readDocumentKeys(settings: SettingReader): Secrets | null {
   const keys = readSecrets(settings, 'DOCUMENT_KEY');
   if (keys?.some((key) => !/^[0-9a-f]{64}$/i.test(key)))
@@ -27,7 +27,7 @@ export function readDocumentKeys(settings: SettingReader): Secrets | null {
   return keys;
 }
 
-/** Reads where documents are kept: a folder, or a bucket (s3://bucket/prefix?region=…&endpoint=…), perhaps with a pair of keys. */
+/** Reads where documents are stored: in a folder, or a bucket (s3://bucket/prefix?region=…&endpoint=…), with access keys if set. */
 export function readStorage({ get, fault, address }: SettingReader, dataDir: string): StorageSettings {
   const here: StorageSettings = { kind: 'folder', folder: resolve(dataDir, 'documents') };
   const keys = ['STORAGE_ACCESS_KEY_ID', 'STORAGE_SECRET_ACCESS_KEY'] as const;

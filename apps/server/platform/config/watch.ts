@@ -2,7 +2,7 @@ import { totalmem } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
 import type { SettingReader } from './reader.ts';
 
-/** How the process is watched, and when it sheds load. */
+/** How the process is monitored, and when it sheds load. */
 export interface WatchSettings {
   /** The port of HOST on which /metrics is served; null if it is not. */
   metricsPort: number | null;
@@ -40,7 +40,7 @@ export function readWatchSettings(
     shedding: isLimited
       ? {
           eventLoopDelayMs: integer('SHED_EVENT_LOOP_DELAY_MS', 250, 0, 60_000),
-          // Paying joins are accepted up to 1.5 times this limit. The rest is left for calls that are already running.
+          // Calls of paying joiners are accepted up to 1.5 times this limit. The rest is left for calls that are already running.
           heapBytes: megabytes('SHED_HEAP_MB', Math.floor((0.6 * heapLimitBytes) / MEBIBYTE)),
           rssBytes: megabytes('SHED_RSS_MB', Math.floor((0.6 * memoryBytes) / MEBIBYTE)),
         }
@@ -48,7 +48,7 @@ export function readWatchSettings(
   };
 }
 
-/** Returns V8's heap limit and the memory limit of the container (bytes), which is 0 if nobody has set one. */
+/** Returns V8's heap limit and the container's memory limit (bytes); the latter is 0 if none is set. */
 export function memoryOfProcess(): { heapLimitBytes: number; memoryBytes: number } {
   const most = process.constrainedMemory();
   return {

@@ -22,7 +22,7 @@ test('a connection that breaks in the middle of a transaction fails that transac
   const breakOff = async (pid: number) => {
     await sql`select pg_terminate_backend(${pid}, 5000)`.execute(breaker);
   };
-  // The connection breaks between two statements, while nobody waits for an answer.
+  // The connection breaks between two statements, while no answer is awaited.
   await assert.rejects(
     database.transaction().execute(async (trx) => {
       await breakOff(await pidOf(trx));

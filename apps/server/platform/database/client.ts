@@ -12,7 +12,7 @@ export type Database = Kysely<Tables>;
 // Reads bigint columns as numbers instead of strings. Our sums and sizes are far below 2^53.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 
-/** Runs on connections of the staff's command line. Triggers record the name with every change. */
+/** For connections of staff commands: triggers record this name with every change. */
 const NAME_ACTOR = "select set_config('induct.actor', $1, false)";
 
 /**

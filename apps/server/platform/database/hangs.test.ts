@@ -60,7 +60,7 @@ async function network(databaseUrl: string) {
 }
 
 const LONGEST_MS = 5_000;
-/** Far longer than anything here takes, even on a busy machine. */
+/** The timeout for each wait: far longer than any takes, even on a busy machine. */
 const PATIENCE_MS = 30_000;
 
 for (const hanging of ['its processes stand still', 'the network swallows what is sent'] as const)
@@ -95,7 +95,7 @@ for (const hanging of ['its processes stand still', 'the network swallows what i
       const ended = [...first, ...second];
       for (const { status, body, retryAfter } of ended)
         assert.deepEqual([status, body.message, retryAfter], [503, NO_DATABASE, '5']);
-      // By the time in the server's log: on a busy machine the test may read an answer late.
+      // Measured in the server's log: on a busy machine the test may read an answer late.
       const lineOf = ({ body }: (typeof ended)[number], msg: string) =>
         server.log().find((line) => line.msg === msg && String(line.reqId).startsWith(body.reference!));
       await until(() => ended.every((call) => lineOf(call, 'answered')), PATIENCE_MS);

@@ -33,8 +33,8 @@ export interface MigrationState {
 
 /**
  * Applies the pending files `migrations/NNNN-name.sql` in order, each in its own transaction, and returns their names. Leaves a
- * database that a newer version migrated unchanged, if this version can still run on it (docs/decisions/0024). Throws a sentence if
- * this version cannot, or if an applied file has changed since.
+ * database that a newer version migrated unchanged, if this version can still run on it (docs/decisions/0024). Throws an Error for
+ * staff if this version cannot, or if an applied file has changed since.
  */
 export async function migrate(
   databaseUrl: string,

@@ -12,16 +12,18 @@ export interface Patience {
 }
 
 export const patience = {
-  /** For calls of joiners: even if the database hangs and the machine is busy, they are answered within five seconds. */
+  /** For joiners' calls, which are answered within five seconds even if the database hangs and the machine is busy. */
   ofCalls: { connectMs: 2_500, statementMs: 2_500, answerMs: 3_000 },
   /** For background work and commands, whose statements may read all joins. */
   ofWork: { connectMs: 10_000, statementMs: 60_000, answerMs: 65_000 },
 } as const satisfies Record<string, Patience>;
 
-/** The longest wait (ms) while the database has not answered the last statement. */
+/** The timeout (ms) while the database has not answered the last statement. */
 const SILENT_MS = 1_000;
 
-/** Remembers that the last statement timed out. Until one is answered, further statements of any call wait at most SILENT_MS. */
+/**
+ * Remembers that the last statement timed out. Until one is answered, all callers' statements have a timeout of SILENT_MS at most.
+ */
 export class Silence {
   readonly #patience: Patience;
   #isSilent = false;

@@ -3,7 +3,7 @@ import { migrationState } from './migrate.ts';
 import { connectToPrimary } from './primary.ts';
 import { type Effect, effectsOf, wordsOf } from './readStatements.ts';
 
-/** Counting stops here. Beyond it, it is enough to know that the table has more rows. */
+/** Rows are counted up to this number; beyond it, it is enough to know that there are more. */
 const COUNTED = 1_000_000;
 
 export interface PlannedTable {
@@ -72,7 +72,7 @@ async function countRows(client: pg.Client, table: string): Promise<number | nul
   return rows[0]!.count;
 }
 
-/** Describes a migration in lines for a person. The first line is its name. */
+/** Describes a migration in lines for staff. The first line is its name. */
 export function describeMigration({
   name,
   words,

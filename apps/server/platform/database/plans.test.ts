@@ -26,7 +26,7 @@ import { sweepPayments, sweepRefunds } from '../../settlement/sweep.ts';
 import { readStory } from '../../story/readStory.ts';
 import { readFigures } from '../../watch/gauges.ts';
 
-/** Enough joins that the planner reads a whole table only if no index leads to the rows. */
+/** So many joins that the planner reads a whole table only if no index leads to the rows. */
 const SESSIONS = 50_000;
 /** No statement may read a whole table or index of this many rows or more. A queue's index has fewer. */
 const LARGE = 1_000;
@@ -82,7 +82,7 @@ interface PlanNode {
   Plans?: PlanNode[];
 }
 
-/** Returns the tables and indexes that a statement would read as a whole, with these values or as a prepared statement. */
+/** Returns the tables and indexes that a statement would read completely, with these values or as a prepared statement. */
 async function readWhole({ text, values }: Statement): Promise<string[]> {
   const { rows } = await database.query<{ relname: string }>(
     "select relname from pg_class where relkind in ('r', 'i') and reltuples >= $1",
@@ -217,7 +217,7 @@ test('the statements of what runs in the background read by index', async () => 
     });
   });
   assert.ok(statements.length >= 10, `only ${statements.length} statements were seen`);
-  // Left out: this statement is the test's own, which makes all joins due at once.
+  // Left out: the test's own statement, which makes all joins due at once.
   await assertByIndex(
     statements.filter(({ text }) => text !== 'update join_session set crm_next_try_at = now()'),
   );

@@ -3,7 +3,7 @@ import { addressesOf, maybeStandby, placeOf } from '../config/databaseUrl.ts';
 import { patience } from './patience.ts';
 import { asUnavailable, DatabaseUnavailable } from './unavailable.ts';
 
-/** Timeouts (ms) of a single connection. Without them a DATABASE_URL with one host is waited for without limit. */
+/** Timeouts (ms) of a single connection. Without them, connecting to a DATABASE_URL with one host has no timeout. */
 export type Times = Pick<pg.ClientConfig, 'connectionTimeoutMillis' | 'query_timeout'>;
 
 export interface PrimaryConnection {
@@ -13,7 +13,7 @@ export interface PrimaryConnection {
 }
 
 /**
- * Connects to the host of a DATABASE_URL that accepts writes. Asks several hosts at once, so that a silent one delays nobody
+ * Connects to the host of a DATABASE_URL that accepts writes. Asks several hosts at once, so that a silent one delays nothing
  * (docs/decisions/0045). Checks a single host only if `target_session_attrs` is set: a proxy may briefly lead to a standby, which
  * may hold commits that were never acknowledged.
  * Throws the error of an unchecked single host unchanged. Otherwise throws the error about user, password or database, or a

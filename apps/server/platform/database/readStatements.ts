@@ -1,4 +1,4 @@
-/** What one statement of a migration does to one table. */
+/** The effect of one statement of a migration on one table. */
 export interface Effect {
   table: string;
   /**
@@ -6,7 +6,7 @@ export interface Effect {
    * quick.
    */
   isExclusive: boolean;
-  /** What takes longer the more rows the table has; null if nothing does. */
+  /** The operation that takes longer the more rows the table has; null if there is none. */
   slow: string | null;
 }
 
@@ -23,7 +23,7 @@ export function statementsOf(sql: string): string[] {
     .filter(Boolean);
 }
 
-/** Returns how an SQL text describes itself: its leading comment, or the beginnings of its statements if there is none. */
+/** Returns the description of an SQL text: its leading comment or, without one, the beginnings of its statements. */
 export function wordsOf(sql: string): string {
   const [comment = ''] = /^(?:--[^\n]*(?:\n|$))*/.exec(sql.trimStart()) ?? [];
   const lines = comment.split('\n').filter((line) => !line.startsWith('-- oldest version:'));
@@ -36,7 +36,7 @@ function beginning(statement: string): string {
 }
 
 /**
- * Returns what the statements do to tables that existed before, by simple rules from PostgreSQL's documentation (ALTER TABLE,
+ * Returns the effects of statements on tables that existed before, by simple rules from PostgreSQL's documentation (ALTER TABLE,
  * "Notes"; CREATE INDEX; 13.3 "Explicit Locking"). `unread` is the number of blocks of code (`do $$ … $$`), which only a person can
  * judge.
  */
@@ -73,7 +73,7 @@ function effectsOfOne(statement: string): Effect[] {
   }));
 }
 
-/** Returns what part of an ALTER TABLE takes longer the more rows the table has; null if none does. */
+/** Returns the part of an ALTER TABLE that takes longer the more rows the table has; null if there is none. */
 function slowChange(statement: string): string | null {
   const rewrites =
     /\balter (column )?\S+ (set data )?type\b|\bgenerated (always|by default) as\b|\bset (un)?logged\b|\bserial\b|\bdefault \(?(gen_random_uuid|random|clock_timestamp|nextval)\b/;

@@ -22,8 +22,8 @@ export async function takeTurn(database: Database, name: string, seconds: number
 }
 
 /**
- * Sets in how many seconds a finished task is due again. Without this call, as when a run is interrupted, the task is due when its
- * claim ends.
+ * Sets after how many seconds a finished task is due again. Without this call, as when a run is interrupted, the task is due when
+ * its claim ends.
  */
 export async function postpone(database: Database, name: string, seconds: number): Promise<void> {
   await sql`update schedule set due_at = now() + make_interval(secs => ${seconds}) where name = ${name}`.execute(
@@ -31,7 +31,7 @@ export async function postpone(database: Database, name: string, seconds: number
   );
 }
 
-/** Records the time up to which a task has done its work. */
+/** Records the time up to which a task has completed its work. */
 export async function reach(database: Database, name: string, at: Date): Promise<void> {
   await database.updateTable('schedule').set({ reached_at: at }).where('name', '=', name).execute();
 }

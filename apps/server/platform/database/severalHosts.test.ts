@@ -17,7 +17,7 @@ import { connect, type Database } from './client.ts';
 import { connectToPrimary } from './primary.ts';
 import { DatabaseUnavailable } from './unavailable.ts';
 
-/** Far longer than anything here takes, even on a busy machine. */
+/** The timeout for each wait: far longer than any takes, even on a busy machine. */
 const PATIENCE_MS = 60_000;
 
 let pair: Pair;
@@ -73,7 +73,7 @@ test('a single address that asks for writes is not used while it leads to a stan
 
 test('a host that is silent, or is not there, delays nobody', async (t) => {
   const nobody = { url: `postgres://127.0.0.1:${await freePort()}` };
-  // An address that RFC 5737 reserves for documentation: nobody answers, or there is no route.
+  // An address reserved for documentation (RFC 5737): nobody answers, or there is no route.
   const silent = { url: 'postgres://192.0.2.1:5432' };
   const database = connect(atSeveral('induct', pair.standby, nobody, silent, pair.primary));
   t.after(() => database.destroy());

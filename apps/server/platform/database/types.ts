@@ -10,7 +10,7 @@ import type { StoryCause, StoryDetail, StoryStep } from '#core/story.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import type { RejectionReason } from '#documents/document.ts';
 
-/** The tables that migrations/ make, as types for Kysely. */
+/** The tables that the migrations create, as types for Kysely. */
 export interface Tables {
   contact: ContactTable;
   invitation: InvitationTable;
@@ -101,8 +101,8 @@ export interface JoinSessionTable {
   is_checkout_only: Generated<boolean>;
   has_agreed_to_policies: Generated<boolean>;
   /**
-   * The sentence by which the joiner said that they are of age, or that a parent or guardian agrees, and when they first did so.
-   * Both are null if the programme did not ask.
+   * The guardian consent sentence that the joiner agreed to, and when they first did so. Both are null if the programme did not
+   * ask.
    */
   guardian_consent: string | null;
   guardian_consent_at: NullableTimestamp;
@@ -115,15 +115,15 @@ export interface JoinSessionTable {
   intent_change: string | null;
   provider_failures: Generated<number>;
   paid_at: NullableTimestamp;
-  /** Email and name of who paid, in lower case; null before payment, and if they are not known. */
+  /** Email and name of the payer, in lower case; null before payment, and if one of them is not known. */
   payer: string | null;
   upgrade: Generated<'open' | 'skipped' | 'taken'>;
   address_hash: string | null;
   profile_revision: Generated<number>;
   crm_revision: Generated<number>;
   /**
-   * The contact that the join is written into if no invitation, link or staff named one, and whether the join created that contact.
-   * Both are null together.
+   * The contact that the join is written into if no invitation, link or staff named one, and whether the join created it. Both are
+   * null together.
    */
   hubspot_contact_id: string | null;
   owns_hubspot_contact: boolean | null;
@@ -145,9 +145,9 @@ export interface OrderSnapshotTable {
   revision: number;
   amount_cents: number;
   items: Json<OrderLine[]>;
-  /** For each item, the goods that it sends by post. Null as a whole if the society's file says so instead. */
+  /** The goods of each line; null for a line without goods. Null as a whole if only the society's file has them. */
   goods: ColumnType<(string | null)[] | null, string | null | undefined, string | null>;
-  /** Null if the society's file says it instead. */
+  /** In cents. Null if only the society's file has it. */
   processing_fee_cents: number | null;
   created_at: Timestamp;
 }
@@ -232,7 +232,7 @@ export interface RefundTable {
   attempts: Generated<number>;
   next_try_at: Timestamp;
   refusal: string | null;
-  /** Whether the row is what a lost dispute took. Then `stripe_id` is the dispute's id, and `reason` is `dashboard`. */
+  /** Whether the row is the amount that a lost dispute took. Then `stripe_id` is the dispute's id, and `reason` is `dashboard`. */
   is_dispute: Generated<boolean>;
   assigned_at: NullableTimestamp;
   created_at: Timestamp;

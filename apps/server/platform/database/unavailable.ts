@@ -17,7 +17,7 @@ const IN_TROUBLE = [
   '25006', // read-only: the host is a standby
 ];
 
-/** Turns connection errors and database trouble into {@link DatabaseUnavailable}; returns other errors unchanged. */
+/** Turns connection errors and other faults of the database into {@link DatabaseUnavailable}; returns other errors unchanged. */
 export function asUnavailable(error: unknown): unknown {
   if (error instanceof DatabaseUnavailable) return error;
   // PostgreSQL's own errors are of the class `DatabaseError`. All others come from the connection, except a TypeError, which pg

@@ -54,8 +54,8 @@ async function start(program?: string): Promise<ServerProcess> {
 
 let people = 0;
 /**
- * Plays a join from an invite code to the welcome, with everything that can be bought or uploaded. Its calls go to `urls` in turn,
- * and after the payment to `afterwards` in turn.
+ * Plays a join from an invite code to the welcome page, with everything that can be bought or uploaded. Its calls go to `urls` in
+ * turn, and after the payment to `afterwards` in turn.
  */
 async function wholeJoin(urls: readonly string[], afterwards = urls): Promise<void> {
   let calls = 0;

@@ -19,9 +19,9 @@ const ANSWER_MS = 5_000;
 const SLOW_MS = 15_000;
 
 /**
- * Runs `start` as soon as the database can be reached, and answers 503 meanwhile. Throws a sentence at once if a setting is wrong
- * (password, database name), or when DATABASE_WAIT_SECONDS have passed. After a wait, `room` goes on answering until the caller
- * tells it to leave the port.
+ * Runs `start` as soon as the database can be reached, and answers 503 meanwhile. Throws an Error for staff at once if a setting is
+ * wrong (password, database name), or when DATABASE_WAIT_SECONDS have passed. After a wait, `room` goes on answering until the
+ * caller closes it.
  */
 export async function whenReached<Done>(
   config: Config,
@@ -35,7 +35,7 @@ export async function whenReached<Done>(
     opening ??= openWaitingRoom(config, log, readSociety(config.societyFile).society.name);
     return opening;
   };
-  // Ignores errors of the waiting room: the server itself meets the same errors when it listens on the same address.
+  // Ignores errors of the waiting room: the server itself meets them when it listens on the same address.
   const slow = setTimeout(() => void openRoom().catch(() => {}), SLOW_MS);
   let isTold = false;
   try {
@@ -65,7 +65,7 @@ export async function whenReached<Done>(
   }
 }
 
-/** Tries to start once. Returns the reason if waiting may help; throws every other error. */
+/** Tries to start once. Returns the reason if a retry may help; throws every other error. */
 async function attempt<Done>(
   databaseUrl: string,
   start: () => Promise<Done>,
@@ -96,7 +96,7 @@ async function probe(databaseUrl: string): Promise<void> {
   }
 }
 
-/** Whether an error means that the database may be reachable in a moment. */
+/** Whether an error means that a retry may reach the database. */
 function isAway(error: unknown): boolean {
   if (error instanceof DatabaseUnavailable) return true;
   if (error instanceof pg.DatabaseError) return asUnavailable(error) !== error;
@@ -109,7 +109,7 @@ function isAway(error: unknown): boolean {
   );
 }
 
-/** Returns the sentence about a wrong setting, which waiting does not fix; null for any other error. */
+/** Returns the sentence about a wrong setting, which a retry does not fix; null for any other error. */
 export function faultOf(error: unknown, databaseUrl: string): string | null {
   if (fileFaultOf(error) !== null) return null;
   const place = placeOf(databaseUrl);

@@ -22,14 +22,14 @@ export interface BrowserCookie {
 }
 
 const NAME = 'induct_join';
-/** As long as the link in a letter opens the join. */
+/** As long as a pass is valid. */
 const MAX_AGE_SECONDS = 30 * 86_400;
 /** The most joins in one cookie: one person or a family may join in several tabs at the same time. */
 const MOST_JOINS = 3;
 
 /**
  * The word that is signed for each way of holding a join. Up to version 0.6 a cookie had one signature, and `browser` also stood
- * for a browser that paid.
+ * for having paid.
  */
 const WORDS = { began: 'browser', proven: 'proven', paid: 'paid' } as const satisfies Record<
   keyof Holding,

@@ -1,4 +1,4 @@
-/** Returns a page without scripts that reloads itself after so many seconds. */
+/** Returns a page without scripts that reloads itself after this many seconds. */
 export function comeBackPage({
   societyName,
   sentence,
@@ -28,7 +28,7 @@ export function comeBackPage({
 `;
 }
 
-/** Whether an address is for programs. For every other address the answer is a page. */
+/** Whether a path is for programs. Every other path is answered with a page. */
 export function isForPrograms(path: string): boolean {
   return /^\/(api|static)(\/|\?|$)/.test(path);
 }

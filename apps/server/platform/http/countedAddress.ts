@@ -2,9 +2,9 @@ import { isIPv6 } from 'node:net';
 
 /**
  * Returns the address by which callers are counted. An IPv4 address stays whole, also if it is mapped into IPv6 (::ffff:0:0/96). Of
- * an IPv6 address the first 64 bits count, which is what one household or one rented server has to itself (RFC 4291, section 2.5.1;
- * RFC 6177).
- * Removes a port, which some load balancers add (198.51.100.7:5678, [2001:db8::1]:443), since each connection has another one.
+ * an IPv6 address the first 64 bits count, which one household or one rented server has to itself (RFC 4291, section 2.5.1; RFC
+ * 6177).
+ * Removes a port, which some load balancers add (198.51.100.7:5678, [2001:db8::1]:443) and which differs for each connection.
  * Returns any other text unchanged.
  */
 export function countedAddress(address: string): string {

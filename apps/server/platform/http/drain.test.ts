@@ -7,7 +7,7 @@ import Fastify from 'fastify';
 import { until } from '../../../../tests/harness/until.ts';
 import { drainOnClose, stopAccepting } from './drain.ts';
 
-/** Starts a server with one call that is answered at once, and one that is answered when `answer` is called. */
+/** Starts a server with one call that is answered at once, and one that waits until `answer` is called. */
 async function listening(patienceMs: number) {
   const app = Fastify({ return503OnClosing: false });
   drainOnClose(app, patienceMs);
@@ -91,7 +91,7 @@ test('connections that wait to be taken when a server closes are taken and answe
   const { app, open } = await listening(60_000);
   const { socket } = await open();
   await askOn(socket);
-  // Each connection sends its next call before the server looks for idle connections again.
+  // Each connection sends its next call before the server's next check for idle connections.
   const waiting = Array.from({ length: 100 }, open);
   const closed = app.close();
   const heads = await Promise.all(waiting.map(async (opened) => askOn((await opened).socket)));
@@ -121,7 +121,7 @@ test('a connection that was quiet for long is let go no sooner than others, sinc
   await pause(1_100);
   const closed = app.close();
   await until(() => !app.server.listening, 5_000);
-  // Long enough for the server to look at all connections twice.
+  // Long enough for two checks of all connections.
   await pause(100);
   assert.match(await Promise.race([askOn(socket), text]), /connection: close/i);
   await closed;

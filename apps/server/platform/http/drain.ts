@@ -3,7 +3,7 @@ import { Server, type Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 
-/** Interval at which idle connections are closed (ms). */
+/** How often idle connections are looked for and closed (ms). */
 const LOOK_MS = 50;
 /** A connection that has been silent for this long (ms) since the server began to close is expected to bring no further call. */
 const QUIET_MS = 1_000;
@@ -12,17 +12,16 @@ const ACCEPT_MS = 2_000;
 
 interface Connection {
   underWay: number;
-  /** When the connection was opened or last answered (ms). */
+  /** When the connection was opened or last answered (`performance.now`, ms). */
   since: number;
   /** Bytes received at that time. If more have arrived since, a call has begun. */
   readBytes: number;
 }
 
 /**
- * Lets a server stop without losing calls: call {@link stopAccepting} first. `app.close()` then goes on answering on open
+ * Lets a server stop without losing calls: call {@link stopAccepting} first. `app.close()` then still answers calls on open
  * connections. It closes each one after its next answer, which tells the client so (Fastify sets the header), or once it has been
- * silent, since closing earlier would lose a call that the client is just sending. It ends when all are closed, at the latest after
- * `patienceMs`.
+ * silent, since closing earlier could lose a call that is arriving. It ends when all are closed, at the latest after `patienceMs`.
  */
 export function drainOnClose(app: FastifyInstance, patienceMs: number): void {
   const { server } = app;
@@ -45,8 +44,7 @@ export function drainOnClose(app: FastifyInstance, patienceMs: number): void {
 
   app.addHook('preClose', async () => {
     await stopAccepting(server);
-    // The silence is counted from here at the earliest: once a proxy gets no new connections, it may use one that was idle for
-    // long.
+    // Silence is counted from now at the earliest: a proxy that gets no new connections may reuse one that was idle for long.
     const began = performance.now();
     await new Promise<void>((done) => {
       const end = () => {
@@ -56,7 +54,7 @@ export function drainOnClose(app: FastifyInstance, patienceMs: number): void {
       };
       const closeQuiet = async () => {
         const now = performance.now();
-        // Timers run before sockets are read. On a busy machine a call may already have waited in the socket, so read first.
+        // Timers run before sockets are read. On a busy machine a call may already wait in the socket, so sockets are read first.
         await setImmediate();
         for (const [socket, { underWay, since, readBytes }] of connections)
           if (underWay === 0 && socket.bytesRead === readBytes && now - Math.max(since, began) >= QUIET_MS)
@@ -75,7 +73,7 @@ export function drainOnClose(app: FastifyInstance, patienceMs: number): void {
 
 /**
  * Accepts no more connections and keeps the open ones. Must come before any client is told that its connection ends: the client
- * would open another one here, perhaps just as the server stops.
+ * would open another one here, which would break when the server stops.
  */
 export async function stopAccepting(server: HttpServer): Promise<void> {
   if (!server.listening) return;

@@ -24,7 +24,7 @@ export const DATABASE_RETRY_SECONDS = 5;
 export const NO_DATABASE = 'We cannot reach our records right now. Please wait a moment and try again.';
 const UNEXPECTED = 'Something went wrong on our side. Nothing was lost; please try again.';
 
-/** Turns every failure into an answer; nothing else does. Bodies of 5xx answers contain no internals. */
+/** Turns every failure into an answer; no other code does. Bodies of 5xx answers contain no internals. */
 export function handleErrors(app: FastifyInstance): void {
   app.setNotFoundHandler(nothingHere);
   app.setErrorHandler<FastifyError | Refusal>((error, request, reply) => {
@@ -63,7 +63,7 @@ export function handleErrors(app: FastifyInstance): void {
       return send(400, MALFORMED, { errors });
     }
     const status = 'statusCode' in error && error.statusCode ? error.statusCode : 500;
-    // Somebody asked for a file outside the served folder.
+    // The requested file is outside the served folder.
     if (status === 403) return nothingHere(request, reply);
     if (status < 500)
       return send(
@@ -81,8 +81,8 @@ export function referenceOf(requestId: string): string {
 }
 
 /**
- * Accepts addresses with broken percent-encoding (a link that a mail program cut) and with parts of any length. Otherwise the
- * router would answer them by itself, without our page and its headers.
+ * Accepts paths with broken percent-encoding (a link that a mail program cut) and with parts of any length. Otherwise the router
+ * would answer them itself, without our page and its headers.
  */
 export const addressOptions = {
   rewriteUrl: ({ url = '/' }) => (isEncoded(url) ? url : url.replaceAll('%', '%25')),
@@ -98,7 +98,7 @@ function isEncoded(url: string): boolean {
   }
 }
 
-/** Answers 404 for an unknown address. */
+/** Answers 404 for an unknown path. */
 export function nothingHere(request: FastifyRequest, reply: FastifyReply): void {
   void reply
     .status(404)

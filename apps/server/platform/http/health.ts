@@ -21,7 +21,7 @@ export const READYZ = '/readyz';
 
 /**
  * Serves `/healthz`, which answers 200 while the process runs, and `/readyz`, which answers 200 if the server can take calls.
- * Otherwise `/readyz` answers 503 and names what is missing, without internals. From the signal to stop on it answers 503.
+ * Otherwise `/readyz` answers 503 and names what is missing, without internals; also from the signal to stop on.
  */
 export function serveHealth(
   app: FastifyInstance,

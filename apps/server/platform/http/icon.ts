@@ -16,7 +16,9 @@ const SIDE = 48;
 /** Samples for each pixel and direction, which soften the edges. */
 const SAMPLES = 4;
 
-/** Returns the crest of the pages (apps/web/components/Crest.tsx) without its finer lines, which a tab is too small to show. */
+/**
+ * Returns the shapes of the pages' crest (apps/web/components/Crest.tsx), without the finer lines, which would not show in a tab.
+ */
 function shapesIn({ gold, red }: Colours): Shape[] {
   const shield = [
     [24, 1],
@@ -82,7 +84,7 @@ export function iconPng(colours: Colours, size: number): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(size, 0);
   header.writeUInt32BE(size, 4);
-  // Eight bits for each of red, green, blue and opacity.
+  // Eight bits each for red, green, blue and opacity.
   header.set([8, 6], 8);
   return Buffer.concat([
     Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),

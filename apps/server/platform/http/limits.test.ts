@@ -6,7 +6,7 @@ import { connect, type Database } from '../database/client.ts';
 import { countWithin, forgetCounts } from './limits.ts';
 
 let made: TestDatabase;
-/** The connections of two servers to one database. */
+/** Connections of two servers to one database. */
 let servers: Database[];
 before(async () => {
   made = await testDatabase();

@@ -13,8 +13,8 @@ export function limitedCount(name: string, key: string, limit: Limit | undefined
 }
 
 /**
- * Counts one more. Returns false, without counting, if the limit is reached. The window moves in steps of a tenth. The statement
- * locks the key's row, so that concurrent calls cannot exceed the limit.
+ * Counts one more event. Returns false, without counting, if the limit is reached. The window moves in steps of a tenth. The
+ * statement locks the key's row, so that concurrent calls cannot exceed the limit.
  */
 export async function countWithin(
   database: Database,
@@ -57,7 +57,7 @@ export function countingWithin(
     )`;
 }
 
-/** Deletes counts that are older than a day and than every limit's window. */
+/** Deletes counts that are older than a day and older than every limit's window. */
 export async function forgetCounts(database: Database, limits: Limits | null): Promise<void> {
   const minutes = Math.max(24 * 60, ...Object.values(limits ?? {}).map((limit: Limit) => limit.minutes));
   await sql`delete from limit_count where window_start < now() - make_interval(mins => ${minutes})`.execute(

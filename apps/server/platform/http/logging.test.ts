@@ -16,7 +16,7 @@ test('whatever is logged while a call runs carries the id of its request, also b
   const lines: Record<string, unknown>[] = [];
   const log = createLog('info', { write: (line) => void lines.push(JSON.parse(line)) });
   const { config } = server.deps;
-  // A HubSpot where nobody answers.
+  // A HubSpot address at which nobody answers.
   const hubspot = { ...config.providers.hubspot, url: 'http://127.0.0.1:9' };
   const wired = await wire({ ...config, providers: { ...config.providers, hubspot } }, log);
   const app = await buildApp(wired.deps);

@@ -3,11 +3,14 @@ import { isSpanContextValid, trace } from '@opentelemetry/api';
 import type { FastifyInstance } from 'fastify';
 import { type DestinationStream, type Logger, pino } from 'pino';
 
-/** Log lines are written together, at the latest after this time (ms): a write for each line would cost more than most calls. */
+/**
+ * Log lines are written together, at the latest after this time (ms), since one write for each line would cost more than most
+ * calls.
+ */
 const FLUSH_MS = 500;
 const FLUSH_BYTES = 4096;
 
-/** The id of the request that is being handled, across asynchronous calls. */
+/** The id of the request that is being handled, kept across asynchronous calls. */
 const requestId = new AsyncLocalStorage<string>();
 
 /** Adds the request's id to every line logged while it is handled, including those of use cases and providers. */

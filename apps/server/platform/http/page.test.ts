@@ -20,7 +20,7 @@ const site = toSite(society, {
   apiUrl: '',
 });
 
-/** Serves a minimal build that has each kind of file of the real one. */
+/** Serves a minimal build with each kind of file of a real one. */
 async function build(t: TestContext, given = site): Promise<{ app: FastifyInstance; page: Page }> {
   const folder = mkdtempSync(join(tmpdir(), 'induct-page-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
@@ -198,7 +198,7 @@ test('an address that the site does not have is 404 with the page, and its scree
     '/registration',
     '/no/such/page?a=1',
     '/upload/a/b',
-    // Links that were cut or damaged, such as by a mail client.
+    // Links that a mail client, for example, has cut or damaged.
     '/%',
     '/%ff',
     '/registration/get-started%',

@@ -104,8 +104,8 @@ function encode(html: string): Encoded {
 }
 
 /**
- * Serves the hashed files under /static, which browsers may keep for ever, and the page for every other address. If the site has no
- * screen there, the page shows that to people and its status 404 tells programs. A missing file gets a plain 404 without the page.
+ * Serves the hashed files under /static, which browsers may keep for ever, and the page for every other address. An address without
+ * a screen gets the page with status 404, so that programs notice, too. A missing file gets a plain 404 without the page.
  */
 export async function servePage(app: FastifyInstance, buildDir: string, page: Page): Promise<void> {
   await app.register(staticFiles, {
@@ -166,7 +166,7 @@ export async function servePage(app: FastifyInstance, buildDir: string, page: Pa
   });
 }
 
-/** Keeps search engines from listing who is a member. */
+/** Keeps search engines from listing members. */
 function keepFromIndexes(screen: ScreenName, reply: FastifyReply): void {
   if (screen === 'verify') void reply.header('x-robots-tag', 'noindex');
 }

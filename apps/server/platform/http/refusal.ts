@@ -1,11 +1,11 @@
-/** An expected failure with its HTTP status and sentence. Any other error that is thrown is a fault of ours and answered 500. */
+/** An expected failure with its HTTP status and sentence. Any other error is a bug of ours and answered with 500. */
 export class Refusal extends Error {
   readonly status: number;
   /** Field name → sentence. */
   readonly errors: Record<string, string> | undefined;
   /** The screen where the joiner can go on, if the call does not fit the session's state. */
   readonly goOn: string | undefined;
-  /** A code on which a page can act: `Failure['code']` of the contract. */
+  /** A code that a page can act on: `Failure['code']` of the contract. */
   readonly code: 'perhaps_paid' | undefined;
   /** Seconds, for 429 and 503. */
   readonly retryAfter: number | undefined;

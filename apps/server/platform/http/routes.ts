@@ -10,7 +10,7 @@ export interface CallContext<Name extends CallName> {
   reply: FastifyReply;
 }
 
-/** What a use case returns: the `data` of the contract and, if it has one, a message for the joiner. */
+/** The result of a use case: the `data` of the contract and, if it has one, a message for the joiner. */
 export interface Answer<Name extends CallName> {
   data: Data<Name>;
   message?: string;

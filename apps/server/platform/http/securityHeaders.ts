@@ -16,14 +16,14 @@ export function securePages(config: Config, page: Page | null) {
   return helmet({
     ...everywhere(config),
     contentSecurityPolicy: { useDefaults: false, directives: pagePolicy(config, page) },
-    // The frames of the card form open windows for wallets. With `same-origin` the browser would not let them.
+    // The card form's frames open windows for wallets, which `same-origin` would prevent.
     crossOriginOpenerPolicy: { policy: 'same-origin-allow-popups' },
   });
 }
 
 /**
  * Returns a middleware that sets the headers of API calls. JSON is no document, so headers about windows, frames and plug-ins are
- * left out: the content security policy covers them.
+ * left out; the content security policy covers them.
  */
 export function secureCalls(config: Config) {
   return helmet({

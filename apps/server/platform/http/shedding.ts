@@ -12,8 +12,8 @@ import { templateOf } from './routes.ts';
 export const BUSY = 'Very many people are here just now. Please wait a moment and try again.';
 
 /**
- * The priorities of calls. `from` is the multiple of the limits from which calls are refused, first those with least to lose.
- * `retryAfter` is the shortest time after which they may try again (s).
+ * The priorities of calls. `from` is the multiple of the limits from which calls are refused. `retryAfter` is the shortest time
+ * after which a caller may retry (s).
  */
 const priorities = {
   new: { from: 1, retryAfter: 10 },
@@ -44,7 +44,7 @@ const ofCalls: Partial<Record<CallName, Priority>> = {
   skipUpgrade: 'paying',
 };
 
-/** Priorities by route template. Without an entry, an API call counts as `joining` and a page as `new`. Null: never refused. */
+/** Priorities by route template. Without an entry, an API call has the priority `joining` and a page `new`. Null: never refused. */
 const ofRoutes: Record<string, Priority | null> = {
   ...Object.fromEntries(
     (Object.keys(calls) as CallName[]).map((name) => [templateOf(name), ofCalls[name] ?? 'joining']),
@@ -82,7 +82,7 @@ export function shedLoad(
     requestsShed.inc({ priority });
     request.log.warn({ priority, level: Math.round(now * 100) / 100 }, 'refused: there is too much to do');
     const least = priorities[priority].retryAfter;
-    // Random, so that callers do not all come back at the same moment.
+    // Random, so that callers do not all retry at the same moment.
     const seconds = least + Math.floor(Math.random() * (least + 1));
     if (isForPrograms(request.url)) return done(new Refusal(503, BUSY, { retryAfter: seconds }));
     const reference = referenceOf(request.id);

@@ -26,7 +26,7 @@ const never: TimeLimits = {
   keepAliveMs: NEVER_MS,
 };
 
-/** Opens a connection to a server with only these limits. Returns it with what the server answers. */
+/** Opens a connection to a server with only these limits. Returns it with the server's answers. */
 async function connectTo(t: TestContext, limits: Partial<TimeLimits>) {
   const app = await buildApp(server.deps, { times: { ...never, ...limits } });
   await app.listen({ host: '127.0.0.1', port: 0 });
@@ -43,7 +43,7 @@ async function connectTo(t: TestContext, limits: Partial<TimeLimits>) {
   return { socket, ended, theirs, answered: () => answer };
 }
 
-/** Writes `text` again and again, slowly, as an attacker who wants to occupy a connection. */
+/** Writes `text` again and again, slowly, like an attacker who wants to occupy a connection. */
 function trickle(t: TestContext, socket: Socket, text: string, everyMs: number): void {
   const timer = setInterval(() => socket.writable && socket.write(text), everyMs);
   t.after(() => clearInterval(timer));
@@ -113,7 +113,7 @@ test('an upload that is slow and goes on is taken, though it takes longer than e
   const { socket, ended } = await connectTo(t, { ...limits, uploadWindowBytes: 1000 });
   const body = Buffer.from(fileStart + pdf({ size: 100_000 }).toString('latin1') + fileEnd, 'latin1');
   socket.write(formHead(body.length));
-  // Ten pieces, each of which comes well within its time limit.
+  // Ten pieces, each of which arrives well within its time limit.
   const size = Math.ceil(body.length / 10);
   for (let at = 0; at < body.length; at += size) {
     socket.write(body.subarray(at, at + size));

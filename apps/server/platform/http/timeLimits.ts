@@ -11,12 +11,12 @@ export interface TimeLimits {
   headersMs: number;
   /** For the whole body of a call. Uploads have {@link uploadWindowMs} instead: a phone may need an hour for a large film. */
   bodyMs: number;
-  /** In each window of this length an upload must bring at least `uploadWindowBytes`. */
+  /** The window in which an upload must bring at least `uploadWindowBytes`; the next one follows at once. */
   uploadWindowMs: number;
   uploadWindowBytes: number;
-  /** For the rest of a body after the answer was sent: browsers read the answer only after they have sent the whole body. */
+  /** For the rest of a body after the answer, which browsers read only after they have sent the whole body. */
   restMs: number;
-  /** For a connection without traffic in either direction, such as an answer that nobody reads. Longer than any call takes. */
+  /** For a connection without traffic in either direction, as when nobody reads an answer. Longer than any call takes. */
   idleMs: number;
   /**
    * For a connection between requests. Longer than a proxy's limit, so that no proxy sends on a connection that was just closed.
@@ -91,7 +91,7 @@ function isForm(contentType: string | undefined): boolean {
   return /^multipart\//i.test(contentType ?? '');
 }
 
-/** Fails the reader of the body, which then sends the refusal. Closes the connection if nobody reads the body any more. */
+/** Fails the body's reader, which then sends the refusal. Closes the connection if nobody reads the body any more. */
 function breakOff(request: IncomingMessage, refusal: Refusal): void {
   if (request.listenerCount('error') > 0) request.emit('error', refusal);
   else request.socket.destroy();

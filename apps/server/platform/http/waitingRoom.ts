@@ -11,13 +11,13 @@ import { secureCalls } from './securityHeaders.ts';
 
 export interface WaitingRoom {
   port: number;
-  /** Closes the port. Calls that are running are still answered. */
+  /** Closes the port. Running calls are still answered. */
   leave(): Promise<void>;
 }
 
 /**
- * Answers while the server has no database. Calls get 503 as JSON, people 503 as a page that reloads itself. /healthz answers 200,
- * /readyz 503.
+ * Answers while the server has no database: calls with 503 as JSON, pages with 503 and a page that reloads itself, /healthz with
+ * 200, /readyz with 503.
  */
 export async function openWaitingRoom(config: Config, log: Log, societyName: string): Promise<WaitingRoom> {
   const secure = secureCalls(config);

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
-/** Schemas of HubSpot's answers, as far as we read them (https://developers.hubspot.com/docs/api-reference). */
+/** Schemas of HubSpot's answers with the fields that we read (https://developers.hubspot.com/docs/api-reference). */
 
-/** An id: digits that may need 64 bits, so it is kept as text and never as a number. */
+/** An id: digits that may need 64 bits, so it is kept as text and never becomes a number. */
 const id = z.string().regex(/^\d+$/);
 const time = z.string().refine((text) => !Number.isNaN(Date.parse(text)));
 
@@ -27,7 +27,7 @@ const writeError = z.object({
     .optional(),
 });
 
-/** The schemas by what was asked for. */
+/** The schemas by kind of answer. */
 export const answers = {
   contact,
   contactWithNotes: contact.extend({
@@ -35,7 +35,7 @@ export const answers = {
   }),
   records: z.object({ results: z.array(contact) }),
   page: z.object({ results: z.array(contact), paging }),
-  /** Of deleted contacts only the ids are read. */
+  /** Only the ids of deleted contacts are read. */
   idPage: z.object({ results: z.array(z.object({ id })), paging }),
   batch: z.object({ results: z.array(contact), errors: z.array(writeError).optional() }),
   created: z.object({ id }),

@@ -21,8 +21,8 @@ export type BatchOutcome =
   | { kind: 'refused'; reason: string; isEmail: boolean };
 
 /**
- * Returns the contacts by the ids that were asked for. HubSpot answers with the contact into which an id was merged, and does not
- * name the id that was asked for.
+ * Returns the contacts by the requested ids. For an id that was merged HubSpot returns the present contact, without the requested
+ * id.
  */
 export function byAskedId(ids: readonly string[], results: readonly CrmContact[]): Map<string, CrmContact> {
   const found = new Map<string, CrmContact>();
@@ -32,14 +32,14 @@ export function byAskedId(ids: readonly string[], results: readonly CrmContact[]
   return found;
 }
 
-/** Reads from the message of a conflict the id of the contact that has the email. */
+/** Extracts from a conflict's message the id of the contact that has the email. */
 export function existingId(message: string): string | null {
   return /Existing ID: (\d+)/.exec(message)?.[1] ?? null;
 }
 
 /**
- * Returns the results by mark. Errors name the mark or the id of their contact. A contact to be updated has no result if the answer
- * does not mention it.
+ * Returns the results by mark. Errors name the mark or the id of their contact. An update that the answer does not mention has no
+ * result.
  */
 export function outcomesOf(writes: readonly BatchWrite[], answer: BatchAnswer): Map<string, BatchOutcome> {
   const outcomes = new Map<string, BatchOutcome>();
@@ -63,7 +63,7 @@ export function outcomesOf(writes: readonly BatchWrite[], answer: BatchAnswer): 
       );
   }
   const answered = new Set(answer.results.map(({ id }) => id));
-  // Contacts under ids that nobody asked for: those of merged or created contacts.
+  // Contacts under other ids than the requested ones: merged or created contacts.
   const others = answer.results.filter((contact) => writes.every(({ id }) => id !== contact.id));
   const byEmail = new Map(others.map((contact) => [contact.properties.email?.toLowerCase(), contact.id]));
   for (const { mark, id, properties } of writes) {

@@ -29,7 +29,9 @@ const pass = (seconds: number) =>
   sql`update crm_budget set refilled_at = refilled_at - make_interval(secs => ${seconds}),
     blocked_until = blocked_until - make_interval(secs => ${seconds})`.execute(database);
 
-/** Counts the calls that two processes get in `seconds` when both ask all the time. `own` is how long the test itself took. */
+/**
+ * Counts the calls that two processes get in `seconds` when both ask all the time. `own` is the time that the test itself took (s).
+ */
 async function taken(kind: 'call' | 'search', seconds: number): Promise<{ calls: number; own: number }> {
   const began = performance.now();
   let calls = 0;
@@ -66,7 +68,7 @@ test('of searches a joiner is always before those who failed lately, and none is
   const waits: number[] = [];
   for (let look = 0, waitedFrom: number | null = null; look < 200; look++) {
     await pass(0.05);
-    // Suspects always ask first. Every two seconds a joiner comes.
+    // Suspects always ask first. A joiner comes every two seconds.
     while ((await one.take('search', 'suspect')) === 0) suspects++;
     if (look % 40 === 20) waitedFrom = look;
     if (waitedFrom === null || (await two.take('search', 'joiner')) > 0) continue;

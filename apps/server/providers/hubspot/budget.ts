@@ -4,8 +4,8 @@ import type { Database } from '../../platform/database/client.ts';
 /**
  * HubSpot's limits for a service key, as for a private app
  * (https://developers.hubspot.com/docs/guides/apps/api-usage/usage-details), are 100 calls in any ten seconds and 4 searches in any
- * second. Each is a token bucket, which lets through at most capacity + seconds * perSecond. The rest of the limit is left for
- * delays in the network and differences between clocks.
+ * second. Each is a token bucket, which in any period allows at most capacity + seconds * perSecond calls. This stays below the
+ * limit because of network delays and differences between clocks.
  */
 const BUCKETS = {
   call: { capacity: 15, perSecond: 8 },
@@ -14,20 +14,22 @@ const BUCKETS = {
 export type CallKind = keyof typeof BUCKETS;
 
 /**
- * Who wants to call: a joiner who waits (`joiner`), a joiner at an address that has tried several wrong codes (`suspect`), or
+ * Who is calling: for a joiner who waits (`joiner`), for a joiner at an address that has tried several wrong codes (`suspect`), or
  * background work.
  */
 export type Urgency = 'joiner' | 'suspect' | 'background';
 
 /**
- * Tokens that `suspect` and `background` must leave for joiners who wait. For searches half a token suffices: a joiner, who needs
+ * Tokens that `suspect` and `background` must leave for waiting joiners. For searches half a token suffices: a joiner, who needs
  * one token, is served before a caller who needs 1.5, and while no joiner waits no search is lost.
  */
 const RESERVED = {
   call: { joiner: 0, suspect: 0, background: 5 },
   search: { joiner: 0, suspect: 0.5, background: 0.5 },
 } as const;
-/** After this many failures in a row no calls are made for a while. Then one call at a time probes whether HubSpot is back. */
+/**
+ * After this many consecutive failures no calls are made for a while. Then one call at a time probes whether HubSpot works again.
+ */
 export const FAILURES = 5;
 const PROBE_SECONDS = 10;
 const LONGEST_PAUSE_SECONDS = 60;
@@ -36,15 +38,15 @@ export interface Budget {
   /** Takes a token for one call and returns 0; otherwise returns how long to wait (ms, at least 1). */
   take(kind: CallKind, urgency: Urgency): Promise<number>;
   answered(kind: CallKind): Promise<void>;
-  /** Records that HubSpot asked to wait with calls of a kind, or with all. */
+  /** Records that HubSpot asked us to wait with calls of a kind, or with all calls. */
   limited(kind: CallKind | 'all', retryAfterMs: number): Promise<void>;
   /** Records a failure: HubSpot was down, or too slow. */
   failed(kind: CallKind): Promise<void>;
-  /** Returns for how long no call may be made (ms). Takes no token. */
+  /** Returns for how long (ms) no call may be made. Takes no token. */
   blockedMs(kind: CallKind): Promise<number>;
 }
 
-/** Limits nothing. For a few calls without a database in which a budget could be shared. */
+/** A budget without limits, for a few calls without a database to share a budget in. */
 export const noBudget: Budget = {
   take: async () => 0,
   answered: async () => {},
@@ -53,9 +55,9 @@ export const noBudget: Budget = {
   blockedMs: async () => 0,
 };
 
-/** Returns the budget that all processes on a database share, together with what each learns about HubSpot's state. */
+/** Returns the budget that all processes on a database share, with what each of them learns about HubSpot's state. */
 export function sharedBudget(database: Database): Budget {
-  /** Kinds with failures that are known here. Only for these must a success reset the count in the database. */
+  /** Kinds that have failed in this process. Only for these must a success reset the count in the database. */
   const failing = new Set<CallKind>();
   return {
     async take(kind, urgency) {

@@ -9,7 +9,7 @@ import { CrmDenied, CrmRefused, CrmUnavailable } from './errors.ts';
 import { correlationIdOf, failureOf } from './failures.ts';
 
 export const DEFAULT_TIMEOUT_MS = 10_000;
-/** How long background work waits for its turn. If the wait would be longer, it fails and is tried again later. */
+/** How long background work waits for its turn. If the wait would be longer, it fails and is retried later. */
 const LONGEST_WAIT_MS = 2_000;
 
 export interface Request {
@@ -20,7 +20,7 @@ export interface Request {
   path?: string;
   /** A form, or a value that is sent as JSON. */
   body?: unknown;
-  /** From sending the request to the end of the answer. */
+  /** For the time from sending the request to the end of the answer. */
   timeoutMs?: number | undefined;
   kind?: CallKind;
   who?: Urgency | undefined;
@@ -29,7 +29,7 @@ export interface Request {
 export interface HubspotCalls {
   /**
    * Throws {@link CrmUnavailable}, {@link CrmDenied} or {@link CrmRefused}. An answer that does not match `shape` counts as a
-   * failure, as if something else than HubSpot had answered.
+   * failure, since HubSpot may not have sent it.
    */
   call<T>(shape: z.ZodType<T>, request: Request): Promise<T>;
   /** Does the same for a call about one record. Returns null if HubSpot does not know the record. */
@@ -37,8 +37,8 @@ export interface HubspotCalls {
 }
 
 /**
- * Makes calls with fetch, each with a time limit and within the budget that all processes share. If the budget allows no call now,
- * a call for a joiner fails at once, and background work waits for its turn. Reports failures to `tell`.
+ * Makes calls with fetch, each with a timeout and within the budget that all processes share. If the budget allows no call now, a
+ * call for a joiner fails at once, and background work waits for its turn. Reports failures to `tell`.
  */
 export function hubspotCalls(
   { url, accessToken }: Providers['hubspot'],
@@ -72,7 +72,7 @@ export function hubspotCalls(
           ...(body === undefined || body instanceof FormData ? {} : { 'content-type': 'application/json' }),
         },
         ...(body === undefined ? {} : { body: body instanceof FormData ? body : JSON.stringify(body) }),
-        // HubSpot never redirects a call: a redirect comes from something else.
+        // HubSpot never redirects a call, so another server must have sent a redirect.
         redirect: 'manual',
         signal: AbortSignal.timeout(timeoutMs),
       });
@@ -128,7 +128,7 @@ export function hubspotCalls(
   };
 }
 
-/** Returns the name of a call for the log: without ids, emails and file names. */
+/** Returns the name of a call for the log, without ids, emails and file names. */
 export function nameOf(method: string, under: string, path: string): string {
   const [named] = path.split('?', 1);
   return `${method} ${under}${named!.replace(/\/[^/]*[\d%@][^/]*/g, '/:id')}`;

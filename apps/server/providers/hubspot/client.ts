@@ -18,7 +18,7 @@ export interface ChangedContact extends CrmContact {
   changedAt: Date;
 }
 
-/** A file for HubSpot. */
+/** A file to be uploaded to HubSpot. */
 export interface CrmFile {
   /** Folder and name, such as /folder/name.pdf, both in ASCII. */
   path: string;
@@ -51,10 +51,7 @@ export interface HubspotClient {
     options: { timeoutMs: number; who: 'joiner' | 'suspect' },
   ): Promise<CrmContact | null>;
   findByEmail(email: string): Promise<CrmContact | null>;
-  /**
-   * Reads at most 100 contacts. Returns those that HubSpot knows, by the ids that were asked for: a contact that was merged has
-   * another id.
-   */
+  /** Reads at most 100 contacts. Returns those that HubSpot knows, by the requested ids: a merged contact has another id. */
   readContacts(
     ids: readonly string[],
     properties: readonly string[],
@@ -71,26 +68,26 @@ export interface HubspotClient {
   /** Returns a page of the ids of deleted contacts. `after` leads to the next page; null at the end. */
   deletedContacts(after: string | null): Promise<{ ids: string[]; after: string | null }>;
   /**
-   * Returns at most {@link LARGEST_PAGE} contacts that were changed at or after a time, earliest change first. There are no further
-   * pages: a contact that changes meanwhile moves to the end, and each contact behind it moves up by one, so that a next page would
-   * miss one. Ask again from the time of the last contact.
+   * Returns at most {@link LARGEST_PAGE} contacts that changed at or after a time, earliest change first. Has no further pages: a
+   * contact that changes meanwhile moves to the end and all behind it move up, so that a next page would miss one. Ask again from
+   * the last contact's time.
    */
   changedContacts(since: Date): Promise<ChangedContact[]>;
   /**
-   * Returns at most {@link LARGEST_PAGE} contacts that were last changed at exactly this time and whose id is above `afterId`, by
-   * rising id.
+   * Returns at most {@link LARGEST_PAGE} contacts that last changed at exactly this time and whose id is above `afterId`, by
+   * ascending id.
    */
   contactsChangedAt(at: Date, afterId: string): Promise<ChangedContact[]>;
   /**
-   * Uploads a file that only staff can see, and returns its id. Does not replace a file of the same path: look for one first. An
-   * error while reading `bytes` is thrown unchanged.
+   * Uploads a file that only staff can see, and returns its id. Does not replace a file of the same path: look for one first.
+   * Rethrows an error of reading `bytes` unchanged.
    */
   uploadFile(file: CrmFile): Promise<string>;
   /** Returns the id of the file with this path, or null. */
   findFile(path: string): Promise<string | null>;
   /** Creates a note about a contact, with a file, in one call. Returns the note's id. `html` is the note's text. */
   createNote(note: { contactId: string; fileId: string; html: string; at: Date }): Promise<string>;
-  /** Returns the id of a note about this contact that holds this file, or null. */
+  /** Returns the id of a note about this contact that has this file, or null. */
   findNote(contactId: string, fileId: string): Promise<string | null>;
   /** Deletes a note and keeps its file. A note that does not exist is no error. */
   deleteNote(id: string): Promise<void>;
@@ -108,7 +105,7 @@ export interface HubspotClient {
   getPropertyNames(): Promise<Set<string> | null>;
   /** Creates a contact property. HubSpot refuses one that exists or is not valid. */
   createProperty(property: CrmProperty): Promise<void>;
-  /** Checks by a call that writes nothing that the token may write contacts. Throws {@link CrmDenied} if it may not. */
+  /** Tests by a call that writes nothing whether the token may write contacts. Throws {@link CrmDenied} if it may not. */
   mayWrite(): Promise<void>;
   /** Returns the scopes of the token; null if HubSpot does not know it as the token of a private app. */
   getScopes(): Promise<Set<string> | null>;
@@ -116,7 +113,7 @@ export interface HubspotClient {
 
 /** The most contacts in one page of a list or a search. */
 export const LARGEST_PAGE = 100;
-/** The lowest speed of an upload before it times out: 50 KB a second. */
+/** The lowest speed of an upload (50 KB a second), from which its timeout follows. */
 const SLOWEST_BYTES_PER_MS = 50;
 /** HubSpot's type id for the association of a note with a contact. */
 const NOTE_TO_CONTACT = 202;

@@ -1,4 +1,4 @@
-/** HubSpot does not accept the call now: a limit is reached, or it is down or too slow. Try again after `retryAfterMs`. */
+/** HubSpot does not accept the call now: a limit is reached, or it is down or too slow. Retry after `retryAfterMs`. */
 export class CrmUnavailable extends Error {
   readonly retryAfterMs: number;
   /** Whether the data that was sent may be the cause of the failure. */
@@ -10,7 +10,7 @@ export class CrmUnavailable extends Error {
   }
 }
 
-/** The key must not make this call (401, 403), or HubSpot does not know its address. Lasts until somebody repairs it. */
+/** The key must not make this call (401, 403), or HubSpot does not know the call's address. Lasts until somebody repairs it. */
 export class CrmDenied extends CrmUnavailable {
   readonly status: number;
   constructor(status: number, message: string, retryAfterMs: number) {
@@ -19,7 +19,7 @@ export class CrmDenied extends CrmUnavailable {
   }
 }
 
-/** HubSpot refuses this record with its present values. The reason is for staff. */
+/** HubSpot refuses this record with its present values. The message is for staff. */
 export class CrmRefused extends Error {
   readonly status: number;
   /** Whether HubSpot refuses the record because of its email. */

@@ -20,16 +20,16 @@ type ErrorBody = Partial<z.infer<typeof errorBody>>;
 type ErrorDetail = z.infer<typeof errorDetail>;
 
 /**
- * Returns for staff why HubSpot refuses a record. A rule of the account is described in our own words, since HubSpot's sentence
- * does not say where the rule is set (https://developers.hubspot.com/changelog/crm-api-write-validation-enforcement). Otherwise
- * returns HubSpot's sentence, or null.
+ * Returns for staff why HubSpot refuses a record. For a rule of the account our own words, since HubSpot's message does not say
+ * where the rule is set (https://developers.hubspot.com/changelog/crm-api-write-validation-enforcement). Otherwise HubSpot's
+ * message, or null.
  */
 export function reasonOf({ message, errors }: Pick<ErrorBody, 'message' | 'errors'>): string | null {
   const rules = errors?.flatMap((detail) => ruleOf(detail) ?? []) ?? [];
   return rules.length > 0 ? [...new Set(rules)].join(' ') : (message ?? null);
 }
 
-/** The beginning of the reason if a rule of the account refuses the record. */
+/** The beginning of the reason when a rule of the account refuses the record. */
 export const RULE = 'A rule in HubSpot wants';
 
 function ruleOf({ code, message, context }: ErrorDetail): string | null {
@@ -62,8 +62,8 @@ export function isInvalidEmail({
 }
 
 /**
- * Returns the notice for staff about refused records. It contains nothing about a person and is sent once for each cause. Null for
- * an invalid email: staff learn of it from the join, which is then sent without the email.
+ * Returns the notice to staff about refused records. It contains nothing about a person and is sent once for each cause. Null for
+ * an invalid email: its join is sent without the email, with a notice of its own.
  */
 function refusalNotice(cause: string, error: Pick<ErrorBody, 'message' | 'errors'>): string | null {
   if (isInvalidEmail(error)) return null;
@@ -91,9 +91,9 @@ export function refusedRecord(
   };
 }
 
-/** What to do about an answer that is an error. A 404 about one record is no failure and does not come here. */
+/** How to handle an answer that is an error. A 404 about one record is not one of them. */
 export type Failure = {
-  /** HubSpot's sentence, for staff. */
+  /** HubSpot's message, for staff. */
   message: string;
   trouble: ProviderTrouble;
 } & (
@@ -106,23 +106,23 @@ export type Failure = {
   | { kind: 'down'; retryAfterMs: number; perhapsRecord: boolean }
 );
 
-/** Statuses by which HubSpot refuses the data that it was sent. All others say nothing about a record. */
+/** Statuses by which HubSpot refuses the data of a call. All others say nothing about a record. */
 const REFUSALS = [400, 409, 413, 414, 415, 422];
 
 const SECOND_MS = 1_000;
-/** How long to wait after each of HubSpot's limits (by `policyName`) if the answer does not say it. */
+/** How long to wait after each of HubSpot's limits (by `policyName`) if the answer does not say. */
 const LIMIT_MS: Record<string, number> = {
   SECONDLY: SECOND_MS,
   TEN_SECONDLY_ROLLING: 10 * SECOND_MS,
-  // This limit ends at midnight in the account's time zone, which we do not know. So we try every 15 minutes.
+  // This limit ends at midnight in the account's time zone, which is unknown here, so calls are retried every 15 minutes.
   DAILY: 15 * 60 * SECOND_MS,
 };
 /** The shortest wait after a 423: HubSpot's lock lasts two seconds. */
 const LOCKED_MS = 2 * SECOND_MS;
-/** How long to wait if HubSpot moves the account between data centres and does not say how long. A move may last a day. */
+/** How long to wait while HubSpot moves the account between data centres, if it does not say. A move may last a day. */
 const MIGRATION_MS = 10 * 60 * SECOND_MS;
 const LONGEST_MS = 24 * 3600 * SECOND_MS;
-/** How often a call is tried again that fails until somebody repairs the cause. */
+/** How often a call is retried that fails until somebody repairs the cause. */
 const DENIED_MS = 60 * SECOND_MS;
 const TIMED_OUT_MS = 5 * SECOND_MS;
 
@@ -164,7 +164,7 @@ export function failureOf(
       kind: 'down',
       message: `what answered (${status}) is not HubSpot`,
       retryAfterMs: 0,
-      // Something between us and HubSpot, such as a firewall, may block the data that is sent.
+      // Something between us and HubSpot, such as a firewall, may block this data.
       perhapsRecord: true,
       trouble: {
         ...trouble(
@@ -262,7 +262,7 @@ export function failureOf(
   };
 }
 
-/** Returns the code of the first of the errors and the property that it names. Without such a code: the limit or the category. */
+/** Returns the code of the first error that has one, and the property that it names. Without a code: the limit or the category. */
 function causeOf({ category, policyName, errors }: ErrorBody): { code: string | null; param: string | null } {
   const first = errors?.find(({ code }) => code !== undefined);
   return { code: first?.code ?? policyName ?? category ?? null, param: namesOf(first?.context) };

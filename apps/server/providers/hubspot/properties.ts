@@ -46,7 +46,7 @@ export function isMember(rules: FieldRules, properties: Properties): boolean {
   return crmValue(rules, properties, 'membershipStatus') === MEMBER;
 }
 
-/** Returns a profile as the values that {@link fromJoin} would send for it, so that "TX" and "Texas" become the same. */
+/** Returns a profile in the form of the values that {@link fromJoin} would send, so that "TX" and "Texas" become the same. */
 export function knownOf(
   profile: Partial<Record<ContactField, string | boolean | null>>,
 ): Partial<Record<ContactField, string>> {
@@ -64,17 +64,17 @@ export function knownOf(
 }
 
 /**
- * Returns the values that a join sends to HubSpot. It leaves out fields that the joiner did not give, so that nothing in the
- * contact is blanked. Purchases that were given back become empty.
+ * Returns the values that a join sends to HubSpot. Leaves out fields that the joiner did not fill in, so that the contact's are not
+ * blanked. Refunded purchases become empty.
  */
 export function fromJoin(join: {
   details: StudentDetails | null;
   state: string;
   bought: Purchases;
-  /** What the join has paid, without what was given back (cents). */
+  /** The amount that the join has paid, less refunds (cents). */
   amountCents: number | null;
   paidAt: Date | null;
-  /** Null for a join that bought no membership: buying only an upgrade does not say whether somebody is a member. */
+  /** Null for a join that bought no membership: an upgrade alone does not say whether somebody is a member. */
   status: 'member' | 'former' | null;
   transcriptAt: Date | null;
 }): FieldValue[] {
@@ -88,7 +88,7 @@ export function fromJoin(join: {
   }
   values.push(['stage', join.state]);
   const { bought, amountCents } = join;
-  // Without `paidAt` but with a status, the payment turned out not to count. These values then take back what HubSpot was told.
+  // Without `paidAt` but with a status, the payment turned out not to count. These values then replace what HubSpot was sent.
   if (join.paidAt || join.status)
     values.push(
       ['membershipStatus', join.status],

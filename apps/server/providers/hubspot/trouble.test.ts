@@ -53,7 +53,7 @@ const file = () => ({
   sizeBytes: 1,
   bytes: Readable.from([Buffer.from('%')]),
 });
-/** Every call, and whether it is about a single record, which HubSpot may not know. */
+/** Every call, and whether it is about a single record, so that a 404 is no failure. */
 const calls: [name: string, call: () => Promise<unknown>, isAboutOne: boolean][] = [
   ['getContact', () => client.getContact('101', 10_000), true],
   ['findByCode', () => client.findByCode('HONOR101', { timeoutMs: 10_000, who: 'joiner' }), false],
@@ -156,7 +156,7 @@ for (const { status, policyName, as, notice, counts } of table)
         assert.deepEqual(told, [], name);
         continue;
       }
-      // This call sends an empty batch to find out whether the token may write. If HubSpot refuses the batch itself, it may.
+      // This call sends an empty batch to test whether the token may write. If HubSpot refuses the batch itself, it may.
       if (name === 'mayWrite' && as === CrmRefused) await call();
       else await assert.rejects(call(), (error) => error instanceof as, name);
       assert.equal(told.length, 1, name);
@@ -200,7 +200,7 @@ test('a scope that is lacking is named to staff', async () => {
 
 const batch = (results: unknown) => JSON.stringify({ status: 'COMPLETE', results });
 const contact = { id: '101', properties: {}, createdAt: '2026-11-01T00:00:00.000Z' };
-/** Answers that HubSpot never gives: status and body. */
+/** Answers that HubSpot never sends: status and body. */
 const unreadable: [name: string, status: number, body: string][] = [
   ['an empty object', 200, '{}'],
   ['an array', 200, '[]'],
@@ -229,9 +229,9 @@ for (const [name, status, body] of unreadable)
     const location = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}/`;
     answer = { status, body, headers: { location, 'x-hubspot-correlation-id': '7f9d' } };
     for (const [call, make] of calls) {
-      // The probe only wants an answer, whatever its content.
+      // This call only needs a JSON answer, whatever its content.
       if (call === 'mayWrite' && body.startsWith('{') && status === 200 && body.endsWith('}')) continue;
-      // Of deleted contacts only the ids are read.
+      // Only the ids of deleted contacts are read.
       if (call === 'deletedContacts' && /properties|time/.test(name)) continue;
       told = [];
       counted = [];
@@ -274,7 +274,7 @@ test('an error of HubSpot’s whose parts are not what they should be is read wi
     }
 });
 
-/** HubSpot says what is wrong in a field of its own, within its message, or in both. */
+/** HubSpot names the fault in `errors`, within its message, or in both. */
 const within = (name: string) =>
   `Property values were not valid: [{"isValid":false,"message":"no","error":"INVALID_EMAIL","name":"${name}"}]`;
 const beside = (name: string) => [{ code: 'INVALID_EMAIL', context: { propertyName: [name] } }];

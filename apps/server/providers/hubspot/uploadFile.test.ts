@@ -29,7 +29,7 @@ async function listening(t: TestContext, answer: RequestListener): Promise<strin
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** Returns a document that is being read from a bucket: half of it has arrived, and `cut` breaks the rest off. */
+/** Returns a document that is being read from a bucket: half of it has arrived, and `cut` makes the rest fail. */
 async function document(t: TestContext): Promise<{ bytes: Readable; cut: () => void }> {
   let cut = () => {};
   const url = await listening(t, (request, response) => {

@@ -2,12 +2,12 @@ import MailComposer from 'nodemailer/lib/mail-composer';
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
 import type { MailAddress, MailSettings } from '../../platform/config/mail.ts';
 
-/** Time limits (ms) for opening a connection, for sending one letter, and for silence of the server. */
+/** Timeouts (ms) for opening a connection, for sending one letter, and for silence of the server. */
 export const mailTimes = { openMs: 25_000, sendMs: 60_000, silenceMs: 30_000 };
-/** Time limit (ms) for each of resolving the name, connecting, and waiting for the greeting. */
+/** Timeout (ms) for each of resolving the name, connecting, and waiting for the greeting. */
 const CONNECT_MS = 10_000;
 
-/** A letter to be sent. Line breaks in header fields cause no error and are not sent: see {@link messageOf}. */
+/** A letter to be sent. Line breaks in header fields are removed without an error: see {@link messageOf}. */
 export interface Mail {
   /** With its angle brackets. The same at every try. */
   messageId: string;
@@ -41,7 +41,7 @@ export class MailDown extends Error {
 
 /** A connection that sends letters one after the other. A failure closes it. */
 export interface MailConnection {
-  /** Resolves when the server has taken the letter. Throws {@link MailRefused}, {@link MailPostponed} or {@link MailDown}. */
+  /** Resolves when the server has accepted the letter. Throws {@link MailRefused}, {@link MailPostponed} or {@link MailDown}. */
   send(mail: Mail): Promise<void>;
   close(): void;
 }
@@ -60,7 +60,7 @@ export async function openMail(settings: MailSettings, times = mailTimes): Promi
     socketTimeout: times.silenceMs,
     socketCloseTimeout: 0,
   });
-  // Rejects at the first error of the connection. The empty handler keeps an error for which nobody waits from ending the process.
+  // Rejects at the connection's first error. The empty handler keeps an error that nobody awaits from ending the process.
   const failed = new Promise<never>((_, fail) => connection.on('error', fail));
   failed.catch(() => {});
   const close = () => connection.close();
@@ -136,14 +136,14 @@ export async function messageOf(mail: Mail): Promise<Buffer> {
 /** An error of nodemailer. */
 interface SmtpError extends Error {
   code?: string;
-  /** The three digits of the server's answer. */
+  /** The three-digit status of the server's answer. */
   responseCode?: number;
   response?: string;
-  /** The command that the server answered. */
+  /** The SMTP command that the server answered. */
   command?: string;
 }
 
-/** Makes the error for a failure that no letter caused: the login, the sender, or the connection. */
+/** Makes the error for a failure that the letter did not cause: of the login, the sender, or the connection. */
 function downBy(error: SmtpError, { host, port }: MailSettings): MailDown {
   const { code, responseCode = 0, command = '' } = error;
   const isForGood = responseCode >= 500;
@@ -174,7 +174,7 @@ function downBy(error: SmtpError, { host, port }: MailSettings): MailDown {
   return new MailDown(error.message, null);
 }
 
-/** Answers about authentication, to whatever command they come (RFC 4954, section 6). */
+/** Statuses about authentication, whatever the command (RFC 4954, section 6). */
 const AUTHENTICATION = [530, 534, 535, 538];
 /** The server closes the connection (RFC 5321, 3.8). */
 const CLOSING = 421;
@@ -184,8 +184,7 @@ function failureOf(error: SmtpError, settings: MailSettings): Error {
   const isOfLetter = command === 'RCPT TO' || command === 'DATA';
   if (AUTHENTICATION.includes(responseCode)) return downBy(Object.assign(error, { code: 'EAUTH' }), settings);
   if (!isOfLetter || responseCode === CLOSING) {
-    // The connection broke or fell silent while a letter was sent. Perhaps this letter makes the server fail, so only this letter
-    // is postponed.
+    // The connection broke or fell silent while this letter was sent. The letter may be the cause, so only it is postponed.
     if (responseCode === 0) return new MailPostponed(error.message);
     return downBy(error, settings);
   }

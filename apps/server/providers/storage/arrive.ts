@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Claim, Room } from './room.ts';
 import { type Arrived, StorageFull, type StoredFile } from './storage.ts';
 
-/** The most bytes of one upload that wait in memory to be written. */
+/** The most bytes of one upload that are buffered before they are written. */
 const WAITING_BYTES = 524_288;
 const PIECE_BYTES = 65_536;
 const PART = '.part';
@@ -15,7 +15,7 @@ const KEY = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 export const isKey = (name: string) => KEY.test(name);
 /** Returns the name of a document's envelope, which is stored beside the document. */
 export const envelopeOf = (key: string) => key + ENVELOPE;
-/** Returns the storage key, which is a name, of the document to which the envelope of this name belongs; null for other names. */
+/** Returns the storage key of the document to which the envelope of this name belongs; null for other names. */
 export const keyOfEnvelope = (name: string) => keyBefore(ENVELOPE, name);
 /** Whether this is the name of a complete document or envelope. */
 export const isName = (name: string) => isKey(name) || keyOfEnvelope(name) !== null;
@@ -61,7 +61,7 @@ async function arriveIn(
   keep: (file: Arrived) => Promise<void>,
   name: string,
 ): Promise<StoredFile> {
-  // A random name instead of `name`: what a killed process left must not block the next upload of the same name.
+  // A random name instead of `name`, so that a file left by a killed process does not block the next upload.
   const path = resolve(folder, partOf(randomUUID()));
   try {
     const stored = { key: name, ...(await write(path, bytes, claim)) };
@@ -75,7 +75,7 @@ async function arriveIn(
   }
 }
 
-/** Reads a file from its beginning. A read stream would close the handle at its end. */
+/** Yields a file's bytes from its beginning. A read stream would close the handle at its end. */
 async function* piecesOf(file: FileHandle): AsyncGenerator<Buffer> {
   for (let at = 0; ; ) {
     const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(PIECE_BYTES), 0, PIECE_BYTES, at);
@@ -85,7 +85,7 @@ async function* piecesOf(file: FileHandle): AsyncGenerator<Buffer> {
   }
 }
 
-/** Creates a folder if needed. Rejects if the folder is not writable. */
+/** Creates a folder if needed. Rejects if it is not writable. */
 export async function reachFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await access(folder, constants.W_OK);

@@ -194,7 +194,7 @@ for (const [where, arrange] of [
   test(`${where}, a document that is removed while it is read is gone, and not tampered with`, async (t) => {
     const { store, storage } = await arranged(t);
     const { key } = await storage.put(piecesOf(document), anything);
-    // The process ends after the document and before its envelope.
+    // The process dies after removing the document and before removing its envelope.
     const removing: ByteStore = {
       ...store,
       async read(name) {

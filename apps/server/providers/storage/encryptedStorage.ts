@@ -12,7 +12,7 @@ import {
   type StoredFile,
 } from './storage.ts';
 
-/** Reading stops beyond this size. An envelope has about 110 bytes. */
+/** An envelope is not read beyond this size; it has about 110 bytes. */
 const LONGEST_ENVELOPE_BYTES = 1_000;
 
 /**
@@ -63,7 +63,7 @@ export function encryptedStorage(store: ByteStore, keys: DocumentKeys | null): S
     return envelope === null ? bytes : decrypted(bytes, dataKeyOf(key, envelope));
   }
 
-  /** Encrypts a document while it arrives, so that `check` sees the document but the disk only gets encrypted bytes. */
+  /** Encrypts a document while it arrives: `check` sees the document, but the disk only gets encrypted bytes. */
   async function putDocument(
     key: string,
     bytes: AsyncIterable<Buffer>,
@@ -140,7 +140,7 @@ export function encryptedStorage(store: ByteStore, keys: DocumentKeys | null): S
         async (file) => {
           await hold();
           if (!(await isPlain(key))) throw done;
-          // The replaced document cannot be recovered, so first check that the encrypted one can be decrypted.
+          // The document is about to be replaced, so the encrypted bytes are first decrypted as a test.
           const again = measure(decrypted(file.pieces(), dataKey));
           for await (const _ of again.bytes);
           if (!again.told().sha256.equals(measured.told().sha256))
@@ -171,7 +171,7 @@ export function encryptedStorage(store: ByteStore, keys: DocumentKeys | null): S
   };
 }
 
-/** Reads the first bytes to see whether they are encrypted. `all` yields the whole file, including them. */
+/** Reads the first bytes to see whether the file is encrypted. `all` yields the whole file, including them. */
 async function begin(
   bytes: AsyncIterable<Buffer>,
 ): Promise<{ isEncrypted: boolean; all: AsyncGenerator<Buffer> }> {
@@ -203,7 +203,7 @@ function readable(bytes: AsyncIterable<Buffer>, source: Readable): Readable {
   return stream;
 }
 
-/** Passes the bytes on and measures them: `told` returns their number and hash at the end. */
+/** Returns `bytes` unchanged; `told` returns their number and hash at the end. */
 function measure(bytes: AsyncIterable<Buffer>) {
   const hash = createHash('sha256');
   let sizeBytes = 0;
@@ -221,7 +221,7 @@ function measure(bytes: AsyncIterable<Buffer>) {
   };
 }
 
-/** Passes the bytes on, but keeps the last piece back until the hash of all of them matches. */
+/** Yields the bytes unchanged, but the last piece only if the hash of all of them matches. */
 async function* checked(bytes: AsyncIterable<Buffer>, key: string, sha256: Buffer): AsyncGenerator<Buffer> {
   const hash = createHash('sha256');
   let last: Buffer = Buffer.alloc(0);

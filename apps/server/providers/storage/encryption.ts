@@ -71,8 +71,7 @@ export function isEncrypted(head: Buffer): boolean {
 
 /**
  * Returns a function that reads pieces of an encrypted file, from any offset. `sizeBytes` is the unencrypted size; `readStored`
- * reads the encrypted bytes. The chunk that was read last stays decrypted, so that many small pieces cost no more than one large
- * piece.
+ * reads the encrypted bytes. Keeps the last chunk decrypted, so that many small reads cost no more than one large one.
  */
 export function pieceReader(
   readStored: (start: number, length: number) => Buffer,
@@ -147,7 +146,7 @@ async function* chunksOf(
   for await (const piece of bytes) {
     waiting.push(piece);
     length += piece.length;
-    // A full chunk is the last one if no byte follows, so wait for the next byte.
+    // A full chunk may be the last one: that is known only when the next byte comes.
     if (length <= size) continue;
     let all = Buffer.concat(waiting);
     for (; all.length > size; all = all.subarray(size))

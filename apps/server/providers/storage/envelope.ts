@@ -19,10 +19,10 @@ export interface DocumentKeys {
   otherIds: readonly string[];
   /** Makes a new data key for a document, and its envelope. */
   make(name: string): { dataKey: DataKey; envelope: string };
-  /** Throws {@link DocumentFault}. */
+  /** Decrypts an envelope's data key. Throws {@link DocumentFault}. */
   open(envelope: string, name: string): DataKey;
   /**
-   * Encrypts an envelope's data key again with the current key. Returns null if the envelope already uses that key. Throws
+   * Encrypts an envelope's data key again, by the current key. Returns null if it is already encrypted by that key. Throws
    * {@link DocumentFault}.
    */
   rewrap(envelope: string, name: string): string | null;
@@ -43,7 +43,7 @@ export function keyIdOf(envelope: string, name: string): string {
   return id;
 }
 
-/** Takes keys of 64 hexadecimal digits, the current one first. */
+/** Makes document keys from texts of 64 hexadecimal digits, the current key first. */
 export function documentKeys(secrets: Secrets): DocumentKeys {
   const keys = new Map(secrets.map((secret) => [idOfKey(secret), Buffer.from(secret, 'hex')]));
   const [currentId, ...otherIds] = keys.keys() as Iterable<string> as [string, ...string[]];

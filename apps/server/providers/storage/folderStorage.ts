@@ -6,8 +6,8 @@ import { roomOf } from './room.ts';
 import { type ByteStore, NotStored } from './storage.ts';
 
 /**
- * A folder on this machine. A file is written under a temporary name, synced and renamed; then its folder is synced. Keeps
- * `reserveBytes` of the disk free, since a database stops on a full disk.
+ * Stores documents in a folder on this machine. A file is written under a temporary name, synced and renamed; then its folder is
+ * synced. Keeps `reserveBytes` of the disk free, since a database stops on a full disk.
  */
 export function folderStorage(folder: string, reserveBytes: number): ByteStore {
   const room = roomOf(folder, reserveBytes);

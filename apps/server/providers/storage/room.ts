@@ -3,11 +3,11 @@ import { StorageFull } from './storage.ts';
 
 /** Bytes that a file of unknown size reserves at a time. */
 const SLICE_BYTES = 4 * 1_048_576;
-/** Disk space that a file takes beyond its bytes: its directory entry and the rest of its last block. */
+/** Disk space that a file takes in addition to its bytes: its directory entry and the rest of its last block. */
 const BESIDES_BYTES = 16_384;
 
 /**
- * The disk space outside the reserve, shared among running uploads. Space that an upload has reserved is not available to others,
+ * The free disk space beyond the reserve, shared by running uploads. Space that one upload has reserved is not available to others,
  * even before it is written. Otherwise all uploads would see the same free space and together exceed it.
  */
 export interface Room {
@@ -26,8 +26,8 @@ export interface Claim {
 }
 
 /**
- * The bytes of one reservation: `expected` are promised but not checked, `granted` are checked but not taken, `taken` are taken but
- * not written.
+ * The bytes of one reservation: `expected` are reserved but not checked against the disk, `granted` are checked but not taken,
+ * `taken` are taken but not written.
  */
 interface Promised {
   expected: number;
@@ -44,8 +44,8 @@ export function roomOf(folder: string, reserveBytes: number, free = freeBytes): 
   const promised = () => beingWritten() + sum(({ expected }) => expected);
 
   /**
-   * Runs one check at a time. Counts the reservations before it asks the disk: bytes that are written meanwhile are then counted
-   * twice rather than not at all.
+   * Runs one check at a time. Counts the reservations before it reads the disk's free space: bytes that are written meanwhile are
+   * then counted twice rather than not at all.
    */
   let last: Promise<unknown> = Promise.resolve();
   function look<T>(decide: (free: number, before: { written: number; promised: number }) => T): Promise<T> {
@@ -66,7 +66,7 @@ export function roomOf(folder: string, reserveBytes: number, free = freeBytes): 
         claim.expected = expectedBytes ?? 0;
         claims.add(claim);
       });
-      /** Grants bytes. Bytes that were promised must still be free on the disk; further bytes must fit beside all reservations. */
+      /** Grants bytes. Reserved bytes must still be free on the disk; additional bytes must fit beside all reservations. */
       const grant = (bytes: number) =>
         look((free, { written, promised }) => {
           const wasPromised = Math.min(claim.expected, Math.max(bytes, SLICE_BYTES));

@@ -25,13 +25,13 @@ const SILENCE_MS = 30_000;
 /** S3's smallest part and its largest number of parts (https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html). */
 const SMALLEST_PART_BYTES = 5 * 1_048_576;
 const MOST_PARTS = 10_000;
-/** The numbers of concurrent parts in an upload and of concurrent uploads. Both are limited because each part is held in memory. */
+/** The numbers of concurrent parts of an upload and of concurrent uploads. Both are limited, since each part is held in memory. */
 const PARTS_AT_ONCE = 2;
 const UPLOADS_AT_ONCE = 4;
 
 /**
- * A bucket of any S3-compatible service. Files arrive in a local folder and are inspected there before they are uploaded. Objects
- * have the bucket's default access and a checksum for each part, which the service verifies.
+ * Stores documents in a bucket of any S3-compatible service. Files arrive in a local folder and are inspected there before they are
+ * uploaded. Objects have the bucket's default access and a checksum for each part, which the service verifies.
  */
 export function s3Storage(settings: S3Settings, incoming: string, reserveBytes: number): ByteStore {
   const { bucket, prefix, region, endpoint, credentials } = settings;
@@ -117,7 +117,7 @@ export function s3Storage(settings: S3Settings, incoming: string, reserveBytes: 
       return Body as Readable;
     },
     async has(name) {
-      // Uses a list instead of HEAD, whose answer has no body in which the service could say why it refuses.
+      // A list request instead of HEAD, whose answer has no body in which the service could say why it refuses.
       const { Contents = [] } = await asDown(
         client.send(new ListObjectsV2Command({ Bucket: bucket, Prefix: prefix + name, MaxKeys: 1 })),
       );
@@ -157,7 +157,7 @@ async function asDown<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** Limits concurrent work. Further work waits for its turn. */
+/** Returns a function that runs at most `atOnce` pieces of work concurrently; the others wait. */
 function gate(atOnce: number): <T>(work: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = [];
   let running = 0;

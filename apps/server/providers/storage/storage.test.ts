@@ -16,13 +16,13 @@ import { type ByteStore, StorageDown, StorageFull } from './storage.ts';
 
 interface Arranged {
   storage: ByteStore;
-  /** Returns the storage with another reserve of disk space. */
+  /** Returns the same storage with another disk reserve. */
   reserving(bytes: number): ByteStore;
   /** The folder for uploads in progress. */
   folder: string;
   /** Returns the names of all files, complete or not. */
   names(): string[];
-  /** Leaves an incomplete file behind, as a process does that is killed during an upload. Returns its name. */
+  /** Leaves an incomplete file behind, as a process that is killed during an upload does. Returns its name. */
   leavePart(): Promise<string>;
 }
 
@@ -33,7 +33,7 @@ function scratch(t: TestContext): string {
 }
 const inFolder = (folder: string) => (existsSync(folder) ? readdirSync(folder) : []);
 
-/** Leaves behind what {@link arrive} had written when the power failed. */
+/** Leaves the file that {@link arrive} had written so far when the power failed. */
 async function leavePart(folder: string): Promise<string> {
   let left = '';
   let name = '';
@@ -187,7 +187,7 @@ test('an object is private by its bucket, and an attachment without a type to wh
   });
 });
 
-/** A bucket in which two processes died during an upload, and a third is uploading. */
+/** A bucket in which two processes died during an upload, and a third one is uploading. */
 test('uploads that nobody finishes are found in the bucket and taken back, of those of others none', async (t) => {
   const { storage, s3, names } = await inABucket(t);
   const { key } = await storage.put(Readable.from([letters]), anything);

@@ -5,12 +5,12 @@ import type { DataKey } from './encryption.ts';
 export interface StoredFile {
   /** The document's name in the storage. */
   key: string;
-  /** The size of the unencrypted document, even if it is stored encrypted. The same holds for the hash. */
+  /** The size (bytes) and hash are those of the unencrypted document, even if it is stored encrypted. */
   sizeBytes: number;
   sha256: Buffer;
 }
 
-/** A file that has arrived but is not stored yet. It exists only while it is being checked. */
+/** A file that has arrived but is not stored yet. It exists only during the checks. */
 export interface Arrived extends StoredFile {
   /** The temporary file. It is encrypted if there is a data key. */
   path: string;
@@ -33,7 +33,7 @@ export class StorageDown extends Error {}
 export class DocumentFault extends Error {
   /** The notice for staff, which is sent once for any number of documents with the same fault. */
   readonly notice: string;
-  /** Whether the document is intact and only its key is missing from ours. */
+  /** Whether the document is intact and only its document key is not set. */
   readonly isKeyMissing: boolean;
   constructor(message: string, { cause, keyNotice }: { cause?: unknown; keyNotice?: string } = {}) {
     super(message, { cause });
@@ -42,7 +42,7 @@ export class DocumentFault extends Error {
   }
 }
 
-/** A place that stores bytes unchanged: a folder, or a bucket. Its names are those of {@link arrive}. */
+/** A place that stores bytes unchanged: a folder, or a bucket. Its names are those of arrive.ts. */
 export interface ByteStore {
   /**
    * Resolves when the bytes are stored durably. Stores nothing if `check` throws or anything fails. Throws {@link StorageDown}, and
@@ -73,7 +73,8 @@ export type How = 'plain' | 'current' | 'other';
 
 export interface Storage extends Pick<ByteStore, 'reach' | 'room'> {
   /**
-   * Like `put` of {@link ByteStore}. With a key, a document is encrypted while it arrives, so that no disk holds it unencrypted.
+   * Like `put` of {@link ByteStore}. With document keys, a document is encrypted while it arrives, so that no disk has it
+   * unencrypted.
    */
   put(
     bytes: AsyncIterable<Buffer>,
@@ -82,31 +83,34 @@ export interface Storage extends Pick<ByteStore, 'reach' | 'room'> {
   ): Promise<StoredFile>;
   /**
    * Returns the unencrypted document. Throws {@link NotStored} and {@link DocumentFault}. Reading the stream may throw
-   * {@link DocumentFault}, too. If the document does not have the hash `sha256`, this happens before its last bytes.
+   * {@link DocumentFault}, too: before its last bytes, if the document does not have the hash `sha256`.
    */
   read(key: string, sha256?: Buffer): Promise<Readable>;
   /** Removes a document, or any other name that {@link olderThan} lists. A name that does not exist is no error. */
   remove(name: string): Promise<void>;
   /**
-   * Lists the keys of documents last written before `time`, and the names of what a crash left: incomplete files, and envelopes
-   * without a document.
+   * Lists the keys of documents last written before `time`, and the names of files that a crash left: incomplete files, and
+   * envelopes without a document.
    */
   olderThan(time: Date): AsyncIterable<string>;
   /** Throws {@link NotStored} and {@link DocumentFault}. */
   how(key: string): Promise<How>;
   /**
-   * Encrypts a document with the current key: encrypts an unencrypted one, and replaces the envelope of an encrypted one. Calls
-   * `hold` once, before anything is replaced. From the end of `hold` until this promise settles nobody else may remove or encrypt
-   * the document. Throws as `put` and `read` do.
+   * Encrypts a document with the current key, or replaces the envelope of one that is encrypted. Calls `hold` once, before anything
+   * is replaced; it must lock the document, so that nobody else removes or encrypts it until this promise settles. Throws as `put`
+   * and `read` do.
    */
   encrypt(key: string, hold: () => Promise<void>): Promise<void>;
-  /** Returns a document as it is stored, for a backup. Throws {@link NotStored}, or {@link DocumentFault} without its envelope. */
+  /**
+   * Returns a document as it is stored, for a backup. Throws {@link NotStored}, or {@link DocumentFault} if its envelope is
+   * missing.
+   */
   readStored(key: string): Promise<{ bytes: Readable; envelope: string | null }>;
-  /** Decrypts what {@link readStored} returned. Throws {@link DocumentFault}, also while the bytes are being read. */
+  /** Decrypts a result of {@link readStored}. Throws {@link DocumentFault}, also while the bytes are being read. */
   open(key: string, bytes: AsyncIterable<Buffer>, envelope: string | null): AsyncIterable<Buffer>;
   /**
-   * Stores what {@link readStored} returned, and replaces what is stored under the key. `check` gets the hash of the bytes that
-   * were passed in. An unencrypted document is encrypted if there is a key.
+   * Stores a result of {@link readStored}, replacing any document under the key. `check` gets the hash of the given bytes. An
+   * unencrypted document is encrypted if there are document keys.
    */
   putStored(
     key: string,

@@ -24,10 +24,10 @@ export interface WalletDomain {
   reason: string | null;
 }
 
-/** What calls that change nothing find out about an account. */
+/** The facts about an account that calls can find out without changing anything. */
 export interface StripeAccount {
   account: Answer<{ id: string; mayCharge: boolean }>;
-  /** Whether the key may read what the server needs, by the Dashboard's name of the permission. */
+  /** Whether the key may read what the server needs, by the permission's name in the Dashboard. */
   reads: Record<string, Answer<unknown>>;
   /**
    * Whether the key may write what the server writes. Each call asks to change an object that does not exist: Stripe answers either
@@ -51,8 +51,7 @@ export interface StripeAccount {
 const TIMEOUT_MS = 10_000;
 
 /**
- * Asks Stripe about the account behind the keys and about one domain name. Changes nothing. An error that Stripe answers is
- * returned and not thrown.
+ * Asks Stripe about the keys' account and about one domain name. Changes nothing. Returns Stripe's errors instead of throwing them.
  */
 export async function askStripe(
   { secretKey, publishableKey, url }: Providers['stripe'],
@@ -117,7 +116,7 @@ export async function askStripe(
         : null,
     ),
     offersLink: mapped(configurations, ({ data }) => {
-      // Configurations of platforms to which the account is connected have an application.
+      // Configurations of platforms that the account is connected to have an `application`.
       const own = data.find(({ is_default, application }) => is_default && application === null);
       return own ? own.link?.display_preference.value === 'on' : null;
     }),
@@ -133,7 +132,7 @@ async function openIntent(
   const client_secret = intent?.client_secret ?? 'pi_none_secret_none';
   const answer = await ask(() => browser.paymentIntents.retrieve(id, { client_secret }));
   if ('said' in answer) return { said: 'same' };
-  // 401 is about the key. Any other refusal is about the intent and means that Stripe knows the key.
+  // 401 is about the key. Any other refusal is about the intent, and shows that Stripe knows the key.
   if ('down' in answer || answer.refused.status === 401) return answer;
   return { said: intent ? 'other' : 'unproven' };
 }
@@ -147,7 +146,7 @@ async function askToWrite(call: () => PromiseLike<unknown>): Promise<Answer<'may
       : { said: 'may' };
 }
 
-/** Compares the Date header of an answer, whichever it is, with the middle of the time between request and answer. */
+/** Compares the Date header of any answer with the middle of the time between request and answer. */
 async function askClock(stripe: Stripe): Promise<Answer<number>> {
   const askedAt = Date.now();
   let headers: Record<string, string> | undefined;

@@ -12,7 +12,7 @@ interface Raw {
   status: number;
   body: string;
   headers?: Record<string, string>;
-  /** After this, the body goes on byte by byte and never ends. */
+  /** Whether the body goes on byte by byte after `body` and never ends. */
   trickles?: boolean;
 }
 /** The answer to every call. */
@@ -97,7 +97,7 @@ const calls: Record<Exclude<keyof PaymentProvider, 'readEvent'>, () => Promise<u
 };
 
 const list = (data: unknown) => JSON.stringify({ object: 'list', url: '/', has_more: false, data });
-/** Answers that Stripe never gives. */
+/** Answers that Stripe never sends. */
 const unreadable: Record<string, Raw> = {
   'an empty object': { status: 200, body: '{}' },
   'an array': { status: 200, body: '[]' },

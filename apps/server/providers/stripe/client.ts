@@ -3,7 +3,7 @@ import Stripe from 'stripe';
 import { z } from 'zod';
 import { callWatcher, resultOf, type WatchCall } from '../../platform/watchCall.ts';
 
-/** The answer does not have the form of Stripe's answers: something between us and Stripe sent it, or Stripe has changed. */
+/** The answer does not have the form of Stripe's answers: another server sent it, or Stripe has changed. */
 class UnreadableAnswer extends Error {
   /** HTTP status. */
   readonly status: number;
@@ -22,8 +22,8 @@ export function unreadableAnswer(error: unknown): UnreadableAnswer | null {
 }
 
 /**
- * Returns Stripe's client. With `url` the same code talks to a stand-in at that address. Each try of a call ends after `timeoutMs`,
- * and every answer is checked: see {@link readable}.
+ * Returns a client for Stripe, or for a stand-in at `url`. Each try of a call ends after `timeoutMs`, and every answer is checked:
+ * see {@link readable}.
  */
 export function stripeClient(
   key: string,
@@ -46,9 +46,9 @@ export function stripeClient(
 }
 
 /**
- * Stripe's library takes any JSON without `error` for a success, whatever its status and shape. It never settles if the JSON is a
- * text or a number, and waits for a body as long as parts of it arrive. So this client checks each answer before the library sees
- * it. Every call passes here.
+ * An HTTP client for Stripe's library that checks each answer first. The library takes any JSON without `error` for a success,
+ * whatever its status and shape, never settles if the JSON is a text or a number, and waits for a body as long as parts of it
+ * arrive. Every call uses this client.
  */
 function checkingHttpClient(check: 'identity' | 'fields', watch: WatchCall): Stripe.HttpClient {
   const http = Stripe.createNodeHttpClient();
@@ -97,14 +97,14 @@ function partsOf(path: string): string[] {
   return path.split('?', 1)[0]!.replace('/v1/', '').split('/');
 }
 
-/** Whether an answer has the expected form: an object with `error` for an error, the schema of the address for a success. */
+/** Whether an answer has the expected form: an object with `error` for an error, the schema of the call's path for a success. */
 function readable(json: unknown, status: number, success: z.ZodType): boolean {
   return (status < 300 ? success : failure).safeParse(json).success;
 }
 
 const failure = z.object({ error: z.object({}) });
 
-/** Returns the schema of an address's answer: a list if a collection is read, otherwise an object of that collection. */
+/** Returns the schema of the answer for a path: a list if a collection is read, otherwise an object of that collection. */
 function schemaOf(method: string, path: string, check: 'identity' | 'fields'): z.ZodType {
   const [collection, id] = partsOf(path);
   const schema: z.ZodObject = objects[collection!] ?? identified(collection!.replace(/s$/, ''));
@@ -115,7 +115,7 @@ function schemaOf(method: string, path: string, check: 'identity' | 'fields'): z
     : object;
 }
 
-/** Addresses that hold a single object and have no id. */
+/** Paths that lead to a single object and have no id. */
 const SINGLE = ['account', 'balance'];
 
 const text = z.string();
@@ -139,8 +139,8 @@ const charge = identified('charge').extend({
 });
 
 /**
- * The fields that we read of objects (https://docs.stripe.com/api), by the collection's name in the address. Of collections that
- * are missing here only the ids are checked.
+ * The fields that we read of objects (https://docs.stripe.com/api), by the collection's name in the path. For collections that are
+ * missing here only the ids are checked.
  */
 const objects: Record<string, z.ZodObject> = {
   balance: z.object({ object: z.literal('balance') }),

@@ -5,7 +5,7 @@ import type { PaymentProvider } from './provider.ts';
 
 const { errors } = Stripe;
 
-/** What staff and the log are told about a failed call to Stripe. Contains nothing about a person. */
+/** The facts about a failed call to Stripe for staff and the log. Contains nothing about a person. */
 export interface CallFailure {
   call: keyof PaymentProvider;
   /** HTTP status; null if there was no answer. */
@@ -16,11 +16,11 @@ export interface CallFailure {
   /** The id by which Stripe finds the request: https://dashboard.stripe.com/logs */
   requestId: string | null;
   /**
-   * `refusal`: Stripe will refuse the same call until somebody repairs something here or at Stripe. `unreadable`: something else
-   * than Stripe answered. `outage`: ends by itself.
+   * `refusal`: Stripe refuses the same call until somebody repairs something here or at Stripe. `unreadable`: the answer is not
+   * Stripe's. `outage`: ends by itself.
    */
   kind: 'refusal' | 'unreadable' | 'outage';
-  /** Stripe's message if it is about the key: it names the permission that the key lacks. Else null. */
+  /** Stripe's message if it is about the key: it names the permission that the key lacks. Otherwise null. */
   said: string | null;
 }
 
@@ -42,14 +42,14 @@ const NOT_OUR_DAY =
 const RETRY_SECONDS = 5;
 
 /**
- * Stripe answered with an error of its own (5xx), perhaps after doing the work. Stripe keeps that answer under the call's
- * idempotency key for a day (docs.stripe.com/api/idempotent_requests), so that another try needs another key.
+ * Stripe answered with an error of its own (5xx), perhaps after doing the work. It repeats that answer under the call's idempotency
+ * key for a day (docs.stripe.com/api/idempotent_requests), so a retry needs another key.
  */
 export class ProviderFailed extends Refusal {}
 
 /**
- * Stripe refuses a call for a reason that is not the card's: a key that was rolled or lacks a permission, or a parameter that
- * Stripe does not accept. The message is Stripe's, for staff; joiners read `sentence`. Stripe may keep the answer under the call's
+ * Stripe refuses a call for a reason other than the card: a key that was rolled or lacks a permission, or a parameter that Stripe
+ * does not accept. The message is Stripe's, for staff; joiners read `sentence`. Stripe may repeat the answer under the call's
  * idempotency key.
  */
 export class ProviderRefused extends Refusal {
@@ -70,9 +70,9 @@ export class UnexpectedState extends ProviderRefused {}
 export class NotAtStripe extends ProviderRefused {}
 
 /**
- * Stripe refuses this refund. Final if the payment was refunded meanwhile or is disputed, or if the amount is more than is left.
- * Otherwise it may succeed later, for example when the account's balance suffices. Stripe keeps the answer under the idempotency
- * key.
+ * Stripe refuses this refund. Final if the payment was refunded meanwhile or is disputed, or if the amount exceeds what is left.
+ * Otherwise a later one may succeed, for example when the account's balance suffices. Stripe repeats the answer under the
+ * idempotency key.
  */
 export class RefundRefused extends Error {
   readonly isFinal: boolean;
@@ -82,7 +82,7 @@ export class RefundRefused extends Error {
   }
 }
 
-/** Codes that mean that the refund can never be made (https://docs.stripe.com/error-codes). */
+/** Codes of refusals after which the refund can never be made (https://docs.stripe.com/error-codes). */
 const REFUSED_FOR_GOOD = [
   'charge_already_refunded',
   'charge_disputed',
@@ -97,11 +97,11 @@ const ASK_A_BANK: readonly (keyof PaymentProvider)[] = ['createCustomer', 'confi
 
 interface Understood {
   thrown: unknown;
-  /** Null for what can happen in any join: a declined card, or an intent that has changed or does not exist. */
+  /** Null for results of normal joins: a declined card, or an intent that has changed or does not exist. */
   failure: CallFailure | null;
 }
 
-/** Translates an error of Stripe's library into our own. */
+/** Translates an error of Stripe's library into one of ours. */
 export function understood(error: unknown, call: keyof PaymentProvider): Understood {
   if (!(error instanceof errors.StripeError)) return { thrown: error, failure: null };
   const { message, code, statusCode: status = 0 } = error;
@@ -133,10 +133,10 @@ export function understood(error: unknown, call: keyof PaymentProvider): Underst
   };
 }
 
-/** Does the same for a refund, for which most refusals are about the payment. */
+/** Like {@link understood} for a refund, for which most refusals are about the payment. */
 export function understoodOfRefund(error: unknown, call: keyof PaymentProvider): Understood {
   if (!(error instanceof errors.StripeError) || !isFaultOfOurs(error)) return understood(error, call);
-  // Stripe has no code for an amount that is more than is left.
+  // Stripe has no code for an amount that exceeds what is left.
   const isFinal = error.param === 'amount' || REFUSED_FOR_GOOD.includes(error.code ?? '');
   const isOfTheKey = error.statusCode === 401 || error.statusCode === 403;
   const isOfTheRequest = error.param !== undefined && error.param !== 'amount';
@@ -146,12 +146,12 @@ export function understoodOfRefund(error: unknown, call: keyof PaymentProvider):
   };
 }
 
-/** Whether Stripe refuses a request for the email in it. */
+/** Whether Stripe refuses a request because of its email. */
 export function isInvalidEmail(error: unknown): boolean {
   return error instanceof errors.StripeInvalidRequestError && error.code === 'email_invalid';
 }
 
-/** Whether the answer is a 4xx that does not mean to try again later. */
+/** Whether the status is a 4xx for which a retry would not help. */
 function isFaultOfOurs({ statusCode: status = 0 }: Stripe.errors.StripeError): boolean {
   return status >= 400 && !endsByItself(status);
 }

@@ -52,7 +52,7 @@ function isOfKind<T extends { object: string }>(source: Source, kind: T['object'
   return typeof source === 'object' && source?.object === kind;
 }
 
-/** Whether a payout's transactions went to the bank, as far as we know, and Stripe can list them. */
+/** Whether Stripe can list the transactions of a payout, and the payout has not failed. */
 export function tellsItsMovements({ automatic, status }: Stripe.Payout): boolean {
   return automatic && status !== 'failed' && status !== 'canceled';
 }

@@ -2,7 +2,7 @@ interface Permission {
   /** The name in Stripe's Dashboard. */
   name: string;
   access: 'Read' | 'Write';
-  /** Stripe's internal word for the permission, as in its refusals. Null if we do not know it: staff must then tick it by hand. */
+  /** Stripe's internal name of the permission, as in its refusals. Null if unknown: staff must then tick it by hand. */
   word: string | null;
   why: string;
 }

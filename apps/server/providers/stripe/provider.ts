@@ -7,7 +7,7 @@ import { stripeClient } from './client.ts';
 import { type CallFailure, isInvalidEmail, NotAtStripe, understood, understoodOfRefund } from './failures.ts';
 import { type BalanceMovement, movementSources, readMovement, tellsItsMovements } from './movements.ts';
 
-/** What we need to know of a Stripe PaymentIntent. Amounts are cents. */
+/** The part of a Stripe PaymentIntent that we read. Amounts are cents. */
 export interface Intent {
   id: string;
   status: Stripe.PaymentIntent.Status;
@@ -34,7 +34,9 @@ export interface Intent {
   } | null;
 }
 
-/** Marks our objects on a Stripe account that other apps may share. Every intent has it, together with the order's revision. */
+/**
+ * Identifies our objects on a Stripe account that other apps may share. Every intent has it, together with the order's revision.
+ */
 export interface IntentMetadata {
   app: 'induct';
   environment: string;
@@ -70,7 +72,7 @@ export interface ProviderEvent {
   failedChargeId: string | null;
 }
 
-/** The part of a payment's money that left us again. */
+/** The part of a payment's money that was refunded or disputed. */
 export interface MoneyBack {
   refunds: {
     id: string;
@@ -80,7 +82,7 @@ export interface MoneyBack {
     createdAt: Date;
     /** The uuid of our own refund row; null if the refund was made elsewhere, as in Stripe's dashboard. */
     uuid: string | null;
-    /** Our reason for the refund and the lines that it is for, as far as its metadata says. */
+    /** Our reason for the refund and the lines that it is for, if its metadata has them. */
     decided: Decided | null;
   }[];
   dispute: Dispute | null;
@@ -103,8 +105,8 @@ export interface PaymentProvider {
   /** Deletes a customer with their cards. Payments stay and can be refunded. A customer who does not exist is no error. */
   deleteCustomer(customerId: string): Promise<void>;
   /**
-   * Removes these keys from the metadata of an intent and its charges, whatever their status: a charge has a copy from when it was
-   * made. An intent that does not exist is no error.
+   * Removes these keys from the metadata of an intent and of its charges, whatever their status: each charge has its own copy. An
+   * intent that does not exist is no error.
    */
   forgetNotes(intentId: string, keys: readonly string[]): Promise<void>;
   /** Returns the id of the customer who has a card, or null. Throws {@link NotAtStripe}. */
@@ -112,13 +114,13 @@ export interface PaymentProvider {
   /** Creates an intent for the card form. */
   createIntent(intent: NewIntent): Promise<Intent>;
   /**
-   * Changes in one call all that follows from the order, so that what is charged always names its revision. Throws
+   * Changes in one call everything that follows from the order, so that amount and revision always match. Throws
    * {@link UnexpectedState}.
    */
   updateIntent(id: string, change: Omit<NewIntent, 'customerId' | 'idempotencyKey'>): Promise<Intent>;
   /** Throws {@link NotAtStripe}. */
   retrieveIntent(id: string): Promise<Intent>;
-  /** Lists all intents of the account since then, newest first, including those of other apps. */
+  /** Lists all intents of the account since `since`, newest first, including those of other apps. */
   listIntents(since: Date | null): AsyncIterable<Intent>;
   /**
    * Charges a saved card while the member is present. The bank may ask for authentication. Throws {@link Declined},
@@ -146,7 +148,8 @@ export interface PaymentProvider {
   /** Lists the transactions that belong to the automatic payouts made from `from` to before `until`. */
   listPaidOut(from: Date, until: Date): AsyncIterable<{ movementId: string; payoutId: string }>;
   /**
-   * Lists the account's events of these types since then, newest first, also those of other apps. Stripe keeps events for 30 days.
+   * Lists the account's events of these types since `since`, newest first, also those of other apps. Stripe keeps events for 30
+   * days.
    */
   listEvents(types: readonly string[], since: Date): AsyncIterable<ProviderEvent>;
   /** Verifies the signature over the raw body and reads the event. Returns null if the signature is wrong. */
@@ -156,7 +159,7 @@ export interface PaymentProvider {
 /** The most characters that Stripe accepts in a customer's name (https://docs.stripe.com/api/customers/create). */
 const LONGEST_NAME = 256;
 
-/** Reports every failure of a call to `onFailure`, which must not throw, before the call throws it. */
+/** Reports every failed call to `onFailure`, which must not throw, before it throws the error. */
 export function stripeProvider({
   secretKey,
   webhookSecrets,
@@ -195,7 +198,7 @@ export function stripeProvider({
     }
   }
 
-  /** Does the same for a list, whose pages are fetched while it is read. */
+  /** Like {@link attempt} for a list, whose pages are fetched while it is read. */
   async function* attemptEach<T>(
     call: keyof PaymentProvider,
     list: (stripe: Stripe) => AsyncIterable<T>,
@@ -444,7 +447,7 @@ function readEvent({ id, type, created, data }: Stripe.Event): ProviderEvent {
 }
 
 /**
- * Returns the worst state among a payment's disputes. Money is with the bank only while a dispute is open or after it is lost;
+ * Returns the worst state among a payment's disputes. The money is with the bank only while a dispute is open or after it is lost;
  * early warnings and won disputes leave it with us.
  */
 function worst(disputes: readonly Stripe.Dispute[]): Dispute | null {

@@ -3,7 +3,7 @@ import type { Providers } from '../../platform/config/providers.ts';
 import { stripeApiVersion } from './account.ts';
 import { stripeClient } from './client.ts';
 
-/** What staff register once at the Stripe account. */
+/** The objects that staff register once at the Stripe account. */
 export interface StripeRegistry {
   /** Creates a webhook endpoint with our version of the API. Stripe returns its signing secret only in this answer. */
   createEndpoint(url: string, events: readonly string[]): Promise<{ id: string; secret: string }>;
@@ -13,7 +13,7 @@ export interface StripeRegistry {
   registerDomain(name: string): Promise<string | null>;
 }
 
-/** Its methods throw the errors of Stripe's library. */
+/** Calls Stripe to register objects. Its methods throw the errors of Stripe's library. */
 export function stripeRegistry({ secretKey, url }: Providers['stripe']): StripeRegistry {
   const stripe = stripeClient(secretKey, url);
   type Events = Stripe.WebhookEndpointCreateParams.EnabledEvent[];

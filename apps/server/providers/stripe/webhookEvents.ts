@@ -1,6 +1,6 @@
 import type Stripe from 'stripe';
 
-/** The events that a webhook endpoint must receive (`npm run operator -- doctor` checks them), and that the sweep fetches. */
+/** The events that a webhook endpoint must receive (`npm run operator -- doctor` checks this), and that the sweep fetches. */
 export const webhookEvents = [
   'payment_intent.succeeded',
   'payment_intent.payment_failed',

@@ -63,11 +63,11 @@ function CardForm({
   const [question, setQuestion] = useState<string | null>(null);
   const [agreed, setAgreed] = useState(false);
   const [hasGuardianConsent, setHasGuardianConsent] = useState(false);
-  /** What to say at the checkboxes that were not ticked, by their names. */
+  /** The error of each unticked checkbox, by its name. */
   const [missing, setMissing] = useState<Missing>({});
   const [ready, setReady] = useState({ address: false, card: false });
   const isWorking = useRef(false);
-  // Puts the screens after the provider's redirect into the browser's cache.
+  // Prefetches the screens that follow the provider's redirect.
   const isReady = ready.address && ready.card;
   useEffect(() => {
     if (isReady) prefetch(lazyScreens.postPayment.load, lazyScreens.upgrade.load);
@@ -164,7 +164,7 @@ function CardForm({
         await revalidate();
       } else {
         setError(messageOf(refused, fallback.payment));
-        // The programme has begun to ask since the page was loaded: now the page asks, too.
+        // The programme began to ask for consent after the page was loaded: load the question.
         if (refused instanceof ApiError && refused.errors.hasGuardianConsent) await revalidate();
       }
       return false;

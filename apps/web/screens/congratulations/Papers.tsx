@@ -61,8 +61,8 @@ export function Papers({ papers: { number, isVerifiable, problem } }: { papers: 
 }
 
 /**
- * Loads the text when the element is opened. It must be there before Copy is pressed, since browsers allow copying only directly
- * in a press.
+ * Loads the text when the element is opened: it must be there before Copy is pressed, since browsers allow copying only directly
+ * after a press.
  */
 function ReleaseText({ uuid }: { uuid: string }) {
   const [text, setText] = useState<string | null>(null);

@@ -68,7 +68,7 @@ function Choice({ details }: { details: Details }) {
   const { memberships, membershipPageHeader, membershipPageSubheader, refundNote, eligibility } = details;
   usePrefetch(loadCheckout);
   const { payments } = useSite();
-  // Only connects to the host: the card provider's script is loaded at Checkout.
+  // Only connects to the host: the script itself is loaded at Checkout.
   preconnect(payments.scriptUrl === null ? PAYMENTS_HOST : new URL(payments.scriptUrl).origin);
   const fetcher = useFetcher<typeof action>();
   const [chosen, setChosen] = useState(details.selectedMembershipId);

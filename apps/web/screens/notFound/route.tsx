@@ -6,7 +6,7 @@ import ui from '../../components/ui.module.css';
 import { storedSession } from '../../lib/session.ts';
 
 export function Component() {
-  // The guard lets some unknown addresses through for people without a join, too.
+  // The guard also lets some unknown paths through for visitors without a join.
   const hasJoin = storedSession() !== null;
   return (
     <Card>

@@ -2,7 +2,7 @@ import type { Data } from '#contract/schemas.ts';
 import { linkedScreen } from '#core/navigation.ts';
 import { drop, storeSession } from '../../lib/session.ts';
 
-/** Takes a join into this browser. Returns the path to go to: the screen that the link named, or where the join goes on. */
+/** Makes this browser continue a join. Returns the path to go to: the screen that the link named, or where the join goes on. */
 export function enter({ uuid, goOn }: Data<'provePassByCode'>): string {
   drop('joinPass');
   storeSession(uuid);

@@ -26,7 +26,7 @@ const NOT_OPENED = 'We could not open your link. Please try again.';
  */
 function takeToken(): string | null {
   const { hash, pathname, search } = window.location;
-  // The visitor comes from another screen to ask for a link, so a token that an earlier visit left is dropped.
+  // A visitor from another screen wants to ask for a link, so a token of an earlier visit is dropped.
   if (screenAt(pathname) !== 'pass') drop('joinPass');
   if (/^#[\w-]{8,}$/.test(hash)) {
     window.history.replaceState(window.history.state, '', pathname + search);

@@ -22,7 +22,7 @@ type Settled = Data<'postPayment'>;
 /** The payment's outcome is unknown. `retryMs` is undefined when the return's parameters are missing. */
 interface Unknown {
   retryMs: RetryMs | undefined;
-  /** Which check failed. If `checks` is higher, a newer check is running. */
+  /** The number of the check that failed. If the component's `checks` is higher, a newer check is running. */
   checks?: number;
 }
 

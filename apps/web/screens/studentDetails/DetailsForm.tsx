@@ -33,7 +33,7 @@ const namesOf = (places: readonly { name: string }[]) => places.map(({ name }) =
 const countryNames = namesOf(countries);
 
 /**
- * The form of Student Details. `guardianConsent` is the sentence by which the programme asks for the consent of a guardian; null if it
+ * The form of Student Details. `guardianConsent` is the sentence by which the programme asks for guardian consent; null if it
  * does not ask. `loadError` is the message when the contact could not be loaded; the form can be used nevertheless.
  */
 export function DetailsForm({
@@ -80,7 +80,7 @@ export function DetailsForm({
     setErrors((now) => ({ ...now, ...Object.fromEntries(refused) }));
     setAttention((count) => count + 1);
   }, [refusal, asksGuardianConsent]);
-  // The programme has begun to ask since the page was loaded, or the contact could not be loaded: the sentence is still to be had.
+  // The programme began to ask after the page was loaded, or the contact could not be loaded: the sentence must be loaded.
   const isSentenceMissing = !asksGuardianConsent && refusal?.errors.hasGuardianConsent !== undefined;
   useEffect(() => {
     if (isSentenceMissing) void revalidate();

@@ -1,6 +1,6 @@
 import { CONFETTI_MS } from '#core/specified.ts';
 
-/** How long the last particles take to fall (ms), within the three seconds. */
+/** How long the last particles take to fall (ms); part of the three seconds. */
 const FALL_MS = 1200;
 /** Milliseconds between two bursts. */
 const BURST_INTERVAL_MS = 160;

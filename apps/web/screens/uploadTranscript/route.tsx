@@ -23,7 +23,8 @@ interface Loaded extends Data<'getDocuments'> {
 }
 
 /**
- * Loads what this session has uploaded, and whether it may upload. If the server cannot say now, the upload itself will show it.
+ * Loads what this session has uploaded, and whether it may upload. If the server cannot be reached, the upload itself will show
+ * that.
  */
 export async function loader(): Promise<Loaded> {
   const uuid = requireSession();
