@@ -356,6 +356,8 @@ export const schemas = {
           card: z.object({ brand: z.string(), last4: z.string() }).nullable(),
           /** False until the provider has accepted the refund. */
           isReturned: z.boolean(),
+          /** True if staff have to decide on its refund. Servers of the previous version leave it out. */
+          isWithStaff: z.boolean().optional(),
         })
         .nullable(),
       /** The screen on which the session continues if this payment did not belong to it; otherwise null. */
@@ -488,6 +490,7 @@ export const schemas = {
           why: z.enum(['held', 'other_amount']).optional(),
           amount: z.int(),
           isReturned: z.boolean(),
+          isWithStaff: z.boolean().optional(),
         }),
       ),
     }),

@@ -163,7 +163,7 @@ function sentenceOf(step: Exclude<StoryStep, 'order_changed'>, detail: StoryDeta
     case 'intent_canceled':
       return `Payment intent ${intent} cancelled.`;
     case 'intent_duplicate':
-      return `${money} paid by ${intent}, which bought nothing: all of it goes back.`;
+      return `${money} paid by ${intent}, which bought nothing.`;
     case 'dispute_open':
       return `The payer's bank disputes ${intent} and has its money for now.`;
     case 'dispute_lost':

@@ -73,6 +73,7 @@ export function sampleLetter(kind: LetterKind, change: Partial<Letter> = {}): Le
       amountCents: bought.reduce((sum, { priceCents }) => sum + priceCents, 0),
       lines: bought,
       isHeld: true,
+      goesBack: true,
     },
     refund:
       kind === 'refund'

@@ -40,12 +40,18 @@ export function insertLetters(
     on conflict (kind, session_uuid, occasion) do nothing`;
 }
 
-/** Letters of a sale that stay true, so that they may be sent late. */
-const lateLetters: readonly LetterKind[] = ['confirmation', 'upgrade', 'certificate', 'portal'];
+/** Letters of a payment that stay true, so that they may be sent late. */
+const lateLetters: readonly LetterKind[] = [
+  'confirmation',
+  'upgrade',
+  'certificate',
+  'portal',
+  'second-payment',
+];
 
 /**
- * Makes a sale's letters due again that were withdrawn while its membership, which is held again, had ended. As for every letter,
- * whether they are still true is checked when they are sent.
+ * Makes a payment's letters due again that were withdrawn because they were not true: its membership had ended and is held again, or
+ * nothing of it went back and now it does. As for every letter, whether they are true is checked when they are sent.
  */
 export async function dueAgain(trx: Kysely<Tables>, sessionUuid: string, intentId: string): Promise<void> {
   await trx

@@ -11,6 +11,7 @@ import type { RejectionReason } from '#documents/document.ts';
 import type { Deps } from '../deps.ts';
 import type { PaymentTable } from '../platform/database/types.ts';
 import { mailTimes } from '../providers/mail/client.ts';
+import { goesBack } from '../session/goesBack.ts';
 import { contactOfJoin, isJoinerMember, isReturned, joinHolds } from '../session/members.ts';
 import { firstName, payer, payerEmails } from '../session/person.ts';
 
@@ -57,6 +58,8 @@ export interface Letter {
     lines: OrderLine[];
     /** Whether the membership or upgrade that this payment bought is held. */
     isHeld: boolean;
+    /** Whether all of it goes back, or has gone back. */
+    goesBack: boolean;
   } | null;
   refund: { status: RefundStatus; amountCents: number; lines: RefundedLine[] | null } | null;
   /** The present decision on the document that the letter is about. */
@@ -111,7 +114,7 @@ const readLetters = sql`
       'amountCents', payment.amount_cents, 'succeededAt', succeeded_at,
       'card', case when card_last4 is not null then json_build_object('brand', coalesce(card_brand, 'Card'), 'last4', card_last4) end,
       'lines', coalesce(snapshot.items, '[]'),
-      'isHeld', exists (select from membership where payment_intent = payment.intent_id and is_held)) end as payment,
+      'isHeld', exists (select from membership where payment_intent = payment.intent_id and is_held), 'goesBack', ${goesBack}) end as payment,
     case when refund.uuid is not null then json_build_object('status', refund.status, 'amountCents', refund.amount_cents,
       'lines', refund.lines) end as refund,
     document.review
@@ -155,7 +158,7 @@ export function holds(letter: Letter, now: Date): boolean {
     case 'refund':
       return refund?.status === 'succeeded';
     case 'second-payment':
-      return payment?.status === 'duplicate';
+      return payment?.status === 'duplicate' && payment.goesBack;
     case 'payment-failed':
       return letter.state !== 'paid' && payment?.status !== 'succeeded' && !letter.isPayerMember;
     case 'link':

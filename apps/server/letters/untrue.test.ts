@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
-import { atStripe } from '../../../tests/harness/refunds.ts';
+import { atStripe, chargeOf, refundsOf } from '../../../tests/harness/refunds.ts';
 import { noticesOf } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import {
@@ -15,6 +15,9 @@ import {
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
 import { documentsRejectCommand } from '../documents/commands.ts';
+import { confirmPayment } from '../payments/confirmPayment.ts';
+import { followPayment } from '../refunds/followPayment.ts';
+import { refundCommand } from '../settlement/refundCommands.ts';
 import { sweepPayments } from '../settlement/sweep.ts';
 import { sendDue } from './sendLetters.ts';
 
@@ -76,4 +79,30 @@ test('who has become a member by another payment meanwhile is not sent back to p
     subjects.filter((subject) => /did not go through/.test(subject)),
     [],
   );
+});
+
+test('a payer hears that a second payment goes back when it does, and not while Stripe refuses that for good', async (t) => {
+  const personalEmail = 'second.disputed@example.com';
+  const client = server.client();
+  const uuid = await orderingJoin(client, 'HONOR103', { personalEmail });
+  const { id } = await openIntent(client, uuid);
+  await paidJoin(server, server.client(), 'HONOR103', { personalEmail });
+  await payByCard(server, id);
+  const dispute = await server.stripeControl('disputes', { charge: await chargeOf(server, id) });
+  assert.equal(await confirmPayment(server.deps, id), 'refunded');
+  assert.deepEqual(
+    [(await refundsOf(server, id)).map(({ status }) => status), await atStripe(server, id)],
+    [['failed'], []],
+    'the bank has the money, and Stripe refunds nothing',
+  );
+  const told = async () => {
+    while (await sendDue(server.deps, server.deps.config.mail!));
+    const letters = await server.letters();
+    return letters.filter(({ to, subject }) => to === personalEmail && /goes back/.test(subject)).length;
+  };
+  assert.equal(await told(), 0);
+  await server.stripeControl(`disputes/${dispute.id}/close`, { status: 'won' });
+  await followPayment(server.deps, id);
+  assert.equal((await runCommand(t, server, refundCommand, [id])).code, 0);
+  assert.equal(await told(), 1);
 });

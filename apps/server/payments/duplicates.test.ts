@@ -82,6 +82,7 @@ test('a payment that went back is told with its amount and card to who brings it
       amount: 6500,
       card: { brand: 'Mastercard', last4: '4444' },
       isReturned: true,
+      isWithStaff: false,
     },
     goOn: '/registration/checkout',
   });
@@ -89,7 +90,7 @@ test('a payment that went back is told with its amount and card to who brings it
   const wrong = { ...second!.intent, clientSecret: first!.intent.clientSecret };
   assert.equal((await reportPayment(second!.client, second!.uuid, wrong)).status, 404);
   assert.deepEqual(await refundedOf(first!.client, first!.uuid), [
-    { kind: 'join', why: 'held', amount: 6500, isReturned: true },
+    { kind: 'join', why: 'held', amount: 6500, isReturned: true, isWithStaff: false },
   ]);
 });
 
@@ -105,7 +106,7 @@ test('while Stripe has yet to take the refund, nobody is told that it was made',
   await server.stripe('POST', '/v1/refunds', { payment_intent: second!.intent.id, amount: '1000' });
   await followPayment(server.deps, second!.intent.id);
   assert.deepEqual(await refundedOf(first!.client, first!.uuid), [
-    { kind: 'join', why: 'held', amount: 6500, isReturned: false },
+    { kind: 'join', why: 'held', amount: 6500, isReturned: false, isWithStaff: false },
   ]);
 });
 
@@ -121,7 +122,7 @@ test('a second payment that a lost dispute took is not said to be on its way', a
   await server.stripeControl(`disputes/${id}/close`, { status: 'lost' });
   await followPayment(server.deps, second!.intent.id);
   assert.deepEqual(await refundedOf(first!.client, first!.uuid), [
-    { kind: 'join', why: 'held', amount: 6500, isReturned: true },
+    { kind: 'join', why: 'held', amount: 6500, isReturned: true, isWithStaff: false },
   ]);
 });
 
@@ -154,7 +155,7 @@ test('a second payment of the same join is told on its welcome page; another joi
   });
   assert.equal(await confirmPayment(server.deps, again.body.id), 'refunded');
   assert.deepEqual(await refundedOf(client, uuid), [
-    { kind: 'join', why: 'held', amount: 6500, isReturned: true },
+    { kind: 'join', why: 'held', amount: 6500, isReturned: true, isWithStaff: false },
   ]);
   assert.deepEqual(await refundedOf(stranger, other.uuid), []);
   const { data } = await client.call('getUpgradeDetails', { params: { uuid } });

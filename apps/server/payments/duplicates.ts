@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
+import { goesBack, isReturnedInFull } from '../session/goesBack.ts';
 
 /** A payment for something that its payer already held, or of another amount than the order on the screen. `amount` is in cents. */
 export interface Duplicate {
@@ -8,9 +9,12 @@ export interface Duplicate {
   amount: number;
   card: { brand: string; last4: string } | null;
   /**
-   * Whether all of it has been refunded according to Stripe, or was taken by a lost dispute. Otherwise its refund is on the way.
+   * Whether all of it has been refunded according to Stripe, or was taken by a lost dispute. Otherwise its refund is on the way, if
+   * it is not with staff.
    */
   isReturned: boolean;
+  /** Whether it goes back only when staff decide so: after a restore, or when Stripe has refused its refund for good. */
+  isWithStaff: boolean;
 }
 
 /** The duplicate of an intent, or the duplicates of a join and of all other joins of its contact; the oldest first. */
@@ -31,18 +35,19 @@ export async function duplicatesOf(
     card_brand: string | null;
     card_last4: string | null;
     is_returned: boolean;
+    is_with_staff: boolean;
   }>`
     select case when items @> ${JSON.stringify([{ type: 'membership_upgrade' }])}::jsonb then 'upgrade' else kind end as kind,
       case when exists (select from refund where refund.intent_id = payment.intent_id and reason = 'unconfirmed') then 'other_amount' else 'held' end as why,
-      payment.amount_cents, card_brand, card_last4, (select coalesce(sum(refund.amount_cents), 0) from refund
-        where refund.intent_id = payment.intent_id and refund.status in ('pending', 'succeeded')) >= payment.amount_cents as is_returned
+      payment.amount_cents, card_brand, card_last4, ${isReturnedInFull} as is_returned, not ${goesBack} as is_with_staff
     from payment left join order_snapshot snapshot using (session_uuid, kind, revision)
     where status = 'duplicate' and ${which} order by succeeded_at`.execute(deps.database);
-  return rows.map(({ kind, why, amount_cents, card_brand, card_last4, is_returned }) => ({
+  return rows.map(({ kind, why, amount_cents, card_brand, card_last4, is_returned, is_with_staff }) => ({
     kind,
     why,
     amount: amount_cents,
     card: card_last4 ? { brand: card_brand ?? 'Card', last4: card_last4 } : null,
     isReturned: is_returned,
+    isWithStaff: is_with_staff,
   }));
 }

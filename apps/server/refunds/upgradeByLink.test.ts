@@ -72,7 +72,9 @@ test('a second payment for an upgrade by link is told as one for an upgrade', as
   await payByCard(server, id);
   assert.equal(await confirmPayment(server.deps, id), 'refunded');
   const { refunded } = (await sold.client.call('getWelcome', { params: { uuid: sold.uuid } })).data;
-  assert.deepEqual(refunded, [{ kind: 'upgrade', why: 'held', amount: 4500, isReturned: true }]);
+  assert.deepEqual(refunded, [
+    { kind: 'upgrade', why: 'held', amount: 4500, isReturned: true, isWithStaff: false },
+  ]);
 });
 
 test('that an upgrade is left alone is told while its join is locked by another refund', {

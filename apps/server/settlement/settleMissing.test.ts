@@ -475,7 +475,7 @@ test('who paid another amount than a database that lost the last change showed h
   const { intentId } = await payOrder(server, client, uuid);
   assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership', standing: 'active' }]);
   assert.deepEqual((await client.call('getWelcome', { params: { uuid } })).data.refunded, [
-    { kind: 'join', why: 'other_amount', amount: back, isReturned: true },
+    { kind: 'join', why: 'other_amount', amount: back, isReturned: true, isWithStaff: false },
   ]);
   assert.deepEqual(await differencesOf(server, uuid, id, intentId), []);
 });

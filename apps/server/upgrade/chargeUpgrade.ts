@@ -35,6 +35,8 @@ interface OpenUpgrade {
   intentId: string;
   clientSecret: string;
   amountCents: number;
+  /** The upgrade that it was opened for. Null if its snapshot is lost. */
+  productId: number | null;
   attempt: number;
   /** Null when the bank declined to save the card, and the intent was opened for another card. It cannot charge the saved card. */
   customerId: string | null;
@@ -80,7 +82,8 @@ export async function chargeUpgrade(
     if ('customerId' in payer) ({ customerId } = payer);
     else if (charge) return { status: 'failed', message: payer.declined };
   }
-  if (open && (open.amountCents !== amountCents || (charge && isOfNobody))) {
+  const isOfOffer = open?.amountCents === amountCents && open.productId === offer.id;
+  if (open && (!isOfOffer || (charge && isOfNobody))) {
     if (!(await cancelIntent(deps, open.intentId))) throw await refusalFor(deps, 'upgrade', uuid);
     open = null;
   }
@@ -242,9 +245,16 @@ async function readCharges(
 ): Promise<{ isBought: boolean; open: OpenUpgrade | null; attempts: number }> {
   const rows = await database
     .selectFrom('payment')
-    .select(['intent_id', 'client_secret', 'amount_cents', 'attempt', 'customer_id', 'status'])
-    .where('session_uuid', '=', uuid)
-    .where('kind', '=', 'upgrade')
+    .leftJoin('order_snapshot as sold', (join) =>
+      join
+        .onRef('sold.session_uuid', '=', 'payment.session_uuid')
+        .onRef('sold.kind', '=', 'payment.kind')
+        .onRef('sold.revision', '=', 'payment.revision'),
+    )
+    .select(['intent_id', 'client_secret', 'payment.amount_cents', 'attempt', 'customer_id', 'status'])
+    .select(sql<number | null>`(sold.items -> 0 ->> 'productId')::int`.as('product_id'))
+    .where('payment.session_uuid', '=', uuid)
+    .where('payment.kind', '=', 'upgrade')
     .execute();
   const open = rows.find(({ status }) => status === 'open');
   return {
@@ -254,6 +264,7 @@ async function readCharges(
           intentId: open.intent_id,
           clientSecret: open.client_secret,
           amountCents: open.amount_cents,
+          productId: open.product_id,
           attempt: open.attempt,
           customerId: open.customer_id || null,
         }

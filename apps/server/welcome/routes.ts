@@ -68,11 +68,12 @@ async function welcome(deps: Deps, uuid: string, holding: Holding): Promise<Data
     rejection: rejection?.message ?? null,
     programme: programme.name,
     papers: isItsBrowser && rows[0] ? await papersOf(deps, uuid, rows[0]) : null,
-    refunded: (await duplicatesOf(deps, { uuid })).map(({ kind, why, amount, isReturned }) => ({
+    refunded: (await duplicatesOf(deps, { uuid })).map(({ kind, why, amount, isReturned, isWithStaff }) => ({
       kind,
       why,
       amount,
       isReturned,
+      isWithStaff,
     })),
   };
 }

@@ -165,14 +165,17 @@ function Member({ welcome, failure }: Loaded) {
 /** Notes about refunded payments, a disputed membership and a refunded upgrade. */
 function Notes({ welcome: { refunded, memberships } }: { welcome: Welcome }) {
   const [main, ...upgrades] = memberships;
-  const notes = refunded.map(({ kind, why, amount, isReturned }) => {
+  const notes = refunded.map(({ kind, why, amount, isReturned, isWithStaff }) => {
     const payment =
       why === 'other_amount'
         ? `A payment of ${displayPrice(amount)}, which was not the amount of your order,`
         : kind === 'join'
           ? `A second payment of ${displayPrice(amount)} for this membership`
           : `A payment of ${displayPrice(amount)} for an upgrade, which could not be sold any more,`;
-    return `${payment} was received and ${isReturned ? 'has been' : 'is being'} refunded in full.`;
+    const whatBecomes = isWithStaff
+      ? 'has not been refunded yet: we look into it and write to you'
+      : `${isReturned ? 'has been' : 'is being'} refunded in full`;
+    return `${payment} was received and ${whatBecomes}.`;
   });
   if (main?.standing === 'disputed')
     notes.push('The bank of your card is looking into its payment. Your membership stands meanwhile.');

@@ -148,7 +148,7 @@ export function Component() {
 
 /** A payment that bought nothing, which is refunded. */
 function Refunded({
-  payment: { kind, why, amount, card, isReturned },
+  payment: { kind, why, amount, card, isReturned, isWithStaff },
   goOn,
 }: {
   payment: NonNullable<Settled['refunded']>;
@@ -158,7 +158,7 @@ function Refunded({
   const isMember = goOn !== null && goOn !== screens.checkout;
   return (
     <Card>
-      <PageHeading title="Payment refunded" takesFocus />
+      <PageHeading title={isWithStaff ? 'Payment received' : 'Payment refunded'} takesFocus />
       <div className={ui.stack}>
         <Note>
           {why === 'other_amount'
@@ -169,7 +169,11 @@ function Refunded({
         </Note>
         <p>
           Your payment of <strong>{displayPrice(amount)}</strong>{' '}
-          {isReturned ? 'was returned in full' : 'is being returned in full'}
+          {isWithStaff
+            ? 'has not been returned yet'
+            : isReturned
+              ? 'was returned in full'
+              : 'is being returned in full'}
           {card && (
             <>
               {' '}
@@ -179,7 +183,9 @@ function Refunded({
               </strong>
             </>
           )}
-          . It usually takes 5 to 10 business days to show on your statement.
+          {isWithStaff
+            ? '. We look into it and write to you.'
+            : '. It usually takes 5 to 10 business days to show on your statement.'}
         </p>
         <p>
           Is something not right? Write to{' '}

@@ -19,6 +19,8 @@ export type Bought = true | { message: string; clientSecret: string | null };
 
 type Answer = Data<'createUpgradeCharge'>;
 
+const STILL_PROCESSING =
+  'Your bank is still deciding on this payment. It is charged once at most: try again in a minute to see how it ended.';
 const FORM_EXPIRED = 'This payment form has expired. Please enter your card again.';
 
 /** Delays between polls while the payment is processing (ms). */
@@ -82,5 +84,6 @@ async function ask(
 
 function read({ status, message, clientSecret }: Answer, refusal: string | null = null): Bought {
   if (status === 'succeeded') return true;
+  if (status === 'processing') return { message: STILL_PROCESSING, clientSecret: null };
   return { message: message ?? refusal ?? UPGRADE_FAILED, clientSecret: clientSecret ?? null };
 }
