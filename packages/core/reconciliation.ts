@@ -179,13 +179,19 @@ export function differencesOf(sides: Sides, graceMinutes: number): Difference[] 
     });
     // Stripe refunds nothing of a payment with a dispute, open or lost, so no command could repair this.
     const isPaidAnew = isHeld(expected) && !membership.isHeld && membership.isReplaced;
-    if (isPaidAnew && payment.dispute === null)
+    if (isPaidAnew && payment.dispute === null) {
+      const line = snapshot.lines.indexOf(bought);
+      const failedCents = payment.refunds
+        .filter(({ status }) => status === 'failed')
+        .flatMap(({ lines }) => lines?.filter((part) => part.line === line) ?? [])
+        .at(-1)?.cents;
+      const backCents = failedCents ?? bought.priceCents;
       add(
         'paid_anew',
-        `The ${displayPrice(bought.priceCents)} of its ${bought.name} is with us again, and its contact has joined anew meanwhile.`,
-        giveBackCommand(session.uuid, [bought.type]),
+        `The ${displayPrice(backCents)} of its ${bought.name} is with us again, and its contact has joined anew meanwhile.`,
+        giveBackCommand(session.uuid, [bought.type], { isIneligible: backCents < bought.priceCents }),
       );
-    else if (!isPaidAnew && membership.standing !== expected)
+    } else if (!isPaidAnew && membership.standing !== expected)
       add('standing', `The membership is ${membership.standing}; by its money it is ${expected}.`);
   }
   for (const { uuid, amountCents } of payment.refunds.filter(isUnassigned))

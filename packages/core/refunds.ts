@@ -256,13 +256,36 @@ export function restOf(order: Pick<PaidOrder, 'lines' | 'amountCents' | 'refunds
   return sharesOf([{ amountCents: leftCents(order) }], linesLeft(order.lines, order.refunds))[0]!;
 }
 
-/** Returns the staff command that refunds a join's membership, its upgrade, or both, and nothing else. */
-export function giveBackCommand(uuid: string, types: readonly MembershipType[]): string {
+/**
+ * Returns the staff command that refunds a join's membership, its upgrade, or both, and of donations and store items those with
+ * these product ids (`items`). `isIneligible`: the processing fee is kept.
+ */
+export function giveBackCommand(
+  uuid: string,
+  types: readonly MembershipType[],
+  { items = [], isIneligible = false }: { items?: readonly number[]; isIneligible?: boolean } = {},
+): string {
   const options = [
     ...(types.includes('membership') ? [] : [' --no-membership']),
+    ...(isIneligible ? [' --ineligible'] : []),
     ...(types.includes('membership_upgrade') ? [' --upgrade'] : []),
+    ...(items.length > 0 ? [` --items ${items.join(',')}`] : []),
   ];
   return `npm run operator -- refund ${uuid}${options.join('')}`;
+}
+
+/** Returns the staff command that decides a refund of a join again: of the same lines, and less the processing fee if it was. */
+export function decideAgainCommand(
+  uuid: string,
+  order: readonly OrderLine[],
+  { lines, reason }: { lines: readonly RefundedLine[]; reason: RefundReason },
+): string {
+  const types = lines.map(({ line }) => order[line]!.type);
+  const items = lines.filter(({ line }) => !isMembershipType(order[line]!.type));
+  return giveBackCommand(uuid, types.filter(isMembershipType), {
+    items: items.map(({ productId }) => productId),
+    isIneligible: reason === 'ineligible' && types.includes('membership'),
+  });
 }
 
 /** Whether staff ask to refund a line of this type and product. */

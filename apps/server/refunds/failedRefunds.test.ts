@@ -2,24 +2,30 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newContact } from '../../../tests/harness/deliver.ts';
 import {
+  atStripe,
   chargeOf,
   differencesOf,
   everything,
   failRefund,
   membershipOnly,
+  refundsOf,
   standingsOf,
+  undergraduate,
 } from '../../../tests/harness/refunds.ts';
 import { noticesOf } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
-import { orderingJoin, paidJoin, payOrder } from '../../../tests/harness/steps.ts';
+import { openIntent, orderingJoin, paidJoin, payByCard, payOrder } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
+import { confirmPayment } from '../payments/confirmPayment.ts';
 import { settleCommand } from '../settlement/commands.ts';
 import { refundCommand } from '../settlement/refundCommands.ts';
 import { followPayment } from './followPayment.ts';
 import { refundJoin } from './refundJoin.ts';
 
-/** Refunds that the bank returns later: the money is back with us. */
 const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
+
+/** Refunds that the bank returns later: the money is back with us. */
 const pin = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
 
 test('staff are told of one person who has paid twice also when the first membership comes back after the second one was bought', async () => {
@@ -103,4 +109,77 @@ test('a failed refund of who has joined anew, whose payment is disputed, names n
       `${text} ${repair}; standing ${JSON.stringify(await standingsOf(server, uuid))}`,
     );
   }
+});
+
+/** Lets Stripe end the waiting refund of a payment. */
+async function endRefund(intentId: string, status: 'failed' | 'canceled'): Promise<void> {
+  const { body } = await server.stripe('GET', `/v1/refunds?payment_intent=${intentId}`);
+  const [{ id }] = (body as unknown as { data: [{ id: string }] }).data;
+  await server.stripeControl(`refunds/${id}/settle`, { status });
+  await followPayment(server.deps, intentId);
+}
+
+for (const status of ['failed', 'canceled'] as const)
+  test(`staff hear of a refund of a pin that was decided, was on its way, and is ${status} at Stripe`, async () => {
+    const { uuid, intentId } = await undergraduate(server);
+    await server.stripeControl('refunds', { answer: 'requires_action' });
+    await refundJoin(server.deps, uuid, { ...membershipOnly, membership: false, items: 'all' });
+    await server.stripeControl('refunds', { answer: 'succeeded' });
+    assert.deepEqual(
+      (await refundsOf(server, intentId)).map((refund) => refund.status),
+      ['pending'],
+    );
+    await endRefund(intentId, status);
+    assert.deepEqual(
+      (await refundsOf(server, intentId)).map((refund) => refund.status),
+      [status],
+    );
+    const told = [
+      ...(await noticesOf(server, uuid)),
+      ...(await differencesOf(server, intentId)).map(({ text }) => text),
+    ];
+    assert.ok(
+      told.some((text) => text.includes('$12.00') && text.includes('with us again')),
+      `the $12.00 never reached the payer; staff read ${JSON.stringify(told)}`,
+    );
+  });
+
+test('of a join whose second payment came back from the bank, refund does not say that nothing was paid', async (t) => {
+  const uuid = await orderingJoin(server.client(), 'HONOR104');
+  const { id } = await openIntent(server.client(), uuid);
+  await paidJoin(server, server.client(), 'HONOR104');
+  await payByCard(server, id);
+  assert.equal(await confirmPayment(server.deps, id), 'refunded');
+  await failRefund(server, id);
+  assert.deepEqual(
+    (await refundsOf(server, id)).map(({ status }) => status),
+    ['failed'],
+    'its $65.00 are with us',
+  );
+  const { out } = await runCommand(t, server, refundCommand, [uuid]);
+  assert.doesNotMatch(out, /nothing was paid/);
+});
+
+/** Buys the undergraduates' membership, of $95.00, by a link to a contact. */
+const membershipByLink = (contactId: string) => upgradeByLink(server, contactId, { productId: 3 });
+
+test('whose refund less the processing fee failed after they had joined anew gets that again, and not the fee as well', async (t) => {
+  const first = await membershipByLink('103');
+  await refundJoin(server.deps, first.uuid, { ...membershipOnly, ineligible: true });
+  assert.deepEqual(await atStripe(server, first.intentId), [9000], 'the fee of $5.00 is kept');
+  await membershipByLink('103');
+  await failRefund(server, first.intentId);
+
+  const [difference, ...more] = await differencesOf(server, first.intentId);
+  assert.deepEqual([difference?.kind, more], ['paid_anew', []]);
+  const [, args] = /operator -- refund (.*)$/.exec(difference!.repair)!;
+  const { code, out } = await runCommand(t, server, refundCommand, args!.split(' '));
+  assert.equal(code, 0, out);
+  const { body } = await server.stripe('GET', `/v1/refunds?payment_intent=${first.intentId}`);
+  const made = (body as unknown as { data: { amount: number; status: string }[] }).data;
+  assert.deepEqual(
+    made.filter(({ status }) => status === 'succeeded').map(({ amount }) => amount),
+    [9000],
+    `reconcile said: ${difference!.text} ${difference!.repair}`,
+  );
 });

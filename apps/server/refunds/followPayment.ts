@@ -2,12 +2,15 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Kysely, type Selectable, sql } from 'kysely';
 import { assignCommand, withLines } from '#core/dashboardRefunds.ts';
 import { displayPrice } from '#core/money.ts';
+import type { OrderLine } from '#core/orderLine.ts';
 import {
   counts,
+  decideAgainCommand,
   disputedSentence,
   type GivenBack,
   goneCents,
   leftCents,
+  type RefundReason,
   standingAfter,
 } from '#core/refunds.ts';
 import { tellHubspot } from '../contacts/tellHubspot.ts';
@@ -196,12 +199,13 @@ async function takeIn(
       .set({ stripe_id: id, status, amount_cents: amountCents, refusal: null, updated_at: sql`now()` })
       .where('uuid', '=', known.uuid)
       .execute();
-    if (status === 'failed' && known.status !== 'failed')
+    const isLost = (of: RefundTable['status']) => of === 'failed' || of === 'canceled';
+    if (isLost(status) && !isLost(known.status))
       await tellStaffOfEvent(
         trx,
         sessionUuid,
         'refund_failed',
-        `The refund of ${displayPrice(amountCents)} of payment ${intentId} failed: the money is with us again.`,
+        `The refund of ${displayPrice(amountCents)} of payment ${intentId} ${status === 'failed' ? 'failed' : 'was cancelled at Stripe'}: the money is with us again.`,
       );
     return {
       uuid: known.uuid,
@@ -295,13 +299,19 @@ async function dropDue(
   intentId: string,
   isReturn: boolean,
 ): Promise<void> {
-  const { rows: due } = await sql<{ uuid: string; amountCents: number; leftCents: number }>`
-    select uuid, refund.amount_cents as "amountCents", greatest(0, payment.amount_cents - (
+  const { rows: due } = await sql<
+    Pick<GivenBack, 'uuid' | 'amountCents' | 'lines'> & {
+      reason: RefundReason;
+      leftCents: number;
+      order: OrderLine[];
+    }
+  >`
+    select uuid, reason, refund.lines, coalesce(snapshot.items, '[]') as "order", refund.amount_cents as "amountCents", greatest(0, payment.amount_cents - (
         select coalesce(sum(gone.amount_cents), 0) from refund gone
         where gone.intent_id = refund.intent_id and gone.status in ('pending', 'succeeded')))::int as "leftCents"
-    from refund join payment using (intent_id)
+    from refund join payment using (intent_id) left join order_snapshot snapshot using (session_uuid, kind, revision)
     where intent_id = ${intentId} and refund.status = 'due' and stripe_id is null`.execute(trx);
-  for (const { uuid, amountCents, leftCents } of due) {
+  for (const { uuid, reason, lines, order, amountCents, leftCents } of due) {
     const rest = isReturn ? Math.min(amountCents, leftCents) : 0;
     await trx
       .updateTable('refund')
@@ -317,7 +327,7 @@ async function dropDue(
         trx,
         session.uuid,
         'refund_dropped',
-        `The refund of ${displayPrice(amountCents)} of payment ${intentId} that was decided is not made, because money of that payment has gone back outside Induct meanwhile. If something is still owed, decide it again: npm run operator -- refund ${session.uuid} --dry-run`,
+        `The refund of ${displayPrice(amountCents)} of payment ${intentId} that was decided is not made, because money of that payment has gone back outside Induct meanwhile. If something is still owed, decide it again: ${decideAgainCommand(session.uuid, order, { lines: lines ?? [], reason })} --dry-run`,
       );
   }
 }

@@ -130,6 +130,10 @@ export async function upgradesAlone(
       union all
       select session_uuid, contact_id, standing from membership
       where contact_id = base.contact_id and type = 'membership_upgrade' and is_held
+      union all
+      select session_uuid, contact_id, standing from membership
+      where contact_id = (select hubspot_contact_id from join_session where uuid = base.session_uuid)
+        and type = 'membership_upgrade' and is_held
     ) as upgrade
     where base.type = 'membership' and not base.is_held and upgrade.standing = 'active'
       and ${baseSession === null ? sql`true` : sql`base.session_uuid = ${baseSession}`}

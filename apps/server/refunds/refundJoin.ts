@@ -5,6 +5,7 @@ import type { Deps } from '../deps.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { NotAtStripe, ProviderRefused } from '../providers/stripe/failures.ts';
+import { goesBack } from '../session/goesBack.ts';
 import { followPayment, type LockedSession, lockJoins, recount } from './followPayment.ts';
 import { type Given, giveBack, givenOf, promiseRefund } from './giveBack.ts';
 import { paidOrders, type SettledOrder } from './paidOrders.ts';
@@ -94,6 +95,17 @@ export async function decideRefunds(
   return promised;
 }
 
+/** A sentence for each payment of a join that bought nothing and does not go back by itself, with the command that gives it back. */
+async function keptPayments(trx: Kysely<Tables>, uuid: string): Promise<string[]> {
+  const { rows } = await sql<{ intent_id: string }>`
+    select intent_id from payment where session_uuid = ${uuid} and status = 'duplicate' and not ${goesBack}
+    order by succeeded_at`.execute(trx);
+  return rows.map(
+    ({ intent_id: id }) =>
+      `Payment ${id} bought nothing and is still with us: npm run operator -- refund ${id}`,
+  );
+}
+
 /**
  * Refunds what staff ask for, across both payments of a join. All decisions are written in one transaction, so that a repeated
  * request gives nothing twice; then Stripe makes the refunds, or the sweep repeats them if that fails. `given`: the outcome; null
@@ -110,9 +122,13 @@ export async function refundJoin(
     const paid = await lockPaid(deps, trx, [uuid]);
     const [session] = paid.sessions;
     if (!session) throw new NotRefundable(`There is no join ${uuid}.`);
+    const kept = await keptPayments(trx, uuid);
     if (paid.orders.length === 0)
-      throw new NotRefundable(`Join ${uuid} is ${session.state}: nothing was paid.`);
-    const plan = planRefund(paid.orders, wish);
+      throw new NotRefundable(
+        kept.length > 0 ? kept.join('\n') : `Join ${uuid} is ${session.state}: nothing was paid.`,
+      );
+    const planned = planRefund(paid.orders, wish);
+    const plan = { ...planned, notes: [...planned.notes, ...kept] };
     if (plan.refunds.length === 0 && plan.disputed.length > 0) throw new NotRefundable(plan.notes.join('\n'));
     if (isTrial) return { plan, promised: [] };
     const reason = wish.ineligible ? 'ineligible' : 'requested';

@@ -95,7 +95,9 @@ export function hasLostBase(upgrade: string): RawBuilder<boolean> {
   const contact = sql.ref(`${upgrade}.contact_id`);
   return sql<boolean>`(not ${holdsBase(upgrade)} and (
     exists (select from membership as base where base.session_uuid = ${session} and base.type = 'membership')
-    or exists (select from membership as base where base.contact_id = ${contact} and base.type = 'membership')))`;
+    or exists (select from membership as base where base.contact_id = ${contact} and base.type = 'membership')
+    or exists (select from join_session as teller join membership as base on base.session_uuid = teller.uuid
+      where teller.hubspot_contact_id = ${contact} and base.type = 'membership' and not base.is_held)))`;
 }
 
 /** Whether the membership that the join in a column bought was refunded, or its refund is under way. */
