@@ -4,9 +4,6 @@ import { detailedJoin, hold, orderingJoin, paidJoin, selfNomination, startedJoin
 import { expect, expectAccessible, expectNoSidewaysScroll, test } from './fixtures.ts';
 import { button, cardForm, heading, total } from './steps.ts';
 
-// Without animations, so that nothing moves while axe checks the page.
-test.use({ contextOptions: { reducedMotion: 'reduce' } });
-
 async function inspect(page: Page): Promise<void> {
   await expectAccessible(page);
   await expectNoSidewaysScroll(page);

@@ -4,6 +4,7 @@ import { button } from './steps.ts';
 
 test('confetti is thrown for three seconds', async ({ page }) => {
   const { upgradePath } = await paidJoin(page);
+  await page.emulateMedia({ reducedMotion: 'no-preference' });
   await page.clock.install();
   await page.goto(upgradePath);
   const canvas = page.locator('canvas');
@@ -18,7 +19,6 @@ test('confetti is thrown for three seconds', async ({ page }) => {
 
 test('who prefers reduced motion gets no confetti', async ({ page }) => {
   const { upgradePath } = await paidJoin(page);
-  await page.emulateMedia({ reducedMotion: 'reduce' });
   const asked: string[] = [];
   page.on('request', (request) => asked.push(request.url()));
   await page.goto(upgradePath, { waitUntil: 'networkidle' });

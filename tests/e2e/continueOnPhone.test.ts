@@ -13,8 +13,6 @@ const phone = {
   isMobile: true,
 };
 
-test.use({ contextOptions: { reducedMotion: 'reduce' } });
-
 const qr = (page: Page) => page.getByRole('img', { name: 'QR code of the address beside it' });
 const uploaded = (page: Page) => page.getByRole('region', { name: 'Uploaded files' }).getByRole('listitem');
 const choose = (page: Page) => page.getByLabel('Choose your transcript');

@@ -40,9 +40,6 @@ const test = base.extend<object, { asking: string }>({
   baseURL: async ({ asking }, use) => use(asking),
 });
 
-// Without animations, so that nothing moves while axe checks the page.
-test.use({ contextOptions: { reducedMotion: 'reduce' } });
-
 const consent = (page: Page) => page.getByRole('checkbox', { name: SENTENCE, exact: true });
 
 async function inspect(page: Page): Promise<void> {

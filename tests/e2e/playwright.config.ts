@@ -56,6 +56,8 @@ export default defineConfig({
   use: {
     launchOptions,
     locale: 'en-US',
+    // Confetti and transitions take a processor's time. Tests about motion ask for it.
+    contextOptions: { reducedMotion: 'reduce' },
     // A trace takes as long as the test itself. With E2E_TRACE, each failed test has one.
     trace: process.env.E2E_TRACE ? 'retain-on-failure' : 'off',
     screenshot: 'only-on-failure',

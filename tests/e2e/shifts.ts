@@ -5,8 +5,9 @@ interface Shift {
   moved: string[];
 }
 
-/** Records the browser's layout shifts from the first paint on, with the elements that moved. */
+/** Records the browser's layout shifts from the first paint on, with the elements that moved, in a page with all its motion. */
 export async function watchShifts(page: Page): Promise<() => Promise<Shift[]>> {
+  await page.emulateMedia({ reducedMotion: 'no-preference' });
   await page.addInitScript(() => {
     const shifts: Shift[] = [];
     const note = (list: PerformanceEntry[]) =>

@@ -4,8 +4,6 @@ import { button, heading, total } from './steps.ts';
 
 // Names, orders and letters that are longer than the pages were designed for.
 
-test.use({ contextOptions: { reducedMotion: 'reduce' } });
-
 const LONG = 'Maximiliana-Theodora Konstantinopoulou-Featherstonehaugh';
 
 test('in forced colours a chosen membership, a chosen gift and the current step are told by more than colour', async ({

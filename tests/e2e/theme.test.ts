@@ -27,9 +27,6 @@ const test = base.extend<object, { guild: string }>({
   baseURL: async ({ guild }, use) => use(guild),
 });
 
-// Without animations, so that nothing moves while axe checks the page.
-test.use({ contextOptions: { reducedMotion: 'reduce' } });
-
 async function inspect(page: Page): Promise<void> {
   await expectAccessible(page);
   await expectNoSidewaysScroll(page);

@@ -4,9 +4,6 @@ import { expect, expectAccessible, expectNoSidewaysScroll, test, theInduct } fro
 import { stripe } from './providers.ts';
 import { bankQuestion, button, buyNow, cardForm, heading, typeCard } from './steps.ts';
 
-// Without animations, so that nothing moves while axe checks the page.
-test.use({ contextOptions: { reducedMotion: 'reduce' } });
-
 const CHECKOUT = '/registration/checkout';
 const WELCOME = '/registration/congratulations';
 
