@@ -11,6 +11,7 @@ import { purchasesOf } from '#core/purchases.ts';
 import type { PaidOrder } from '#core/refunds.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import type { Deps } from '../deps.ts';
+import { tellStaff } from '../notices/tellStaff.ts';
 import type { Tables } from '../platform/database/types.ts';
 import type { CrmContact } from '../providers/hubspot/answers.ts';
 import type { CrmUnavailable } from '../providers/hubspot/errors.ts';
@@ -60,6 +61,8 @@ export interface DueJoin {
   status_by_unproven: boolean;
   orders: Pick<PaidOrder, 'lines' | 'amountCents' | 'refunds'>[] | null;
   transcript_at: Date | null;
+  /** Whether the join bought something that is held, while no details say of whom a contact could be created. */
+  is_nameless: boolean;
 }
 
 /** Whether the payer of `session` holds a membership by another join: then one of the two was refunded or ended otherwise. */
@@ -113,7 +116,9 @@ const columns = sql`session.uuid, whose, crm_id, coalesce(owns_hubspot_contact a
         exists (select from membership where payment_intent = intent_id and is_held) as is_held
       from payment join order_snapshot using (session_uuid, kind, revision)
       where session_uuid = any(joins) and status = 'succeeded') as bought) as orders,
-  (select min(created_at) from document where session_uuid = any(joins) and review <> 'rejected') as transcript_at`;
+  (select min(created_at) from document where session_uuid = any(joins) and review <> 'rejected') as transcript_at,
+  details is null and erased_at is null
+    and exists (select from membership where session_uuid = session.uuid and is_held) as is_nameless`;
 
 /**
  * Takes due rows. Taking a row postpones it by a minute, so that it is due again if this process dies. Rows that failed repeatedly
@@ -233,11 +238,15 @@ async function lockInOrder(trx: Transaction<Tables>, which: RawBuilder<unknown>)
   await sql`select from join_session where ${which} order by uuid for no key update`.execute(trx);
 }
 
-/** Records that HubSpot refuses these rows, with the reason for staff, who can send them again. */
-export async function refuse(
-  deps: Deps,
-  refused: readonly { uuid: string; reason: string }[],
-): Promise<void> {
+/** A join that is not sent to HubSpot again until staff have done something about the reason, and a notice if nobody else would know. */
+export interface Refused {
+  uuid: string;
+  reason: string;
+  notice?: { kind: string; message: string };
+}
+
+/** Records that HubSpot does not get these rows, with the reason for staff, who can send them again. */
+export async function refuse(deps: Deps, refused: readonly Refused[]): Promise<void> {
   if (refused.length === 0) return;
   await deps.database.transaction().execute(async (trx) => {
     await lockInOrder(trx, sql`uuid = any(${refused.map(({ uuid }) => uuid)}::uuid[])`);
@@ -245,6 +254,8 @@ export async function refuse(
       update join_session set crm_refusal = refused.reason
       from json_to_recordset(${JSON.stringify(refused)}::json) as refused (uuid uuid, reason text)
       where join_session.uuid = refused.uuid`.execute(trx);
+    for (const { uuid, notice } of refused)
+      if (notice) await tellStaff(trx, uuid, notice.kind, notice.message);
   });
 }
 

@@ -26,6 +26,7 @@ import { tellNobody } from '../providers/trouble.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { presentId } from '../session/members.ts';
 import { refundCommand } from '../settlement/refundCommands.ts';
+import { failedCommand, retryCommand } from './commands.ts';
 import { keepContacts } from './contacts.ts';
 import { followMerges } from './followContacts.ts';
 import { linkJoin } from './linkJoin.ts';
@@ -72,6 +73,25 @@ const contactOf = async (uuid: string) =>
 const profileOf = async (id: string) =>
   (await sql<{ profile: object }>`select profile from contact where id = ${id}`.execute(server.background))
     .rows[0]?.profile;
+/** Buys a membership by a signed checkout link, which asks for no details. `meanwhile` happens before it is paid. */
+async function boughtByLink(id: string, meanwhile: () => Promise<unknown> = async () => {}): Promise<string> {
+  const client = server.client();
+  const started = await client.call('initiateCheckout', { body: checkoutLink(id) });
+  assert.equal(started.status, 200);
+  const uuid = started.data.joinSessionUuid;
+  await meanwhile();
+  const intent = await openIntent(client, uuid);
+  const body = { revision: intent.revision, agreeToPolicies: true };
+  assert.equal((await client.call('beginPayment', { params: { uuid }, body })).status, 200);
+  await payByCard(server, intent.id);
+  assert.equal((await reportPayment(client, uuid, intent)).data.status, 'succeeded');
+  return uuid;
+}
+function checkoutLink(id: string) {
+  const target = { kind: 'checkout', contactId: id, parameters: { mp: '1' } } as const;
+  const signature = server.deps.links.sign(target, new Date(Date.now() + 86_400_000));
+  return { hubspotContactId: id, mainProductId: 1, ...signature };
+}
 const argumentsOf = (notice: string) => /operator -- refund (.*)$/.exec(notice)![1]!.split(' ');
 /** How the server learns of a merge or deletion: by a joiner's page, or by a staff command. */
 const ways: [string, (id: string) => Promise<unknown>][] = [
@@ -141,6 +161,43 @@ test('no link and no staff lead to a contact that was deleted', async () => {
   assert.equal((await server.client().call('initJoin', { params: { id }, body: {} })).status, 404);
   await assert.rejects(linkJoin(server.deps, uuid, id), /knows no contact/);
 });
+
+test('a checkout link, which asks for no details, sells nothing to a contact that was deleted, though HubSpot is down', async () => {
+  const { id } = await person();
+  assert.equal(await server.deps.contacts.refresh(id), 'known');
+  await atCrm('DELETE', `/${id}`);
+  const press = () => server.client().call('initiateCheckout', { body: checkoutLink(id) });
+  assert.equal((await press()).status, 404);
+  await server.hubspotFault({ kind: 'cut', times: 1_000_000 });
+  const inOutage = await press();
+  await server.hubspotFault(null);
+  assert.equal(inOutage.status, 404);
+});
+
+for (const [when, learn] of [
+  ['while they pay', (id: string) => server.deps.contacts.refresh(id)],
+  ['before HubSpot is told', async () => 'nothing'],
+] as const)
+  test(`who has paid by a link, and whose contact is deleted ${when}, is told to staff, since nobody is left to be told to HubSpot`, async (t) => {
+    const { id } = await person();
+    const uuid = await boughtByLink(id, async () => {
+      await atCrm('DELETE', `/${id}`);
+      await learn(id);
+    });
+    await deliver(server);
+    assert.match((await contactOf(uuid)).crm_refusal!, /has no contact of this join/);
+    assert.match((await noticesOf(server, uuid)).join(), new RegExp(`contacts link ${uuid} CONTACT$`));
+    const failed = await runCommand(t, server, failedCommand, []);
+    assert.match(failed.out, new RegExp(`${uuid}  contact ${id}  HubSpot has no contact`));
+    await refundJoin(server.deps, uuid, membershipOnly);
+    assert.equal((await runCommand(t, server, retryCommand, [uuid])).code, 0);
+    await deliver(server);
+    assert.deepEqual(
+      { ...(await contactOf(uuid)), contact_id: null },
+      { contact_id: null, own_contact: null, crm_refusal: null, due: false },
+      'who holds nothing any more is nobody to be told',
+    );
+  });
 
 test('of a contact that only an import has named, which HubSpot never had, what it told stays', async () => {
   const id = '700700700';

@@ -29,6 +29,7 @@ import {
   type Planned,
   postpone,
   propertiesOfNamed,
+  type Refused,
   refuse,
   takeDue,
   valuesOf,
@@ -41,6 +42,8 @@ const INTERVAL_MS = 2_000;
 /** The kinds of the notices about a contact that is not proven, and an email that HubSpot refuses. */
 const UNPROVEN = 'unproven_contact';
 const EMAIL_REFUSED = 'email_refused';
+/** The kind of the notice about a paid join that has no contact in HubSpot, and no details to create one from. */
+const CONTACT_GONE = 'contact_gone';
 
 /** Sends joins to HubSpot. A row whose two revisions differ is due; its present state is sent. */
 export function startPushing(deps: Deps, hubspot: HubspotClient): () => Promise<void> {
@@ -208,10 +211,14 @@ function toldInTheWay({ uuid, crm_id, status_by_unproven }: DueJoin, status: str
 async function createAll(deps: Deps, hubspot: HubspotClient, rows: readonly DueJoin[]): Promise<void> {
   const emailOf = (row: DueJoin) => row.details?.personalEmail.toLowerCase();
   const fields = await fieldsThere(deps, hubspot);
-  // Without details there is no contact to create yet.
+  // Without details no contact can be created. What such a join bought is told to HubSpot once staff have said whose it is.
+  const withoutDetails = rows.filter((row) => !emailOf(row));
+  await refuse(deps, withoutDetails.filter(({ is_nameless }) => is_nameless).map(nameless));
   await delivered(
     deps,
-    rows.filter((row) => !emailOf(row)).map((row) => ({ row, properties: {}, known: {}, notice: null })),
+    withoutDetails
+      .filter(({ is_nameless }) => !is_nameless)
+      .map((row) => ({ row, properties: {}, known: {}, notice: null })),
   );
   // Siblings who share an email are two joins: the second one waits, and then finds the contact of the first.
   const byEmail = new Map(rows.flatMap((row) => (emailOf(row) ? [[emailOf(row)!, row] as const] : [])));
@@ -245,6 +252,19 @@ async function createAll(deps: Deps, hubspot: HubspotClient, rows: readonly DueJ
     sent.filter(({ row }) => outcomes.get(row.uuid)?.kind !== 'conflict'),
     outcomes,
   );
+}
+
+/** The refusal of a join that bought something without details, as by a link to a contact that was deleted since. */
+function nameless({ uuid }: DueJoin): Refused {
+  const reason = 'HubSpot has no contact of this join, and without details none can be created.';
+  return {
+    uuid,
+    reason,
+    notice: {
+      kind: CONTACT_GONE,
+      message: `Join ${uuid} is paid, but HubSpot is not told of it. ${reason} If it was deleted there, restore it, then: npm run operator -- contacts retry ${uuid}. Or name the contact that is the same person: npm run operator -- contacts link ${uuid} CONTACT`,
+    },
+  };
 }
 
 /**
