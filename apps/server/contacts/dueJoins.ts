@@ -178,7 +178,8 @@ export interface ContactOfJoin {
 
 /**
  * Records that HubSpot has the rows as of the revision that was sent; a row that has changed since stays due. The mirror takes over
- * the status that was sent, unless the join has changed since. A join gets the same notice only once. Joins with the same email
+ * the status that was sent, unless the join has changed since, and all joins whose proven contact it is take it over as what HubSpot
+ * has: one that changes later would otherwise not send its own, where that is what it sent before. A join gets the same notice only once. Joins with the same email
  * that are not proven to be the contact's become due again in two cases: when a status ended that kept theirs from being written,
  * so that staff hear of it, and when a proven join sends purchases, so that they blank their own.
  */
@@ -194,6 +195,7 @@ export async function delivered(deps: Deps, sent: readonly Planned[]): Promise<v
       known,
       contact: row.crm_id,
       is_member: status === undefined ? null : status === MEMBER,
+      written: properties[statusProperty] ?? null,
       is_proven_sale: row.whose === 'named' && row.paid_at !== null,
       kind: notice?.kind,
       message: notice?.message,
@@ -204,7 +206,7 @@ export async function delivered(deps: Deps, sent: readonly Planned[]): Promise<v
   await deps.database.transaction().execute(async (trx) => {
     await lockInOrder(
       trx,
-      sql`uuid = ${uuids} or hubspot_contact_id = ${contacts} and owns_hubspot_contact is not true`,
+      sql`uuid = ${uuids} or hubspot_contact_id = ${contacts} or contact_id = ${contacts} and crm_known ? 'membershipStatus'`,
     );
     await sql`select from contact where id = ${contacts} order by id for no key update`.execute(trx);
     await sql`
@@ -230,6 +232,11 @@ export async function delivered(deps: Deps, sent: readonly Planned[]): Promise<v
     )
     update join_session set crm_revision = sent.revision, crm_known = crm_known || sent.known, crm_attempts = 0, crm_next_try_at = now()
     from sent where join_session.uuid = sent.uuid`.execute(trx);
+    await sql`
+      update join_session other set crm_known = crm_known || jsonb_build_object('membershipStatus', written)
+      from json_to_recordset(${JSON.stringify(rows)}::json) as sent (uuid uuid, contact text, written text)
+      where written is not null and ${isContactOfJoin('sent.contact', 'other')}
+        and crm_known ? 'membershipStatus' and other.uuid <> sent.uuid`.execute(trx);
   });
 }
 
