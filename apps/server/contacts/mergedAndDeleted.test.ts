@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { sql } from 'kysely';
 import { atHubspot, deliver } from '../../../tests/harness/deliver.ts';
 import { askHubspot } from '../../../tests/harness/providers.ts';
-import { membershipOnly } from '../../../tests/harness/refunds.ts';
+import { differencesOf, membershipOnly } from '../../../tests/harness/refunds.ts';
 import { membershipsOf, noticesOf } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import {
@@ -518,6 +518,29 @@ test('of two merged contacts who are members the upgrade of one is the upgrade o
     ],
   );
   assert.equal((await contactOf(made)).own_contact, present.id);
+});
+
+test('of two merged contacts who are members the upgrade of one stays held on the membership of the other when its own is given back', async () => {
+  const [one, two] = [await person(), await person()];
+  const client = server.client();
+  const first = await paidJoin(server, client, one.code, { personalEmail: `${one.code}@example.com` });
+  assert.equal((await charge(client, first.uuid, first.intentId)).data.status, 'succeeded');
+  const { uuid: second } = await paidJoin(server, server.client(), two.code, {
+    personalEmail: `${two.code}@example.com`,
+  });
+  const merged = await merge(two.id, one.id);
+  await server.deps.contacts.refresh(one.id);
+  await server.deps.contacts.refresh(merged);
+  const left = async () => (await membershipsOf(server, second)).map(({ contact_id }) => contact_id);
+  assert.notDeepEqual(await left(), [merged], 'the contact holds a membership already');
+  await refundJoin(server.deps, first.uuid, membershipOnly);
+  assert.deepEqual(await left(), [merged]);
+  const notices = await noticesOf(server, first.uuid);
+  assert.deepEqual(
+    notices.filter((notice) => notice.includes('the membership below it has ended')),
+    [],
+  );
+  assert.deepEqual(await differencesOf(server, first.uuid), []);
 });
 
 test('a join is linked to the contact that a merged one is now, and all of it is written there', async () => {
