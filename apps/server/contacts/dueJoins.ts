@@ -16,7 +16,7 @@ import type { Tables } from '../platform/database/types.ts';
 import type { CrmContact } from '../providers/hubspot/answers.ts';
 import type { CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { fromJoin, knownOf, MEMBER } from '../providers/hubspot/properties.ts';
-import { isContactOfJoin, joinHolds } from '../session/members.ts';
+import { holdsBought, isContactOfJoin, joinHolds } from '../session/members.ts';
 import { bringMemberships } from './bringMemberships.ts';
 import { crmId, whose } from './crmId.ts';
 import { moveContacts } from './followContacts.ts';
@@ -57,8 +57,8 @@ export interface DueJoin {
   amount_cents: number | null;
   status: 'member' | 'former' | null;
   holds_upgrade: boolean;
-  /** {@link isStatusByUnproven} */
-  status_by_unproven: boolean;
+  /** {@link mayBeTheirStatus} */
+  may_be_their_status: boolean;
   orders: Pick<PaidOrder, 'lines' | 'amountCents' | 'refunds'>[] | null;
   transcript_at: Date | null;
   /** Whether the join bought something that is held, while no details say of whom a contact could be created. */
@@ -85,14 +85,18 @@ const joinsOfContact = sql`(
 const othersHold = sql`exists (
     select from membership held where held.session_uuid = any(others) and held.type = 'membership' and held.is_held)`;
 /**
- * Whether another join, which is not proven to be the contact's, told HubSpot the status `member`. `contactId` and `uuid` (the join
- * to leave out) are column names.
+ * Whether a contact's status `member` in HubSpot may be that of the payer of `session`, so that they have not paid twice. Another
+ * join told it: one that is not proven to be the contact's, or one of the contact, which holds nothing itself, of the same payer.
+ * `contactId` is a column name, `session` the join session's name in the query.
  */
-export function isStatusByUnproven(contactId: string, uuid: string): RawBuilder<boolean> {
-  return sql<boolean>`exists (
-    select from join_session teller
-    where teller.hubspot_contact_id = ${sql.ref(contactId)} and teller.owns_hubspot_contact is not true
-      and teller.uuid <> ${sql.ref(uuid)} and teller.crm_known ->> 'membershipStatus' = ${MEMBER})`;
+export function mayBeTheirStatus(contactId: string, session: string): RawBuilder<boolean> {
+  const toldMember = sql`teller.uuid <> ${sql.ref(`${session}.uuid`)} and teller.crm_known ->> 'membershipStatus' = ${MEMBER}`;
+  return sql<boolean>`(exists (
+      select from join_session teller
+      where teller.hubspot_contact_id = ${sql.ref(contactId)} and teller.owns_hubspot_contact is not true and ${toldMember})
+    or not ${holdsBought(contactId, 'membership')} and exists (
+      select from join_session teller
+      where ${isContactOfJoin(contactId, 'teller')} and teller.payer = ${sql.ref(`${session}.payer`)} and ${toldMember}))`;
 }
 
 /**
@@ -108,7 +112,7 @@ const columns = sql`session.uuid, whose, crm_id, coalesce(owns_hubspot_contact a
   (select case when bool_or(is_held) or ${othersHold} or ${payerHolds} then 'member' else 'former' end
     from membership where session_uuid = session.uuid and type = 'membership' having count(*) > 0) as status,
   exists (select from membership where session_uuid = any(joins) and type = 'membership_upgrade' and is_held) as holds_upgrade,
-  ${isStatusByUnproven('session.crm_id', 'session.uuid')} as status_by_unproven,
+  ${mayBeTheirStatus('session.crm_id', 'session')} as may_be_their_status,
   (select json_agg(json_build_object('lines', items, 'amountCents', amount_cents, 'refunds', coalesce((
       select json_agg(json_build_object('amountCents', refund.amount_cents, 'status', refund.status, 'lines', refund.lines))
       from refund where refund.intent_id = bought.intent_id), '[]')) order by is_held, succeeded_at)

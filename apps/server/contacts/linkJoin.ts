@@ -3,7 +3,7 @@ import type { MembershipType } from '#core/product.ts';
 import { giveBackCommand } from '#core/refunds.ts';
 import type { Deps } from '../deps.ts';
 import { isMemberByMirrorAlone, joinHolds, presentId } from '../session/members.ts';
-import { isStatusByUnproven } from './dueJoins.ts';
+import { mayBeTheirStatus } from './dueJoins.ts';
 import { type LeftContact, paidJoinsOf } from './takeBack.ts';
 import { hubspotIsToHear } from './tellHubspot.ts';
 
@@ -13,8 +13,8 @@ export class NotLinkable extends Error {}
 /**
  * Links a paid join that named no contact to one, because staff know that they are the same person: all of the join is written to
  * that contact, as if an invitation had named it. Purchases made by links to the contact that the join had created move too.
- * Refused when the join's membership has ended, or when the contact is a member by something other than a join with the same email:
- * a refund of the join would then end a membership that it did not begin. Returns the join's former contact, for {@link takeBack}.
+ * Refused when the join's membership has ended, or when HubSpot calls the contact a member by something else than this join or another
+ * one that it may stand for ({@link mayBeTheirStatus}): a refund of the join would then end a membership that it did not begin. Returns the join's former contact, for {@link takeBack}.
  * Call it only while nothing is sent to HubSpot (fence.ts): a running push would record the old contact.
  */
 export async function linkJoin(deps: Deps, uuid: string, given: string): Promise<LeftContact | null> {
@@ -50,8 +50,8 @@ export async function linkJoin(deps: Deps, uuid: string, given: string): Promise
     await trx.selectFrom('contact').select('id').where('id', '=', contactId).forUpdate().execute();
     const found = await sql<{ holds: boolean; was_member: boolean }>`
       select ${joinHolds('join_session.uuid', 'membership')} as holds,
-        ${isMemberByMirrorAlone('contact.id')} and not crm_known ? 'membershipStatus'
-          and not ${isStatusByUnproven('contact.id', 'join_session.uuid')} as was_member
+        ${isMemberByMirrorAlone('contact.id')} and not coalesce(hubspot_contact_id = contact.id and crm_known ? 'membershipStatus', false)
+          and not ${mayBeTheirStatus('contact.id', 'join_session')} as was_member
       from join_session, contact where uuid = ${uuid} and contact.id = ${contactId}`.execute(trx);
     const { holds, was_member } = found.rows[0]!;
     if (!holds) throw new NotLinkable(`The membership of join ${uuid} has ended.`);

@@ -192,13 +192,13 @@ function knownAfter(fields: FieldRules, values: readonly FieldValue[]): CrmValue
 }
 
 /**
- * The notice about a status that a join does not overwrite. If another unproven join made the contact a member, this joiner may be
- * the contact; otherwise the contact would have paid twice.
+ * The notice about a status that a join does not overwrite. If the contact is a member by none of our joins, or by one of their own,
+ * its person would have paid twice; otherwise this joiner may be the contact.
  */
-function toldInTheWay({ uuid, crm_id, status_by_unproven }: DueJoin, status: string): Planned['notice'] {
+function toldInTheWay({ uuid, crm_id, may_be_their_status }: DueJoin, status: string): Planned['notice'] {
   const what = `Join ${uuid} is paid and has the email of contact ${crm_id}, whose status in HubSpot is "${status}" and was left so.`;
   const repair =
-    status === MEMBER && !status_by_unproven
+    status === MEMBER && !may_be_their_status
       ? `If it is the same person, they have paid twice: npm run operator -- refund ${uuid} --upgrade --items all`
       : `Check whether it is the same person; then, or with the contact that is: npm run operator -- contacts link ${uuid} ${crm_id}`;
   return { kind: UNPROVEN, message: `${what} ${repair}` };
