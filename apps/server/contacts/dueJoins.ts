@@ -4,6 +4,7 @@ import {
   type CrmValues,
   type FieldRules,
   type FieldValue,
+  joinFields,
   knownOfSeveral,
   propertiesToSend,
 } from '#core/crmFields.ts';
@@ -273,7 +274,8 @@ export async function refuse(deps: Deps, refused: readonly Refused[]): Promise<v
 /**
  * Records which contact a join is written into, and moves its memberships there if the join created that contact. A contact that
  * another join created does not count as this join's own. A contact that is not the join's own is recorded only if the details have
- * not changed since they were sent: a corrected email may lead to another contact.
+ * not changed since they were sent: a corrected email may lead to another contact. What the join told a contact that HubSpot has lost is
+ * not known of the new one.
  */
 export async function noteContacts(deps: Deps, contacts: readonly ContactOfJoin[]): Promise<void> {
   if (contacts.length === 0) return;
@@ -287,7 +289,7 @@ export async function noteContacts(deps: Deps, contacts: readonly ContactOfJoin[
     const uuids = rows.map(({ uuid }) => uuid);
     await lockInOrder(trx, sql`uuid = any(${uuids}::uuid[])`);
     const { rows: noted } = await sql<{ uuid: string; isOwn: boolean }>`
-    update join_session set hubspot_contact_id = noted.contact_id, owns_hubspot_contact = noted.is_own and not exists (
+    update join_session set crm_known = crm_known - ${joinFields}::text[], hubspot_contact_id = noted.contact_id, owns_hubspot_contact = noted.is_own and not exists (
         select from join_session other
         where other.hubspot_contact_id = noted.contact_id and other.owns_hubspot_contact and other.uuid <> noted.uuid)
     from json_to_recordset(${JSON.stringify(rows)}::json) as noted (uuid uuid, contact_id text, is_own boolean, revision integer)

@@ -26,7 +26,7 @@ import { tellNobody } from '../providers/trouble.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { presentId } from '../session/members.ts';
 import { refundCommand } from '../settlement/refundCommands.ts';
-import { failedCommand, retryCommand } from './commands.ts';
+import { failedCommand, linkCommand, retryCommand, statusCommand } from './commands.ts';
 import { keepContacts } from './contacts.ts';
 import { followMerges } from './followContacts.ts';
 import { linkJoin } from './linkJoin.ts';
@@ -198,6 +198,82 @@ for (const [when, learn] of [
       'who holds nothing any more is nobody to be told',
     );
   });
+
+test('a member whose contact staff have deleted in favour of another one with the same email is linked to that, as the notice says', async (t) => {
+  const { id, code } = await person();
+  const personalEmail = 'kept.one@example.com';
+  const { uuid } = await paidJoin(server, server.client(), code, { personalEmail });
+  await deliver(server);
+  await atCrm('DELETE', `/${id}`);
+  const properties = { email: personalEmail, firstname: 'Jordan', membership_status: 'prospect' };
+  const kept: string = (await atCrm('POST', '', { properties })).id;
+  const waiting = async () => {
+    const { out } = await runCommand(t, server, statusCommand, []);
+    return Number(/(\d+) paid joins with the email of a contact/.exec(out)![1]);
+  };
+  const before = await waiting();
+  await sql`update join_session set profile_revision = profile_revision + 1, crm_known = crm_known - 'city' where uuid = ${uuid}`.execute(
+    server.background,
+  );
+  await deliver(server);
+  assert.equal(await waiting(), before + 1);
+  const notice = (await noticesOf(server, uuid)).find((text) => text.includes(' contacts link '));
+  const args = / contacts link (\S+) (\S+)$/.exec(notice!)!.slice(1);
+  assert.deepEqual(args, [uuid, kept]);
+  const linked = await runCommand(t, server, linkCommand, args);
+  assert.equal(linked.code, 0, linked.out);
+  await deliver(server);
+  assert.equal((await atHubspot(server, kept, 'membership_status')).membership_status, 'member');
+  assert.equal(await waiting(), before);
+  assert.equal(
+    (await server.client().call('checkEligibility', { body: { invitationCode: code } })).data.status,
+    'failed',
+    'their code is that of a member',
+  );
+});
+
+test('what somebody has bought by links to a contact that was deleted is all of the contact that staff link it to', async (t) => {
+  const { id } = await person();
+  const uuid = await boughtByLink(id);
+  const upgrade = await upgradeByLink(server, id);
+  await atCrm('DELETE', `/${id}`);
+  await deliver(server);
+  const { id: other } = await person();
+  const { code, out } = await runCommand(t, server, linkCommand, [uuid, other]);
+  assert.equal(code, 0, out);
+  await deliver(server);
+  const told = await atHubspot(server, other, 'membership_status', 'upgrade_name', 'amount_paid');
+  assert.deepEqual(
+    [told.membership_status, told.upgrade_name, told.amount_paid],
+    ['member', 'Distinguished Member upgrade', '110.00'],
+  );
+  for (const join of [uuid, upgrade.uuid]) {
+    const { contact_id, crm_refusal } = await contactOf(join);
+    const held = (await membershipsOf(server, join)).map((membership) => membership.contact_id);
+    assert.deepEqual([contact_id, crm_refusal, held], [other, null, [other]]);
+  }
+});
+
+test('a member whose invitation names a contact that HubSpot never had is linked to the one that they are', async (t) => {
+  await sql`insert into contact (id, profile) values ('700700701', '{"firstName": "Jordan"}')`.execute(
+    server.background,
+  );
+  await sql`insert into invitation (code, contact_id) values ('MISTYPEDID', '700700701')`.execute(
+    server.background,
+  );
+  const { uuid } = await paidJoin(server, server.client(), 'MISTYPEDID', {
+    personalEmail: 'mistyped.id@example.com',
+  });
+  const { id } = await person();
+  const early = await runCommand(t, server, linkCommand, [uuid, id]);
+  assert.match(early.out, /is of contact 700700701, by its invitation or link/, 'HubSpot was not asked yet');
+  await deliver(server);
+  assert.match((await contactOf(uuid)).crm_refusal!, /does not know contact 700700701/);
+  const { code, out } = await runCommand(t, server, linkCommand, [uuid, id]);
+  assert.equal(code, 0, out);
+  await deliver(server);
+  assert.equal((await atHubspot(server, id, 'membership_status')).membership_status, 'member');
+});
 
 test('of a contact that only an import has named, which HubSpot never had, what it told stays', async () => {
   const id = '700700700';

@@ -18,7 +18,7 @@ import type { HubspotClient } from '../providers/hubspot/client.ts';
 import { CrmRefused, CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { MEMBER, neededProperties } from '../providers/hubspot/properties.ts';
 import { presentId } from '../session/members.ts';
-import { crmId } from './crmId.ts';
+import { crmId, unknownContact } from './crmId.ts';
 import {
   type ContactOfJoin,
   type DueJoin,
@@ -158,7 +158,7 @@ async function follow(deps: Deps, hubspot: HubspotClient, rows: readonly DueJoin
     update join_session set crm_next_try_at = now() + case when stays.is_merged then interval '1 minute' else interval '0' end,
       hubspot_contact_id = case when stays.is_unnamed then null else join_session.hubspot_contact_id end,
       owns_hubspot_contact = case when stays.is_unnamed then null else join_session.owns_hubspot_contact end,
-      crm_refusal = case when stays.uuid is null or stays.is_unnamed or stays.is_merged then null else 'HubSpot does not know contact ' || stays.crm_id || '.' end
+      crm_refusal = case when stays.uuid is null or stays.is_unnamed or stays.is_merged then null else ${unknownContact(sql`stays.crm_id`)} end
     from session left join stays using (uuid)
     where join_session.uuid = session.uuid`.execute(deps.database);
 }
