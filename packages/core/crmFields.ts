@@ -152,7 +152,7 @@ export function propertiesForUnproven(
  * millisecond. A payment that is made again after a restore has Stripe's time, in whole seconds; the CRM may then hold the later
  * time at which it was first confirmed.
  */
-function tellsPayment(held: string, paidAt: string): boolean {
+export function tellsPayment(held: string, paidAt: string): boolean {
   if (isSame(held, paidAt)) return true;
   if (!isTime(held) || !paidAt.endsWith('.000Z')) return false;
   const confirmedAfterMs = Date.parse(held) - Date.parse(paidAt);

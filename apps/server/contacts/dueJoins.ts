@@ -62,6 +62,11 @@ export interface DueJoin {
   may_be_their_status: boolean;
   orders: Pick<PaidOrder, 'lines' | 'amountCents' | 'refunds'>[] | null;
   transcript_at: Date | null;
+  /**
+   * Whether HubSpot may have called the named contact a member before the join was paid, while the payment was confirmed without
+   * knowing that. Only until the join has told a status itself.
+   */
+  may_have_been_member: boolean;
   /** Whether the join bought something that is held, while no details say of whom a contact could be created. */
   is_nameless: boolean;
 }
@@ -100,6 +105,19 @@ export function mayBeTheirStatus(contactId: string, session: string): RawBuilder
       where ${isContactOfJoin(contactId, 'teller')} and teller.payer = ${sql.ref(`${session}.payer`)} and ${toldMember}))`;
 }
 
+/** How long before a payment (minutes) the mirror may have read a contact to count as up to date with it. */
+const FRESH_MINUTES = 10;
+/**
+ * For a `session` that has told no status yet: whether its contact is a member by the mirror, or the mirror was out of date when the
+ * join was paid, as in an outage of HubSpot; and no other join has told that status.
+ */
+const mayHaveBeenMember = sql`(session.paid_at is not null and not crm_known ? 'membershipStatus'
+  and exists (select from contact where contact.id = session.contact_id
+    and (is_member or fetched_at is null or fetched_at < session.paid_at - make_interval(mins => ${FRESH_MINUTES})))
+  and not exists (select from join_session teller
+    where (teller.contact_id = session.contact_id or teller.hubspot_contact_id = session.contact_id)
+      and teller.uuid <> session.uuid and teller.crm_known ->> 'membershipStatus' = ${MEMBER}))`;
+
 /**
  * The columns of a {@link DueJoin}, from a join session named `session` with its `whose` and `crm_id`. Purchases are the sum of all
  * joins of the contact, since HubSpot keeps one amount for each contact. Only a join that bought a membership itself sends a
@@ -122,6 +140,7 @@ const columns = sql`session.uuid, whose, crm_id, coalesce(owns_hubspot_contact a
       from payment join order_snapshot using (session_uuid, kind, revision)
       where session_uuid = any(joins) and status = 'succeeded') as bought) as orders,
   (select min(created_at) from document where session_uuid = any(joins) and review <> 'rejected') as transcript_at,
+  coalesce(crm_id = session.contact_id, false) and ${mayHaveBeenMember} as may_have_been_member,
   details is null and erased_at is null
     and exists (select from membership where session_uuid = session.uuid and is_held) as is_nameless`;
 

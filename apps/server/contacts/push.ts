@@ -9,6 +9,7 @@ import {
   mustRead,
   propertiesForUnproven,
   propertiesToSend,
+  tellsPayment,
 } from '#core/crmFields.ts';
 import type { Deps } from '../deps.ts';
 import { repeat } from '../platform/background.ts';
@@ -16,7 +17,7 @@ import type { CrmContact } from '../providers/hubspot/answers.ts';
 import { type BatchOutcome, type BatchWrite, existingId } from '../providers/hubspot/batches.ts';
 import type { HubspotClient } from '../providers/hubspot/client.ts';
 import { CrmRefused, CrmUnavailable } from '../providers/hubspot/errors.ts';
-import { MEMBER, neededProperties } from '../providers/hubspot/properties.ts';
+import { crmValue, isMember, MEMBER, neededProperties } from '../providers/hubspot/properties.ts';
 import { presentId } from '../session/members.ts';
 import { crmId, unknownContact } from './crmId.ts';
 import {
@@ -37,6 +38,7 @@ import {
 import { tellingHubspot } from './fence.ts';
 import { fieldsThere } from './fieldsThere.ts';
 import { lookAtContacts } from './followContacts.ts';
+import { memberAlready } from './memberAlready.ts';
 
 const INTERVAL_MS = 2_000;
 /** The kinds of the notices about a contact that is not proven, and an email that HubSpot refuses. */
@@ -97,7 +99,9 @@ async function updateAll(deps: Deps, hubspot: HubspotClient, rows: readonly DueJ
   );
   const due = [...byId.values()].map((row) => ({ row, values: valuesOf(row) }));
   const toRead = due.filter(({ row, values }) =>
-    row.whose === 'shared' ? row.paid_at !== null : row.has_others || mustRead(fields, values, row.crm_known),
+    row.whose === 'shared'
+      ? row.paid_at !== null
+      : row.has_others || row.may_have_been_member || mustRead(fields, values, row.crm_known),
   );
   const present =
     toRead.length === 0
@@ -172,7 +176,8 @@ function plan(
 ): Planned {
   if (row.whose !== 'shared') {
     const properties = propertiesOfNamed(fields, row, values, present);
-    return { row, properties, known: knownAfter(fields, values), notice: null };
+    const notice = present && wasMember(fields, row, present) ? memberAlready(row.uuid, row.crm_id!) : null;
+    return { row, properties, known: knownAfter(fields, values), notice };
   }
   const { properties, written, statusInTheWay } = propertiesForUnproven(
     fields,
@@ -182,6 +187,20 @@ function plan(
   );
   const notice = statusInTheWay === null ? null : toldInTheWay(row, statusInTheWay);
   return { row, properties, known: written, notice };
+}
+
+/**
+ * Whether HubSpot called the join's contact a member before the join told it. If it holds the time of this payment, the join itself
+ * has told it, and the server died before it could record that.
+ */
+function wasMember(fields: FieldRules, row: DueJoin, present: CrmContact['properties']): boolean {
+  const heldPaidAt = crmValue(fields, present, 'paidAt') ?? '';
+  return (
+    row.may_have_been_member &&
+    row.status !== null &&
+    isMember(fields, present) &&
+    !tellsPayment(heldPaidAt, row.paid_at!.toISOString())
+  );
 }
 
 /** The values to record as sent to HubSpot. Fields without a property there are left out, so that they are sent once it has one. */
