@@ -152,7 +152,7 @@ export function propertiesForUnproven(
  * millisecond. A payment that is made again after a restore has Stripe's time, in whole seconds; the CRM may then hold the later
  * time at which it was first confirmed.
  */
-function tellsPayment(held: string, paidAt: string): boolean {
+export function tellsPayment(held: string, paidAt: string): boolean {
   if (isSame(held, paidAt)) return true;
   if (!isTime(held) || !paidAt.endsWith('.000Z')) return false;
   const confirmedAfterMs = Date.parse(held) - Date.parse(paidAt);
@@ -161,7 +161,8 @@ function tellsPayment(held: string, paidAt: string): boolean {
 
 /**
  * Returns what is known of a contact to which several joins write what was bought. For the shared fields this is what the CRM
- * holds, since each join knows only its own writes. The status is not shared, so that later edits of staff stay.
+ * holds, since each join knows only its own writes. The status is left as known, so that later edits of staff stay: whenever a join
+ * writes it, it becomes known of all of them.
  */
 export function knownOfSeveral(rules: FieldRules, known: CrmValues, present: Held): CrmValues {
   const shared = joinFields.filter((field) => field !== 'membershipStatus' && field !== 'stage');

@@ -17,7 +17,8 @@ const NOT_AN_UPGRADE = 'The offer that this link names is not an upgrade.';
 /**
  * Starts a checkout from a link, without student details. `mainProductId` is the product (default: the default membership),
  * `upsellProductId` the upgrade to offer, `overrideMainPriceCents` the product's price, which must be at least its floor in the
- * catalogue. Memberships are sold to non-members, upgrades to members.
+ * catalogue. Memberships are sold to non-members, upgrades to members. A contact that was deleted in HubSpot is sold nothing: without
+ * details nobody would know who has paid.
  */
 export async function initiateCheckout(
   deps: Deps,
@@ -76,7 +77,7 @@ export async function initiateCheckout(
               and created_at > now() - make_interval(mins => ${limit.minutes}) limit ${limit.count}) recent) < ${limit.count}`
           : sql`true`
       } as under_limit
-      from contact where id = ${presentId(contactId)}
+      from contact where id = ${presentId(contactId)} and deleted_at is null
     ), started as (
       insert into join_session (state, origin, programme, contact_id, is_checkout_only, upsell_product_id, revision, lines, address_hash)
       select 'ordering', 'checkout', ${product.programme!}, id, true, ${upsellProductId ?? null}::int, 1, ${firstLine(lineOf(product, priceCents))}::jsonb, ${addressHash}

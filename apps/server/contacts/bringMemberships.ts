@@ -5,7 +5,7 @@ import { repeat } from '../platform/background.ts';
 import type { Database } from '../platform/database/client.ts';
 import { takeTurn } from '../platform/database/schedule.ts';
 import type { Tables } from '../platform/database/types.ts';
-import { contactOfJoin } from '../session/members.ts';
+import { contactOfJoin, isContactOfJoin } from '../session/members.ts';
 import { type HeldTwice, heldTwice } from './heldTwice.ts';
 
 const LOOK_MS = 60_000;
@@ -58,6 +58,22 @@ export async function bringMemberships(trx: Kysely<Tables>, joins: readonly stri
     group by session.uuid, present`.execute(trx);
   for (const join of left)
     await tellStaff(trx, join.uuid, HELD_TWICE, `Contact ${join.contact} holds ${heldTwice(join)}`);
+}
+
+/**
+ * Moves to a contact the memberships of its joins that could not be moved while it held the same, in the transaction that ended what
+ * it held. A join that another transaction has locked is skipped, since waiting could deadlock: {@link startBringingMemberships}
+ * moves its memberships later.
+ */
+export async function bringLeftBehind(trx: Kysely<Tables>, contactId: string): Promise<void> {
+  const { rows } = await sql<{ uuid: string }>`
+    select session.uuid from (select ${contactId}::text as id) as contact join join_session session on ${isContactOfJoin('contact.id', 'session')}
+    where exists (select from membership left_behind where session_uuid = session.uuid and left_behind.contact_id is distinct from contact.id and is_held)
+    order by session.uuid for no key update of session skip locked`.execute(trx);
+  await bringMemberships(
+    trx,
+    rows.map(({ uuid }) => uuid),
+  );
 }
 
 /**

@@ -6,6 +6,7 @@ import { Progress } from '../platform/progress.ts';
 import type { HubspotClient } from '../providers/hubspot/client.ts';
 import { CrmRefused, CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { joinHolds } from '../session/members.ts';
+import { whose } from './crmId.ts';
 import { diffOf } from './diffJoin.ts';
 import { StillTelling, tellingHubspotNothing } from './fence.ts';
 import { linkJoin, NotLinkable } from './linkJoin.ts';
@@ -58,7 +59,7 @@ export const statusCommand: Command = {
       select count(*) filter (where profile_revision <> crm_revision and crm_refusal is null)::int as behind,
         ceil(extract(epoch from now() - min(updated_at) filter (where profile_revision <> crm_revision and crm_refusal is null)) / 60)::int as waiting_minutes,
         count(*) filter (where crm_refusal is not null)::int as refused,
-        count(*) filter (where state = 'paid' and contact_id is null and not owns_hubspot_contact and not crm_known ? 'membershipStatus'
+        count(*) filter (where state = 'paid' and ${whose} = 'shared' and not crm_known ? 'membershipStatus'
           and profile_revision = crm_revision
           and ${joinHolds('join_session.uuid', 'membership')})::int as unproven,
         (select count(*)::int from document where crm_note_id is null and crm_refusal is null and review <> 'rejected') as documents,
@@ -138,7 +139,7 @@ export const retryCommand: Command = {
 export const linkCommand: Command = {
   usage: 'contacts link JOIN CONTACT',
   summary:
-    'Say that a paid join that named nobody is of this contact in HubSpot: all of it is written there, its status too.',
+    'Say that a paid join that named nobody, or a contact that HubSpot does not have, is of this contact in HubSpot: all of it is written there, its status too.',
   async run([uuid, contactId, ...more], { deps, hubspot }) {
     if (!uuid || !contactId || more.length > 0) return misused(linkCommand);
     if (!isUuid(uuid) || !/^[0-9]{1,20}$/.test(contactId)) return misused(linkCommand);

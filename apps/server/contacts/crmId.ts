@@ -1,8 +1,21 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 
 /** The contact that the invitation or link of a join session named; null if HubSpot no longer has it. */
 const namedContact = sql`case when not exists (
   select from contact gone where gone.id = join_session.contact_id and gone.deleted_at is not null) then join_session.contact_id end`;
+
+/** The refusal of a join that names a contact which HubSpot never had. `contactId` is an SQL expression. */
+export function unknownContact(contactId: RawBuilder<unknown>): RawBuilder<string> {
+  return sql<string>`'HubSpot does not know contact ' || ${contactId} || '.'`;
+}
+
+/**
+ * Whether a query's `join_session` names a contact that HubSpot does not have: it was deleted, or HubSpot never had it and refused
+ * the join for that.
+ */
+export const namesNobody: RawBuilder<boolean> = sql`exists (
+  select from contact named where named.id = join_session.contact_id and (named.deleted_at is not null
+    or named.fetched_at is null and coalesce(join_session.crm_refusal = ${unknownContact(sql`named.id`)}, false)))`;
 
 /**
  * Which contact a join session is written into in HubSpot, for a query's `join_session`:

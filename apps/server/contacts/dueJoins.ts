@@ -4,6 +4,7 @@ import {
   type CrmValues,
   type FieldRules,
   type FieldValue,
+  joinFields,
   knownOfSeveral,
   propertiesToSend,
 } from '#core/crmFields.ts';
@@ -11,11 +12,12 @@ import { purchasesOf } from '#core/purchases.ts';
 import type { PaidOrder } from '#core/refunds.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import type { Deps } from '../deps.ts';
+import { tellStaff } from '../notices/tellStaff.ts';
 import type { Tables } from '../platform/database/types.ts';
 import type { CrmContact } from '../providers/hubspot/answers.ts';
 import type { CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { fromJoin, knownOf, MEMBER } from '../providers/hubspot/properties.ts';
-import { isContactOfJoin, joinHolds } from '../session/members.ts';
+import { holdsBought, isContactOfJoin, joinHolds } from '../session/members.ts';
 import { bringMemberships } from './bringMemberships.ts';
 import { crmId, whose } from './crmId.ts';
 import { moveContacts } from './followContacts.ts';
@@ -56,10 +58,17 @@ export interface DueJoin {
   amount_cents: number | null;
   status: 'member' | 'former' | null;
   holds_upgrade: boolean;
-  /** {@link isStatusByUnproven} */
-  status_by_unproven: boolean;
+  /** {@link mayBeTheirStatus} */
+  may_be_their_status: boolean;
   orders: Pick<PaidOrder, 'lines' | 'amountCents' | 'refunds'>[] | null;
   transcript_at: Date | null;
+  /**
+   * Whether HubSpot may have called the named contact a member before the join was paid, while the payment was confirmed without
+   * knowing that. Only until the join has told a status itself.
+   */
+  may_have_been_member: boolean;
+  /** Whether the join bought something that is held, while no details say of whom a contact could be created. */
+  is_nameless: boolean;
 }
 
 /** Whether the payer of `session` holds a membership by another join: then one of the two was refunded or ended otherwise. */
@@ -82,15 +91,32 @@ const joinsOfContact = sql`(
 const othersHold = sql`exists (
     select from membership held where held.session_uuid = any(others) and held.type = 'membership' and held.is_held)`;
 /**
- * Whether another join, which is not proven to be the contact's, told HubSpot the status `member`. `contactId` and `uuid` (the join
- * to leave out) are column names.
+ * Whether a contact's status `member` in HubSpot may be that of the payer of `session`, so that they have not paid twice. Another
+ * join told it: one that is not proven to be the contact's, or one of the contact, which holds nothing itself, of the same payer.
+ * `contactId` is a column name, `session` the join session's name in the query.
  */
-export function isStatusByUnproven(contactId: string, uuid: string): RawBuilder<boolean> {
-  return sql<boolean>`exists (
-    select from join_session teller
-    where teller.hubspot_contact_id = ${sql.ref(contactId)} and teller.owns_hubspot_contact is not true
-      and teller.uuid <> ${sql.ref(uuid)} and teller.crm_known ->> 'membershipStatus' = ${MEMBER})`;
+export function mayBeTheirStatus(contactId: string, session: string): RawBuilder<boolean> {
+  const toldMember = sql`teller.uuid <> ${sql.ref(`${session}.uuid`)} and teller.crm_known ->> 'membershipStatus' = ${MEMBER}`;
+  return sql<boolean>`(exists (
+      select from join_session teller
+      where teller.hubspot_contact_id = ${sql.ref(contactId)} and teller.owns_hubspot_contact is not true and ${toldMember})
+    or not ${holdsBought(contactId, 'membership')} and exists (
+      select from join_session teller
+      where ${isContactOfJoin(contactId, 'teller')} and teller.payer = ${sql.ref(`${session}.payer`)} and ${toldMember}))`;
 }
+
+/** How long before a payment (minutes) the mirror may have read a contact to count as up to date with it. */
+const FRESH_MINUTES = 10;
+/**
+ * For a `session` that has told no status yet: whether its contact is a member by the mirror, or the mirror was out of date when the
+ * join was paid, as in an outage of HubSpot; and no other join has told that status.
+ */
+const mayHaveBeenMember = sql`(session.paid_at is not null and not crm_known ? 'membershipStatus'
+  and exists (select from contact where contact.id = session.contact_id
+    and (is_member or fetched_at is null or fetched_at < session.paid_at - make_interval(mins => ${FRESH_MINUTES})))
+  and not exists (select from join_session teller
+    where (teller.contact_id = session.contact_id or teller.hubspot_contact_id = session.contact_id)
+      and teller.uuid <> session.uuid and teller.crm_known ->> 'membershipStatus' = ${MEMBER}))`;
 
 /**
  * The columns of a {@link DueJoin}, from a join session named `session` with its `whose` and `crm_id`. Purchases are the sum of all
@@ -105,7 +131,7 @@ const columns = sql`session.uuid, whose, crm_id, coalesce(owns_hubspot_contact a
   (select case when bool_or(is_held) or ${othersHold} or ${payerHolds} then 'member' else 'former' end
     from membership where session_uuid = session.uuid and type = 'membership' having count(*) > 0) as status,
   exists (select from membership where session_uuid = any(joins) and type = 'membership_upgrade' and is_held) as holds_upgrade,
-  ${isStatusByUnproven('session.crm_id', 'session.uuid')} as status_by_unproven,
+  ${mayBeTheirStatus('session.crm_id', 'session')} as may_be_their_status,
   (select json_agg(json_build_object('lines', items, 'amountCents', amount_cents, 'refunds', coalesce((
       select json_agg(json_build_object('amountCents', refund.amount_cents, 'status', refund.status, 'lines', refund.lines))
       from refund where refund.intent_id = bought.intent_id), '[]')) order by is_held, succeeded_at)
@@ -113,7 +139,10 @@ const columns = sql`session.uuid, whose, crm_id, coalesce(owns_hubspot_contact a
         exists (select from membership where payment_intent = intent_id and is_held) as is_held
       from payment join order_snapshot using (session_uuid, kind, revision)
       where session_uuid = any(joins) and status = 'succeeded') as bought) as orders,
-  (select min(created_at) from document where session_uuid = any(joins) and review <> 'rejected') as transcript_at`;
+  (select min(created_at) from document where session_uuid = any(joins) and review <> 'rejected') as transcript_at,
+  coalesce(crm_id = session.contact_id, false) and ${mayHaveBeenMember} as may_have_been_member,
+  details is null and erased_at is null
+    and exists (select from membership where session_uuid = session.uuid and is_held) as is_nameless`;
 
 /**
  * Takes due rows. Taking a row postpones it by a minute, so that it is due again if this process dies. Rows that failed repeatedly
@@ -173,7 +202,8 @@ export interface ContactOfJoin {
 
 /**
  * Records that HubSpot has the rows as of the revision that was sent; a row that has changed since stays due. The mirror takes over
- * the status that was sent, unless the join has changed since. A join gets the same notice only once. Joins with the same email
+ * the status that was sent, unless the join has changed since, and all joins whose proven contact it is take it over as what HubSpot
+ * has: one that changes later would otherwise not send its own, where that is what it sent before. A join gets the same notice only once. Joins with the same email
  * that are not proven to be the contact's become due again in two cases: when a status ended that kept theirs from being written,
  * so that staff hear of it, and when a proven join sends purchases, so that they blank their own.
  */
@@ -189,6 +219,7 @@ export async function delivered(deps: Deps, sent: readonly Planned[]): Promise<v
       known,
       contact: row.crm_id,
       is_member: status === undefined ? null : status === MEMBER,
+      written: properties[statusProperty] ?? null,
       is_proven_sale: row.whose === 'named' && row.paid_at !== null,
       kind: notice?.kind,
       message: notice?.message,
@@ -199,7 +230,7 @@ export async function delivered(deps: Deps, sent: readonly Planned[]): Promise<v
   await deps.database.transaction().execute(async (trx) => {
     await lockInOrder(
       trx,
-      sql`uuid = ${uuids} or hubspot_contact_id = ${contacts} and owns_hubspot_contact is not true`,
+      sql`uuid = ${uuids} or hubspot_contact_id = ${contacts} or contact_id = ${contacts} and crm_known ? 'membershipStatus'`,
     );
     await sql`select from contact where id = ${contacts} order by id for no key update`.execute(trx);
     await sql`
@@ -225,6 +256,11 @@ export async function delivered(deps: Deps, sent: readonly Planned[]): Promise<v
     )
     update join_session set crm_revision = sent.revision, crm_known = crm_known || sent.known, crm_attempts = 0, crm_next_try_at = now()
     from sent where join_session.uuid = sent.uuid`.execute(trx);
+    await sql`
+      update join_session other set crm_known = crm_known || jsonb_build_object('membershipStatus', written)
+      from json_to_recordset(${JSON.stringify(rows)}::json) as sent (uuid uuid, contact text, written text)
+      where written is not null and ${isContactOfJoin('sent.contact', 'other')}
+        and crm_known ? 'membershipStatus' and other.uuid <> sent.uuid`.execute(trx);
   });
 }
 
@@ -233,11 +269,15 @@ async function lockInOrder(trx: Transaction<Tables>, which: RawBuilder<unknown>)
   await sql`select from join_session where ${which} order by uuid for no key update`.execute(trx);
 }
 
-/** Records that HubSpot refuses these rows, with the reason for staff, who can send them again. */
-export async function refuse(
-  deps: Deps,
-  refused: readonly { uuid: string; reason: string }[],
-): Promise<void> {
+/** A join that is not sent to HubSpot again until staff have done something about the reason, and a notice if nobody else would know. */
+export interface Refused {
+  uuid: string;
+  reason: string;
+  notice?: { kind: string; message: string };
+}
+
+/** Records that HubSpot does not get these rows, with the reason for staff, who can send them again. */
+export async function refuse(deps: Deps, refused: readonly Refused[]): Promise<void> {
   if (refused.length === 0) return;
   await deps.database.transaction().execute(async (trx) => {
     await lockInOrder(trx, sql`uuid = any(${refused.map(({ uuid }) => uuid)}::uuid[])`);
@@ -245,13 +285,16 @@ export async function refuse(
       update join_session set crm_refusal = refused.reason
       from json_to_recordset(${JSON.stringify(refused)}::json) as refused (uuid uuid, reason text)
       where join_session.uuid = refused.uuid`.execute(trx);
+    for (const { uuid, notice } of refused)
+      if (notice) await tellStaff(trx, uuid, notice.kind, notice.message);
   });
 }
 
 /**
  * Records which contact a join is written into, and moves its memberships there if the join created that contact. A contact that
  * another join created does not count as this join's own. A contact that is not the join's own is recorded only if the details have
- * not changed since they were sent: a corrected email may lead to another contact.
+ * not changed since they were sent: a corrected email may lead to another contact. What the join told a contact that HubSpot has lost is
+ * not known of the new one.
  */
 export async function noteContacts(deps: Deps, contacts: readonly ContactOfJoin[]): Promise<void> {
   if (contacts.length === 0) return;
@@ -265,7 +308,7 @@ export async function noteContacts(deps: Deps, contacts: readonly ContactOfJoin[
     const uuids = rows.map(({ uuid }) => uuid);
     await lockInOrder(trx, sql`uuid = any(${uuids}::uuid[])`);
     const { rows: noted } = await sql<{ uuid: string; isOwn: boolean }>`
-    update join_session set hubspot_contact_id = noted.contact_id, owns_hubspot_contact = noted.is_own and not exists (
+    update join_session set crm_known = crm_known - ${joinFields}::text[], hubspot_contact_id = noted.contact_id, owns_hubspot_contact = noted.is_own and not exists (
         select from join_session other
         where other.hubspot_contact_id = noted.contact_id and other.owns_hubspot_contact and other.uuid <> noted.uuid)
     from json_to_recordset(${JSON.stringify(rows)}::json) as noted (uuid uuid, contact_id text, is_own boolean, revision integer)

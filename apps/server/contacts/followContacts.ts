@@ -113,7 +113,7 @@ export async function moveContacts(
     where contact_id in (select old from ${merged}) or hubspot_contact_id in (select old from ${merged})
     order by uuid for no key update`.execute(trx);
   await sql`
-    update join_session set contact_id = merged.present, ${isToHear(sql`true`)} from ${merged}
+    update join_session set contact_id = merged.present, crm_refusal = null, ${isToHear(sql`true`)} from ${merged}
     where contact_id = merged.old and paying_since is null`.execute(trx);
   await sql`
     update join_session set hubspot_contact_id = merged.present, ${isToHear(sql`owns_hubspot_contact`)} from ${merged}

@@ -3,7 +3,9 @@ import type { MembershipType } from '#core/product.ts';
 import { giveBackCommand } from '#core/refunds.ts';
 import type { Deps } from '../deps.ts';
 import { isMemberByMirrorAlone, joinHolds, presentId } from '../session/members.ts';
-import { isStatusByUnproven } from './dueJoins.ts';
+import { namesNobody } from './crmId.ts';
+import { mayBeTheirStatus } from './dueJoins.ts';
+import { moveContacts } from './followContacts.ts';
 import { type LeftContact, paidJoinsOf } from './takeBack.ts';
 import { hubspotIsToHear } from './tellHubspot.ts';
 
@@ -11,10 +13,10 @@ import { hubspotIsToHear } from './tellHubspot.ts';
 export class NotLinkable extends Error {}
 
 /**
- * Links a paid join that named no contact to one, because staff know that they are the same person: all of the join is written to
+ * Links a paid join that named no contact, or one that HubSpot does not have, to a contact, because staff know that they are the same person: all of the join is written to
  * that contact, as if an invitation had named it. Purchases made by links to the contact that the join had created move too.
- * Refused when the join's membership has ended, or when the contact is a member by something other than a join with the same email:
- * a refund of the join would then end a membership that it did not begin. Returns the join's former contact, for {@link takeBack}.
+ * Refused when the join's membership has ended, or when HubSpot calls the contact a member by something else than this join or another
+ * one that it may stand for ({@link mayBeTheirStatus}): a refund of the join would then end a membership that it did not begin. Returns the join's former contact, for {@link takeBack}.
  * Call it only while nothing is sent to HubSpot (fence.ts): a running push would record the old contact.
  */
 export async function linkJoin(deps: Deps, uuid: string, given: string): Promise<LeftContact | null> {
@@ -26,32 +28,43 @@ export async function linkJoin(deps: Deps, uuid: string, given: string): Promise
     return rows[0]!.id;
   };
   const contactId = await idNow(given);
+  const { contact_id: namedBefore } =
+    (await deps.database
+      .selectFrom('join_session')
+      .select('contact_id')
+      .where('uuid', '=', uuid)
+      .executeTakeFirst()) ?? {};
+  // HubSpot may have restored it meanwhile.
+  if (namedBefore) await deps.contacts.refresh(namedBefore);
   const left = await deps.database.transaction().execute(async (trx) => {
-    // Locks the join and the paid joins of the contact that it leaves, which are sent to HubSpot again: in the order of their
-    // uuids, as everywhere.
+    // Locks the join, the paid joins of the contact that it leaves, which are sent to HubSpot again, and all joins of the contact that
+    // it names, which may go along: in the order of their uuids, as everywhere.
     const leaves = sql<string>`(select own.hubspot_contact_id from join_session own where own.uuid = ${uuid})`;
+    const names = sql<string>`(select own.contact_id from join_session own where own.uuid = ${uuid})`;
     await sql`
-      select from join_session where uuid = ${uuid} or ${paidJoinsOf(leaves)} order by uuid for update`.execute(
-      trx,
-    );
+      select from join_session
+      where uuid = ${uuid} or ${paidJoinsOf(leaves)} or contact_id = ${names} or hubspot_contact_id = ${names}
+      order by uuid for update`.execute(trx);
     const session = await trx
       .selectFrom('join_session')
       .select(['state', 'contact_id', 'hubspot_contact_id', 'owns_hubspot_contact', 'crm_known', 'erased_at'])
+      .select(namesNobody.as('names_nobody'))
       .where('uuid', '=', uuid)
       .forUpdate()
       .executeTakeFirst();
     if (!session) throw new NotLinkable(`There is no join ${uuid}.`);
     if (session.erased_at !== null) throw new NotLinkable(`The person of join ${uuid} was erased.`);
     if (session.contact_id === contactId) return null;
-    if (session.contact_id !== null)
-      throw new NotLinkable(`Join ${uuid} is of contact ${session.contact_id}, by its invitation or link.`);
+    const { contact_id: named } = session;
+    if (named !== null && !session.names_nobody)
+      throw new NotLinkable(`Join ${uuid} is of contact ${named}, by its invitation or link.`);
     if (session.state !== 'paid')
       throw new NotLinkable(`Join ${uuid} is ${session.state}: nothing was paid.`);
     await trx.selectFrom('contact').select('id').where('id', '=', contactId).forUpdate().execute();
     const found = await sql<{ holds: boolean; was_member: boolean }>`
       select ${joinHolds('join_session.uuid', 'membership')} as holds,
-        ${isMemberByMirrorAlone('contact.id')} and not crm_known ? 'membershipStatus'
-          and not ${isStatusByUnproven('contact.id', 'join_session.uuid')} as was_member
+        ${isMemberByMirrorAlone('contact.id')} and not coalesce(hubspot_contact_id = contact.id and crm_known ? 'membershipStatus', false)
+          and not ${mayBeTheirStatus('contact.id', 'join_session')} as was_member
       from join_session, contact where uuid = ${uuid} and contact.id = ${contactId}`.execute(trx);
     const { holds, was_member } = found.rows[0]!;
     if (!holds) throw new NotLinkable(`The membership of join ${uuid} has ended.`);
@@ -88,21 +101,23 @@ export async function linkJoin(deps: Deps, uuid: string, given: string): Promise
       update join_session set contact_id = ${contactId}, hubspot_contact_id = null, owns_hubspot_contact = null, crm_known = '{}', crm_refusal = null, crm_attempts = 0,
         ${hubspotIsToHear}, updated_at = now()
       where ${isMoving('uuid')}`.execute(trx);
+    // All else that is of the contact which HubSpot does not have is of this one now, its code and what links to it have sold.
+    if (named !== null) await moveContacts(trx, [{ old: named, present: contactId }]);
     // The old contact's other paid joins are sent again, since its amount in HubSpot must not include the joins that move away.
     await sql`
       update join_session set ${hubspotIsToHear} where ${paidJoinsOf(sql`${before}`)}`.execute(trx);
-    if (before === null) return null;
     const known = [session, ...byLink].map(({ crm_known }) => crm_known);
     // The notes are written again to the new contact (attachDocuments.ts). If the old contact was merged into the new one, it has
-    // them already.
+    // them already, unless they went to the contact that HubSpot does not have any more.
     const { rows: documents } = await sql<LeftContact['documents'][number]>`
       with sent as (
         select id, crm_file_id, crm_note_id from document where ${isMoving('session_uuid')} and crm_file_id is not null for update
       ), again as (
         update document set crm_note_id = null, crm_next_try_at = now() from sent
-        where document.id = sent.id and ${presentId(before)} <> ${contactId}
+        where document.id = sent.id and (${named !== null}::boolean or ${presentId(sql`${before}::text`)} <> ${contactId})
       )
       select crm_file_id as "fileId", crm_note_id as "noteId" from sent`.execute(trx);
+    if (before === null) return null;
     return { contactId: before, known, isOwn: isOwn === true, documents };
   });
   // If the old contact was merged into this one, there is nothing to take back.

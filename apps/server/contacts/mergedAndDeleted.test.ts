@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { sql } from 'kysely';
 import { atHubspot, deliver } from '../../../tests/harness/deliver.ts';
 import { askHubspot } from '../../../tests/harness/providers.ts';
-import { membershipOnly } from '../../../tests/harness/refunds.ts';
+import { differencesOf, membershipOnly } from '../../../tests/harness/refunds.ts';
 import { membershipsOf, noticesOf } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import {
@@ -26,6 +26,7 @@ import { tellNobody } from '../providers/trouble.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { presentId } from '../session/members.ts';
 import { refundCommand } from '../settlement/refundCommands.ts';
+import { failedCommand, linkCommand, retryCommand, statusCommand } from './commands.ts';
 import { keepContacts } from './contacts.ts';
 import { followMerges } from './followContacts.ts';
 import { linkJoin } from './linkJoin.ts';
@@ -72,6 +73,25 @@ const contactOf = async (uuid: string) =>
 const profileOf = async (id: string) =>
   (await sql<{ profile: object }>`select profile from contact where id = ${id}`.execute(server.background))
     .rows[0]?.profile;
+/** Buys a membership by a signed checkout link, which asks for no details. `meanwhile` happens before it is paid. */
+async function boughtByLink(id: string, meanwhile: () => Promise<unknown> = async () => {}): Promise<string> {
+  const client = server.client();
+  const started = await client.call('initiateCheckout', { body: checkoutLink(id) });
+  assert.equal(started.status, 200);
+  const uuid = started.data.joinSessionUuid;
+  await meanwhile();
+  const intent = await openIntent(client, uuid);
+  const body = { revision: intent.revision, agreeToPolicies: true };
+  assert.equal((await client.call('beginPayment', { params: { uuid }, body })).status, 200);
+  await payByCard(server, intent.id);
+  assert.equal((await reportPayment(client, uuid, intent)).data.status, 'succeeded');
+  return uuid;
+}
+function checkoutLink(id: string) {
+  const target = { kind: 'checkout', contactId: id, parameters: { mp: '1' } } as const;
+  const signature = server.deps.links.sign(target, new Date(Date.now() + 86_400_000));
+  return { hubspotContactId: id, mainProductId: 1, ...signature };
+}
 const argumentsOf = (notice: string) => /operator -- refund (.*)$/.exec(notice)![1]!.split(' ');
 /** How the server learns of a merge or deletion: by a joiner's page, or by a staff command. */
 const ways: [string, (id: string) => Promise<unknown>][] = [
@@ -140,6 +160,119 @@ test('no link and no staff lead to a contact that was deleted', async () => {
   await atCrm('DELETE', `/${id}`);
   assert.equal((await server.client().call('initJoin', { params: { id }, body: {} })).status, 404);
   await assert.rejects(linkJoin(server.deps, uuid, id), /knows no contact/);
+});
+
+test('a checkout link, which asks for no details, sells nothing to a contact that was deleted, though HubSpot is down', async () => {
+  const { id } = await person();
+  assert.equal(await server.deps.contacts.refresh(id), 'known');
+  await atCrm('DELETE', `/${id}`);
+  const press = () => server.client().call('initiateCheckout', { body: checkoutLink(id) });
+  assert.equal((await press()).status, 404);
+  await server.hubspotFault({ kind: 'cut', times: 1_000_000 });
+  const inOutage = await press();
+  await server.hubspotFault(null);
+  assert.equal(inOutage.status, 404);
+});
+
+for (const [when, learn] of [
+  ['while they pay', (id: string) => server.deps.contacts.refresh(id)],
+  ['before HubSpot is told', async () => 'nothing'],
+] as const)
+  test(`who has paid by a link, and whose contact is deleted ${when}, is told to staff, since nobody is left to be told to HubSpot`, async (t) => {
+    const { id } = await person();
+    const uuid = await boughtByLink(id, async () => {
+      await atCrm('DELETE', `/${id}`);
+      await learn(id);
+    });
+    await deliver(server);
+    assert.match((await contactOf(uuid)).crm_refusal!, /has no contact of this join/);
+    assert.match((await noticesOf(server, uuid)).join(), new RegExp(`contacts link ${uuid} CONTACT$`));
+    const failed = await runCommand(t, server, failedCommand, []);
+    assert.match(failed.out, new RegExp(`${uuid}  contact ${id}  HubSpot has no contact`));
+    await refundJoin(server.deps, uuid, membershipOnly);
+    assert.equal((await runCommand(t, server, retryCommand, [uuid])).code, 0);
+    await deliver(server);
+    assert.deepEqual(
+      { ...(await contactOf(uuid)), contact_id: null },
+      { contact_id: null, own_contact: null, crm_refusal: null, due: false },
+      'who holds nothing any more is nobody to be told',
+    );
+  });
+
+test('a member whose contact staff have deleted in favour of another one with the same email is linked to that, as the notice says', async (t) => {
+  const { id, code } = await person();
+  const personalEmail = 'kept.one@example.com';
+  const { uuid } = await paidJoin(server, server.client(), code, { personalEmail });
+  await deliver(server);
+  await atCrm('DELETE', `/${id}`);
+  const properties = { email: personalEmail, firstname: 'Jordan', membership_status: 'prospect' };
+  const kept: string = (await atCrm('POST', '', { properties })).id;
+  const waiting = async () => {
+    const { out } = await runCommand(t, server, statusCommand, []);
+    return Number(/(\d+) paid joins with the email of a contact/.exec(out)![1]);
+  };
+  const before = await waiting();
+  await sql`update join_session set profile_revision = profile_revision + 1, crm_known = crm_known - 'city' where uuid = ${uuid}`.execute(
+    server.background,
+  );
+  await deliver(server);
+  assert.equal(await waiting(), before + 1);
+  const notice = (await noticesOf(server, uuid)).find((text) => text.includes(' contacts link '));
+  const args = / contacts link (\S+) (\S+)$/.exec(notice!)!.slice(1);
+  assert.deepEqual(args, [uuid, kept]);
+  const linked = await runCommand(t, server, linkCommand, args);
+  assert.equal(linked.code, 0, linked.out);
+  await deliver(server);
+  assert.equal((await atHubspot(server, kept, 'membership_status')).membership_status, 'member');
+  assert.equal(await waiting(), before);
+  assert.equal(
+    (await server.client().call('checkEligibility', { body: { invitationCode: code } })).data.status,
+    'failed',
+    'their code is that of a member',
+  );
+});
+
+test('what somebody has bought by links to a contact that was deleted is all of the contact that staff link it to', async (t) => {
+  const { id } = await person();
+  const uuid = await boughtByLink(id);
+  const upgrade = await upgradeByLink(server, id);
+  await atCrm('DELETE', `/${id}`);
+  await deliver(server);
+  const { id: other } = await person();
+  const { code, out } = await runCommand(t, server, linkCommand, [uuid, other]);
+  assert.equal(code, 0, out);
+  await deliver(server);
+  const told = await atHubspot(server, other, 'membership_status', 'upgrade_name', 'amount_paid');
+  assert.deepEqual(
+    [told.membership_status, told.upgrade_name, told.amount_paid],
+    ['member', 'Distinguished Member upgrade', '110.00'],
+  );
+  for (const join of [uuid, upgrade.uuid]) {
+    const { contact_id, crm_refusal } = await contactOf(join);
+    const held = (await membershipsOf(server, join)).map((membership) => membership.contact_id);
+    assert.deepEqual([contact_id, crm_refusal, held], [other, null, [other]]);
+  }
+});
+
+test('a member whose invitation names a contact that HubSpot never had is linked to the one that they are', async (t) => {
+  await sql`insert into contact (id, profile) values ('700700701', '{"firstName": "Jordan"}')`.execute(
+    server.background,
+  );
+  await sql`insert into invitation (code, contact_id) values ('MISTYPEDID', '700700701')`.execute(
+    server.background,
+  );
+  const { uuid } = await paidJoin(server, server.client(), 'MISTYPEDID', {
+    personalEmail: 'mistyped.id@example.com',
+  });
+  const { id } = await person();
+  const early = await runCommand(t, server, linkCommand, [uuid, id]);
+  assert.match(early.out, /is of contact 700700701, by its invitation or link/, 'HubSpot was not asked yet');
+  await deliver(server);
+  assert.match((await contactOf(uuid)).crm_refusal!, /does not know contact 700700701/);
+  const { code, out } = await runCommand(t, server, linkCommand, [uuid, id]);
+  assert.equal(code, 0, out);
+  await deliver(server);
+  assert.equal((await atHubspot(server, id, 'membership_status')).membership_status, 'member');
 });
 
 test('of a contact that only an import has named, which HubSpot never had, what it told stays', async () => {
@@ -461,6 +594,29 @@ test('of two merged contacts who are members the upgrade of one is the upgrade o
     ],
   );
   assert.equal((await contactOf(made)).own_contact, present.id);
+});
+
+test('of two merged contacts who are members the upgrade of one stays held on the membership of the other when its own is given back', async () => {
+  const [one, two] = [await person(), await person()];
+  const client = server.client();
+  const first = await paidJoin(server, client, one.code, { personalEmail: `${one.code}@example.com` });
+  assert.equal((await charge(client, first.uuid, first.intentId)).data.status, 'succeeded');
+  const { uuid: second } = await paidJoin(server, server.client(), two.code, {
+    personalEmail: `${two.code}@example.com`,
+  });
+  const merged = await merge(two.id, one.id);
+  await server.deps.contacts.refresh(one.id);
+  await server.deps.contacts.refresh(merged);
+  const left = async () => (await membershipsOf(server, second)).map(({ contact_id }) => contact_id);
+  assert.notDeepEqual(await left(), [merged], 'the contact holds a membership already');
+  await refundJoin(server.deps, first.uuid, membershipOnly);
+  assert.deepEqual(await left(), [merged]);
+  const notices = await noticesOf(server, first.uuid);
+  assert.deepEqual(
+    notices.filter((notice) => notice.includes('the membership below it has ended')),
+    [],
+  );
+  assert.deepEqual(await differencesOf(server, first.uuid), []);
 });
 
 test('a join is linked to the contact that a merged one is now, and all of it is written there', async () => {

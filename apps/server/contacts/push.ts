@@ -9,6 +9,7 @@ import {
   mustRead,
   propertiesForUnproven,
   propertiesToSend,
+  tellsPayment,
 } from '#core/crmFields.ts';
 import type { Deps } from '../deps.ts';
 import { repeat } from '../platform/background.ts';
@@ -16,9 +17,9 @@ import type { CrmContact } from '../providers/hubspot/answers.ts';
 import { type BatchOutcome, type BatchWrite, existingId } from '../providers/hubspot/batches.ts';
 import type { HubspotClient } from '../providers/hubspot/client.ts';
 import { CrmRefused, CrmUnavailable } from '../providers/hubspot/errors.ts';
-import { MEMBER, neededProperties } from '../providers/hubspot/properties.ts';
+import { crmValue, isMember, MEMBER, neededProperties } from '../providers/hubspot/properties.ts';
 import { presentId } from '../session/members.ts';
-import { crmId } from './crmId.ts';
+import { crmId, unknownContact } from './crmId.ts';
 import {
   type ContactOfJoin,
   type DueJoin,
@@ -29,6 +30,7 @@ import {
   type Planned,
   postpone,
   propertiesOfNamed,
+  type Refused,
   refuse,
   takeDue,
   valuesOf,
@@ -36,11 +38,14 @@ import {
 import { tellingHubspot } from './fence.ts';
 import { fieldsThere } from './fieldsThere.ts';
 import { lookAtContacts } from './followContacts.ts';
+import { memberAlready } from './memberAlready.ts';
 
 const INTERVAL_MS = 2_000;
 /** The kinds of the notices about a contact that is not proven, and an email that HubSpot refuses. */
 const UNPROVEN = 'unproven_contact';
 const EMAIL_REFUSED = 'email_refused';
+/** The kind of the notice about a paid join that has no contact in HubSpot, and no details to create one from. */
+const CONTACT_GONE = 'contact_gone';
 
 /** Sends joins to HubSpot. A row whose two revisions differ is due; its present state is sent. */
 export function startPushing(deps: Deps, hubspot: HubspotClient): () => Promise<void> {
@@ -94,7 +99,9 @@ async function updateAll(deps: Deps, hubspot: HubspotClient, rows: readonly DueJ
   );
   const due = [...byId.values()].map((row) => ({ row, values: valuesOf(row) }));
   const toRead = due.filter(({ row, values }) =>
-    row.whose === 'shared' ? row.paid_at !== null : row.has_others || mustRead(fields, values, row.crm_known),
+    row.whose === 'shared'
+      ? row.paid_at !== null
+      : row.has_others || row.may_have_been_member || mustRead(fields, values, row.crm_known),
   );
   const present =
     toRead.length === 0
@@ -155,7 +162,7 @@ async function follow(deps: Deps, hubspot: HubspotClient, rows: readonly DueJoin
     update join_session set crm_next_try_at = now() + case when stays.is_merged then interval '1 minute' else interval '0' end,
       hubspot_contact_id = case when stays.is_unnamed then null else join_session.hubspot_contact_id end,
       owns_hubspot_contact = case when stays.is_unnamed then null else join_session.owns_hubspot_contact end,
-      crm_refusal = case when stays.uuid is null or stays.is_unnamed or stays.is_merged then null else 'HubSpot does not know contact ' || stays.crm_id || '.' end
+      crm_refusal = case when stays.uuid is null or stays.is_unnamed or stays.is_merged then null else ${unknownContact(sql`stays.crm_id`)} end
     from session left join stays using (uuid)
     where join_session.uuid = session.uuid`.execute(deps.database);
 }
@@ -169,7 +176,8 @@ function plan(
 ): Planned {
   if (row.whose !== 'shared') {
     const properties = propertiesOfNamed(fields, row, values, present);
-    return { row, properties, known: knownAfter(fields, values), notice: null };
+    const notice = present && wasMember(fields, row, present) ? memberAlready(row.uuid, row.crm_id!) : null;
+    return { row, properties, known: knownAfter(fields, values), notice };
   }
   const { properties, written, statusInTheWay } = propertiesForUnproven(
     fields,
@@ -181,6 +189,20 @@ function plan(
   return { row, properties, known: written, notice };
 }
 
+/**
+ * Whether HubSpot called the join's contact a member before the join told it. If it holds the time of this payment, the join itself
+ * has told it, and the server died before it could record that.
+ */
+function wasMember(fields: FieldRules, row: DueJoin, present: CrmContact['properties']): boolean {
+  const heldPaidAt = crmValue(fields, present, 'paidAt') ?? '';
+  return (
+    row.may_have_been_member &&
+    row.status !== null &&
+    isMember(fields, present) &&
+    !tellsPayment(heldPaidAt, row.paid_at!.toISOString())
+  );
+}
+
 /** The values to record as sent to HubSpot. Fields without a property there are left out, so that they are sent once it has one. */
 function knownAfter(fields: FieldRules, values: readonly FieldValue[]): CrmValues {
   return Object.fromEntries(
@@ -189,13 +211,13 @@ function knownAfter(fields: FieldRules, values: readonly FieldValue[]): CrmValue
 }
 
 /**
- * The notice about a status that a join does not overwrite. If another unproven join made the contact a member, this joiner may be
- * the contact; otherwise the contact would have paid twice.
+ * The notice about a status that a join does not overwrite. If the contact is a member by none of our joins, or by one of their own,
+ * its person would have paid twice; otherwise this joiner may be the contact.
  */
-function toldInTheWay({ uuid, crm_id, status_by_unproven }: DueJoin, status: string): Planned['notice'] {
+function toldInTheWay({ uuid, crm_id, may_be_their_status }: DueJoin, status: string): Planned['notice'] {
   const what = `Join ${uuid} is paid and has the email of contact ${crm_id}, whose status in HubSpot is "${status}" and was left so.`;
   const repair =
-    status === MEMBER && !status_by_unproven
+    status === MEMBER && !may_be_their_status
       ? `If it is the same person, they have paid twice: npm run operator -- refund ${uuid} --upgrade --items all`
       : `Check whether it is the same person; then, or with the contact that is: npm run operator -- contacts link ${uuid} ${crm_id}`;
   return { kind: UNPROVEN, message: `${what} ${repair}` };
@@ -208,10 +230,14 @@ function toldInTheWay({ uuid, crm_id, status_by_unproven }: DueJoin, status: str
 async function createAll(deps: Deps, hubspot: HubspotClient, rows: readonly DueJoin[]): Promise<void> {
   const emailOf = (row: DueJoin) => row.details?.personalEmail.toLowerCase();
   const fields = await fieldsThere(deps, hubspot);
-  // Without details there is no contact to create yet.
+  // Without details no contact can be created. What such a join bought is told to HubSpot once staff have said whose it is.
+  const withoutDetails = rows.filter((row) => !emailOf(row));
+  await refuse(deps, withoutDetails.filter(({ is_nameless }) => is_nameless).map(nameless));
   await delivered(
     deps,
-    rows.filter((row) => !emailOf(row)).map((row) => ({ row, properties: {}, known: {}, notice: null })),
+    withoutDetails
+      .filter(({ is_nameless }) => !is_nameless)
+      .map((row) => ({ row, properties: {}, known: {}, notice: null })),
   );
   // Siblings who share an email are two joins: the second one waits, and then finds the contact of the first.
   const byEmail = new Map(rows.flatMap((row) => (emailOf(row) ? [[emailOf(row)!, row] as const] : [])));
@@ -245,6 +271,19 @@ async function createAll(deps: Deps, hubspot: HubspotClient, rows: readonly DueJ
     sent.filter(({ row }) => outcomes.get(row.uuid)?.kind !== 'conflict'),
     outcomes,
   );
+}
+
+/** The refusal of a join that bought something without details, as by a link to a contact that was deleted since. */
+function nameless({ uuid }: DueJoin): Refused {
+  const reason = 'HubSpot has no contact of this join, and without details none can be created.';
+  return {
+    uuid,
+    reason,
+    notice: {
+      kind: CONTACT_GONE,
+      message: `Join ${uuid} is paid, but HubSpot is not told of it. ${reason} If it was deleted there, restore it, then: npm run operator -- contacts retry ${uuid}. Or name the contact that is the same person: npm run operator -- contacts link ${uuid} CONTACT`,
+    },
+  };
 }
 
 /**

@@ -3,7 +3,13 @@ import { test } from 'node:test';
 import { sql } from 'kysely';
 import { atHubspot, deliver, editAtHubspot, newContact } from '../../../tests/harness/deliver.ts';
 import { waiting } from '../../../tests/harness/locks.ts';
-import { chargeOf, differencesOf, everything } from '../../../tests/harness/refunds.ts';
+import {
+  chargeOf,
+  differencesOf,
+  everything,
+  membershipOnly,
+  standingsOf,
+} from '../../../tests/harness/refunds.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import {
   openIntent,
@@ -88,6 +94,38 @@ test('of a membership that was refunded and one that was bought anew HubSpot has
   assert.deepEqual(await boughtBy('104'), anew);
   await tellHubspot(database, first);
   assert.deepEqual(await boughtBy('104'), anew);
+});
+
+test('whose refund fails after they had joined anew and were refunded again is a member in HubSpot, as they are here', async () => {
+  const id = await newContact(server, 'back.again@example.com', { invitation_code: 'BACKAGAIN' });
+  await server.deps.contacts.refresh(id);
+  const statusNow = async () => (await boughtBy(id))[0];
+  const joinAs = async (personalEmail: string) => {
+    const client = server.client();
+    const uuid = await orderingJoin(client, 'BACKAGAIN', { personalEmail });
+    await client.call('setSessionProduct', { params: { uuid }, body: { productUuid: pin } });
+    return payOrder(server, client, uuid);
+  };
+  const first = await joinAs('back.again@example.com');
+  assert.equal(await statusNow(), 'member');
+  await refundJoin(server.deps, first.uuid, membershipOnly);
+  const { body } = await server.stripe('GET', `/v1/refunds?payment_intent=${first.intentId}`);
+  const [refund] = (body as unknown as { data: [{ id: string }] }).data;
+  assert.equal(await statusNow(), 'former');
+
+  // With another email they are another payer: the membership of one join does not keep the other one's status.
+  const second = await joinAs('back.again@school.example');
+  assert.equal(await statusNow(), 'member');
+  // So that HubSpot is told of the first join, too, while the second one is held.
+  await refundJoin(server.deps, first.uuid, { ...membershipOnly, membership: false, items: 'all' });
+  assert.equal(await statusNow(), 'member');
+  await refundJoin(server.deps, second.uuid, everything);
+  assert.equal(await statusNow(), 'former');
+
+  await server.stripeControl(`refunds/${refund.id}/settle`, { status: 'failed' });
+  await followPayment(server.deps, first.intentId);
+  assert.deepEqual(await standingsOf(server, first.uuid), [{ type: 'membership', standing: 'active' }]);
+  assert.equal(await statusNow(), 'member');
 });
 
 test('a join that is begun and left says nothing of what its contact has bought before', async () => {

@@ -131,6 +131,40 @@ test('who was refunded and pays again by a school code is a member in HubSpot, a
   );
 });
 
+for (const [way, code] of [
+  ['by a code of their own', 'ANEWBYCODE'],
+  ["by a school's code", 'LINCOLN2026'],
+] as const)
+  test(`who joined ${way}, was refunded and has joined anew by a school's code has not paid twice: the notice names a link, and that works`, async (t) => {
+    const personalEmail = `anew.${code.toLowerCase()}@example.com`;
+    if (code !== 'LINCOLN2026')
+      await newContact(server, personalEmail, {
+        firstname: 'Jordan',
+        lastname: 'Rivera',
+        invitation_code: code,
+      });
+    const { uuid: first } = await paidJoin(server, server.client(), code, { personalEmail });
+    await deliver(server);
+    const { id } = (await server.hubspot.findByEmail(personalEmail))!;
+    await refundJoin(server.deps, first, everything);
+    await deliver(server);
+    const { uuid: second } = await paidJoin(server, server.client(), 'LINCOLN2026', { personalEmail });
+    await deliver(server);
+    assert.equal(await statusOf(id), 'member', 'by the second join alone');
+    const notices = await noticesOf(server, second);
+    assert.deepEqual(
+      notices.filter((notice) => notice.includes(`operator -- refund ${second}`)),
+      [],
+    );
+    const args = / contacts link (\S+) (\S+)$/.exec(notices.join('\n'))!.slice(1);
+    assert.deepEqual(args, [second, id]);
+    const { code: exit, out } = await runCommand(t, server, linkCommand, args);
+    assert.equal(exit, 0, out);
+    await refundJoin(server.deps, second, everything);
+    await deliver(server);
+    assert.equal(await statusOf(id), 'former');
+  });
+
 test('the one whose contact it is is linked to it, though a sibling with the same email paid first', async (t) => {
   const personalEmail = 'mother@example.com';
   const bens = await newContact(server, personalEmail, { firstname: 'Ben', lastname: 'Rivera' });

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { sql } from 'kysely';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { linkCheckCommand, linksCommand } from './linksCommand.ts';
@@ -66,6 +67,15 @@ test('a link that starts a join tells of no product', async (t) => {
   const { out, code } = await runCommand(t, server, linkCheckCommand, [minted.out.trim()]);
   assert.equal(code, 0, out);
   assert.match(out, /does {6}starts a join\n$/);
+});
+
+test('a checkout link to a contact that was deleted is told to sell nothing', async (t) => {
+  await server.deps.contacts.refresh('104');
+  await sql`update contact set deleted_at = now() where id = '104'`.execute(server.deps.database);
+  const minted = await runCommand(t, server, linksCommand, ['checkout', '104']);
+  const { out, code } = await runCommand(t, server, linkCheckCommand, [minted.out.trim()]);
+  assert.equal(code, 1, out);
+  assert.match(out, /the contact was deleted in HubSpot/);
 });
 
 test('a link that was changed, has expired, sells too low or leads elsewhere is refused, and why is said', async (t) => {

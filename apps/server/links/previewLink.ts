@@ -53,7 +53,7 @@ export async function previewLink(
     lines.push(`expires   ${new Date(Number(exp) * 1000).toISOString().slice(0, 16)}Z`);
   const contact = await database
     .selectFrom('contact')
-    .select(['profile', isMemberNow('contact.id').as('is_member')])
+    .select(['profile', 'deleted_at', isMemberNow('contact.id').as('is_member')])
     .where('id', '=', presentId(target.contactId))
     .executeTakeFirst();
   const name = [contact?.profile.firstName, contact?.profile.lastName].filter(Boolean).join(' ');
@@ -63,6 +63,8 @@ export async function previewLink(
   const does = { init: 'starts a join', checkout: 'starts a checkout', resume: 'takes a resume' };
   lines.push(`does      ${does[target.kind]}`);
   if (target.kind !== 'checkout') return { lines, isGood };
+  if (contact?.deleted_at)
+    return { lines: [...lines, 'refused   the contact was deleted in HubSpot'], isGood: false };
 
   const { mp, usp, c } = target.parameters ?? {};
   const { society } = deps;

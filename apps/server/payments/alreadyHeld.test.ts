@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { sql } from 'kysely';
 import { deliver, editAtHubspot, newContact } from '../../../tests/harness/deliver.ts';
 import { lockHolder } from '../../../tests/harness/locks.ts';
 import { everything } from '../../../tests/harness/refunds.ts';
@@ -14,6 +15,7 @@ import {
   reportPayment,
 } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { fillDue } from '../contacts/fillContacts.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { confirmPayment } from './confirmPayment.ts';
 
@@ -36,19 +38,95 @@ async function paidMeanwhile(code: string) {
   return { id, uuid };
 }
 
+async function endOutage(): Promise<void> {
+  await server.hubspotFault(null);
+  await sql`update crm_budget set tokens = 15, blocked_until = '-infinity', failures = 0`.execute(
+    server.background,
+  );
+}
+
+async function fillMirror(): Promise<void> {
+  await sql`update contact set fill_at = now() where fill_at is not null`.execute(server.background);
+  await fillDue({ ...server.deps, database: server.background }, server.hubspot);
+}
+
+/** Asserts that staff have one notice of a paid join: that HubSpot called its contact a member before. */
+async function isToldOnce(uuid: string, contactId: string): Promise<void> {
+  const notices = await noticesOf(server, uuid);
+  assert.equal(notices.length, 1, JSON.stringify(notices));
+  assert.match(
+    notices[0]!,
+    new RegExp(`HubSpot already said that its contact ${contactId} is a member\\. .* refund ${uuid} `),
+  );
+}
+
 test('staff are told when the contact of a payment had become a member by hand since Buy Now', async () => {
-  const { uuid } = await paidMeanwhile('CHEQUE1');
+  const { id, uuid } = await paidMeanwhile('CHEQUE1');
   const { status } = await server.deps.database
     .selectFrom('payment')
     .select('status')
     .where('session_uuid', '=', uuid)
     .executeTakeFirstOrThrow();
-  const notices = await noticesOf(server, uuid);
   assert.equal(status, 'succeeded');
-  assert.match(
-    notices.join('\n'),
-    /HubSpot already said that its contact \d+ is a member\. .* operator -- refund \S+ --upgrade --items all/,
+  await isToldOnce(uuid, id);
+});
+
+for (const [how, learn] of [
+  ['the mirror is filled', fillMirror],
+  ['they are told to it', async () => 'nothing'],
+] as const)
+  test(`a member whose signed link sold them a membership again while HubSpot was down is told to staff once, when ${how}`, async () => {
+    const properties = { firstname: 'Jordan', lastname: 'Rivera', membership_status: 'member' };
+    const id = await newContact(server, `by.hand.${how.length}@example.com`, properties);
+    await server.hubspotFault({ kind: 'cut', times: 1_000_000 });
+    const client = server.client();
+    const target = { kind: 'checkout', contactId: id, parameters: { mp: '1' } } as const;
+    const signature = server.deps.links.sign(target, new Date(Date.now() + 86_400_000));
+    const started = await client.call('initiateCheckout', {
+      body: { hubspotContactId: id, mainProductId: 1, ...signature },
+    });
+    assert.equal(started.status, 200, 'nobody knows yet that they are a member');
+    const uuid = started.data.joinSessionUuid;
+    const intent = await openIntent(client, uuid);
+    const body = { revision: intent.revision, agreeToPolicies: true };
+    assert.equal((await client.call('beginPayment', { params: { uuid }, body })).status, 200);
+    await payByCard(server, intent.id);
+    assert.equal((await reportPayment(client, uuid, intent)).data.status, 'succeeded');
+    await endOutage();
+    await learn();
+    await deliver(server);
+    await isToldOnce(uuid, id);
+  });
+
+test('a member whom an import invited, and who paid again while HubSpot was down, is told to staff once', async () => {
+  const id = await newContact(server, 'imported@example.com', { membership_status: 'member' });
+  await sql`insert into contact (id, profile) values (${id}, '{"firstName": "Jordan"}')`.execute(
+    server.background,
   );
+  await sql`insert into invitation (code, contact_id) values ('IMPORTEDMEMBER', ${id})`.execute(
+    server.background,
+  );
+  await server.hubspotFault({ kind: 'cut', times: 1_000_000 });
+  const { uuid } = await paidJoin(server, server.client(), 'IMPORTEDMEMBER', {
+    personalEmail: 'imported@example.com',
+  });
+  await endOutage();
+  await deliver(server);
+  await isToldOnce(uuid, id);
+});
+
+test('whom a payment has made a member in HubSpot, which a server that died could not record, has not paid twice', async () => {
+  const id = await newContact(server, 'died@example.com', { invitation_code: 'SERVERDIED' });
+  const { uuid } = await paidJoin(server, server.client(), 'SERVERDIED', {
+    personalEmail: 'died@example.com',
+  });
+  await deliver(server);
+  await sql`update join_session set profile_revision = profile_revision + 1, crm_known = crm_known - 'membershipStatus' where uuid = ${uuid}`.execute(
+    server.background,
+  );
+  await sql`update contact set fetched_at = null where id = ${id}`.execute(server.background);
+  await deliver(server);
+  assert.deepEqual(await noticesOf(server, uuid), []);
 });
 
 test('no card is saved for an upgrade that is not offered, since its contact holds one', async () => {

@@ -4,6 +4,7 @@ import { displayPrice } from '#core/money.ts';
 import { isMembershipLine, type OrderLine } from '#core/orderLine.ts';
 import type { ProductType } from '#core/product.ts';
 import { isHeld, type MembershipStanding } from '#core/refunds.ts';
+import { memberAlready } from '../contacts/memberAlready.ts';
 import { hubspotIsToHear } from '../contacts/tellHubspot.ts';
 import type { Deps } from '../deps.ts';
 import { insertLetters } from '../letters/dueLetters.ts';
@@ -363,11 +364,8 @@ async function tellOfOthers(
   await tellOfTwice(trx, uuid, others);
   if (hasEnded) await tellHubspotOfEnded(trx, uuid);
   // For a payment that is made again, HubSpot says `member` because of that payment.
-  if (isMemberElsewhere && madeAgain === null)
-    await tellStaff(
-      trx,
-      uuid,
-      'member_already',
-      `Join ${uuid} was paid, while HubSpot already said that its contact ${contact_id} is a member. If they paid twice, give this join back, and set the status in HubSpot again afterwards: npm run operator -- refund ${uuid} --upgrade --items all`,
-    );
+  if (isMemberElsewhere && madeAgain === null) {
+    const { kind, message } = memberAlready(uuid, contact_id!);
+    await tellStaff(trx, uuid, kind, message);
+  }
 }

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { giveBackCommand, isHeld, type MembershipStanding } from '#core/refunds.ts';
+import { bringLeftBehind } from '../contacts/bringMemberships.ts';
 import { tellHubspot } from '../contacts/tellHubspot.ts';
 import { dueAgain } from '../letters/dueLetters.ts';
 import { tellStaff, tellStaffOfEvent } from '../notices/tellStaff.ts';
@@ -49,6 +50,7 @@ export async function bringStanding(
       );
   }
   await trx.updateTable('membership').set({ standing }).where('id', '=', membership.id).execute();
+  if (!isHeld(standing) && contact_id !== null) await bringLeftBehind(trx, contact_id);
   if (comesBack) await dueAgain(trx, session.uuid, intentId);
   if (membership.type === 'membership' && contact_id) await mirrorBought(trx, contact_id);
   await tellHubspot(trx, session.uuid);

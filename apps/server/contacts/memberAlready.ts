@@ -1,0 +1,7 @@
+/** The notice about a paid join whose contact HubSpot already called a member: they may have paid twice. */
+export function memberAlready(uuid: string, contactId: string): { kind: string; message: string } {
+  return {
+    kind: 'member_already',
+    message: `Join ${uuid} was paid, while HubSpot already said that its contact ${contactId} is a member. If they paid twice, give this join back, and set the status in HubSpot again afterwards: npm run operator -- refund ${uuid} --upgrade --items all`,
+  };
+}
