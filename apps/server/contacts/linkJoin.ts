@@ -13,11 +13,12 @@ import { hubspotIsToHear } from './tellHubspot.ts';
 export class NotLinkable extends Error {}
 
 /**
- * Links a paid join that named no contact, or one that HubSpot does not have, to a contact, because staff know that they are the same person: all of the join is written to
- * that contact, as if an invitation had named it. Purchases made by links to the contact that the join had created move too.
- * Refused when the join's membership has ended, or when HubSpot calls the contact a member by something else than this join or another
- * one that it may stand for ({@link mayBeTheirStatus}): a refund of the join would then end a membership that it did not begin. Returns the join's former contact, for {@link takeBack}.
- * Call it only while nothing is sent to HubSpot (fence.ts): a running push would record the old contact.
+ * Links a paid join that named no contact, or one that HubSpot does not have, to a contact, because staff know that they are the
+ * same person: all of the join is written to that contact, as if an invitation had named it. Purchases made by links to the contact
+ * that the join had created move too. Refused when the join's membership has ended, or when HubSpot calls the contact a member by
+ * something else than this join or another one that it may stand for ({@link mayBeTheirStatus}): a refund of the join would then end
+ * a membership that it did not begin. Returns the join's former contact, for {@link takeBack}. Call it only while nothing is sent to
+ * HubSpot (fence.ts): a running push would record the old contact.
  */
 export async function linkJoin(deps: Deps, uuid: string, given: string): Promise<LeftContact | null> {
   const found = await deps.contacts.refresh(given);
