@@ -5,6 +5,7 @@ import { REJECTED_FINALLY, REJECTED_WITHOUT_REFUND } from '#documents/document.t
 import { changeSociety } from '../../../tests/harness/changeSociety.ts';
 import { lockHolder, waiting } from '../../../tests/harness/locks.ts';
 import {
+  atStripe,
   chargeOf,
   differencesOf,
   membershipOnly,
@@ -312,4 +313,14 @@ test('who is rejected finally and holds another membership under the same name a
     out,
     new RegExp(`hold a membership by join ${other}\\. .* operator -- refund ${other} --ineligible`),
   );
+});
+
+test('a final rejection knows what the dashboard gave back of an upgrade by link, though no event told of it', async (t) => {
+  const { uuid } = await uploaded('HONOR104');
+  const donation = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0021';
+  const framedCertificate = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0032';
+  const { intentId } = await upgradeByLink(server, '104', { items: [donation, framedCertificate] });
+  await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount: '4500' });
+  assert.equal((await reject(t, uuid)).code, 0);
+  assert.deepEqual(await atStripe(server, intentId), [4500]);
 });

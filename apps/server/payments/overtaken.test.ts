@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { lockHolder, waiting } from '../../../tests/harness/locks.ts';
+import { atStripe as refundedAtStripe } from '../../../tests/harness/refunds.ts';
 import { noticesOf, stateOf } from '../../../tests/harness/rows.ts';
 import {
   beginPayment,
@@ -204,3 +205,17 @@ for (const declined of [true, false])
     await payOrder(server, client, uuid);
     assert.equal(await stateOf(server, uuid), 'paid');
   });
+
+test('of a payment of another amount than was shown that much goes back as staff have not returned themselves', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const { id, clientSecret, revision } = await openIntent(client, uuid);
+  await beginPayment(client, uuid, revision);
+  await client.call('releasePayment', { params: { uuid }, body: {} });
+  await donate(client, uuid);
+  await ask(client, uuid, 9000);
+  await payByCard(server, id);
+  await server.stripe('POST', '/v1/refunds', { payment_intent: id, amount: '1000' });
+  assert.equal((await reportPayment(client, uuid, { id, clientSecret })).data.status, 'refunded');
+  assert.deepEqual((await refundedAtStripe(server, id)).sort(), [1000, 8000]);
+});

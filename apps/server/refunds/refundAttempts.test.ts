@@ -288,3 +288,18 @@ test('a refund of a payment for which Stripe stops answering halfway decides not
   });
   assert.deepEqual(await differencesOf(server, intentId), []);
 });
+
+test('a refund of a part that Stripe made, and whose answer was an error, is made once, however soon it is tried again', async () => {
+  const { uuid, intentId } = await undergraduate(server);
+  await server.stripeFault({
+    kind: 'status_after',
+    status: 500,
+    method: 'POST',
+    path: '/v1/refunds',
+    times: 3,
+  });
+  await assert.rejects(refundJoin(server.deps, uuid, { ...membershipOnly, membership: false, items: 'all' }));
+  await server.stripeFault(null);
+  await giveBack(server.deps, intentId);
+  assert.deepEqual(await atStripe(server, intentId), [1200]);
+});

@@ -166,3 +166,11 @@ const sessionOf = (uuid: string) =>
     .select(['state', 'paid_at'])
     .where('uuid', '=', uuid)
     .executeTakeFirstOrThrow();
+
+test('a join whose payment Stripe does not know is open again, though its upgrade is paid', async (t) => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client);
+  await client.call('createUpgradeCharge', { params: { uuid }, body: { paymentIntent: intentId } });
+  await settleUnknown(t, intentId);
+  assert.equal(await stateOf(server, uuid), 'ordering');
+});
