@@ -17,8 +17,8 @@ const NOT_AN_UPGRADE = 'The offer that this link names is not an upgrade.';
 /**
  * Starts a checkout from a link, without student details. `mainProductId` is the product (default: the default membership),
  * `upsellProductId` the upgrade to offer, `overrideMainPriceCents` the product's price, which must be at least its floor in the
- * catalogue. Memberships are sold to non-members, upgrades to members. A contact that was deleted in HubSpot is sold nothing: without
- * details nobody would know who has paid.
+ * catalogue. Memberships are sold to non-members, upgrades to members. A contact that was deleted in HubSpot is sold nothing:
+ * without details nobody would know who has paid.
  */
 export async function initiateCheckout(
   deps: Deps,

@@ -202,10 +202,11 @@ export interface ContactOfJoin {
 
 /**
  * Records that HubSpot has the rows as of the revision that was sent; a row that has changed since stays due. The mirror takes over
- * the status that was sent, unless the join has changed since, and all joins whose proven contact it is take it over as what HubSpot
- * has: one that changes later would otherwise not send its own, where that is what it sent before. A join gets the same notice only once. Joins with the same email
- * that are not proven to be the contact's become due again in two cases: when a status ended that kept theirs from being written,
- * so that staff hear of it, and when a proven join sends purchases, so that they blank their own.
+ * the status that was sent, unless the join has changed since. So do all joins that are proven to be the contact's, as what HubSpot
+ * has: otherwise one of them would not send a status that it had sent before and that was overwritten. A join gets the same notice
+ * only once. Joins with the same email that are not proven to be the contact's become due again in two cases: when a status ended
+ * that kept theirs from being written, so that staff hear of it, and when a proven join sends purchases, so that they blank their
+ * own.
  */
 export async function delivered(deps: Deps, sent: readonly Planned[]): Promise<void> {
   if (sent.length === 0) return;
@@ -269,7 +270,7 @@ async function lockInOrder(trx: Transaction<Tables>, which: RawBuilder<unknown>)
   await sql`select from join_session where ${which} order by uuid for no key update`.execute(trx);
 }
 
-/** A join that is not sent to HubSpot again until staff have done something about the reason, and a notice if nobody else would know. */
+/** A join that is not sent again until staff act on the reason; with a notice to staff where nothing else tells them. */
 export interface Refused {
   uuid: string;
   reason: string;
@@ -293,8 +294,8 @@ export async function refuse(deps: Deps, refused: readonly Refused[]): Promise<v
 /**
  * Records which contact a join is written into, and moves its memberships there if the join created that contact. A contact that
  * another join created does not count as this join's own. A contact that is not the join's own is recorded only if the details have
- * not changed since they were sent: a corrected email may lead to another contact. What the join told a contact that HubSpot has lost is
- * not known of the new one.
+ * not changed since they were sent: a corrected email may lead to another contact. What the join told its former contact is
+ * forgotten, since the new one does not have it.
  */
 export async function noteContacts(deps: Deps, contacts: readonly ContactOfJoin[]): Promise<void> {
   if (contacts.length === 0) return;
