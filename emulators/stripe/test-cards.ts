@@ -46,7 +46,7 @@ const CARDS: Record<string, TestCard> = {
   '4000000000000259': { name: 'createDispute', disputed: true },
 };
 
-/** Shorter names under which the provider knows some of the same cards. */
+/** Shorter names under which Stripe knows some of the same cards. */
 const ALIASES: Record<string, string> = {
   chargeDeclined: '4000000000000002',
   chargeDeclinedInsufficientFunds: '4000000000009995',

@@ -3,7 +3,7 @@ import type { OrderLine } from './orderLine.ts';
 import { isMembershipType } from './product.ts';
 
 /**
- * Every step of a join that the database records (migration 0012 has the same list), in the order in which one write makes them.
+ * Every step of a join that the database records (by triggers, since migration 0012), in the order in which one write makes them.
  */
 export const storySteps = [
   'started',

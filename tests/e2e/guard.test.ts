@@ -27,7 +27,7 @@ const withoutSession: Record<string, string> = {
 };
 
 test('without a stored session every path leads where the guard says', async ({ page, complaints }) => {
-  // The server does not know this code.
+  // No code, token or number in these paths is valid.
   complaints.expectFailedRequests();
   for (const [path, end] of Object.entries(withoutSession)) {
     await page.goto(path);

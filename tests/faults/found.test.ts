@@ -77,7 +77,7 @@ test('and nothing else differs', () => {
   const { hung, held, exits, refunds, paid } = report;
   // Two orders have two changes each that hang. Returned items, lost disputes and the like give six refunds.
   assert.deepEqual([hung, held, exits, refunds], [4, 4, 0, 6]);
-  // Without those who left, one payment that failed on the next day, and three memberships that a refund or dispute ended.
+  // Not counted: who left, a payment that failed the next day, and three memberships that a refund or dispute ended.
   assert.equal(paid, 20);
   // Both servers may reach a point.
   assert.ok(report.breaks >= 3, String(report.breaks));

@@ -19,7 +19,7 @@ export interface Surroundings {
   env: Record<string, string>;
 }
 
-/** A running server with its surroundings. */
+/** A running server, with the database and stand-ins that it uses. */
 export interface Induct extends Surroundings {
   url: string;
   pid: number;
@@ -31,7 +31,7 @@ interface Options {
   folder: string;
   /** The contacts that HubSpot knows; the demo's contacts when absent. */
   contacts?: readonly SeedContact[];
-  /** Further settings of the server. */
+  /** Settings added to those of every run. */
   settings?: Record<string, string>;
 }
 

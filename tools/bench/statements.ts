@@ -53,7 +53,7 @@ export async function countCalls(subject: Subject, induct?: Induct): Promise<Cal
   for (let join = 0; join < JOINS; join++) {
     const [browser, number] = [new Browser(connection, observe), nextPerson()];
     await flow.pay(browser, number, await flow.order(browser, number));
-    // Work that follows the last answer must not fall into the next join.
+    // Work after the last answer must not count towards the next join.
     if (induct) await pause(2 * CUSTOMER_MS);
   }
   await connection.close();

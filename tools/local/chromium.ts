@@ -3,14 +3,9 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { findProgram, isProgram } from './findProgram.ts';
 
+const browsers = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 // The headless shell comes first: without a browser's visible parts, the tests take a fifth less time.
-const names = [
-  'chromium-headless-shell',
-  'chromium',
-  'chromium-browser',
-  'google-chrome',
-  'google-chrome-stable',
-];
+const names = ['chromium-headless-shell', ...browsers];
 const macApps = [
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
@@ -26,8 +21,13 @@ export async function findChromium(): Promise<string> {
   return installed() ?? fromDebian() ?? (await fromPlaywright()) ?? fail();
 }
 
-function installed(): string | undefined {
-  return findProgram(...names, ...(process.platform === 'darwin' ? macApps : []));
+function installed(among: readonly string[] = names): string | undefined {
+  return findProgram(...among, ...(process.platform === 'darwin' ? macApps : []));
+}
+
+/** A Chromium that sends reports, which the headless shell does not; undefined if none is installed. */
+export function reportingChromium(): string | undefined {
+  return installed(browsers);
 }
 
 /** Installs Debian's Chromium, which brings the libraries it needs. Only root may install it. */

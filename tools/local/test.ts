@@ -122,7 +122,7 @@ async function runNodeTests(): Promise<Counts> {
   if (chosen.length === 0) return { passed: 0, failed: 0 };
   const empty = join(scratch, 'empty');
   await (await startTestPostgres(empty)).stop();
-  // If root may not run PostgreSQL, another account owns the files, in another folder: do not copy them.
+  // A symbolic link: as root, the files belong to another account, in a folder of its own, and are not copied.
   const isHere = !lstatSync(join(empty, 'postgres')).isSymbolicLink();
   const files = isHere ? join(empty, 'postgres') : '';
   placeCluster(join(scratch, 'database'), files);

@@ -86,8 +86,8 @@ export const personEraseCommand: Command = {
 };
 
 /**
- * Asks HubSpot about the contacts that this person's joins name and that have another email in the mirror: the mirror may lack an
- * email that a join has sent to HubSpot. Returns false when HubSpot does not answer.
+ * Asks HubSpot about contacts that the person's joins name but whose email in the mirror is not theirs: a join may have sent an
+ * email that the mirror lacks. Returns false when HubSpot does not answer, or refuses.
  */
 async function lookAtOthers(
   { database, society }: Deps,

@@ -23,7 +23,7 @@ import type { MoneyBack } from '../providers/stripe/provider.ts';
 import { bringStanding } from './membershipStanding.ts';
 import { paidOrders, type SettledOrder } from './paidOrders.ts';
 
-/** After how many answers of Stripe that another writer made outdated this gives up. */
+/** followPayment fails after this many attempts that another writer made outdated. */
 const ROUNDS = 10;
 
 /**

@@ -11,7 +11,7 @@ import { firefoxProgram, startFirefox } from '../../../tests/e2e/browsers/firefo
 import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
 import { startTestServer } from '../../../tests/harness/testServer.ts';
 import { until } from '../../../tests/harness/until.ts';
-import { findChromium } from '../../../tools/local/chromium.ts';
+import { reportingChromium } from '../../../tools/local/chromium.ts';
 import { findProgram } from '../../../tools/local/findProgram.ts';
 import { blockedKinds } from './reports.ts';
 
@@ -19,6 +19,7 @@ import { blockedKinds } from './reports.ts';
 const PATIENCE_MS = 60_000;
 const openssl = findProgram('openssl');
 const firefox = firefoxProgram();
+const reporting = reportingChromium();
 
 /** A page into which an attacker has put scripts and pictures. */
 const changedPage = `<title>Checkout</title><h1>Checkout</h1><script>1</script>
@@ -29,7 +30,7 @@ type Open = (t: TestContext, url: string) => Promise<void>;
 
 const openInChromium: Open = async (t, url) => {
   const browser = await chromium.launch({
-    executablePath: await findChromium(),
+    executablePath: reporting!,
     args: ['--short-reporting-delay', '--ignore-certificate-errors'],
   });
   t.after(() => browser.close());
@@ -79,7 +80,7 @@ async function startOrigins(t: TestContext) {
 }
 
 for (const [name, open, isThere] of [
-  ['Chromium', openInChromium, true],
+  ['Chromium', openInChromium, reporting !== undefined],
   ['Firefox', openInFirefox, firefox !== undefined],
 ] as const)
   for (const place of ['there', 'at an API of another origin'])

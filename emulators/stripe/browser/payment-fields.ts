@@ -88,7 +88,7 @@ export class PaymentFields extends ElementFields {
     this.arrange(hasAddress);
   }
 
-  /** Called when an address element is added or removed. */
+  /** Shows country and ZIP code unless an address element does. */
   arrange(hasAddress: boolean): void {
     if (hasAddress) this.#place.remove();
     else this.root.append(this.#place);

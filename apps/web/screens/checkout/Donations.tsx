@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'react';
 import { displayPrice, fromDollars, parseDonation, shortPrice, toDollars } from '#core/money.ts';
+import { LEAST_DONATION_CENTS } from '#core/specified.ts';
 import { Alert } from '../../components/Alert.tsx';
 import { Button } from '../../components/Button.tsx';
 import { TextField } from '../../components/Field.tsx';
@@ -101,7 +102,7 @@ function CustomDonation() {
         }}
         error={
           isInvalid
-            ? `Please enter an amount from $0.50 to ${displayPrice(maximumCents)}.`
+            ? `Please enter an amount from ${displayPrice(LEAST_DONATION_CENTS)} to ${displayPrice(maximumCents)}.`
             : (error ?? undefined)
         }
       />
