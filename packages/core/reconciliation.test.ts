@@ -145,6 +145,15 @@ for (const [what, change] of inOrder)
 
 const settle = 'npm run operator -- settle pi_1';
 const refund = 'npm run operator -- refund pi_1';
+/** A refund of the membership less a processing fee, which did not reach the payer. */
+const refundOfDues = (status: 'failed' | 'canceled'): GivenBack => ({
+  uuid: 'r',
+  amountCents: 6000,
+  status,
+  lines: [{ line: 0, productId: 1, name: 'Membership', cents: 6000 }],
+  saidBy: 'us',
+});
+
 const different: [string, string, Partial<Sides>][] = [
   // A part was lost. Versions that did not store the amount counted it as the whole.
   [
@@ -211,6 +220,22 @@ const different: [string, string, Partial<Sides>][] = [
     'paid_anew',
     'npm run operator -- refund u',
     { memberships: [{ productId: 1, standing: 'refunded', isHeld: false, isReplaced: true }] },
+  ],
+  [
+    'paid_anew',
+    'npm run operator -- refund u --ineligible',
+    {
+      memberships: [{ productId: 1, standing: 'refunded', isHeld: false, isReplaced: true }],
+      payment: { ...payment, refunds: [refundOfDues('failed')] },
+    },
+  ],
+  [
+    'paid_anew',
+    'npm run operator -- refund u --ineligible',
+    {
+      memberships: [{ productId: 1, standing: 'refunded', isHeld: false, isReplaced: true }],
+      payment: { ...payment, refunds: [refundOfDues('canceled')] },
+    },
   ],
   ['refunds', settle, { stripe: { ...stripe, refundedCents: 7700 } }],
   ['refunds', settle, { payment: { ...payment, refundedCents: 1000 } }],

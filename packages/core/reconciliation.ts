@@ -2,6 +2,7 @@ import { assignCommand, isUnassigned } from './dashboardRefunds.ts';
 import { displayPrice } from './money.ts';
 import { isMembershipLine, type OrderLine } from './orderLine.ts';
 import {
+  counts,
   type Dispute,
   type GivenBack,
   giveBackCommand,
@@ -182,7 +183,7 @@ export function differencesOf(sides: Sides, graceMinutes: number): Difference[] 
     if (isPaidAnew && payment.dispute === null) {
       const line = snapshot.lines.indexOf(bought);
       const failedCents = payment.refunds
-        .filter(({ status }) => status === 'failed')
+        .filter((refund) => !counts(refund))
         .flatMap(({ lines }) => lines?.filter((part) => part.line === line) ?? [])
         .at(-1)?.cents;
       const backCents = failedCents ?? bought.priceCents;

@@ -6,6 +6,7 @@ import { withLines } from './dashboardRefunds.ts';
 import type { OrderLine } from './orderLine.ts';
 import {
   type Dispute,
+  decideAgainCommand,
   type GivenBack,
   giveBackCommand,
   isHeld,
@@ -285,4 +286,16 @@ test('the command that gives back what a join holds asks for that alone', () => 
   assert.equal(told('membership'), 'npm run operator -- refund JOIN');
   assert.equal(told('membership_upgrade'), 'npm run operator -- refund JOIN --no-membership --upgrade');
   assert.equal(told('membership', 'membership_upgrade'), 'npm run operator -- refund JOIN --upgrade');
+});
+
+test('the command that decides a refund again names its lines and keeps its fee', () => {
+  const told = (order: readonly OrderLine[], reason: 'ineligible' | 'requested') =>
+    decideAgainCommand('JOIN', order, { lines: [{ line: 0, productId: 1200, name: '', cents: 1 }], reason });
+  assert.equal(told([membership('join')], 'ineligible'), 'npm run operator -- refund JOIN --ineligible');
+  assert.equal(told([membership('join')], 'requested'), 'npm run operator -- refund JOIN');
+  assert.equal(
+    told([bought('Lapel Pin', 1200)], 'ineligible'),
+    'npm run operator -- refund JOIN --no-membership --items 1200',
+  );
+  assert.equal(told([], 'requested'), 'npm run operator -- refund JOIN', 'of an order that is lost');
 });

@@ -274,16 +274,23 @@ export function giveBackCommand(
   return `npm run operator -- refund ${uuid}${options.join('')}`;
 }
 
-/** Returns the staff command that decides a refund of a join again: of the same lines, and less the processing fee if it was. */
+/**
+ * Returns the staff command that decides a refund of a join again: of the same lines, and less the processing fee if it was. If the
+ * order is lost, it names no lines, and staff choose.
+ */
 export function decideAgainCommand(
   uuid: string,
   order: readonly OrderLine[],
   { lines, reason }: { lines: readonly RefundedLine[]; reason: RefundReason },
 ): string {
-  const types = lines.map(({ line }) => order[line]!.type);
-  const items = lines.filter(({ line }) => !isMembershipType(order[line]!.type));
-  return giveBackCommand(uuid, types.filter(isMembershipType), {
-    items: items.map(({ productId }) => productId),
+  const parts = lines.flatMap(({ line, productId }) => {
+    const type = order[line]?.type;
+    return type === undefined ? [] : [{ type, productId }];
+  });
+  if (parts.length === 0) return `npm run operator -- refund ${uuid}`;
+  const types = parts.map(({ type }) => type).filter(isMembershipType);
+  return giveBackCommand(uuid, types, {
+    items: parts.filter(({ type }) => !isMembershipType(type)).map(({ productId }) => productId),
     isIneligible: reason === 'ineligible' && types.includes('membership'),
   });
 }
