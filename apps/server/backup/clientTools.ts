@@ -37,7 +37,7 @@ export function startTool(
   const address = new URL(databaseAddress);
   const password = decodeURIComponent(address.password);
   address.password = '';
-  // Only the driver knows this parameter.
+  // Only the driver pg knows this parameter: PostgreSQL's tools would refuse it.
   address.searchParams.delete('uselibpqcompat');
   const child = spawn(tool, [`--dbname=${address.href}`, ...args], {
     env: environmentOfTool(password === '' ? {} : { PGPASSWORD: password }),

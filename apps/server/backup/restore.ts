@@ -95,8 +95,8 @@ export async function restore(
 }
 
 /**
- * Whether the storage already has the backup's document. A document that is plain in the backup may be stored plain or encrypted;
- * otherwise the same encrypted bytes count, with an envelope that one of our document keys opens.
+ * Whether the storage already has the backup's document. If it is plain in the backup, it may be stored plain or encrypted. If it
+ * is encrypted, only the same encrypted bytes count, with an envelope that one of our document keys opens.
  */
 async function isStored(
   storage: Storage,

@@ -66,7 +66,7 @@ function told({ takenAt, version, counts, files, absent, damaged }: Manifest): s
   ].join('\n');
 }
 
-/** Runs after the database is restored. Each step that fails here can be repeated by another command. */
+/** Migrates the restored database and reconciles it with Stripe. Each step that fails here can be repeated by another command. */
 async function afterwards(config: Config): Promise<number> {
   try {
     for (const name of await migrate(config.databaseUrl)) console.log(`Migration ${name} was run.`);
@@ -78,7 +78,7 @@ async function afterwards(config: Config): Promise<number> {
   }
   const wired = await wire(config, createLog('warn', pino.destination(2)), { actor: config.operatorName });
   try {
-    // In the restored schedule a server that is gone has taken this task's turn. Resetting it lets the first server to start handle
+    // In the restored schedule this task is claimed by a server that is gone. Resetting it lets the first server to start handle
     // events since the backup.
     await postpone(wired.database, EVENTS_TASK, 0);
     const startedAt = wired.deps.now();

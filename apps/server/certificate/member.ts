@@ -59,7 +59,7 @@ interface MemberRow {
 /**
  * Reads the member of a join, and counts the request, in one statement. Throws a {@link Refusal}: 404 for an unknown join; 403 for
  * a browser that does not hold the join; 429 beyond the limit; 409 before payment, without a held membership that was bought here,
- * and without a name.
+ * or without a name.
  */
 export async function readMember(
   deps: Deps,

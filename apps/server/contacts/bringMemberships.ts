@@ -12,11 +12,11 @@ const LOOK_MS = 60_000;
 const EVERY_SECONDS = 3600;
 const BATCH = 1_000;
 /**
- * The kind of the notice about a contact that holds the same membership type by two joins; also in refunds/membershipStanding.ts.
+ * The kind of the notice that a contact holds the same membership type by two joins; refunds/membershipStanding.ts writes it, too.
  */
 const HELD_TWICE = 'held_twice';
 
-/** Memberships with the contact of their join (`present`), which may differ from the membership's own contact_id. */
+/** SQL: memberships with the contact that their join now has (`present`), which may differ from the membership's own contact_id. */
 const astray = sql`membership join join_session session on session.uuid = membership.session_uuid
   cross join lateral (select ${contactOfJoin('session')} as present) as joined`;
 const isAstray = sql`present is not null and membership.contact_id is distinct from present`;
@@ -31,7 +31,7 @@ const isHeldAlready = sql`exists (select from membership other
 export async function bringMemberships(trx: Kysely<Tables>, joins: readonly string[]): Promise<void> {
   if (joins.length === 0) return;
   const these = sql`${isAstray} and session.uuid = any(${joins}::uuid[])`;
-  // A concurrent payment of the same contact has either committed or waits: it, too, locks the join and then the contact.
+  // Locks the contacts, too, as a payment does after its join: a concurrent payment of the same contact has committed or waits.
   await sql`
     insert into contact (id) select distinct present from ${astray} where ${these} order by present on conflict do nothing`.execute(
     trx,
@@ -61,9 +61,9 @@ export async function bringMemberships(trx: Kysely<Tables>, joins: readonly stri
 }
 
 /**
- * Moves to a contact the memberships of its joins that could not be moved while it held the same, in the transaction that ended what
- * it held. A join that another transaction has locked is skipped, since waiting could deadlock: {@link startBringingMemberships}
- * moves its memberships later.
+ * Moves to a contact the memberships of its joins that could not be moved while it held the same type. Runs in the transaction that
+ * ended what it held. Skips a join that another transaction has locked, since waiting could deadlock:
+ * {@link startBringingMemberships} moves its memberships later.
  */
 export async function bringLeftBehind(trx: Kysely<Tables>, contactId: string): Promise<void> {
   const { rows } = await sql<{ uuid: string }>`
@@ -77,8 +77,8 @@ export async function bringLeftBehind(trx: Kysely<Tables>, contactId: string): P
 }
 
 /**
- * Moves the memberships of all joins, hourly: also those of joins that another version of the server wrote, and those that could
- * not move while the contact held the same.
+ * Moves, once an hour, every membership that is not with the contact of its join: another version of the server wrote it, or it
+ * could not move while the contact held the same type.
  */
 export function startBringingMemberships(deps: Deps): () => Promise<void> {
   return repeat('bring memberships to their contacts', LOOK_MS, deps.log, async () => {

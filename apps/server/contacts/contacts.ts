@@ -14,13 +14,13 @@ import { followMerges, takeIn } from './followContacts.ts';
 export interface Contacts {
   /**
    * Looks up an unknown code in HubSpot and stores the contact it finds in the mirror. `unavailable` when HubSpot cannot answer
-   * now. A `suspect` gets fewer of the scarce searches, so that others are served first.
+   * now. A `suspect`, whose address has tried several wrong codes, gets fewer of the scarce searches.
    */
   learnCode(code: string, who?: 'joiner' | 'suspect'): Promise<'known' | 'unknown' | 'unavailable'>;
   /**
    * Brings one contact in the mirror up to date. The caller waits at most two seconds; a later answer still reaches the mirror. The
-   * data of a deleted contact is removed, a merged one is followed. If the mirror lacks the contact: `unknown` when HubSpot does
-   * not have it either, `unavailable` when HubSpot cannot answer now.
+   * data of a deleted contact is removed; a merged contact gives way to the one that remains. If the mirror lacks the contact:
+   * `unknown` when HubSpot does not have it either, `unavailable` when HubSpot cannot answer now.
    */
   refresh(contactId: string): Promise<'known' | 'unknown' | 'unavailable'>;
 }
@@ -68,7 +68,7 @@ export function mirroredContacts(
   return {
     async learnCode(code, who = 'joiner') {
       if ((misses.get(code) ?? 0) > now().getTime()) return 'unknown';
-      // Equal look-ups at the same time share one call.
+      // Concurrent look-ups of one code share a call.
       const running = lookUps.get(code);
       if (running) return running;
       if (lookUps.size >= MOST_LOOK_UPS[who]) return 'unavailable';
@@ -179,7 +179,7 @@ async function patiently<T>(
 
 /**
  * Writes what HubSpot says of contacts into the mirror, with the invite codes that lead to them, and follows contacts that were
- * merged into these. While HubSpot is yet to hear that a membership bought here has ended, its status "member" is not copied.
+ * merged into these. Until HubSpot has been told that a membership bought here has ended, its status "member" is not copied.
  */
 export async function keepContacts(
   database: Database,

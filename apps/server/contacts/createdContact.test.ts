@@ -20,7 +20,7 @@ import { refundJoin } from '../refunds/refundJoin.ts';
 import { bringAllMemberships } from './bringMemberships.ts';
 import { diffCommand, linkCommand } from './commands.ts';
 
-/** Contacts that joins created in HubSpot because no invitation or link named one: proven contacts. */
+/** These tests are about contacts that joins created in HubSpot because no invitation or link named one: proven contacts. */
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 const { database } = server.deps;
 

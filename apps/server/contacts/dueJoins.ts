@@ -46,7 +46,7 @@ export interface DueJoin {
   is_own: boolean;
   state: string;
   details: StudentDetails | null;
-  /** For a shared contact: the values that this join wrote there. */
+  /** The values last sent to HubSpot; for a shared contact, only those that this join wrote there. */
   crm_known: CrmValues;
   /** Whether the contact is the proven contact of other paid joins, too. */
   has_others: boolean;
@@ -58,26 +58,28 @@ export interface DueJoin {
   amount_cents: number | null;
   status: 'member' | 'former' | null;
   holds_upgrade: boolean;
-  /** {@link mayBeTheirStatus} */
+  /** Whether the contact's status `member` may be this payer's own: {@link mayBeTheirStatus}. */
   may_be_their_status: boolean;
   orders: Pick<PaidOrder, 'lines' | 'amountCents' | 'refunds'>[] | null;
   transcript_at: Date | null;
   /**
-   * Whether HubSpot may have called the named contact a member before the join was paid, while the payment was confirmed without
-   * knowing that. Only until the join has told a status itself.
+   * Whether HubSpot may already have called the named contact a member when the join was paid, without our knowing. False once the
+   * join has sent a status itself.
    */
   may_have_been_member: boolean;
-  /** Whether the join bought something that is held, while no details say of whom a contact could be created. */
+  /** Whether the join holds what it bought, but has no student details to create a contact from. */
   is_nameless: boolean;
 }
 
-/** Whether the payer of `session` holds a membership by another join: then one of the two was refunded or ended otherwise. */
+/**
+ * Whether the payer of `session` holds a membership by any join: then they stay a member in HubSpot even if this join's has ended.
+ */
 const payerHolds = sql`exists (
     select from join_session other join membership held on held.session_uuid = other.uuid
     where other.payer = session.payer and held.type = 'membership' and held.is_held)`;
 /**
- * For the contact of `session`: `others`, the other paid joins whose proven contact it is, and `joins`, all joins whose purchases
- * are summed up for HubSpot. `joins` are the others, and `session` itself if it is `named` or there are no others.
+ * For the contact of `session`: `others` are the other paid joins whose proven contact it is. `joins` are those whose purchases are
+ * summed up for HubSpot: the others, and `session` itself if it is `named` or there are no others.
  */
 const joinsOfContact = sql`(
   select others, case when session.whose = 'named' or others = '{}' then session.uuid || others else others end as joins,
@@ -92,8 +94,8 @@ const othersHold = sql`exists (
     select from membership held where held.session_uuid = any(others) and held.type = 'membership' and held.is_held)`;
 /**
  * Whether a contact's status `member` in HubSpot may be that of the payer of `session`, so that they have not paid twice. Another
- * join told it: one that is not proven to be the contact's, or one of the contact, which holds nothing itself, of the same payer.
- * `contactId` is a column name, `session` the join session's name in the query.
+ * join sent it: one that is not proven to be the contact's, or one that is and has the same payer, while the contact holds no
+ * membership bought here. `contactId` is a column name, `session` the join session's name in the query.
  */
 export function mayBeTheirStatus(contactId: string, session: string): RawBuilder<boolean> {
   const toldMember = sql`teller.uuid <> ${sql.ref(`${session}.uuid`)} and teller.crm_known ->> 'membershipStatus' = ${MEMBER}`;
@@ -108,8 +110,8 @@ export function mayBeTheirStatus(contactId: string, session: string): RawBuilder
 /** How long before a payment (minutes) the mirror may have read a contact to count as up to date with it. */
 const FRESH_MINUTES = 10;
 /**
- * For a `session` that has told no status yet: whether its contact is a member by the mirror, or the mirror was out of date when the
- * join was paid, as in an outage of HubSpot; and no other join has told that status.
+ * Whether HubSpot may already have called the contact of `session` a member when the join was paid: the mirror says so, or was out
+ * of date then, as in an outage of HubSpot. False once this join has sent a status, or another one the status `member`.
  */
 const mayHaveBeenMember = sql`(session.paid_at is not null and not crm_known ? 'membershipStatus'
   and exists (select from contact where contact.id = session.contact_id
@@ -120,8 +122,8 @@ const mayHaveBeenMember = sql`(session.paid_at is not null and not crm_known ? '
 
 /**
  * The columns of a {@link DueJoin}, from a join session named `session` with its `whose` and `crm_id`. Purchases are the sum of all
- * joins of the contact, since HubSpot keeps one amount for each contact. Only a join that bought a membership itself sends a
- * status: staff may have made somebody a member by hand since.
+ * joins of the contact, since HubSpot keeps one amount for each contact. Only a join that itself bought a membership sends a
+ * status, since staff may have made somebody a member by hand.
  */
 const columns = sql`session.uuid, whose, crm_id, coalesce(owns_hubspot_contact and crm_id = hubspot_contact_id, false) as is_own, state, details,
   crm_known, cardinality(others) > 0 as has_others, ${othersHold} as others_hold, profile_revision, created_at, person.paid_at,
@@ -170,7 +172,7 @@ export async function takeDue(deps: Deps): Promise<(DueJoin & { size: number })[
   return rows.map((row) => ({ ...asShown(row), size: row.size }));
 }
 
-/** Adds the values as the form showed them: the "TX" in HubSpot is the "Texas" that the member left unchanged. */
+/** Adds the known values in the form's spelling: a "TX" in HubSpot is the "Texas" that the member left unchanged. */
 function asShown(row: DueJoin): DueJoin {
   return { ...row, crm_known: { ...row.crm_known, ...knownOf(row.crm_known) } };
 }
@@ -202,11 +204,10 @@ export interface ContactOfJoin {
 
 /**
  * Records that HubSpot has the rows as of the revision that was sent; a row that has changed since stays due. The mirror takes over
- * the status that was sent, unless the join has changed since. So do all joins that are proven to be the contact's, as what HubSpot
- * has: otherwise one of them would not send a status that it had sent before and that was overwritten. A join gets the same notice
- * only once. Joins with the same email that are not proven to be the contact's become due again in two cases: when a status ended
- * that kept theirs from being written, so that staff hear of it, and when a proven join sends purchases, so that they blank their
- * own.
+ * the status that was sent, unless the join has changed since. All joins that are proven to be the contact's also record it as
+ * HubSpot's status: otherwise one of them would not send again a status that was overwritten. A join gets the same notice only
+ * once. Joins that merely have the contact's email become due again in two cases: when the contact became a former member while
+ * such a join holds a membership, so that staff are told; and when a proven join sends purchases, so that they take back their own.
  */
 export async function delivered(deps: Deps, sent: readonly Planned[]): Promise<void> {
   if (sent.length === 0) return;
@@ -294,7 +295,7 @@ export async function refuse(deps: Deps, refused: readonly Refused[]): Promise<v
 /**
  * Records which contact a join is written into, and moves its memberships there if the join created that contact. A contact that
  * another join created does not count as this join's own. A contact that is not the join's own is recorded only if the details have
- * not changed since they were sent: a corrected email may lead to another contact. What the join told its former contact is
+ * not changed since they were sent: a corrected email may lead to another contact. What the join sent to its former contact is
  * forgotten, since the new one does not have it.
  */
 export async function noteContacts(deps: Deps, contacts: readonly ContactOfJoin[]): Promise<void> {
@@ -321,7 +322,9 @@ export async function noteContacts(deps: Deps, contacts: readonly ContactOfJoin[
   });
 }
 
-/** Contacts that memberships of these joins have and HubSpot no longer has, each with the contact that the join created instead. */
+/**
+ * Returns the contacts of these joins' memberships that HubSpot no longer has, each with the contact that the join created instead.
+ */
 async function replacedBy(
   trx: Transaction<Tables>,
   joins: readonly string[],
@@ -335,7 +338,7 @@ async function replacedBy(
   return rows;
 }
 
-/** Makes rows due again at once, for another round. */
+/** Makes rows due again at once, for the next batch. */
 export async function later(deps: Deps, rows: readonly DueJoin[]): Promise<void> {
   if (rows.length === 0) return;
   const these = sql`uuid = any(${rows.map(({ uuid }) => uuid)}::uuid[])`;
@@ -362,15 +365,16 @@ export async function postpone(
 }
 
 /**
- * The purchase fields that a join with merely the same email blanks, where it has sent them before, once proven joins of the
- * contact send them.
+ * The purchase fields that only the proven joins of a contact send, if it has any. A join with merely the same email then takes
+ * back what it sent of them before.
  */
 const ofProvenAlone: readonly CrmField[] = ['membership', 'upgrade', 'donation', 'items', 'amountPaid'];
 
 /**
  * The values that the join sends to HubSpot, field by field. If a contact has proven joins, those send its purchases: a join with
- * merely the same email then sends whether its payer is a member, and blanks what it sent before. If another proven join of the
- * contact holds a membership, the stage is `paid`, whatever this join's state.
+ * merely the same email then sends whether and when its payer became a member, and replaces purchases that it sent before by
+ * theirs, or blanks them. If another proven join of the contact holds a membership, the stage is `paid`, whatever this join's
+ * state.
  */
 export function valuesOf(row: DueJoin): FieldValue[] {
   const values = fromJoin({

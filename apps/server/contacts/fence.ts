@@ -44,8 +44,8 @@ async function holding<T>(
 }
 
 /**
- * Runs `tell`, which sends joins to HubSpot, under the shared lock. `tell` must itself read all that it sends, since erasures and
- * links wait only until it ends. Returns null, without running it, while somebody holds the exclusive lock.
+ * Runs `tell`, which sends joins to HubSpot, under the shared lock. `tell` must read its data under the lock: what was read before
+ * may have been erased or linked since. Returns null, without running it, while somebody holds the exclusive lock.
  */
 export function tellingHubspot<T>(database: Database, tell: () => Promise<T>): Promise<T | null> {
   return holding(
@@ -60,7 +60,7 @@ export function tellingHubspot<T>(database: Database, tell: () => Promise<T>): P
 }
 
 /**
- * Runs `work` under the exclusive lock: after all running calls to HubSpot have ended; none begins before `work` ends. Throws
+ * Runs `work` under the exclusive lock: waits until running calls to HubSpot have ended, and none begins before `work` ends. Throws
  * {@link StillTelling}.
  */
 export async function tellingHubspotNothing<T>(database: Database, work: () => Promise<T>): Promise<T> {

@@ -9,8 +9,8 @@ const LACKING_MS = 10 * 60_000;
 const lackingOf = new WeakMap<HubspotClient, { fields: readonly CrmField[]; until: number }>();
 
 /**
- * The society's table of fields, without later additions that have no property in HubSpot. HubSpot's list is read again from time
- * to time. The doctor command says which properties to create.
+ * The society's table of fields, without those of `laterFields` that have no property in HubSpot. HubSpot's list is read again
+ * every ten minutes. The doctor command says which properties to create.
  */
 export async function fieldsThere({ society, now }: Deps, hubspot: HubspotClient): Promise<FieldRules> {
   const rules = society.crm.fields;

@@ -25,8 +25,8 @@ export function startFillingContacts(deps: Deps, hubspot: HubspotClient): () => 
 }
 
 /**
- * One round: reads up to a batch of due contacts in one call. A contact that HubSpot does not know stays as it is. Returns how many
- * rows it took, and whether they filled a whole batch.
+ * Reads up to a batch of due contacts in one call. A contact that HubSpot does not know stays as it is. Returns how many rows it
+ * took, and whether they filled a whole batch.
  */
 export async function fillDue(deps: Deps, hubspot: HubspotClient): Promise<{ taken: number; more: boolean }> {
   const { rows } = await sql<{ id: string }>`

@@ -82,8 +82,9 @@ export async function followMerges(database: Database, contacts: readonly CrmCon
 }
 
 /**
- * A part of `update join_session set …` that sends a paid join's purchase to HubSpot again. If the membership is held: all of it
- * when `isProven`; otherwise only so that staff hear of a conflicting status. If it has ended, the other contact keeps its status.
+ * A part of `update join_session set …` for a paid join whose contact was merged. If the membership is held, sends all of it again
+ * when `isProven`, otherwise makes it due so that staff hear of a conflicting status. If it has ended, the remaining contact keeps
+ * its status.
  */
 function isToHear(isProven: RawBuilder<unknown>): RawBuilder<unknown> {
   const isHeld = joinHolds('join_session.uuid', 'membership');

@@ -8,7 +8,7 @@ export interface HeldTwice {
   others: string[];
 }
 
-/** The end of a sentence to staff: what is held twice, by which joins, and the command that refunds just that. */
+/** Returns the end of a sentence to staff: what is held twice, by which joins, and the command that refunds just that. */
 export function heldTwice({ uuid, types, others }: HeldTwice, bought = ''): string {
   const what = types.map((type) => `a ${type.replace('_', ' ')}`).join(' and ');
   const joins = [...others, uuid].join(' and ');

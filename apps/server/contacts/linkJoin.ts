@@ -13,12 +13,12 @@ import { hubspotIsToHear } from './tellHubspot.ts';
 export class NotLinkable extends Error {}
 
 /**
- * Links a paid join that named no contact, or one that HubSpot does not have, to a contact, because staff know that they are the
- * same person: all of the join is written to that contact, as if an invitation had named it. Purchases made by links to the contact
- * that the join had created move too. Refused when the join's membership has ended, or when HubSpot calls the contact a member by
- * something else than this join or another one that it may stand for ({@link mayBeTheirStatus}): a refund of the join would then end
- * a membership that it did not begin. Returns the join's former contact, for {@link takeBack}. Call it only while nothing is sent to
- * HubSpot (fence.ts): a running push would record the old contact.
+ * Links a paid join to a contact, because staff know that they are the same person. The join named no contact, or one that HubSpot
+ * does not have; all of it is then written to the given one, as if an invitation had named it. Purchases made by links to the
+ * contact that the join had created move too. Refused when the join's membership has ended, or when HubSpot calls the contact a
+ * member and that status cannot come from this join or its payer ({@link mayBeTheirStatus}): a refund would then end a membership
+ * that the join did not begin. Returns the join's former contact, for {@link takeBack}. Call it only while nothing is sent to
+ * HubSpot (fence.ts): a concurrent push would record the old contact.
  */
 export async function linkJoin(deps: Deps, uuid: string, given: string): Promise<LeftContact | null> {
   const found = await deps.contacts.refresh(given);
@@ -35,11 +35,11 @@ export async function linkJoin(deps: Deps, uuid: string, given: string): Promise
       .select('contact_id')
       .where('uuid', '=', uuid)
       .executeTakeFirst()) ?? {};
-  // HubSpot may have restored it meanwhile.
+  // HubSpot may have restored that contact meanwhile.
   if (namedBefore) await deps.contacts.refresh(namedBefore);
   const left = await deps.database.transaction().execute(async (trx) => {
-    // Locks the join, the paid joins of the contact that it leaves, which are sent to HubSpot again, and all joins of the contact that
-    // it names, which may go along: in the order of their uuids, as everywhere.
+    // Locks, in the order of their uuids as everywhere: the join; the paid joins of its former contact, which are sent to HubSpot
+    // again; and all joins of the contact that it named, which may move too.
     const leaves = sql<string>`(select own.hubspot_contact_id from join_session own where own.uuid = ${uuid})`;
     const names = sql<string>`(select own.contact_id from join_session own where own.uuid = ${uuid})`;
     await sql`
@@ -90,7 +90,7 @@ export async function linkJoin(deps: Deps, uuid: string, given: string): Promise
         and ${isMoving('mine.session_uuid')} and mine.is_held and mine.session_uuid <> theirs.session_uuid
       order by (mine.session_uuid = ${uuid}) desc`.execute(trx);
     if (rows[0]) {
-      // If the contact holds an upgrade but no membership, the join keeps its membership.
+      // If the contact holds an upgrade but no membership, only the join's upgrade has to be refunded.
       const isMember = rows.some(({ type }) => type === 'membership');
       throw new NotLinkable(
         `Contact ${contactId} ${rows[0].isThere ? 'holds that already' : 'would hold that twice, the second'} by join ${rows[0].uuid}. Give one of them back: ${isMember ? `npm run operator -- refund ${uuid} --upgrade --items all` : giveBackCommand(rows[0].mine, ['membership_upgrade'])}`,
@@ -102,14 +102,14 @@ export async function linkJoin(deps: Deps, uuid: string, given: string): Promise
       update join_session set contact_id = ${contactId}, hubspot_contact_id = null, owns_hubspot_contact = null, crm_known = '{}', crm_refusal = null, crm_attempts = 0,
         ${hubspotIsToHear}, updated_at = now()
       where ${isMoving('uuid')}`.execute(trx);
-    // All else that is of the contact which HubSpot does not have is of this one now, its code and what links to it have sold.
+    // Moves all else of the contact that HubSpot does not have to this one: its invite code, and what links to it have sold.
     if (named !== null) await moveContacts(trx, [{ old: named, present: contactId }]);
     // The old contact's other paid joins are sent again, since its amount in HubSpot must not include the joins that move away.
     await sql`
       update join_session set ${hubspotIsToHear} where ${paidJoinsOf(sql`${before}`)}`.execute(trx);
     const known = [session, ...byLink].map(({ crm_known }) => crm_known);
-    // The notes are written again to the new contact (attachDocuments.ts). If the old contact was merged into the new one, it has
-    // them already, unless they went to the contact that HubSpot does not have any more.
+    // The notes are written again to the new contact (attachDocuments.ts). If the old contact was merged into the new one, the new
+    // one has them already, unless they went to the contact that HubSpot does not have any more.
     const { rows: documents } = await sql<LeftContact['documents'][number]>`
       with sent as (
         select id, crm_file_id, crm_note_id from document where ${isMoving('session_uuid')} and crm_file_id is not null for update

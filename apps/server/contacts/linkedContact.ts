@@ -7,10 +7,10 @@ const CANNOT_LOOK_UP = 'We cannot look up who this link is for at this moment. P
 const RETRY_SECONDS = 5;
 
 /**
- * Makes sure that the mirror has the contact that a link names, and answers whether anything is known of it. A signed link proves
- * the id: if HubSpot cannot answer or does not know the contact, the join continues with the id alone, the joiner fills in the
- * form, and {@link fillDue} fills the row later. Without a signature the id is a guess: throws 404 with `sentence` when HubSpot
- * does not know the contact, 503 while it cannot answer.
+ * Makes sure that the mirror has the contact that a link names, and returns whether anything is known of it. A signed link proves
+ * the id: if HubSpot cannot answer or does not know the contact, the join continues with the id alone, and the joiner fills in the
+ * form; after an outage {@link fillDue} fills the row. Without a signature the id is a guess: throws 404 with `sentence` when
+ * HubSpot does not know the contact, 503 while it cannot answer.
  */
 export async function linkedContact(
   deps: Deps,

@@ -91,7 +91,7 @@ for (const [what, prefix, faults] of outages)
     await server.hubspotFault(null);
     assert.equal(slowest.length, JOINS);
     assert.ok(Math.max(...slowest) < SLOW_MS, `one call took ${Math.max(...slowest)} ms`);
-    // Some calls waited for HubSpot. They cannot all have been slow because the machine was busy.
+    // Only the fastest of the calls that waited for HubSpot is checked: a busy machine may have slowed others.
     const waited = slowest.filter((ms) => ms > 1_000);
     if (waited.length > 0)
       assert.ok(Math.min(...waited) < PATIENCE_MS, `whoever waited, did so for ${Math.min(...waited)} ms`);

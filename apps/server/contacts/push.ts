@@ -47,7 +47,7 @@ const EMAIL_REFUSED = 'email_refused';
 /** The kind of the notice about a paid join that has no contact in HubSpot, and no details to create one from. */
 const CONTACT_GONE = 'contact_gone';
 
-/** Sends joins to HubSpot. A row whose two revisions differ is due; its present state is sent. */
+/** Sends joins to HubSpot. A row is due while its `profile_revision` and `crm_revision` differ; its present state is sent. */
 export function startPushing(deps: Deps, hubspot: HubspotClient): () => Promise<void> {
   return repeat(
     'push joins to HubSpot',
@@ -58,7 +58,7 @@ export function startPushing(deps: Deps, hubspot: HubspotClient): () => Promise<
 }
 
 /**
- * One round: takes up to a batch of due rows of one kind and sends them in one call, or in two where HubSpot's values must be read
+ * Takes up to a batch of due rows with the same `whose` and sends them in one call, or in two where HubSpot's values must be read
  * first. Other processes take other rows. Takes none while calls to HubSpot are blocked or somebody is being erased. Returns how
  * many rows it took, and whether they filled a whole batch.
  */
@@ -88,7 +88,7 @@ async function pushTaken(deps: Deps, hubspot: HubspotClient): Promise<{ taken: n
 
 /**
  * Updates contacts that HubSpot has, in one call. HubSpot would refuse two joins of one contact in a batch, so one of them waits
- * for the next round.
+ * for the next batch.
  */
 async function updateAll(deps: Deps, hubspot: HubspotClient, rows: readonly DueJoin[]): Promise<void> {
   const fields = await fieldsThere(deps, hubspot);
@@ -144,7 +144,7 @@ async function updateAll(deps: Deps, hubspot: HubspotClient, rows: readonly DueJ
 /**
  * Handles joins whose contact was merged or deleted in HubSpot: they are sent again, to the contact that replaced it, or to a new
  * one. A join that is being paid waits, since it is not moved meanwhile ({@link lookAtContacts}). If HubSpot never had the contact
- * that staff named, the join is refused.
+ * that the join names, the join is refused.
  */
 async function follow(deps: Deps, hubspot: HubspotClient, rows: readonly DueJoin[]): Promise<void> {
   if (rows.length === 0) return;
@@ -167,7 +167,7 @@ async function follow(deps: Deps, hubspot: HubspotClient, rows: readonly DueJoin
     where join_session.uuid = session.uuid`.execute(deps.database);
 }
 
-/** `present`: the contact's properties in HubSpot, if they were read. */
+/** Plans what to send for a join. `present`: the contact's properties in HubSpot, if they were read. */
 function plan(
   fields: FieldRules,
   row: DueJoin,
@@ -190,8 +190,8 @@ function plan(
 }
 
 /**
- * Whether HubSpot called the join's contact a member before the join told it. If it holds the time of this payment, the join itself
- * has told it, and the server died before it could record that.
+ * Whether HubSpot called the join's contact a member before the join did. If HubSpot has the time of this payment, the join itself
+ * sent the status, and the server died before it could record that.
  */
 function wasMember(fields: FieldRules, row: DueJoin, present: CrmContact['properties']): boolean {
   const heldPaidAt = crmValue(fields, present, 'paidAt') ?? '';
@@ -211,8 +211,8 @@ function knownAfter(fields: FieldRules, values: readonly FieldValue[]): CrmValue
 }
 
 /**
- * The notice about a status that a join does not overwrite. If the contact is a member by none of our joins, or by one of their own,
- * its person would have paid twice; otherwise this joiner may be the contact.
+ * The notice about a status in HubSpot that a join does not overwrite. If it is `member` and cannot come from this payer
+ * ({@link mayBeTheirStatus}), the same person would have paid twice; otherwise staff may link the join to the contact.
  */
 function toldInTheWay({ uuid, crm_id, may_be_their_status }: DueJoin, status: string): Planned['notice'] {
   const what = `Join ${uuid} is paid and has the email of contact ${crm_id}, whose status in HubSpot is "${status}" and was left so.`;
@@ -287,8 +287,8 @@ function nameless({ uuid }: DueJoin): Refused {
 }
 
 /**
- * Finds out who created the contacts that already have the emails of these joins. If one is gone again, the join creates its own in
- * the next round.
+ * Finds out who created the contacts that already have the emails of these joins. If one is gone again, the join creates its own
+ * with the next batch.
  */
 async function lookAtTaken(
   hubspot: HubspotClient,

@@ -113,10 +113,10 @@ test('whose refund fails after they had joined anew and were refunded again is a
   const [refund] = (body as unknown as { data: [{ id: string }] }).data;
   assert.equal(await statusNow(), 'former');
 
-  // With another email they are another payer: the membership of one join does not keep the other one's status.
+  // With another email the person counts as another payer: the membership of one join does not keep the other one's status.
   const second = await joinAs('back.again@school.example');
   assert.equal(await statusNow(), 'member');
-  // So that HubSpot is told of the first join, too, while the second one is held.
+  // Refunding an item makes the first join due for HubSpot, too, while the second one is held.
   await refundJoin(server.deps, first.uuid, { ...membershipOnly, membership: false, items: 'all' });
   assert.equal(await statusNow(), 'member');
   await refundJoin(server.deps, second.uuid, everything);

@@ -22,7 +22,7 @@ import { refundJoin } from '../refunds/refundJoin.ts';
 import { diffCommand, linkCommand } from './commands.ts';
 import { diffOf } from './diffJoin.ts';
 
-/** One contact for several joins: of siblings with one email, of one person who pays again, of contacts that are merged. */
+/** These tests are about one contact of several joins: siblings with one email, one person who pays again, merged contacts. */
 const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
 
 const statusOf = async (id: string) => (await atHubspot(server, id, 'membership_status')).membership_status;

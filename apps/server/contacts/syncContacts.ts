@@ -6,7 +6,7 @@ import { keepContacts } from './contacts.ts';
 import { lookAtContacts } from './followContacts.ts';
 
 const TASK = 'contacts sync';
-/** HubSpot's search shows a write only after a while: each run starts this much (ms) before the end of the last one. */
+/** HubSpot's search is eventually consistent: each run starts this much (ms) before the time that the last one reached. */
 const LAG_MS = 60_000;
 
 export interface SyncProgress {
@@ -81,7 +81,7 @@ export async function syncContacts(
 }
 
 /**
- * Asks HubSpot about contacts of the mirror that were missing in its list of all contacts: they were deleted, perhaps for good, or
+ * Asks HubSpot about the mirror's contacts that its list of all contacts did not have: they were deleted, perhaps for good, or
  * merged.
  */
 async function lookAtUnlisted(
@@ -103,7 +103,8 @@ async function lookAtUnlisted(
 }
 
 /**
- * Asks HubSpot about contacts of the mirror that it lists as deleted, since search does not show them. They may have been merged.
+ * Asks HubSpot about the mirror's contacts that HubSpot lists as deleted, since its search does not show them. They may have been
+ * merged.
  */
 async function lookAtDeleted({ database, society }: Deps, hubspot: HubspotClient): Promise<void> {
   for (let after: string | null = null; ; ) {
@@ -153,7 +154,7 @@ async function reachedBy(deps: Deps, reachedAt: Date, cursor: string | null): Pr
 
 /**
  * Retries while HubSpot does not take the call, since staff wait for the command. Throws after 30 tries, and at once when HubSpot
- * refuses the key. The next run resumes there.
+ * refuses the key. The next run resumes where this one stopped.
  */
 async function patiently<T>(call: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {

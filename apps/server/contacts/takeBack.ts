@@ -45,7 +45,7 @@ export function paidJoinsOf(contactId: RawBuilder<unknown>): RawBuilder<boolean>
 
 /**
  * Blanks what a join has written of its purchase (membership, amount and so on) at its former contact, where those values are
- * unchanged. Other paid joins of that contact become due again, so the next round writes what they bought. Returns a sentence for
+ * unchanged. Other paid joins of that contact become due again, so that what they bought is written anew. Returns a sentence for
  * staff; null when there was nothing to blank. Throws when HubSpot cannot be asked, or refuses. Call it while nothing else is sent
  * to HubSpot (fence.ts).
  */

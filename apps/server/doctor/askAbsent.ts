@@ -9,7 +9,7 @@ export interface Absent {
   programmes: { key: string; joins: number }[];
 }
 
-/** The query may take long, because it reads every order. */
+/** Timeouts (ms). The query may take long, because it reads every order. */
 const TIMES = { connectionTimeoutMillis: 5_000, query_timeout: 60_000 };
 
 /** Finds the products and programmes that paid and open orders name but the society's file lacks. Changes nothing. */

@@ -25,8 +25,8 @@ export interface MailState {
 }
 
 /**
- * DNS cannot list selectors. These are the defaults of Google Workspace, Microsoft 365, Mailchimp, SendGrid, Mailgun, Zoho,
- * Fastmail and many others.
+ * The usual DKIM selectors, since DNS cannot list a domain's own: the defaults of Google Workspace, Microsoft 365, Mailchimp,
+ * SendGrid, Mailgun, Zoho, Fastmail and many others.
  */
 export const USUAL_SELECTORS = [
   'default',

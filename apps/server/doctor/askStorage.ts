@@ -8,7 +8,7 @@ import { DocumentFault, NotStored, type Storage, StorageFull } from '../provider
 
 const PROBE = 'written by the doctor, and removed again';
 
-/** For this many documents the doctor checks that their document key is set. */
+/** Of how many documents the doctor checks that their document key is set. */
 const SAMPLE = 10;
 
 export interface StorageState {
@@ -49,7 +49,7 @@ async function unreadableOf(storage: Storage): Promise<string | null> {
       await storage.how(key);
     } catch (error) {
       if (error instanceof DocumentFault) return error.notice;
-      // It was removed meanwhile.
+      // The document was removed meanwhile.
       if (!(error instanceof NotStored)) throw error;
     }
     if (--left === 0) break;

@@ -14,7 +14,6 @@ import { askMail, type MailState, type ResolveTxt } from './askMail.ts';
 import { askRuleRefusals, type RuleRefusal } from './askRuleRefusals.ts';
 import { askStorage, type StorageState } from './askStorage.ts';
 
-/** Which providers are stand-ins. */
 export interface StandIns {
   stripe: boolean;
   hubspot: boolean;

@@ -82,7 +82,7 @@ export function ofHubspot({
 }
 
 /**
- * Reports administrators' rules by which HubSpot refuses records, which it does since version 2026-09. HubSpot does not list the
+ * Reports administrators' rules by which HubSpot refuses records, as it does since API version 2026-09. HubSpot does not list the
  * rules.
  */
 function ofRules(refusals: Facts['ruleRefusals']): Finding {

@@ -56,7 +56,7 @@ async function uploaded(
   return { uuid, id };
 }
 
-/** Attaches all documents now, with a full call budget. Returns how many documents a round took. */
+/** Attaches all documents now, with a full call budget. Returns how many documents {@link attachDue} took. */
 async function attach(): Promise<number> {
   await sql`update document set crm_next_try_at = now()`.execute(server.deps.database);
   await sql`update crm_budget set tokens = 15, blocked_until = '-infinity', failures = 0`.execute(
@@ -145,7 +145,7 @@ test('a note whose answer was lost is found beside a hundred older ones', async 
   await onceAttached(id, '104');
 });
 
-/** The process dies after a call to HubSpot and before this column is written. */
+/** In each case the process dies after a call to HubSpot and before this column is written. */
 for (const [where, column] of [
   ['the file', 'crm_file_id'],
   ['the note', 'crm_note_id'],

@@ -43,9 +43,9 @@ export function startAttachingDocuments(deps: Deps, hubspot: HubspotClient): () 
 }
 
 /**
- * One round: attaches documents to their HubSpot contacts, each as a private file with a note. Takes none while a person is being
- * erased. Returns how many it took. Each step is recorded at once, so that a crash repeats one step at most; before a repetition
- * HubSpot is asked whether it was done.
+ * Attaches documents to their HubSpot contacts, each as a private file with a note. Takes none while a person is being erased.
+ * Returns how many it took. Each step is recorded at once, so that a crash repeats one step at most; before a repetition HubSpot is
+ * asked whether it was done.
  */
 export async function attachDue(deps: Deps, hubspot: HubspotClient): Promise<number> {
   if (!deps.society.crm.attachDocuments || (await deps.crmBudget.blockedMs('call')) > 0) return 0;
@@ -75,8 +75,8 @@ async function attachTaken(deps: Deps, hubspot: HubspotClient): Promise<number> 
 }
 
 /**
- * An SQL condition on `document left join join_session`: the document is to be attached, and its contact is in HubSpot. A document
- * that was rejected before it was sent is not sent.
+ * An SQL condition on `document left join join_session`: the document is not attached yet, staff have not rejected it, HubSpot has
+ * not refused it, and its contact is in HubSpot.
  */
 export const isAttachable = sql<boolean>`crm_note_id is null and document.crm_refusal is null and review <> 'rejected'
         and coalesce(document.contact_id, ${crmId}) is not null`;
@@ -125,8 +125,8 @@ async function attach(deps: Deps, hubspot: HubspotClient, row: Row): Promise<voi
 }
 
 /**
- * Finds files in HubSpot of documents of these joins and contacts whose rows lack a file id: a process may have died after an
- * upload, before it recorded the id.
+ * Returns the ids of files that HubSpot has of these joins' and contacts' documents although their rows lack the id: a process may
+ * have died after an upload, before it recorded the id.
  */
 export async function findUnnotedFiles(
   database: Database,
@@ -151,7 +151,8 @@ export async function findUnnotedFiles(
 type Named = Pick<Row, 'id' | 'kind' | 'media_type' | 'first_name' | 'last_name'>;
 
 /**
- * Returns a path with the applicant's name, always the same one for a document and no other's, so that its file can be found again.
+ * Returns the path of a document's file in HubSpot, with the applicant's name. It is unique and never changes, so that the file can
+ * be found again.
  */
 function pathOf({ id, kind, media_type, first_name, last_name }: Named): string {
   const who = [first_name, last_name].filter(Boolean).join(' ').normalize('NFKD').toLowerCase();

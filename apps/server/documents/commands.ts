@@ -121,7 +121,7 @@ async function rejectForGood(
   return tellPlan([{ ...plan, notes: [...plan.notes, ...given.waits, ...given.refused], given }], isTrial);
 }
 
-/** Makes a refund that was decided. If Stripe does not answer now, it stays due, and the sweep tries again. */
+/** Makes a refund that was decided. If Stripe does not answer now, it stays due, and is retried in the background. */
 async function makeRefund(deps: Deps, intentId: string): Promise<void> {
   try {
     await giveBack(deps, intentId);

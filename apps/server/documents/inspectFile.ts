@@ -90,5 +90,5 @@ const AT_ONCE_BYTES = 1024 * 1024;
 const CHUNK_BYTES = 64 * 1024;
 /** The smallest chunk size that zlib accepts. */
 const LEAST_CHUNK_BYTES = 64;
-/** Takes half the processor time of 64 kB chunks. */
+/** The chunk size for inflating large parts: it takes half the processor time of 64 kB. */
 const INFLATED_CHUNK_BYTES = 256 * 1024;

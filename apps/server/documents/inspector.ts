@@ -15,10 +15,11 @@ export interface Inspector {
   inspect(job: Job, sender: string): Promise<Inspection>;
 }
 
-/** Half of the processors stay free for requests of joiners. */
+/** The number of inspector processes: half of the processors stay free for requests of joiners. */
 const PROCESSES = Math.max(1, Math.min(4, Math.floor(availableParallelism() / 2)));
 /**
- * A hundred times as long (ms) as the slowest file within the limits takes, plus the time to read the file from a disk of 20 MB/s.
+ * The timeout of an inspection (ms): a hundred times as long as the slowest file within the limits takes, plus the time to read the
+ * file from a disk of 20 MB/s.
  */
 const patienceMs = ({ sizeBytes }: Job) => 15_000 + sizeBytes / 20_000;
 /** The heap limit of a process, beyond which V8 ends it. */

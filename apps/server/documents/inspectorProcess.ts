@@ -3,7 +3,7 @@ import { constants, setPriority } from 'node:os';
 import type { Inspection } from '#documents/inspectDocument.ts';
 import { inspectFile } from './inspectFile.ts';
 
-/** Linux has a scheduling priority for each thread, so that of every thread is lowered. */
+/** Where Linux lists this process's threads. Each has a scheduling priority of its own, so that of every thread is lowered. */
 const THREADS = '/proc/self/task';
 
 /** An uploaded file. Its path does not contain user input. */

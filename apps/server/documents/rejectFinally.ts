@@ -36,7 +36,7 @@ export interface FinalRejection {
  * and its upgrade in full, even one that a link sold in a join of its own. `uuid` may name either join. Donations and store items
  * are not refunded. Returns null when there is no transcript. Throws {@link NotRefundable}, and decides nothing, if a membership or
  * upgrade would stay held, or if Stripe does not say what was refunded already. With `isTrial` nothing is written. A repeated call
- * decides the rest.
+ * decides what is not refunded yet.
  */
 export async function rejectFinally(
   deps: Deps,

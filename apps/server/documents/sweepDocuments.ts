@@ -11,7 +11,7 @@ const INTERVAL_MS = 3_600_000;
 const REST_MS = 86_400_000;
 const BATCH = 500;
 
-/** The first sweep is a day after the server's start, which leaves staff time to check a restored database or another storage. */
+/** The first cleanup is a day after the server's start, which leaves staff time to check a restored database or another storage. */
 export function startSweepingDocuments(deps: Deps): () => Promise<void> {
   return repeat('sweep documents', INTERVAL_MS, deps.log, () => sweepDocuments(deps), {
     firstAfterMs: REST_MS,

@@ -17,7 +17,7 @@ import { clamd } from './scanner.ts';
 import { sweepDocuments } from './sweepDocuments.ts';
 import { documentsUnknownCommand } from './unknownCommand.ts';
 
-/** Failures on the server's side during an upload: of the storage, the connection, the inspector and the virus scanner. */
+/** These tests are about failures of the server during an upload: storage, connection, inspector and virus scanner. */
 const server = await sharedServer({ UPLOAD_MAX_BYTES: '5000000' });
 const { leavesNothing, path, stored, upload } = await uploadsTo(server);
 

@@ -46,8 +46,8 @@ export async function uploadTranscript(
 }
 
 /**
- * The join whose proof is uploaded with this join (proofJoin.ts). Throws when the join is not paid, and then when staff have
- * rejected the proof for good: in this order, since anybody can begin a join with somebody else's code.
+ * The join whose proof is uploaded with this join (proofJoin.ts). Throws when the join is not paid, or when staff have rejected the
+ * proof for good. Payment is checked first, since anybody can begin a join with somebody else's code.
  */
 export async function joinForUpload(deps: Deps, uuid: string): Promise<string> {
   const session = await deps.database

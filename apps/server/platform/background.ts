@@ -39,7 +39,7 @@ export function repeat(
   };
 }
 
-/** Marks the span of a background round. telemetry.ts does not send such a span if it contains no other span. */
+/** The attribute that marks the trace span of one run of a task. telemetry.ts drops such a span if it contains no other span. */
 export const ROUND = 'induct.round';
 function watched<T>(task: string, work: () => Promise<T>): Promise<T> {
   return tracer().startActiveSpan(task, { attributes: { [ROUND]: true } }, async (span) => {

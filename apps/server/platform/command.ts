@@ -33,7 +33,7 @@ export function misused({ usage }: Pick<Command, 'usage'>): number {
   return 2;
 }
 
-/** Parses the arguments. If one is unknown or lacks its value, prints the message and returns null. */
+/** Parses the arguments. If one is unknown or lacks its value, prints an error message and returns null. */
 export function readArgs<const Options extends ParseArgsOptionsConfig>(args: string[], options: Options) {
   try {
     return parseArgs({ args, allowPositionals: true, allowNegative: true, options });

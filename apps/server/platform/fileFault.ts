@@ -22,7 +22,7 @@ const OF_FILES = [
 export function fileFaultOf(error: unknown): string | null {
   if (!(error instanceof Error)) return null;
   const { code, syscall } = error as NodeJS.ErrnoException;
-  // `connect` may fail on a socket that is a file.
+  // A failed `connect` to a Unix socket may have such a code, too.
   if (code === undefined || syscall === undefined || syscall === 'connect' || !OF_FILES.includes(code))
     return null;
   return `A file could not be read or written (${code}): ${error.message}.`;

@@ -58,7 +58,7 @@ export const backgroundRounds = new Counter({
   registers,
 });
 
-/** Creates the counters that alerts watch with the value 0. Otherwise Prometheus would not see the first event as an increase. */
+/** Gives the counters that alerts watch the initial value 0. Otherwise Prometheus would not see the first event as an increase. */
 for (const stage of ['started', 'detailed', 'ordering', 'paying', 'paid', 'upgraded'])
   joins.inc({ stage }, 0);
 for (const kind of ['join', 'upgrade'])

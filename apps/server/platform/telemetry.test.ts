@@ -83,7 +83,7 @@ test("a request, its calls to Stripe and its log lines are one trace, with Strip
   await server.hubspotFault({ kind: 'status', status: 500, times: 1 });
   const client = browser(sending.url);
   const { uuid, intentId, clientSecret } = await paidJoin(server, client, 'HONOR101');
-  // The background work calls both providers: the sweep's first round lists Stripe's events, and the join is sent to HubSpot.
+  // The background work calls both providers: its first poll lists Stripe's events, and the join is sent to HubSpot.
   const called = (what: string) =>
     sending.log().some(({ operation, provider }) => operation === what || provider === what);
   await until(() => called('GET /v1/events') && called('hubspot'), 30_000);

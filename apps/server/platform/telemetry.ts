@@ -67,10 +67,10 @@ function severityOf(level: number): number {
   return Math.min(21, Math.max(1, (Math.floor(level / 10) - 1) * 4 + 1));
 }
 
-/** Drops the spans of background rounds that contain no other span: there are several such rounds each second. */
+/** Drops the span of a background run that contains no other span: there are several such runs each second. */
 class WithoutIdleRounds implements SpanProcessor {
   readonly #next: SpanProcessor;
-  /** Span ids of rounds that contain no other span so far. */
+  /** Ids of the spans of background runs that contain no other span so far. */
   readonly #idle = new Set<string>();
 
   constructor(next: SpanProcessor) {

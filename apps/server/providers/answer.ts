@@ -1,4 +1,4 @@
-/** The result of a question to a provider or the database: an answer, a refusal with its HTTP status, or no answer. */
+/** The result of a call to a provider or the database: an answer, a refusal with its HTTP status, or no answer. */
 export type Answer<T> =
   | { said: T }
   | { refused: { status: number; message: string } }

@@ -68,7 +68,7 @@ test('in an account without the properties of the society, they are made with th
     [held.membership_status, held.amount_paid, held.accepted_privacy_policy],
     ['member', '65.00', 'true'],
   );
-  // As when two members of staff run setup at once, or a run was interrupted.
+  // Applied again, as when two members of staff run setup at once, or a run was interrupted.
   assert.deepEqual(
     new Set((await applyProperties(server.hubspot, plan)).map(({ outcome }) => outcome)),
     new Set(['was there']),

@@ -27,7 +27,7 @@ export interface PropertyPlan {
   differ: { name: string; text: string }[];
 }
 
-/** The property group, which every account has. */
+/** The property group of new properties, which every account has. */
 const GROUP = 'contactinformation';
 const TYPES: Partial<Record<CrmField, { type: CrmPropertyType; fieldType: string }>> = {
   acceptedPrivacyPolicy: { type: 'bool', fieldType: 'booleancheckbox' },
@@ -117,7 +117,6 @@ function differenceOf(
     : `${name} is of the type ${there.type}, and ${type} is written. ${elsewhere}`;
 }
 
-/** The result of creating a property. */
 export interface AppliedProperty {
   name: string;
   outcome: 'created' | 'was there' | 'refused';

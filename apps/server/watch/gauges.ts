@@ -14,7 +14,10 @@ export const KEPT_MS = 10_000;
 const PATIENCE_MS = 3_000;
 /** The most entries that are counted in a queue. */
 const MOST_COUNTED = 50_000;
-/** The longest time by which a letter is postponed (sendLetters.ts). The query skips letters whose next try is later than that. */
+/**
+ * More than the longest backoff of a letter (sendLetters.ts). The query skips letters whose next try is later: they are due on
+ * another day.
+ */
 const POSTPONED = sql`interval '5 hours'`;
 
 interface Figure {

@@ -23,7 +23,7 @@ export interface Config extends WatchSettings {
   databaseUrl: string;
   /** How long a starting server waits for an unreachable database. */
   databaseWaitSeconds: number;
-  /** How long a stopping server still accepts calls, so that a load balancer notices. Not used unless one polls /readyz. */
+  /** How long (s) a stopping server still accepts calls, so that a load balancer notices. Skipped unless one polls /readyz. */
   stopDelaySeconds: number;
   providers: Providers;
   linkSecrets: Secrets | null;
@@ -33,7 +33,7 @@ export interface Config extends WatchSettings {
   /** Whether the API's documentation pages are served. */
   apiDocs: boolean;
   storage: StorageSettings;
-  /** Keys of 64 hexadecimal digits. The first encrypts documents, each of them decrypts. Null: documents are stored unencrypted. */
+  /** Keys of 64 hexadecimal digits. The first encrypts new documents; all can decrypt. Null: documents are stored unencrypted. */
   documentKeys: Secrets | null;
   /** Null if the society sends its letters by other means. */
   mail: MailSettings | null;
@@ -45,7 +45,7 @@ export interface Config extends WatchSettings {
   societyFile: string;
   /** The name of the person at the staff's command line. */
   operatorName: string;
-  /** Null if limits are switched off, for tests and benchmarks. */
+  /** Null if rate limits are switched off, for tests and benchmarks. */
   limits: Limits | null;
   logLevel: string;
 }
@@ -68,7 +68,7 @@ export class ConfigFaults extends Error {
   }
 }
 
-/** Returns the settings for a command. `setup` needs no webhook secret, because it creates the endpoint that has the secret. */
+/** Returns the settings for a command. `setup` needs no webhook secret: it creates the webhook endpoint, and so the secret. */
 export function settingsOf(
   command: string | undefined,
   env: NodeJS.ProcessEnv = process.env,

@@ -30,7 +30,7 @@ export function addressesOf(databaseUrl: string): string[] {
   return hosts === undefined ? [databaseUrl] : hosts.split(',').map((host) => before + host + after);
 }
 
-/** Whether a host may be a standby: with several hosts, or if `target_session_attrs` says that the host must accept writes. */
+/** Whether the host may be a standby, and so must be checked: with several hosts, or with `target_session_attrs`. */
 export function maybeStandby(databaseUrl: string): boolean {
   const addresses = addressesOf(databaseUrl);
   return addresses.length > 1 || new URL(databaseUrl).searchParams.has('target_session_attrs');

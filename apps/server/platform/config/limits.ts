@@ -6,7 +6,7 @@ export interface Limit {
   minutes: number;
 }
 
-/** Limits on careless and hostile use, each with its setting. */
+/** The default rate limits, each with the setting that changes it. */
 const defaults = {
   /** Wrong invite codes from one address. */
   wrongCodesPerAddress: { setting: 'LIMIT_WRONG_CODES_PER_ADDRESS', count: 400, minutes: 10 },
@@ -32,7 +32,7 @@ const defaults = {
   intentsPerAddress: { setting: 'LIMIT_INTENTS_PER_ADDRESS', count: 3000, minutes: 60 },
   /** Requests from one address for the passes of joins. */
   passLinksPerAddress: { setting: 'LIMIT_PASS_LINKS_PER_ADDRESS', count: 300, minutes: 60 },
-  /** Requests for passes by one email. Further requests get the same answer, but no letter. */
+  /** Requests for the passes of one email address. Further requests get the same answer, but no letter. */
   passLinksPerEmail: { setting: 'LIMIT_PASS_LINKS_PER_EMAIL', count: 3, minutes: 60 },
   /** Codes mailed for one join, to open it on a new device. */
   passCodesPerJoin: { setting: 'LIMIT_PASS_CODES_PER_JOIN', count: 6, minutes: 1440 },

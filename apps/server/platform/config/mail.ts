@@ -16,7 +16,7 @@ export interface MailSettings {
   /** Whether the mail server is the stand-in, which accepts letters and sends them to nobody. */
   isStandIn: boolean;
   /**
-   * The selector under which the sender's domain publishes its DKIM key in DNS. Null: not set, so that usual selectors are tried.
+   * The selector under which the sender's domain publishes its DKIM key in DNS. If it is null, the doctor tries usual selectors.
    */
   dkimSelector: string | null;
   /** The page that shows the stand-in's letters; null without a stand-in. */

@@ -1,8 +1,8 @@
 import type { SettingReader } from './reader.ts';
 
 /**
- * A secret and, during an exchange of secrets, a second one, which is the old or the next one. The first signs; a signature by
- * either is accepted.
+ * A secret and, while it is being rotated, a second one: the old or the next one. The first signs; a signature by either is
+ * accepted.
  */
 export type Secrets = readonly [current: string, ...others: string[]];
 

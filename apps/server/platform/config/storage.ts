@@ -7,17 +7,17 @@ export type StorageSettings = { kind: 'folder'; folder: string } | S3Settings;
 export interface S3Settings {
   kind: 's3';
   bucket: string;
-  /** The beginning of every object's name: empty, or ending in a slash. */
+  /** The prefix of every object's name: empty, or ending in a slash. */
   prefix: string;
-  /** Null: the SDK's own settings decide. */
+  /** If null, the AWS SDK's own settings decide. */
   region: string | null;
   /** Null for Amazon S3. */
   endpoint: string | null;
-  /** Null: the SDK's own settings decide. */
+  /** If null, the AWS SDK's own settings decide. */
   credentials: { accessKeyId: string; secretAccessKey: string } | null;
 }
 
-/** Reads DOCUMENT_KEY and, during an exchange of keys, DOCUMENT_KEY_ALSO. */
+/** Reads DOCUMENT_KEY and, during a rotation of keys, DOCUMENT_KEY_ALSO. */
 export function readDocumentKeys(settings: SettingReader): Secrets | null {
   const keys = readSecrets(settings, 'DOCUMENT_KEY');
   if (keys?.some((key) => !/^[0-9a-f]{64}$/i.test(key)))

@@ -40,7 +40,7 @@ export function readWatchSettings(
     shedding: isLimited
       ? {
           eventLoopDelayMs: integer('SHED_EVENT_LOOP_DELAY_MS', 250, 0, 60_000),
-          // Calls of paying joiners are accepted up to 1.5 times this limit. The rest is left for calls that are already running.
+          // Calls of paying joiners are accepted up to 1.5 times this limit. The rest of the heap is for calls already running.
           heapBytes: megabytes('SHED_HEAP_MB', Math.floor((0.6 * heapLimitBytes) / MEBIBYTE)),
           rssBytes: megabytes('SHED_RSS_MB', Math.floor((0.6 * memoryBytes) / MEBIBYTE)),
         }

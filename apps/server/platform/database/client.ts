@@ -12,7 +12,7 @@ export type Database = Kysely<Tables>;
 // Reads bigint columns as numbers instead of strings. Our sums and sizes are far below 2^53.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 
-/** For connections of staff commands: triggers record this name with every change. */
+/** The SQL that names the person of a staff command: triggers record this name with every change. */
 const NAME_ACTOR = "select set_config('induct.actor', $1, false)";
 
 /**
@@ -54,7 +54,7 @@ export function connect(
   });
 }
 
-/** Messages of pg and its pool. These errors have no code. */
+/** Error messages of pg and its pool, for errors that have no code. */
 const NO_ANSWER = 'Query read timeout';
 const NO_CONNECTION_FREE = 'timeout exceeded when trying to connect';
 /** SQLSTATE `read_only_sql_transaction`: the host has become a standby. */
@@ -111,7 +111,8 @@ function patientPool(pool: pg.Pool, silence: Silence, primary: Primary | null): 
 }
 
 /**
- * Statements are literals in the code, so there are few. If there are more than this, they are generated and not worth preparing.
+ * The most statements that are prepared. Statements are literals in the code, so there are few; any beyond this number must be
+ * generated, and are not worth preparing.
  */
 const MOST_STATEMENTS = 500;
 const names = new Map<string, string>();

@@ -85,7 +85,6 @@ for (const hanging of ['its processes stand still', 'the network swallows what i
     if (hanging === 'its processes stand still') signal('SIGSTOP');
     else between.cut();
     try {
-      // Thirty calls at once, and then later ones.
       const first = await Promise.all(
         Array.from({ length: 30 }, (_, index) =>
           index % 2 === 0 ? calls.statement(server) : calls.transaction(server),

@@ -22,7 +22,8 @@ export const patience = {
 const SILENT_MS = 1_000;
 
 /**
- * Remembers that the last statement timed out. Until one is answered, all callers' statements have a timeout of SILENT_MS at most.
+ * Remembers that the last statement timed out. Until a statement is answered again, the timeout of all callers is at most
+ * SILENT_MS.
  */
 export class Silence {
   readonly #patience: Patience;

@@ -20,7 +20,7 @@ export interface PlannedMigration {
   name: string;
   words: string;
   oldestVersion: string | null;
-  /** The tables that the migration locks and that exist before it, by name. */
+  /** The tables that the migration locks, except those that it creates, each once. */
   tables: PlannedTable[];
   /** The number of blocks of code (`do $$ … $$`), which only a person can judge. */
   unread: number;

@@ -16,7 +16,7 @@ export interface PrimaryConnection {
  * Connects to the host of a DATABASE_URL that accepts writes. Asks several hosts at once, so that a silent one delays nothing
  * (docs/decisions/0045). Checks a single host only if `target_session_attrs` is set: a proxy may briefly lead to a standby, which
  * may hold commits that were never acknowledged.
- * Throws the error of an unchecked single host unchanged. Otherwise throws the error about user, password or database, or a
+ * Throws an unchecked single host's error unchanged. Otherwise throws the error about a wrong user, password or database, or a
  * {@link DatabaseUnavailable} that names each host.
  */
 export async function connectToPrimary(databaseUrl: string, times: Times = {}): Promise<PrimaryConnection> {

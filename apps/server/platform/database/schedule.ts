@@ -22,7 +22,7 @@ export async function takeTurn(database: Database, name: string, seconds: number
 }
 
 /**
- * Sets after how many seconds a finished task is due again. Without this call, as when a run is interrupted, the task is due when
+ * Sets after how many seconds a finished task is due again. Without this call (the run was interrupted, say), the task is due when
  * its claim ends.
  */
 export async function postpone(database: Database, name: string, seconds: number): Promise<void> {

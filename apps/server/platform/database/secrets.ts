@@ -12,7 +12,7 @@ export async function sharedSecret(database: Database, name: string, bytes = 32)
     await sql`insert into secret (name, value) values (${name}, ${value}) on conflict (name) do nothing`.execute(
       database,
     );
-    // Another process may have been first.
+    // Another process may have made the value first.
     found = await find();
   }
   return found!.value;

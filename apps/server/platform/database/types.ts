@@ -145,9 +145,12 @@ export interface OrderSnapshotTable {
   revision: number;
   amount_cents: number;
   items: Json<OrderLine[]>;
-  /** The goods of each line; null for a line without goods. Null as a whole if only the society's file has them. */
+  /**
+   * The goods of each line; null for a line without goods. Null as a whole if an older version wrote the row: society.yaml then
+   * decides.
+   */
   goods: ColumnType<(string | null)[] | null, string | null | undefined, string | null>;
-  /** In cents. Null if only the society's file has it. */
+  /** In cents. Null if an older version wrote the row: society.yaml then decides. */
   processing_fee_cents: number | null;
   created_at: Timestamp;
 }
@@ -191,7 +194,7 @@ export interface MembershipTable {
   standing: Generated<MembershipStanding>;
   is_held: ColumnType<boolean, never, never>;
   has_letters: Generated<boolean>;
-  /** A trigger sets it for rows of type `membership`. */
+  /** Set by a trigger for rows of type `membership`; null for others. */
   member_number: Generated<string | null>;
   is_unlisted: Generated<boolean>;
   created_at: Timestamp;

@@ -19,8 +19,8 @@ const ANSWER_MS = 5_000;
 const SLOW_MS = 15_000;
 
 /**
- * Runs `start` as soon as the database can be reached, and answers 503 meanwhile. Throws an Error for staff at once if a setting is
- * wrong (password, database name), or when DATABASE_WAIT_SECONDS have passed. After a wait, `room` goes on answering until the
+ * Runs `start` as soon as the database can be reached, and answers 503 until then. Throws an Error for staff at once if a setting
+ * is wrong (password, database name), or when DATABASE_WAIT_SECONDS have passed. After a wait, `room` goes on answering until the
  * caller closes it.
  */
 export async function whenReached<Done>(

@@ -22,7 +22,7 @@ export interface BrowserCookie {
 }
 
 const NAME = 'induct_join';
-/** As long as a pass is valid. */
+/** How long the cookie lasts: as long as a pass is valid. */
 const MAX_AGE_SECONDS = 30 * 86_400;
 /** The most joins in one cookie: one person or a family may join in several tabs at the same time. */
 const MOST_JOINS = 3;

@@ -28,7 +28,7 @@ export function comeBackPage({
 `;
 }
 
-/** Whether a path is for programs. Every other path is answered with a page. */
+/** Whether a path is for programs, not people. Every other path is answered with a page. */
 export function isForPrograms(path: string): boolean {
   return /^\/(api|static)(\/|\?|$)/.test(path);
 }

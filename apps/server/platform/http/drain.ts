@@ -20,8 +20,9 @@ interface Connection {
 
 /**
  * Lets a server stop without losing calls: call {@link stopAccepting} first. `app.close()` then still answers calls on open
- * connections. It closes each one after its next answer, which tells the client so (Fastify sets the header), or once it has been
- * silent, since closing earlier could lose a call that is arriving. It ends when all are closed, at the latest after `patienceMs`.
+ * connections. It closes a connection after its next answer (Fastify's `connection: close` header tells the client) or after a
+ * silence: closing at once could lose a call that is arriving. It ends when all connections are closed, after `patienceMs` at the
+ * latest.
  */
 export function drainOnClose(app: FastifyInstance, patienceMs: number): void {
   const { server } = app;

@@ -21,7 +21,7 @@ export const READYZ = '/readyz';
 
 /**
  * Serves `/healthz`, which answers 200 while the process runs, and `/readyz`, which answers 200 if the server can take calls.
- * Otherwise `/readyz` answers 503 and names what is missing, without internals; also from the signal to stop on.
+ * Otherwise, and as soon as the server is told to stop, `/readyz` answers 503 and names what is missing, without internals.
  */
 export function serveHealth(
   app: FastifyInstance,

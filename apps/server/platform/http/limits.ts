@@ -4,7 +4,7 @@ import type { Database } from '../database/client.ts';
 
 export const TOO_MANY = 'Too many attempts. Please wait a few minutes and try again.';
 
-/** Returns SQL for the count within the window, as part of a larger statement; 0 if limits are off. */
+/** Returns SQL for the number of events counted within the window, as part of a larger statement; 0 if limits are off. */
 export function limitedCount(name: string, key: string, limit: Limit | undefined): RawBuilder<number> {
   if (!limit) return sql<number>`0`;
   return sql<number>`(
@@ -13,8 +13,8 @@ export function limitedCount(name: string, key: string, limit: Limit | undefined
 }
 
 /**
- * Counts one more event. Returns false, without counting, if the limit is reached. The window moves in steps of a tenth. The
- * statement locks the key's row, so that concurrent calls cannot exceed the limit.
+ * Counts one more event. Returns false, without counting, if the limit is reached. The window moves in steps of a tenth of its
+ * length. The statement locks the key's row, so that concurrent calls cannot exceed the limit.
  */
 export async function countWithin(
   database: Database,

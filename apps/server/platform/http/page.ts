@@ -86,7 +86,7 @@ function scriptLinks({ index, downloads }: ScriptFiles): Page['links'] {
 interface Encoded {
   identity: Buffer;
   gzip: Buffer;
-  /** Null until the compression in the background has ended, shortly after the start. */
+  /** The page compressed by Brotli. Null until that has been done in the background, shortly after the start. */
   br: Buffer | null;
   etag: string;
 }

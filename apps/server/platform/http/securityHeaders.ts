@@ -7,7 +7,7 @@ export const REPORTS_PATH = '/api/browser-reports';
 
 const everywhere = ({ hstsSubdomains }: Config) => ({
   referrerPolicy: { policy: 'no-referrer' } as const,
-  // We must not decide for the society's other subdomains.
+  // Off by default: we must not decide for the society's other subdomains.
   strictTransportSecurity: { includeSubDomains: hstsSubdomains },
 });
 

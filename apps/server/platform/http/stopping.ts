@@ -13,7 +13,7 @@ export function stopMs({ stopDelaySeconds }: Pick<Config, 'stopDelaySeconds'>): 
 /** If /readyz was polled within this time (ms), a load balancer is watching. */
 const WATCHED_MS = 60_000;
 
-/** Knows whether the server is stopping, and whether a load balancer polls /readyz, which must notice before the port closes. */
+/** Knows whether the server is stopping, and whether a load balancer polls /readyz and must notice before the port closes. */
 export class Stopping {
   #hasBegun = false;
   #askedAt = Number.NEGATIVE_INFINITY;

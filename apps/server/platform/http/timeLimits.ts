@@ -14,7 +14,7 @@ export interface TimeLimits {
   /** The window in which an upload must bring at least `uploadWindowBytes`; the next one follows at once. */
   uploadWindowMs: number;
   uploadWindowBytes: number;
-  /** For the rest of a body after the answer, which browsers read only after they have sent the whole body. */
+  /** For the rest of a body that was answered early: browsers read the answer only after they have sent the whole body. */
   restMs: number;
   /** For a connection without traffic in either direction, as when nobody reads an answer. Longer than any call takes. */
   idleMs: number;

@@ -27,7 +27,6 @@ const writeError = z.object({
     .optional(),
 });
 
-/** The schemas by kind of answer. */
 export const answers = {
   contact,
   contactWithNotes: contact.extend({

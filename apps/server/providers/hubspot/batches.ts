@@ -21,8 +21,7 @@ export type BatchOutcome =
   | { kind: 'refused'; reason: string; isEmail: boolean };
 
 /**
- * Returns the contacts by the requested ids. For an id that was merged HubSpot returns the present contact, without the requested
- * id.
+ * Maps each requested id to its contact. For the id of a merged contact HubSpot returns the contact that remains, with another id.
  */
 export function byAskedId(ids: readonly string[], results: readonly CrmContact[]): Map<string, CrmContact> {
   const found = new Map<string, CrmContact>();
@@ -38,8 +37,8 @@ export function existingId(message: string): string | null {
 }
 
 /**
- * Returns the results by mark. Errors name the mark or the id of their contact. An update that the answer does not mention has no
- * result.
+ * Returns the results by mark. Errors name the mark or the id of their contact. An update that the answer does not mention is left
+ * out.
  */
 export function outcomesOf(writes: readonly BatchWrite[], answer: BatchAnswer): Map<string, BatchOutcome> {
   const outcomes = new Map<string, BatchOutcome>();
@@ -63,7 +62,7 @@ export function outcomesOf(writes: readonly BatchWrite[], answer: BatchAnswer): 
       );
   }
   const answered = new Set(answer.results.map(({ id }) => id));
-  // Contacts under other ids than the requested ones: merged or created contacts.
+  // Contacts in the answer whose ids were not requested: merged or created contacts.
   const others = answer.results.filter((contact) => writes.every(({ id }) => id !== contact.id));
   const byEmail = new Map(others.map((contact) => [contact.properties.email?.toLowerCase(), contact.id]));
   for (const { mark, id, properties } of writes) {

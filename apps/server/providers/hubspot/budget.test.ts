@@ -30,7 +30,8 @@ const pass = (seconds: number) =>
     blocked_until = blocked_until - make_interval(secs => ${seconds})`.execute(database);
 
 /**
- * Counts the calls that two processes get in `seconds` when both ask all the time. `own` is the time that the test itself took (s).
+ * Counts the calls that two processes get in `seconds` of simulated time when both ask all the time. `own` is the real time that
+ * passed meanwhile (s).
  */
 async function taken(kind: 'call' | 'search', seconds: number): Promise<{ calls: number; own: number }> {
   const began = performance.now();

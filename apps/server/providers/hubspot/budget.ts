@@ -4,8 +4,8 @@ import type { Database } from '../../platform/database/client.ts';
 /**
  * HubSpot's limits for a service key, as for a private app
  * (https://developers.hubspot.com/docs/guides/apps/api-usage/usage-details), are 100 calls in any ten seconds and 4 searches in any
- * second. Each is a token bucket, which in any period allows at most capacity + seconds * perSecond calls. This stays below the
- * limit because of network delays and differences between clocks.
+ * second. Each is a token bucket, which in any period allows at most capacity + seconds * perSecond calls: fewer than HubSpot, to
+ * allow for network delays and differences between clocks.
  */
 const BUCKETS = {
   call: { capacity: 15, perSecond: 8 },
@@ -14,14 +14,14 @@ const BUCKETS = {
 export type CallKind = keyof typeof BUCKETS;
 
 /**
- * Who is calling: for a joiner who waits (`joiner`), for a joiner at an address that has tried several wrong codes (`suspect`), or
+ * For whom a call is made: a joiner who waits (`joiner`), a joiner at an address that has tried several wrong codes (`suspect`), or
  * background work.
  */
 export type Urgency = 'joiner' | 'suspect' | 'background';
 
 /**
- * Tokens that `suspect` and `background` must leave for waiting joiners. For searches half a token suffices: a joiner, who needs
- * one token, is served before a caller who needs 1.5, and while no joiner waits no search is lost.
+ * Tokens that `suspect` and `background` must leave for waiting joiners. With half a token for searches, a joiner, who needs one
+ * token, is served before a caller who needs 1.5, and no search is lost while no joiner waits.
  */
 const RESERVED = {
   call: { joiner: 0, suspect: 0, background: 5 },
@@ -57,7 +57,7 @@ export const noBudget: Budget = {
 
 /** Returns the budget that all processes on a database share, with what each of them learns about HubSpot's state. */
 export function sharedBudget(database: Database): Budget {
-  /** Kinds that have failed in this process. Only for these must a success reset the count in the database. */
+  /** Kinds of calls that have failed in this process. Only for these must a success reset the failure count in the database. */
   const failing = new Set<CallKind>();
   return {
     async take(kind, urgency) {

@@ -9,7 +9,7 @@ import { CrmDenied, CrmRefused, CrmUnavailable } from './errors.ts';
 import { correlationIdOf, failureOf } from './failures.ts';
 
 export const DEFAULT_TIMEOUT_MS = 10_000;
-/** How long background work waits for its turn. If the wait would be longer, it fails and is retried later. */
+/** The longest wait of background work for its turn. If it would have to wait longer, it fails and is retried later. */
 const LONGEST_WAIT_MS = 2_000;
 
 export interface Request {
@@ -29,10 +29,10 @@ export interface Request {
 export interface HubspotCalls {
   /**
    * Throws {@link CrmUnavailable}, {@link CrmDenied} or {@link CrmRefused}. An answer that does not match `shape` counts as a
-   * failure, since HubSpot may not have sent it.
+   * failure, since another server may have sent it.
    */
   call<T>(shape: z.ZodType<T>, request: Request): Promise<T>;
-  /** Does the same for a call about one record. Returns null if HubSpot does not know the record. */
+  /** Like `call`, for a call about one record. Returns null if HubSpot does not know the record. */
   callAboutOne<T>(shape: z.ZodType<T>, request: Request): Promise<T | null>;
 }
 

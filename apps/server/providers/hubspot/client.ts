@@ -18,7 +18,6 @@ export interface ChangedContact extends CrmContact {
   changedAt: Date;
 }
 
-/** A file to be uploaded to HubSpot. */
 export interface CrmFile {
   /** Folder and name, such as /folder/name.pdf, both in ASCII. */
   path: string;
@@ -51,7 +50,7 @@ export interface HubspotClient {
     options: { timeoutMs: number; who: 'joiner' | 'suspect' },
   ): Promise<CrmContact | null>;
   findByEmail(email: string): Promise<CrmContact | null>;
-  /** Reads at most 100 contacts. Returns those that HubSpot knows, by the requested ids: a merged contact has another id. */
+  /** Reads at most 100 contacts. Returns those that HubSpot knows, by the requested ids, since a merged contact has another id. */
   readContacts(
     ids: readonly string[],
     properties: readonly string[],
@@ -101,7 +100,7 @@ export interface HubspotClient {
   eraseFile(id: string): Promise<void>;
   /** Returns every contact property of the account; null if HubSpot does not know this API version. */
   getProperties(): Promise<ExistingProperty[] | null>;
-  /** Returns the names of the contact properties. */
+  /** Returns the names of the contact properties; null as for {@link getProperties}. */
   getPropertyNames(): Promise<Set<string> | null>;
   /** Creates a contact property. HubSpot refuses one that exists or is not valid. */
   createProperty(property: CrmProperty): Promise<void>;

@@ -10,7 +10,7 @@ export class CrmUnavailable extends Error {
   }
 }
 
-/** The key must not make this call (401, 403), or HubSpot does not know the call's address. Lasts until somebody repairs it. */
+/** The key is not allowed to make this call (401, 403), or HubSpot does not know its address. Lasts until somebody repairs it. */
 export class CrmDenied extends CrmUnavailable {
   readonly status: number;
   constructor(status: number, message: string, retryAfterMs: number) {

@@ -20,9 +20,9 @@ type ErrorBody = Partial<z.infer<typeof errorBody>>;
 type ErrorDetail = z.infer<typeof errorDetail>;
 
 /**
- * Returns for staff why HubSpot refuses a record. For a rule of the account our own words, since HubSpot's message does not say
- * where the rule is set (https://developers.hubspot.com/changelog/crm-api-write-validation-enforcement). Otherwise HubSpot's
- * message, or null.
+ * Returns the reason why HubSpot refuses a record, for staff: in our own words for a rule of the account, since HubSpot's message
+ * does not say where the rule is set (https://developers.hubspot.com/changelog/crm-api-write-validation-enforcement), otherwise
+ * HubSpot's message, or null.
  */
 export function reasonOf({ message, errors }: Pick<ErrorBody, 'message' | 'errors'>): string | null {
   const rules = errors?.flatMap((detail) => ruleOf(detail) ?? []) ?? [];
@@ -91,7 +91,7 @@ export function refusedRecord(
   };
 }
 
-/** How to handle an answer that is an error. A 404 about one record is not one of them. */
+/** How to handle an error answer. A 404 about one record is not an error. */
 export type Failure = {
   /** HubSpot's message, for staff. */
   message: string;
@@ -122,7 +122,7 @@ const LOCKED_MS = 2 * SECOND_MS;
 /** How long to wait while HubSpot moves the account between data centres, if it does not say. A move may last a day. */
 const MIGRATION_MS = 10 * 60 * SECOND_MS;
 const LONGEST_MS = 24 * 3600 * SECOND_MS;
-/** How often a call is retried that fails until somebody repairs the cause. */
+/** How long to wait before retrying a call that fails until somebody repairs the cause. */
 const DENIED_MS = 60 * SECOND_MS;
 const TIMED_OUT_MS = 5 * SECOND_MS;
 
@@ -262,7 +262,9 @@ export function failureOf(
   };
 }
 
-/** Returns the code of the first error that has one, and the property that it names. Without a code: the limit or the category. */
+/**
+ * Returns the code of the first error that has one, and the property that it names. If none has a code: the limit or the category.
+ */
 function causeOf({ category, policyName, errors }: ErrorBody): { code: string | null; param: string | null } {
   const first = errors?.find(({ code }) => code !== undefined);
   return { code: first?.code ?? policyName ?? category ?? null, param: namesOf(first?.context) };

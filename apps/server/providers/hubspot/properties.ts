@@ -88,7 +88,7 @@ export function fromJoin(join: {
   }
   values.push(['stage', join.state]);
   const { bought, amountCents } = join;
-  // Without `paidAt` but with a status, the payment turned out not to count. These values then replace what HubSpot was sent.
+  // A status without `paidAt` means that the payment turned out not to count. These values then replace what HubSpot was sent.
   if (join.paidAt || join.status)
     values.push(
       ['membershipStatus', join.status],

@@ -156,7 +156,7 @@ for (const { status, policyName, as, notice, counts } of table)
         assert.deepEqual(told, [], name);
         continue;
       }
-      // This call sends an empty batch to test whether the token may write. If HubSpot refuses the batch itself, it may.
+      // This call sends an empty batch to test whether the token may write. If HubSpot refuses the batch itself, it may write.
       if (name === 'mayWrite' && as === CrmRefused) await call();
       else await assert.rejects(call(), (error) => error instanceof as, name);
       assert.equal(told.length, 1, name);

@@ -122,8 +122,8 @@ async function write(
       toldBytes = file.bytesWritten;
     }
   }
-  // A generator, since a pipeline that starts with `bytes` would destroy `bytes` with an error of the file, which would look like
-  // an error of the sender.
+  // Begins with a generator: a pipeline that began with `bytes` would destroy `bytes` with an error of the file, which would then
+  // look like an error of the sender.
   await pipeline(hashed, file);
   return { sizeBytes, sha256: hash.digest() };
 }

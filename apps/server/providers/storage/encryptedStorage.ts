@@ -110,7 +110,7 @@ export function encryptedStorage(store: ByteStore, keys: DocumentKeys | null): S
       let before = '';
       for await (const name of store.olderThan(time)) {
         const key = keyOfEnvelope(name);
-        // Saves a call for most envelopes: a bucket lists an envelope right after its document.
+        // Saves the call of `has` for most envelopes: a bucket lists an envelope right after its document.
         if (key === null || (key !== before && !(await store.has(key)))) yield name;
         before = name;
       }

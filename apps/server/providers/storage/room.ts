@@ -44,8 +44,8 @@ export function roomOf(folder: string, reserveBytes: number, free = freeBytes): 
   const promised = () => beingWritten() + sum(({ expected }) => expected);
 
   /**
-   * Runs one check at a time. Counts the reservations before it reads the disk's free space: bytes that are written meanwhile are
-   * then counted twice rather than not at all.
+   * The last check; the next one waits for it. A check counts the reservations before it reads the disk's free space: bytes that
+   * are written meanwhile are then counted twice rather than not at all.
    */
   let last: Promise<unknown> = Promise.resolve();
   function look<T>(decide: (free: number, before: { written: number; promised: number }) => T): Promise<T> {

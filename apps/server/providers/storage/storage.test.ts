@@ -33,7 +33,7 @@ function scratch(t: TestContext): string {
 }
 const inFolder = (folder: string) => (existsSync(folder) ? readdirSync(folder) : []);
 
-/** Leaves the file that {@link arrive} had written so far when the power failed. */
+/** Leaves a partial file of {@link arrive}, as after a power failure. Returns its name. */
 async function leavePart(folder: string): Promise<string> {
   let left = '';
   let name = '';

@@ -42,7 +42,7 @@ export class DocumentFault extends Error {
   }
 }
 
-/** A place that stores bytes unchanged: a folder, or a bucket. Its names are those of arrive.ts. */
+/** A place that stores bytes unchanged: a folder, or a bucket. Names are formed as in arrive.ts. */
 export interface ByteStore {
   /**
    * Resolves when the bytes are stored durably. Stores nothing if `check` throws or anything fails. Throws {@link StorageDown}, and

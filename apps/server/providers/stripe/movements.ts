@@ -52,7 +52,7 @@ function isOfKind<T extends { object: string }>(source: Source, kind: T['object'
   return typeof source === 'object' && source?.object === kind;
 }
 
-/** Whether Stripe can list the transactions of a payout, and the payout has not failed. */
+/** Whether Stripe lists a payout's transactions (only for automatic ones), and the payout has not failed or been cancelled. */
 export function tellsItsMovements({ automatic, status }: Stripe.Payout): boolean {
   return automatic && status !== 'failed' && status !== 'canceled';
 }

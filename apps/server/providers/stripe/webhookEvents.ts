@@ -1,6 +1,8 @@
 import type Stripe from 'stripe';
 
-/** The events that a webhook endpoint must receive (`npm run operator -- doctor` checks this), and that the sweep fetches. */
+/**
+ * The events that a webhook endpoint must receive (`npm run operator -- doctor` checks this) and settlement/catchUp.ts polls for.
+ */
 export const webhookEvents = [
   'payment_intent.succeeded',
   'payment_intent.payment_failed',
