@@ -69,3 +69,26 @@ for (const [what, code, given, words] of [
     await deliver(server);
     assert.deepEqual(await askRuleRefusals(server.deps.config.databaseUrl), { said: [] });
   });
+
+test('a join that HubSpot refused is sent again once its joiner has corrected the details', async () => {
+  await rule({ property: 'phone', requiredWhen: { property: 'state', value: 'Texas' } });
+  const client = server.client();
+  const uuid = await startJoin(client, 'LINCOLN2026');
+  const outcomeOf = async (place: { state: string; country: string }) => {
+    const body = details({ personalEmail: 'moved@example.com', ...place });
+    assert.equal((await client.call('submitDetails', { params: { uuid }, body })).status, 200);
+    await deliver(server);
+    const { rows } = await sql<{ is_refused: boolean; is_due: boolean }>`
+      select crm_refusal is not null as is_refused, profile_revision <> crm_revision as is_due
+      from join_session where uuid = ${uuid}`.execute(server.background);
+    return rows[0];
+  };
+  assert.deepEqual(await outcomeOf({ state: 'Texas', country: 'United States' }), {
+    is_refused: true,
+    is_due: true,
+  });
+  assert.deepEqual(await outcomeOf({ state: 'Ontario', country: 'Canada' }), {
+    is_refused: false,
+    is_due: false,
+  });
+});
