@@ -39,3 +39,23 @@ test('a contact that HubSpot refuses to read holds up no other, and is not asked
   await sql`update contact set fill_at = now() where id = ${refused}`.execute(server.background);
   assert.deepEqual(await fillDue(work, server.hubspot), { taken: 1, more: false });
 });
+
+test('a contact is due again until HubSpot has answered', async () => {
+  await sql`insert into contact (id, fill_at) values ('105', now())
+    on conflict (id) do update set fill_at = now(), fetched_at = null`.execute(server.background);
+  const work = { ...server.deps, database: server.background };
+  const row = async () =>
+    (
+      await sql<{ is_due: boolean; is_filled: boolean }>`
+        select fill_at is not null as is_due, fetched_at is not null as is_filled from contact where id = '105'`.execute(
+        server.background,
+      )
+    ).rows[0];
+  await server.hubspotFault({ kind: 'cut', path: '/crm/objects/*/contacts/batch/read', times: 1_000 });
+  await fillDue(work, server.hubspot);
+  assert.deepEqual(await row(), { is_due: true, is_filled: false });
+  await server.hubspotFault(null);
+  await sql`update contact set fill_at = now() where id = '105'`.execute(server.background);
+  await fillDue(work, server.hubspot);
+  assert.deepEqual(await row(), { is_due: false, is_filled: true });
+});
