@@ -208,6 +208,19 @@ test('memberships of before are those of the contact that their join created, bu
   assert.match(told[0]!, new RegExp(`${second.id}.* ${joinSessionUuid} and ${second.uuid}`));
 });
 
+test('of two memberships of one contact the first is brought to it, and staff are told of the second', async () => {
+  const first = await member('created.one@example.com');
+  const second = await member('created.other@example.com');
+  const both = [first.uuid, second.uuid];
+  await sql`update membership set contact_id = null where session_uuid = any(${both})`.execute(database);
+  await sql`update join_session set hubspot_contact_id = ${first.id} where uuid = ${second.uuid}`.execute(
+    database,
+  );
+  await bringAllMemberships(database);
+  assert.deepEqual([await contactsOf(first.uuid), await contactsOf(second.uuid)], [[first.id], [null]]);
+  assert.match((await noticesOf(server, second.uuid)).join(), /Give one of them back/);
+});
+
 test('a membership waits for a change of its join, and is brought to the contact that the join has then', async (t) => {
   const { uuid } = await member('created.changing@example.com');
   const other = await newContact(server, 'created.changed@example.com');

@@ -135,15 +135,23 @@ test('guesses at a contact and a code are counted where a join is started', asyn
 
 test('300 right codes from one address pass, and their joins start', async () => {
   await known('RIGHT', 300);
-  const answers = await Promise.all(codes('RIGHT', 300).map((code) => check(code)));
-  assert.deepEqual(counted(answers), { 200: 300 });
-  assert.ok(answers.every(({ data }) => data?.status === 'success'));
-  const started = await Promise.all(
-    codes('RIGHT', 300).map((code, n) =>
-      post('/api/public/join/initiate', STRANGER, { contactId: String(880000 + n), invitationCode: code }),
-    ),
-  );
-  assert.deepEqual(counted(started), { 200: 300 });
+  // Some at a time: an overloaded server may answer 503.
+  const AT_ONCE = 50;
+  for (let from = 0; from < 300; from += AT_ONCE) {
+    const these = codes('RIGHT', 300).slice(from, from + AT_ONCE);
+    const answers = await Promise.all(these.map((code) => check(code)));
+    assert.deepEqual(counted(answers), { 200: AT_ONCE });
+    assert.ok(answers.every(({ data }) => data?.status === 'success'));
+    const started = await Promise.all(
+      these.map((code, n) =>
+        post('/api/public/join/initiate', STRANGER, {
+          contactId: String(880000 + from + n),
+          invitationCode: code,
+        }),
+      ),
+    );
+    assert.deepEqual(counted(started), { 200: AT_ONCE });
+  }
 });
 
 /** Codes of contacts that HubSpot has from the start and the mirror lacks. */
