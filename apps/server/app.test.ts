@@ -11,7 +11,7 @@ import { buildApp } from './app.ts';
 import type { Config } from './platform/config/config.ts';
 
 let server: TestServer;
-/** The uuids of a started, an ordering and a paid join, and of no join; then an order line of the second. */
+/** The uuids of a started, an ordering and a paid join, and one of no join. `line` is an order line of the ordering join. */
 let sessions: string[];
 let line: string;
 const unhandled: unknown[] = [];
@@ -27,7 +27,7 @@ before(async () => {
   ];
   const { data } = await client.call('getCheckoutDetails', { params: { uuid: sessions[1]! } });
   line = data.products[0]!.sessionProductUuid!;
-  // The card's customer is created after the payment was answered.
+  // Stripe's customer for the card is created only after the payment call was answered.
   await until(async () => {
     const { rows } = await sql`select from payment where status = 'succeeded' and customer_id = ''`.execute(
       server.deps.database,

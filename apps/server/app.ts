@@ -36,7 +36,7 @@ import { welcomeRoutes } from './welcome/routes.ts';
 
 /** The largest body of a JSON call (bytes). Uploads are streams with a limit of their own. */
 const BODY_LIMIT = 65_536;
-/** The pages that document the API. */
+/** The path of the pages that document the API. */
 const DOCS = '/api/docs';
 
 /**
@@ -148,7 +148,7 @@ export async function buildApp(
   return app;
 }
 
-/** Accepts an empty body with the content type JSON, which browsers' clients send with calls that have no body. */
+/** Accepts an empty body with the content type JSON: clients in browsers send it with calls that have no body. */
 function acceptEmptyJson(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error');
   app.removeContentTypeParser('application/json');

@@ -30,7 +30,7 @@ test('the example of a proxy keeps no log of who called, nor of links that open 
   t.after(() => nginx.close());
   const secret = 'pi_1_secret_2';
   await fetch(`${nginx.url}/registration/post-payment?payment_intent_client_secret=${secret}`);
-  // nginx writes its log before it closes the connection.
+  // nginx writes its log before it closes the connection: after this call the log is complete.
   await fetch(`${nginx.url}/healthz`, { headers: { connection: 'close' } });
   assert.equal(nginx.accessLog(), '');
 });
@@ -55,7 +55,7 @@ test('two servers behind nginx lose nothing and nobody, whatever is restarted, k
   const joiners = startJoiners(arranged, nginx.url, JOINERS);
   t.after(() => joiners.leave());
   const { joined, broken } = joiners;
-  /** Runs `work`, and waits until each joiner has finished two more joins. Returns the failures meanwhile. */
+  /** Runs `work`, and waits until each joiner has finished two more joins. Returns the failures that happened meanwhile. */
   const during = async (work: () => Promise<unknown>): Promise<Failure[]> => {
     joiners.failures = [];
     await Promise.race([work(), broken]);
@@ -113,7 +113,7 @@ test('two servers behind nginx lose nothing and nobody, whatever is restarted, k
   assert.deepEqual(differences, []);
 });
 
-/** Returns the failures by nginx itself: where no server answers, it sends an HTML page of its own. */
+/** Returns the failures that nginx itself answered: it sends its own HTML page when no server answers. */
 function ofNginx(failures: readonly Failure[]): Failure[] {
   return failures.filter(({ isOurs }) => !isOurs);
 }

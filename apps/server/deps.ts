@@ -44,7 +44,7 @@ export interface Deps {
   environment: string;
   /** Returns a keyed hash of the {@link countedAddress}, so that callers can be counted without storing addresses. */
   hashAddress(address: string): string;
-  /** Whether a token proves that the caller is the doctor, which knows this installation's secret. */
+  /** Whether a token proves that the caller is the operator command `doctor`, which knows this installation's secret. */
   isDoctor(token: string): boolean;
   log: Log;
 }

@@ -17,7 +17,7 @@ import { startSweeping } from './settlement/sweep.ts';
 import { serveMetrics } from './watch/serveMetrics.ts';
 import type { Wired } from './wire.ts';
 
-/** How long after the server begins to listen background work starts (ms), so that it delays no first answer. */
+/** The delay (ms) between the start of listening and the start of background work, so that it does not delay the first answers. */
 const BEGIN_MS = 1_000;
 
 /**

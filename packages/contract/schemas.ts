@@ -41,7 +41,7 @@ const invitationCode = given(200);
 const price = z.string().regex(/^\d+\.\d{2}$/);
 const nullableText = z.string().nullable();
 
-/** A link's signature: `exp` in Unix seconds and `sig`, an HMAC over every parameter (design of signed links). */
+/** A link's signature: `exp` in Unix seconds and `sig`, an HMAC over every parameter (apps/server/links/links.ts). */
 const signature = { exp: text(20).optional(), sig: text(200).optional() };
 
 export const failure = z.object({

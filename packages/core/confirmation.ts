@@ -1,7 +1,7 @@
 import type { ProductType } from './product.ts';
 import { isHeld, type MembershipStanding } from './refunds.ts';
 
-/** What else the server knows when a payment succeeds. Read while the payment's join and contact are locked. */
+/** What the server knows when a payment succeeds, read while the payment's join and contact are locked. */
 export interface PaymentFacts {
   kind: 'join' | 'upgrade';
   bought: ProductType;

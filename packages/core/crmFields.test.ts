@@ -263,7 +263,7 @@ test('whatever is joined, held and known: an unproven contact gets nothing of a 
         const isOwn = isSame(standing, written[field] ?? '') || !isNoted;
         assert.ok(standing === '' || isOwn, `${property} was ${standing}`);
       }
-      // A payer's status `member` is written or there already, or the status in its way is reported.
+      // The status `member` of a payer is written, or the CRM has it already, or the status in its way is reported.
       const status = values.find(({ field }) => field === 'membershipStatus')?.value;
       if (isPaid && status === 'member')
         assert.ok(write.statusInTheWay !== null || write.written.membershipStatus === status);

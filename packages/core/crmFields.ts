@@ -19,9 +19,9 @@ export const joinFields = [
 export const laterFields: readonly CrmField[] = ['upgrade', 'donation', 'items'];
 /** Fields that a paid join may write into a contact that was not proven to be its payer. */
 const purchaseFields: readonly CrmField[] = joinFields.filter((field) => field !== 'transcriptReceivedAt');
-/** As long as Stripe answers, the sweep confirms a payment that nobody reported at most this long after it was made. */
+/** The longest time (ms) after which a payment that nobody reported is confirmed in the background, as long as Stripe answers. */
 const CONFIRMED_AFTER_MS = 600_000;
-/** Only read: invitations are found by this field. */
+/** The field by which invitations are found. It is only read. */
 export const codeField = 'invitationCode';
 
 export type JoinField = (typeof joinFields)[number];
@@ -161,8 +161,8 @@ export function tellsPayment(held: string, paidAt: string): boolean {
 
 /**
  * Returns what is known of a contact to which several joins write what was bought. For the shared fields this is what the CRM
- * holds, since each join knows only its own writes. The status is left as known, so that later edits of staff stay: whenever a join
- * writes it, it becomes known of all of them.
+ * holds, since each join knows only its own writes. The status is taken from `known`, so that later edits of staff stay: when one
+ * join writes the status, it is recorded for all of them.
  */
 export function knownOfSeveral(rules: FieldRules, known: CrmValues, present: Held): CrmValues {
   const shared = joinFields.filter((field) => field !== 'membershipStatus' && field !== 'stage');

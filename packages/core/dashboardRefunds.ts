@@ -13,7 +13,7 @@ import {
 
 /**
  * Matches refunds made elsewhere (in Stripe's dashboard) to lines by their amounts. Returns the lines by the refund's uuid; null
- * when they cannot be told. A refund was for the unrefunded lines whose sum it equals, if there is exactly one such set; the
+ * where they cannot be told. A refund was for the unrefunded lines whose sum it equals, if there is exactly one such set; the
  * membership may count less the processing fee. Refunds that match no set alone are tried together. Once everything is refunded,
  * they were for the remaining lines.
  */

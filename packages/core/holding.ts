@@ -21,9 +21,9 @@ export const isOpenIn = (holding: Holding, join: { isProven: boolean }): boolean
   !join.isProven || isSure(holding);
 
 /**
- * Whether this browser may charge the card that was saved for a join: only the browser that paid may. The browser that began the
- * join may as well until somebody has proven to be the joiner; so a person who begins a join in another person's name cannot
- * charge that person's card.
+ * Whether this browser may charge the card that was saved for a join. The browser that paid may; the browser that began the join
+ * may until somebody has proven to be the joiner. So a person who begins a join in another person's name cannot charge that
+ * person's card.
  */
 export function mayChargeCard({ began, paid }: Holding, join: { isProven: boolean }): boolean {
   return paid || (began && !join.isProven);

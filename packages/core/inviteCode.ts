@@ -1,7 +1,7 @@
 /** The sentences that the specification, section 5, prescribes. */
 const INVITE_CODE_REQUIRED = 'Invite code is required.';
 const INVITE_CODE_CHARACTERS = 'Invite code must contain only letters and numbers.';
-/** Longer than any printed code, so that pasted texts are not looked up in the database. */
+/** The most characters of a code: more than any printed code has, so that pasted texts are not looked up in the database. */
 export const INVITE_CODE_MAX_LENGTH = 64;
 
 /** Returns the sentence for the rule that a typed invite code breaks, or null. Ignores spaces around a pasted code. */

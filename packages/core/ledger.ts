@@ -74,7 +74,7 @@ function feeKept(
   return isFee ? Math.max(0, Math.min(left, stays)) : 0;
 }
 
-/** Whether one of these refunds ended a membership less its processing fee. */
+/** Whether one of these refunds gave back a membership (by its `line`) less its processing fee. */
 function isLessFee(order: LedgerOrder, refunds: readonly Made[], line: number): boolean {
   return refunds
     .filter(counts)

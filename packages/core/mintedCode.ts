@@ -46,8 +46,9 @@ export function isMinted(code: string): boolean {
 }
 
 /**
- * Whether a normalized code is probably a mistyped minted code (a slip): it has nine characters, at most one that never occurs in
- * minted codes, and a wrong check letter. This does not say which codes exist. A society's other codes may look like this, too.
+ * Whether a normalized code is probably a mistyped minted code (a slip): it has nine characters, at most one character that never
+ * occurs in minted codes, and a wrong check letter. This does not say which codes exist. A society's other codes may look like
+ * this, too.
  */
 export function isSlip(code: string): boolean {
   if (code.length !== RANDOM_CHARACTERS + 1) return false;

@@ -64,7 +64,10 @@ export const leadsTo: Partial<Record<ScreenName, ScreenName>> = {
   initializeCheckout: 'checkout',
 };
 
-/** Screens that a letter's link may open directly. If the join has not reached that screen, it opens where it goes on. */
+/**
+ * Screens that a letter's link may open directly. If the join has not reached that screen, the link opens the one where the join
+ * goes on.
+ */
 const linkedScreens = ['checkout', 'uploadTranscript', 'congratulations'] as const;
 export type LinkedScreen = (typeof linkedScreens)[number];
 

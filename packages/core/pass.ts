@@ -19,7 +19,7 @@ export const TOO_MANY_CODES =
 export const LINKS_SENT =
   'If we know a join with this email, its link is on the way. It can take a few minutes; please look in your spam folder, too.';
 
-/** Shown in a browser that began a join after its joiner has opened it by its link in another browser. */
+/** Shown in the browser that began a join, once the joiner has opened it by its link in another browser. */
 export const OPENED_ELSEWHERE =
   'This join was opened by the link in its letter in another browser, and goes on there. To go on here, please open that link here.';
 

@@ -1,6 +1,9 @@
 import { MINIMUM_CHARGE_CENTS } from './money.ts';
 
-/** In cents. No membership costs more, and Stripe refuses a larger total. */
+/**
+ * The highest price (cents) that a link may give a product. No membership costs more, and totals stay below Stripe's limit of
+ * $999,999.99.
+ */
 export const HIGHEST_OVERRIDE_CENTS = 1_000_000;
 
 /** Returns the least price at which a link may sell a product, in cents. */

@@ -60,7 +60,7 @@ export interface Difference {
   repair: string;
 }
 
-/** In minutes. An intent may stay open this long: joiners walk away, and the sweep cancels it after a day. */
+/** How long (minutes) an intent may stay open: joiners walk away, and background work cancels their intents after a day. */
 const OPEN_FOR_MINUTES = 26 * 60;
 
 const operator = (command: string) => `npm run operator -- ${command}`;

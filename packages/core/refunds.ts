@@ -122,9 +122,9 @@ export function leftCents({
 /**
  * Plans the refunds over the payments of a join. The membership is refunded in full, or less the programme's processing fee when
  * its payer is not eligible (specification, section 9). The upgrade, donations and store items are refunded only when requested.
- * A line's type decides which it is, even in a separate join of an upgrade by link. Each line is refunded once, never more than
- * was paid, and nothing of a disputed payment. Any earlier refund of a membership or an upgrade has ended it, so it is not
- * refunded again; of a partly refunded donation or store item the rest is refunded.
+ * Whether a line is the membership or the upgrade is decided by its type, even in the separate join of an upgrade by link. Each
+ * line is refunded once, never more than was paid, and nothing of a disputed payment. Any earlier refund of a membership or an
+ * upgrade has ended it, so it is not refunded again; of a partly refunded donation or store item the rest is refunded.
  */
 export function planRefund(orders: readonly PaidOrder[], wish: RefundWish): RefundPlan {
   const plan: RefundPlan = { refunds: [], disputed: [], notes: [] };
@@ -275,8 +275,8 @@ export function giveBackCommand(
 }
 
 /**
- * Returns the staff command that decides a refund of a join again: of the same lines, and less the processing fee if it was. If the
- * order is lost, it names no lines, and staff choose.
+ * Returns the staff command that decides a refund of a join again: of the same lines, and less the processing fee if that was
+ * kept. If the order is lost, the command names no lines, and staff choose.
  */
 export function decideAgainCommand(
   uuid: string,

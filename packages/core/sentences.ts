@@ -29,7 +29,7 @@ export const fallback = {
 export const ELIGIBILITY_FAILED = 'Eligibility check failed. No contact found or invalid invite code.';
 export const INVITATION_EXPIRED = 'Eligibility check failed. This invite code has expired.';
 export const DETAILS_NOT_ACCEPTED = 'Failed to submit student details.';
-/** The error where a programme asks for guardian consent, on Student Details and at Checkout. */
+/** The error when a programme asks for guardian consent and it is missing, on Student Details and at Checkout. */
 export const GUARDIAN_CONSENT_REQUIRED = 'Please confirm your age, or that your parent or guardian agrees.';
 export const DETAILS_SUBMITTED = 'Student details submitted successfully!';
 export const NO_SESSION_FOR_MEMBERSHIP = 'No active join session.';

@@ -43,7 +43,7 @@ export const storySteps = [
 ] as const;
 export type StoryStep = (typeof storySteps)[number];
 
-/** induct: the server by itself, as in the sweep. record: derived from a row that is older than the recording of steps. */
+/** induct: the server by itself, in background work. record: derived from a row that is older than the recording of steps. */
 export type StoryCause = 'joiner' | 'staff' | 'stripe' | 'induct' | 'record';
 
 /** What a step is about. Money is cents. */

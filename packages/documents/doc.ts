@@ -2,7 +2,7 @@ import { type Bytes, view } from './bytes.ts';
 import type { DocumentType } from './document.ts';
 import { Unacceptable } from './faults.ts';
 
-/** Far above the number of streams in an old Word document, which is about ten. */
+/** The most streams of a file: far more than an old Word document has, which is about ten. */
 const MOST_STREAMS = 10_000;
 
 /**

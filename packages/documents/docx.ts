@@ -4,12 +4,12 @@ import { Unacceptable } from './faults.ts';
 import { ZIP_PART, ZIP_TAIL, type ZipEntry, zipEnd, zipEntries } from './zip.ts';
 
 const DEFLATED = 8;
-/** Far above the twenty parts of a usual .docx, plus one or two for each picture. */
+/** The most parts of a .docx: a usual one has twenty, plus one or two for each picture. */
 const MOST_PARTS = 1_000;
 const MOST_DIRECTORY_BYTES = 4 * KIB * KIB;
 /** Limit for an unpacked Word document (bytes). Text compresses to a twentieth, pictures hardly at all. */
 const mostUnpacked = (size: number) => Math.min(100 * size, 100 * KIB * KIB + 10 * size);
-/** The list of content types has a line of about 150 bytes for each part. */
+/** The most bytes of the list of content types, which has a line of about 150 bytes for each part. */
 const MOST_TYPES_BYTES = KIB * KIB;
 /** How much of the main part is read. Its root element follows the XML declaration and perhaps a comment. */
 const MAIN_HEAD_BYTES = 4 * KIB;

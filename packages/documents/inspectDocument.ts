@@ -32,7 +32,7 @@ async function typeOf(bytes: Bytes): Promise<DocumentType> {
   const head = await bytes.read(0, PDF_HEADER_WITHIN);
   const text = latin1(head);
   if (text.startsWith('%PDF-')) return pdf(bytes);
-  // A picture or archive that PDF readers would open as a PDF.
+  // Refuses a picture or archive that PDF readers would open as a PDF.
   if (text.includes('%PDF-')) throw new Unacceptable('twoInOne');
   if (text.startsWith('\xff\xd8\xff')) return jpeg(bytes);
   if (text.startsWith('\x89PNG\r\n\x1a\n')) return png(bytes);

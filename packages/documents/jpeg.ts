@@ -7,8 +7,8 @@ import { nothingHostile } from './foreign.ts';
 const SCAN_CHUNK = 512 * KIB;
 
 /**
- * Far above honest files, so that a hostile one cannot keep the server busy. Scans: a progressive photo has ten, and
- * libjpeg-turbo's limit for untrusted files is 500. Segments: a panorama's metadata are some hundred of 64 KB.
+ * Limits far above what honest files have, so that a hostile one cannot keep the server busy. Scans: a progressive photo has ten,
+ * and libjpeg-turbo's limit for untrusted files is 500. Segments: a panorama's metadata are some hundred of 64 KB.
  */
 const MOST_SCANS = 500;
 const MOST_SEGMENTS = 20_000;

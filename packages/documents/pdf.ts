@@ -14,7 +14,7 @@ export async function pdf(bytes: Bytes): Promise<DocumentType> {
   const tail = latin1(await bytes.read(Math.max(0, bytes.size - CHUNK), CHUNK));
   const end = tail.lastIndexOf('%%EOF');
   if (end < 0) throw new Unacceptable('pdfBroken');
-  // An archive whose comment looks like the end of a PDF.
+  // Refuses an archive whose comment looks like the end of a PDF.
   if (zipEnd(await bytes.read(Math.max(0, bytes.size - ZIP_TAIL), ZIP_TAIL)) !== null)
     throw new Unacceptable('twoInOne');
   if (!isBlank(tail.slice(end + 5))) throw new Unacceptable('twoInOne');

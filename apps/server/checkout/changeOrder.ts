@@ -16,7 +16,7 @@ import { toWireProduct } from '../society/wire.ts';
 
 const UNKNOWN_PRODUCT = 'This item is not on offer.';
 const MEMBERSHIP_STAYS = 'The membership can be changed but not removed.';
-/** More lines than anybody needs. The limit stops scripts. */
+/** The most lines of an order: more than anybody needs. The limit stops scripts. */
 const MOST_LINES = 50;
 const ORDER_FULL = `An order has at most ${MOST_LINES} items.`;
 

@@ -9,17 +9,17 @@ import { limitedCount, TOO_MANY } from '../platform/http/limits.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 
 /**
- * Attempts with codes that open nothing are counted by the form of the code. An address may try more codes that look minted, since
- * a guess among 2^40 has no chance. So wrong codes of other forms from a shared address (a school's, or an undeclared proxy's) do
- * not block those who have a minted code. Slips are counted separately.
+ * The names under which attempts with codes that open nothing are counted, by the form of the code. An address may try more codes
+ * that look minted, since a guess among 2^40 has no chance. So wrong codes of other forms from a shared address (a school's, or an
+ * undeclared proxy's) do not block those who have a minted code. Slips are counted separately.
  */
 const WRONG_CODE = 'wrong_code';
 const WRONG_MINTED = 'wrong_minted_code';
 const SLIP = 'slip_code';
-/** The counts of guesses; slips are none. */
+/** The names of the counts of guesses. A slip is not a guess. */
 export const GUESSES = [WRONG_CODE, WRONG_MINTED];
 const MINTED_TIMES = 10;
-/** The count that records each attempt, so that the same code from the same address does not count twice. */
+/** The name under which each attempt is recorded, so that the same code from the same address does not count twice. */
 const TRIED = 'tried_code';
 
 /** An attempt from an address, known by its hash, with a normalised code. */
@@ -39,8 +39,8 @@ export interface CountedAttempt {
 }
 
 /**
- * Counts an attempt before anything is answered: common table expressions for a statement. The last one, `attempt`, has one row
- * ({@link CountedAttempt}). An attempt with a right code (`isRight`) is not counted, since a whole school may use one address. An
+ * Returns common table expressions that count an attempt before anything is answered. The last one, `attempt`, has one row, a
+ * {@link CountedAttempt}. An attempt with a right code (`isRight`) is not counted, since a whole school may use one address. An
  * attempt over the limit is not counted either, so that the block ends.
  */
 export function countingAttempt(
@@ -79,8 +79,8 @@ export function countingAttempt(
 }
 
 /**
- * Runs statements that count attempts one at a time. Each writes and waits for the disk: a burst of guesses would otherwise take
- * every connection of the pool, and joins would have to wait.
+ * Runs one at a time the statements that count attempts. Each writes and waits for the disk: a burst of guesses would otherwise
+ * take every connection of the pool, and joins would have to wait.
  */
 export const inTurn = pLimit(1);
 

@@ -162,7 +162,7 @@ test('right codes that only HubSpot knows are not counted either, and forgive no
   await sql`delete from invitation where code = any(${onlyThere})`.execute(database);
   await check('WRONG1');
   await check('WRONG2', '198.51.100.8');
-  // Rows of another limit, and of an earlier step of the same one.
+  // Rows of another limit, and of an earlier time window of the same limit.
   await sql`
     insert into limit_count (name, key, window_start, count)
     select 'another limit', key, window_start, 1 from limit_count where name = 'wrong_code'

@@ -54,7 +54,10 @@ export async function shipOrder(
   });
 }
 
-/** Takes back the record that goods of a join were sent: the named ones, or all. The rows stay, with who took them back. */
+/**
+ * Takes back the record that goods of a join were sent: the named ones, or all. The shipment rows stay, with the staff member who
+ * took them back.
+ */
 export async function unshipOrder(
   deps: Pick<Deps, 'database' | 'society'>,
   uuid: string,

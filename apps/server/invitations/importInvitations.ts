@@ -7,7 +7,7 @@ import { isEmail } from '#core/studentDetails.ts';
 import type { Database } from '../platform/database/client.ts';
 import { findGuessable, type Guessable } from './guessable.ts';
 
-/** Numbers of lines. */
+/** How many lines of the file had each result. */
 export interface ImportReport {
   imported: number;
   unchanged: number;
@@ -72,7 +72,7 @@ export async function importInvitations(
     skip_empty_lines: true,
     relax_column_count: true,
   });
-  // The loop over the rows below throws read errors.
+  // Errors of reading are thrown by the loop over the rows below.
   pipeline(source, parser, () => {});
   const rows = parser as AsyncIterable<{ info: { lines: number }; record: string[] }>;
   // The codes seen so far are kept in a temporary table of this connection.

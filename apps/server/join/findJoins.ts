@@ -35,8 +35,8 @@ type FoundRow = Omit<FoundJoin, 'payments'> & {
 };
 
 /**
- * Finds the joins of somebody, the newest first: by join, payment intent, contact id, invite code, member number, email address (of
- * the joiner, the contact or a receipt), or name, of which each word may be just the beginning.
+ * Finds the joins of somebody, the newest first: by join, payment intent, contact id, invite code, member number, email address
+ * (of the joiner, the contact or a receipt), or name, of which the beginnings of the words suffice.
  */
 export async function findJoins(
   { database }: Pick<Deps, 'database'>,

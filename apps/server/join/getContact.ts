@@ -14,7 +14,10 @@ import { fillIn } from '../society/texts.ts';
 /** After this many minutes a contact is read from HubSpot again. */
 const OLD_MINUTES = 10;
 
-/** What is known for the details form. This session's own details override the contact's, and those the school's. */
+/**
+ * What is known for the details form. The session's own details come first, then the contact's data, then the school of the
+ * invitation.
+ */
 export async function getContact(deps: Deps, uuid: string, holding: Holding): Promise<Data<'getContact'>> {
   let row = await find();
   // If only an import named the contact, the request waits for HubSpot, two seconds at most. If HubSpot's data is old, the request

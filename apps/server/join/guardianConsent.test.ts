@@ -103,7 +103,7 @@ test('a programme that does not ask is as it was, beside one that asks', async (
   });
   const params = { uuid: data.uuid };
   assert.equal((await client.call('getContact', { params })).data.guardianConsent, null);
-  // As the previous version's page sends them.
+  // Sends the details as the previous version's page does, without guardian consent.
   assert.equal((await client.call('submitDetails', { params, body: details() })).status, 200);
   await client.call('setMembership', { params, body: { membershipId: 3 } });
   assert.equal((await client.call('getCheckoutDetails', { params })).data.guardianConsent, null);

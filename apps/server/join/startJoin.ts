@@ -187,7 +187,7 @@ interface Invited {
   is_invited: boolean;
   is_member: boolean | null;
   is_by_mirror_alone: boolean | null;
-  /** False when too many wrong codes were tried from the address for an answer. */
+  /** False when too many wrong codes were tried from the address, so that it gets no answer. */
   is_within: boolean;
 }
 

@@ -247,7 +247,7 @@ test('a refund whose answer was lost is booked as what it was for', async (t) =>
     'refund dues Membership -95.00 0.00 -95.00',
     'refund fee kept Processing fee of Membership 5.00 0.00 5.00',
   ]);
-  // A refund of the rest counts as the parts that were still kept, whatever the refunds' ids are.
+  // A refund of the rest is booked as the parts that were still kept, whatever the order of the refunds' ids.
   await runCommand(t, server, refundCommand, [intentId]);
   await sql`
     update refund set uuid = ('00000000-0000-4000-8000-' || lpad((10 - rank)::text, 12, '0'))::uuid

@@ -22,7 +22,7 @@ export interface LedgerRow extends LedgerEntry {
   category: string;
   join: string | null;
   intentId: string | null;
-  /** The payout that includes it; null if Stripe names none. */
+  /** The payout that includes the transaction; null if Stripe names none. */
   payoutId: string | null;
   movementId: string;
 }
@@ -107,8 +107,8 @@ interface Records {
 }
 
 /**
- * For each balance transaction, in the same order: the order that its charge paid, and our refunds of it. The order's amount must
- * match the charge: after a lost change, another order may have the same revision, and that one was not paid.
+ * Returns one record for each balance transaction, at the same index: the order that its charge paid, and our refunds of it. The
+ * order's amount must match the charge: after a lost change, another order may have the same revision, and that one was not paid.
  */
 async function recordsOf(deps: Deps, movements: readonly BalanceMovement[]): Promise<Records[]> {
   const asked = movements.map(({ charge }) => {

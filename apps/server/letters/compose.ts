@@ -72,7 +72,7 @@ function oneClick(stops: Deps['stopLinks'], to: string): Record<string, string> 
   };
 }
 
-/** The sender of letters. */
+/** The sender of letters: the configured one, otherwise the society's support. */
 function senderOf({ config, society }: Pick<Writing, 'config' | 'society'>): MailAddress {
   return config.mail?.from ?? supportOf({ society });
 }

@@ -5,7 +5,7 @@ import type { Tables } from '../platform/database/types.ts';
 
 export interface DueLetter {
   kind: LetterKind;
-  /** The join that the letter is about. */
+  /** Null for a letter that is not about a join. */
   sessionUuid: string | null;
   /**
    * The part of the join that the letter is about, such as a payment's id. There is one letter for each kind, join and occasion,
@@ -50,8 +50,8 @@ const lateLetters: readonly LetterKind[] = [
 ];
 
 /**
- * Makes a payment's letters due again that were withdrawn because they were not true: its membership had ended and is held again, or
- * nothing of it went back and now it does. As for every letter, whether they are true is checked when they are sent.
+ * Makes those letters of a payment due again that were withdrawn as untrue and may now be true: its membership had ended and is
+ * held again, or its money did not go back and now does. Whether a letter is true is checked when it is sent.
  */
 export async function dueAgain(trx: Kysely<Tables>, sessionUuid: string, intentId: string): Promise<void> {
   await trx

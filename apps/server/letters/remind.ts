@@ -52,7 +52,7 @@ export function stopReminders(
     : sql`delete from reminder_stop where email_hash = ${hash} and ${onlyIf}`;
 }
 
-/** Decides whether a letter is sent now or withdrawn. A date means that it is due only then. */
+/** Decides whether a letter is sent now or withdrawn. Returns a date if the letter is due only then. */
 export async function judgeLetter(
   deps: Pick<Deps, 'database' | 'society' | 'stopLinks'>,
   letter: Letter,

@@ -20,7 +20,7 @@ import { judgeLetter } from './remind.ts';
 import { type Letter, takeLetter } from './takeLetter.ts';
 
 const INTERVAL_MS = 5_000;
-/** How many letters are sent in one round, on one connection. */
+/** How many letters one call of `sendDue` sends, on one connection. */
 const BATCH = 20;
 /** The backoff in minutes when the server postpones a letter: doubled with each try, up to the maximum below. */
 const FIRST_BACKOFF_MINUTES = 1;
@@ -40,7 +40,7 @@ export function startSendingLetters(deps: Deps): () => Promise<void> {
   return repeat('send letters', INTERVAL_MS, deps.log, () => sendDue(deps, mail));
 }
 
-/** One round: sends due letters one after the other. Returns whether more may be due. */
+/** Sends a batch of due letters, one after the other. Returns whether more may be due. */
 export async function sendDue(deps: Deps, settings: MailSettings, times = mailTimes): Promise<boolean> {
   const watch = callWatcher(deps.log);
   await makeUpLetters(deps);

@@ -58,7 +58,7 @@ export interface Letter {
     lines: OrderLine[];
     /** Whether the membership or upgrade that this payment bought is held. */
     isHeld: boolean;
-    /** Whether all of it goes back, or has gone back. */
+    /** Whether all of the payment goes back, or has gone back. */
     goesBack: boolean;
   } | null;
   refund: { status: RefundStatus; amountCents: number; lines: RefundedLine[] | null } | null;

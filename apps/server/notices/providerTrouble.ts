@@ -7,9 +7,9 @@ import type { TellTrouble } from '../providers/trouble.ts';
 export const PROVIDER_TROUBLE = 'provider_trouble';
 
 /**
- * Returns a function that logs each failure: if somebody has to act, as an error and with a notice to staff, once for each cause
- * and hour over all processes. The notice's text identifies the cause. Never throws, since its caller is handling the failure
- * itself.
+ * Returns a function that logs each failure. If somebody has to act, it logs an error and also writes a notice to staff, once for
+ * each cause and hour over all processes. The notice's text identifies the cause. Never throws, since its caller is handling the
+ * failure itself.
  */
 export function troubleTeller(database: Database, log: Log): TellTrouble {
   return async ({ notice, ...facts }) => {

@@ -85,7 +85,7 @@ export function sealedPasses(secrets: Secrets, publicUrl: string, now: () => Dat
       const hex = plain.toString('hex', 0, 16);
       return { sessionUuid: hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5'), madeAt };
     },
-    // A remainder of 48 bits by a million (20 bits) has no noticeable bias.
+    // The remainder of a 48-bit number divided by a million (20 bits) has no noticeable bias.
     code: (sessionUuid, salt) =>
       String(hmac('digits', sessionUuid, salt).readUIntBE(0, 6) % 1_000_000).padStart(6, '0'),
     hash: (purpose, text) => hmac(purpose, text),

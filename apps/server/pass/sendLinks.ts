@@ -42,7 +42,9 @@ export function startSendingLinks(deps: Deps): () => Promise<void> {
   return repeat('send links', INTERVAL_MS, deps.log, async () => (await sendDueLinks(deps)) === BATCH);
 }
 
-/** One round: makes a letter due for each join of the recorded requests, and deletes them. Returns how many requests it took. */
+/**
+ * Takes a batch of recorded requests, makes a letter due for each of their joins, and deletes the requests. Returns their number.
+ */
 export function sendDueLinks(deps: Deps): Promise<number> {
   return deps.database.transaction().execute(async (trx) => {
     const { rows: requests } = await sql<{ id: string; email: string; isRecent: boolean }>`

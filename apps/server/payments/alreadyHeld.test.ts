@@ -19,10 +19,10 @@ import { fillDue } from '../contacts/fillContacts.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { confirmPayment } from './confirmPayment.ts';
 
-/** Payments by contacts that already hold what they buy. */
+/** Tests payments by contacts that already hold what they buy. */
 const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
 
-/** Makes a paid join whose contact staff made a member in HubSpot after Buy Now was pressed. */
+/** Makes a paid join. Between Buy Now and the confirmation, staff made its contact a member in HubSpot. */
 async function paidMeanwhile(code: string) {
   const personalEmail = `${code.toLowerCase()}@example.com`;
   const id = await newContact(server, personalEmail, { invitation_code: code });
@@ -50,7 +50,7 @@ async function fillMirror(): Promise<void> {
   await fillDue({ ...server.deps, database: server.background }, server.hubspot);
 }
 
-/** Asserts that staff have one notice of a paid join: that HubSpot called its contact a member before. */
+/** Asserts that staff have exactly one notice of the join: HubSpot already said that its contact is a member. */
 async function isToldOnce(uuid: string, contactId: string): Promise<void> {
   const notices = await noticesOf(server, uuid);
   assert.equal(notices.length, 1, JSON.stringify(notices));

@@ -24,7 +24,7 @@ const AGREE_FIRST = 'You must agree to the policies.';
 
 /**
  * Freezes the order at the revision on the screen until its payment succeeds, fails or is abandoned. Stripe's intent must be for
- * exactly that revision, so nobody can begin while a change of the intent is unanswered by Stripe. Answers 409 for another
+ * exactly that revision, so nobody can begin while Stripe has not answered a change of the intent. Answers 409 for another
  * revision, so that the page shows the new total first.
  */
 export async function beginPayment(

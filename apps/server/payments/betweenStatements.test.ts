@@ -27,7 +27,7 @@ interface Ordered {
   revision: number;
 }
 
-/** The calls of an order. Each may answer 200 or 409; any other answer, or a second intent, is a fault. */
+/** The joiner's calls about an order. Each may answer 200 or 409; any other answer, or a second intent, is a fault. */
 const ordering: Record<string, (ordered: Ordered) => Promise<Answer>> = {
   submitDetails: ({ client, uuid }) =>
     client.call('submitDetails', { params: { uuid }, body: details({ city: 'Dallas' }) }),
@@ -63,7 +63,7 @@ async function pay(id: string): Promise<void> {
   await confirmPayment(server.deps, id);
 }
 
-/** Runs `does` once for each of its SQL statements, with `happens` right before that statement. */
+/** Runs `does` repeatedly: with `happens` right before its first SQL statement, then right before its second, and so on. */
 async function beforeEachStatement(
   arrange: () => Promise<{ happens: () => Promise<unknown>; does: () => Promise<Answer> }>,
   check: (isReached: boolean, place: string) => Promise<void>,

@@ -8,7 +8,7 @@ import { countingFailures } from './providerFailures.ts';
 
 /** The card that paid for a membership, kept for the upgrade. */
 export interface SavedCard {
-  /** Null while the card belongs to no customer at Stripe, as after it paid for the membership. */
+  /** Null while the card belongs to no customer at Stripe, as right after the payment for the membership. */
   customerId: string | null;
   paymentMethodId: string | null;
   email: string | null;

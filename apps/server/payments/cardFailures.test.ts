@@ -95,7 +95,7 @@ test('cards tried behind our back, with the secret alone, are counted by what St
       metadata: body.metadata as unknown as Record<string, string>,
       failedChargeId: body.latest_charge as unknown as string,
     };
-    // The same failure is reported twice, and by two events.
+    // Stripe sends the same event twice, and then another event about the same failure.
     await handleEvent(server.deps, event);
     await handleEvent(server.deps, event);
     await handleEvent(server.deps, { ...event, id: `${event.id}_again` });

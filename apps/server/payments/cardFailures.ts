@@ -52,9 +52,8 @@ export function tooManyDeclined(seconds: number): Refusal {
 }
 
 /**
- * SQL for the seconds until the session, or anybody at its counted address, may try a card again: until so many of the counted
- * failures have left the time window that the limit is no longer reached. Mostly 0. Part of a larger statement over `join_session
- * as session`, which saves a query.
+ * SQL for the seconds until the session, or anybody at its counted address, may try a card again, because enough failures have
+ * left the time window of the limit. Mostly 0. Part of a larger statement over `join_session as session`, which saves a query.
  */
 export function pauseSeconds(deps: Deps): RawBuilder<number> {
   const { limits } = deps.config;

@@ -25,7 +25,7 @@ export async function beginChange(deps: Deps, uuid: string, revision: number): P
 
 /**
  * Updates the open intent to the order, first at Stripe and then in our database. False when the intent has ended meanwhile. When
- * Stripe does not answer, the change may still arrive: the mark stays, and the intent is replaced.
+ * Stripe does not answer, the change may still arrive: the mark stays, and a later call replaces the intent.
  */
 export async function changeIntent(
   deps: Deps,
@@ -54,7 +54,7 @@ export async function changeIntent(
     if (status === 'succeeded' || status === 'processing') throw await refusalFor(deps, 'changeOrder', uuid);
     return false;
   }
-  // Written only while the mark is still ours: after the change was given up, its intent was replaced.
+  // Writes only while the mark is still ours. Otherwise the change was given up, and the intent was replaced.
   const { rows } = await sql`
     with ended as (
       update join_session set intent_change = null, intent_changing_since = null
@@ -68,7 +68,8 @@ export async function changeIntent(
 }
 
 /**
- * Cancels the intent, so that a change still in flight cannot reach a payable one. The next intent is made for the present order.
+ * Cancels the intent, so that a change still in flight cannot alter an intent that can be paid. The next intent is made for the
+ * present order.
  */
 export async function replace(
   deps: Deps,

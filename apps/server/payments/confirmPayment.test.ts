@@ -59,7 +59,7 @@ test('what counts is what Stripe received, not what the intent asked for', async
   const intent = await payments.retrieveIntent(id);
   assert.deepEqual([intent.amountCents, intent.amountReceivedCents], [6500, 6500]);
 
-  // Keeps Stripe from refunding the wrong amounts, since the same intent is paid correctly below.
+  // Refunds of the wrong amounts must not reach Stripe, since the same intent is confirmed with the right amount below.
   const refund = t.mock.method(payments, 'refund', () => Promise.reject(new Error('not now')));
   for (const other of [
     { amountReceivedCents: 5000 },

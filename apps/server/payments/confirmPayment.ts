@@ -44,10 +44,10 @@ export class NotConfirmable extends Error {
 }
 
 /**
- * The only way to `paid`. The return page, the webhook and the sweep all call it, in any order and any number of times. It asks
- * Stripe, checks that the intent is ours and that the amount received is that of its snapshot, and writes payment, membership and
- * what follows in one transaction under a row lock. It confirms the snapshot that was paid, whatever happened to the session since.
- * If the amount is not the one that was on the screen, all of it goes back.
+ * The only way to `paid`. The return page, the webhook and the background check (settlement/sweep.ts) all call it, in any order
+ * and any number of times. It asks Stripe, checks that the intent is ours and that the amount received is that of its snapshot,
+ * and writes payment, membership and what follows in one transaction under a row lock. It confirms the snapshot that was paid,
+ * whatever happened to the session since. If the amount is not the one that was on the screen, all of it goes back.
  */
 export async function confirmPayment(deps: Deps, intentId: string): Promise<PaymentOutcome> {
   return confirmIntent(deps, await deps.payments.retrieveIntent(intentId));
@@ -125,7 +125,8 @@ export async function confirmIntent(
     payments.inc({ kind: named.kind, outcome: wrote });
     if (wrote === 'succeeded') joins.inc({ stage: named.kind === 'join' ? 'paid' : 'upgraded' });
   }
-  // The payment is committed. If refunding, or reading Stripe's refunds, fails here, the sweep does it again.
+  // The payment is committed. If refunding fails here, it is retried in the background (settlement/sweep.ts). Refunds and disputes
+  // are read again when their events are handled.
   const { charge } = intent;
   try {
     if (outcome === 'refunded') await giveBack(deps, intentId);
@@ -170,9 +171,9 @@ async function lock(trx: Transaction<Tables>, uuid: string): Promise<LockedSessi
 }
 
 /**
- * Finds the order that was on the screen when the intent's order is missing here. After a failover that lost the last changes, the
- * database showed the older order, while Stripe's intent is for the lost one. Null when the card was charged before payment was
- * begun here: then the lost order was on the screen.
+ * If the database lacks the intent's order, finds the order that the screen showed. After a failover that lost the last changes,
+ * the screen showed the older order, while Stripe's intent is for the lost one. Null when the card was charged before payment was
+ * begun here: then the screen showed the lost order.
  */
 async function shownInstead(
   trx: Transaction<Tables>,
@@ -241,7 +242,10 @@ async function readBeside(
       /** The total on the screen when somebody last pressed Buy Now; null when nobody has. */
       begunCents: row.begun_cents,
       isMemberElsewhere: row.is_member_elsewhere,
-      /** The other joins of the same payer that hold a membership; `hasEnded`: whether a membership of another one has ended. */
+      /**
+       * The payer's other joins that hold a membership. `hasEnded`: whether a membership of another of the payer's joins has
+       * ended.
+       */
       others: row.others,
       hasEnded: row.has_ended,
       facts: {
@@ -354,7 +358,7 @@ async function writeWanted(
     update join_session set ${paid}, ${hubspotIsToHear} where uuid = ${named.uuid}`.execute(trx);
 }
 
-/** Tells staff and HubSpot when the payer or contact of a membership that was just bought has another one. */
+/** Tells staff and HubSpot when the payer or contact of a membership that was just bought has another membership. */
 async function tellOfOthers(
   trx: Transaction<Tables>,
   { uuid, contact_id }: LockedSession,

@@ -9,15 +9,15 @@ export interface Duplicate {
   amount: number;
   card: { brand: string; last4: string } | null;
   /**
-   * Whether all of it has been refunded according to Stripe, or was taken by a lost dispute. Otherwise its refund is on the way, if
-   * it is not with staff.
+   * Whether all of the payment has been refunded according to Stripe, or was taken by a lost dispute. Otherwise its refund is
+   * under way, unless `isWithStaff`.
    */
   isReturned: boolean;
-  /** Whether it goes back only when staff decide so: after a restore, or when Stripe has refused its refund for good. */
+  /** Whether the payment goes back only when staff decide so: after a restore, or when Stripe has refused its refund for good. */
   isWithStaff: boolean;
 }
 
-/** The duplicate of an intent, or the duplicates of a join and of all other joins of its contact; the oldest first. */
+/** Returns the duplicate with this intent, or the duplicates of a join and of all other joins of its contact; the oldest first. */
 export async function duplicatesOf(
   deps: Deps,
   by: { intentId: string } | { uuid: string },

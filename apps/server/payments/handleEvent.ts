@@ -21,7 +21,7 @@ const follow: Handler = async (deps, _, intentId) => {
   await followPayment(deps, intentId);
 };
 
-/** How each event is handled that the webhook is registered for. */
+/** The handler of each kind of event for which the webhook is registered. */
 const handlers: Record<WebhookEvent, Handler> = {
   'payment_intent.succeeded': confirm,
   'payment_intent.canceled': confirm,

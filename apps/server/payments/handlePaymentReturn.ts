@@ -12,8 +12,8 @@ const UNKNOWN_PAYMENT = 'This payment does not belong to this join.';
 
 /**
  * Handles the return page's report. The reported outcome is not trusted: Stripe is asked. A browser with the client secret counts
- * as the one that paid (`isItsBrowser`), unless somebody has proven elsewhere to be the joiner: others could have had the secret
- * before.
+ * as the one that paid (`isItsBrowser`), unless somebody has proven elsewhere to be the joiner: before that, others could have
+ * known the secret.
  */
 export async function handlePaymentReturn(
   deps: Deps,

@@ -33,7 +33,7 @@ export function recordedEnd(status: PaymentTable['status']): 'succeeded' | 'refu
 /**
  * Returns the status of a payment of ours, and confirms it if Stripe says that it succeeded. Asks Stripe at most once a second. In
  * between, `recorded` returns the status of the last look; `fresh` waits for its turn, or for another caller's look that began
- * after this call. `fresh` is for joiners who come back from paying, and for whatever opens an order.
+ * after this call. `fresh` is for joiners who come back from paying, and for calls that reopen an order.
  */
 export async function lookAtPayment(deps: Deps, intentId: string, need: 'recorded' | 'fresh'): Promise<Look> {
   let askedAt: string | null = null;
@@ -54,7 +54,8 @@ export async function lookAtPayment(deps: Deps, intentId: string, need: 'recorde
 }
 
 /**
- * Claims the next look if none was made within a second, or returns the recorded one. Times are the database's, in microseconds.
+ * Claims the next look if none was made within a second; otherwise returns the recorded one. Times are the database's, in
+ * microseconds.
  */
 async function takeLook(deps: Deps, intentId: string, askedAt: string | null) {
   const { rows } = await sql<{
@@ -78,9 +79,9 @@ async function takeLook(deps: Deps, intentId: string, askedAt: string | null) {
 }
 
 /**
- * Records the status that a look saw, unless a later look is recorded. If the bank was still deciding, the joiner may have left: a
- * letter tells when such a payment fails in the end. A card that failed at once, or whose authentication was left, was reported on
- * the page.
+ * Records the status that a look saw, unless a later look is recorded. If the bank was still deciding, the joiner may have left
+ * the page, so a letter reports a payment that fails in the end. If a card fails at once, or its authentication is abandoned, the
+ * page reports it.
  */
 async function recordSeen(deps: Deps, { id, status, metadata }: Intent, lookedAt: string): Promise<void> {
   const cameToNothing = status === 'requires_payment_method' || status === 'canceled';

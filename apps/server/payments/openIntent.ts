@@ -14,9 +14,9 @@ import { type Order, totalChanged } from './readOrder.ts';
 /**
  * Opens an intent for the order. Its idempotency key consists of the session, the attempt and a hash of the request: a call
  * repeated after a crash or by a second tab gets the same intent, while a changed request (a corrected email) gets another. Stripe
- * repeats its own failures for a day, so the next call after one counts as another attempt; an intent that a failed call made is
- * cancelled when its event is handled (catchUp.ts). The joiner waits for this one call only: a customer is made when an upgrade is
- * bought.
+ * repeats its own failures for a day, so the call after a failure counts as another attempt; if the failed call made an intent all
+ * the same, it is cancelled when its event is handled (catchUp.ts). The joiner waits for this one call only: a customer is made
+ * after the payment, for the upgrade.
  */
 export async function openIntent(
   deps: Deps,

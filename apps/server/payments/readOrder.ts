@@ -35,7 +35,7 @@ export interface Order {
    */
   attempts: number;
   providerFailures: number;
-  /** How many of those intents count for the limit. */
+  /** How many of the session's intents count for the limit. */
   recentAttempts: number;
   addressHash: string | null;
   /** Seconds to wait because too many cards were declined. */

@@ -53,7 +53,7 @@ export async function settlePaying(
     );
     if (status === 'succeeded') return 'paid';
     if (status === 'processing') return 'paying';
-    // Without an intent (another caller's look answered), the webhook counts the declined card.
+    // If another caller's look answered, there is no intent here: then the webhook counts the declined card.
     if (why === 'failed' && status === 'requires_payment_method' && intent) await noteFailure(deps, intent);
     // A payment that bought nothing goes back, and its order has already been reopened.
     const isOver = status === 'canceled' || status === 'refunded';

@@ -251,7 +251,7 @@ for (const [kindName, kind] of Object.entries(kinds))
     const told = (await notices()).filter((message) => !before.includes(message));
 
     for (const { name, thrown } of answers) {
-      // A refused refund is mostly about its payment: it stays due and is reported elsewhere.
+      // Stripe mostly refuses a refund because of its payment: such a refund stays due, and is reported elsewhere.
       const isOfRefund = name === 'refund' && isTold && status === 502;
       for (const refusal of thrown)
         if (isOfRefund) assert.ok(refusal instanceof RefundRefused && !refusal.isFinal, name);

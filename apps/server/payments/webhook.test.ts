@@ -16,7 +16,7 @@ import { confirmPayment } from './confirmPayment.ts';
 
 const server = await sharedServer();
 
-/** Sends an event as Stripe does, or signed with another `secret`, or one that is replayed after `ageSeconds`. */
+/** Sends an event as Stripe does, signed with `secret`, and with a timestamp of `ageSeconds` ago, as a replayed event has. */
 async function webhook(event: object, secret = STRIPE_WEBHOOK_SECRET, ageSeconds = 0): Promise<Response> {
   const payload = JSON.stringify(event);
   const timestamp = Math.floor(Date.now() / 1000) - ageSeconds;

@@ -15,7 +15,7 @@ import { erasePerson } from './erasePerson.ts';
 import { findPerson } from './findPerson.ts';
 import { StoppedErasing } from './stoppedErasing.ts';
 
-/** The messages of an erasure to staff: its receipt, and how far it got when it stops half-way. */
+/** Tests what an erasure prints for staff: its receipt, and how far it got when it stops half-way. */
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 const { deps } = server;
 

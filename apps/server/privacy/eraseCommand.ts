@@ -86,8 +86,8 @@ export const personEraseCommand: Command = {
 };
 
 /**
- * Asks HubSpot about contacts that the person's joins name but whose email in the mirror is not theirs: a join may have sent an
- * email that the mirror lacks. Returns false when HubSpot does not answer, or refuses.
+ * Asks HubSpot about contacts that the person's joins name but whose email in the mirror is not the person's: a join may have sent
+ * an email that the mirror lacks. Returns false when HubSpot does not answer, or refuses.
  */
 async function lookAtOthers(
   { database, society }: Deps,

@@ -3,7 +3,7 @@ import type { Deps } from '../deps.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { refusalsOf } from './underWay.ts';
 
-/** Something about these joins is still under way. The message has a line for each such thing. */
+/** These joins cannot be erased now, since something about them is still under way. The message has a line for each reason. */
 export class NotErasable extends Error {}
 
 /** How many rows and files an erasure removed or kept. */

@@ -105,8 +105,8 @@ async function eraseHere(
 
 /**
  * Removes this email from requests for passes, and from letters and payments of joins that stay because they have another email.
- * Sent letters stay without it, or they would be sent again. With `before`, newer rows stay as they are. Returns how many rows had
- * it.
+ * Sent letters stay, without the email: if their rows were removed, they would be sent again. With `before`, newer rows stay as
+ * they are. Returns how many rows had it.
  */
 export async function forgetEmail(
   trx: Kysely<Tables>,
@@ -191,7 +191,7 @@ async function eraseAtHubspot(
 /** Whether a row of `contact` was written or last read from HubSpot before a time. */
 const isBefore = (before: Date) => sql<boolean>`coalesce(fetched_at, created_at) < ${before}`;
 
-/** Those of these contacts with data from before a time. */
+/** Returns those of these contacts whose data are from before a time. */
 export async function contactsOf(
   database: Kysely<Tables>,
   contacts: readonly string[],
@@ -238,7 +238,7 @@ export async function eraseContacts(
   return { rows: Number(emptied.numAffectedRows ?? 0), documents: documents.length };
 }
 
-/** First and last names together, in the form in which notices contain them. */
+/** Returns full names (first and last), in the form in which notices contain them. */
 export async function namesOf(
   trx: Kysely<Tables>,
   { joins, contacts }: Pick<Person, 'joins' | 'contacts'>,

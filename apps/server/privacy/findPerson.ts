@@ -38,10 +38,10 @@ export function isOfAnother(contactId: RawBuilder<unknown>, joins: RawBuilder<un
 
 /**
  * Finds what belongs to an email: contacts with it, and those merged into them; joins of these contacts; joins that have the email
- * in their details (or, without details, in a payment), or had it when they were paid; and contacts that such a join created. Does
- * not include a contact with another email, since anybody can begin a join of a contact and give an email of their own; nor a
- * contact that a join of another email created, even if it once had this one; nor a join of which a letter once went to this email,
- * which may have been a typing mistake, corrected since.
+ * in their details (or, without details, in a payment), or had it when they were paid; and contacts that such a join created.
+ * Leaves out: a contact with another email, since anybody can begin a join of a contact and give an email of their own; a contact
+ * that a join of another email created, even if that join once had this email; and a join of which a letter once went to this
+ * email, since the email may have been mistyped then and corrected since.
  */
 export async function findPerson({ database }: Pick<Deps, 'database'>, typed: string): Promise<Person> {
   const email = typed.trim().toLowerCase();

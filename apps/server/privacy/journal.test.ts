@@ -16,7 +16,7 @@ import { cancelIntent } from '../payments/cancelIntent.ts';
 import { personEraseCommand } from './eraseCommand.ts';
 import { journalPath } from './journal.ts';
 
-/** The journal of erasures, by which they are repeated in a restored database. */
+/** Tests the journal of erasures, by which they are repeated in a restored database. */
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 const { deps } = server;
 

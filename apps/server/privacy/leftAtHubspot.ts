@@ -19,7 +19,7 @@ export async function leftAtHubspot(database: Kysely<Tables>, emailHash: Buffer)
   return { contacts: ofKind('contact'), files: ofKind('file') };
 }
 
-/** The ids of HubSpot's files of the documents of these joins and contacts. */
+/** HubSpot's file ids for the documents of these joins and contacts. */
 export async function filesAtHubspot(
   database: Kysely<Tables>,
   { joins, contacts }: { joins: readonly string[]; contacts: readonly string[] },

@@ -28,7 +28,7 @@ import { emailHash, findPerson } from './findPerson.ts';
 import { keepIds, leftAtHubspot } from './leftAtHubspot.ts';
 import type { StoppedErasing } from './stoppedErasing.ts';
 
-/** Concurrent work leaves nothing behind of a person who is being erased. */
+/** Tests that concurrent work leaves nothing behind of a person who is being erased. */
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 const { deps } = server;
 /** The timeout for each wait: far longer than any takes. */
@@ -109,8 +109,8 @@ function holdOpen(
   return { reached: reached.promise, release: gate.resolve };
 }
 /**
- * Erases a person during a round of background work that is held in a call. Asserts that the erasure waits for it, and that no
- * other round begins.
+ * Erases a person while a run of background work is held open in a call. Asserts that the erasure waits for that run, and that no
+ * other run begins.
  */
 async function eraseMeanwhile(
   t: TestContext,
@@ -143,7 +143,7 @@ for (const when of ['before', 'after'] as const)
     await paidJoin(server, server.client(), undefined, emails);
     const held = holdOpen(t, 'createContacts', when);
     const work = pushDue(background, server.hubspot);
-    // Erased by an email that the contact does not have, so that only the contact's id leads to it.
+    // Erases by an email that the contact does not have, so that only the contact's id leads to it.
     await eraseMeanwhile(t, { email: emails.schoolEmail, work, ...held });
     assert.equal(await server.hubspot.findByEmail(emails.personalEmail), null);
     assert.equal((await pushDue(background, server.hubspot)).taken, 0);
@@ -187,7 +187,7 @@ test('a file whose id is kept while staff are asked is deleted at HubSpot as wel
   await paidJoin(server, server.client(), undefined, { personalEmail: email });
   const shown = await findPerson(deps, email);
   const hash = await emailHash(deps.database, email);
-  // Stored by retention for an older join of the same person.
+  // Stores a file id as retention does, here for an older join of the same person.
   await keepIds(deps.database, hash, { contacts: [], files: ['777001'] });
   const erased: string[] = [];
   t.mock.method(server.hubspot, 'eraseFile', async (id: string) => void erased.push(id));

@@ -149,7 +149,7 @@ test('money stays without its person, though it bought nothing, went back, or wa
         deps.database,
       )
     ).rows[0]!.tables;
-  // A duplicate payment, one that turned out not to be paid after a refund, and a void membership.
+  // The payment becomes a duplicate; then a refunded one that turned out not to be paid; then one whose membership is void.
   const statements = [
     sql`update payment set status = 'duplicate' where intent_id = ${id}`,
     sql`with gone as (update payment set status = 'canceled' where intent_id = ${id})

@@ -2,7 +2,7 @@ import { open, rm } from 'node:fs/promises';
 
 /** A new file for the receipt of an erasure, which only its owner can read. */
 interface ReceiptFile {
-  /** Returns null, or a sentence when the receipt could not be written. A half-written receipt is removed. */
+  /** Writes the receipt. Returns null, or a sentence when that failed; a half-written receipt is removed. */
   write(receipt: string): Promise<string | null>;
   discard(): Promise<void>;
 }

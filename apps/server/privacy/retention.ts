@@ -13,7 +13,7 @@ const LOOK_MS = 600_000;
 const DAY_SECONDS = 86_400;
 /** A nightly run that did not finish, or could not remove something, is repeated after this time. */
 const RETRY_SECONDS = 3_600;
-/** How many joins, documents or notices of each stage are removed in one round. A nightly run has as many rounds as it needs. */
+/** How many joins, documents or notices of each stage are removed in one batch. A nightly run has as many batches as it needs. */
 export const MOST = 500;
 /** After this many failures a stage is left until the next run: they must have a common cause. */
 const MOST_FAILED = 20;
@@ -42,8 +42,8 @@ function beforeOf({ society, now }: Pick<Deps, 'society' | 'now'>, stage: Stage)
 }
 
 /**
- * The joins that are past their retention and have no money or decision under way; for `documents` and `notices` those. At most
- * `most`.
+ * Returns the ids of what is past its retention, at most `most`: joins without money or a decision under way; for the stages
+ * `documents` and `notices`, documents and notices.
  */
 export async function overdue(
   deps: Pick<Deps, 'database' | 'society' | 'now'>,
@@ -113,7 +113,7 @@ async function remove(deps: Deps, id: string, stage: Stage): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Returns false when the join is no longer past its retention, because it has changed since. */
+/** Erases a join. Returns false when it is no longer past its retention, because it has changed since. */
 async function eraseOne(deps: Deps, uuid: string, stage: JoinStage): Promise<boolean> {
   try {
     return await deps.database.transaction().execute(async (trx) => {

@@ -19,7 +19,7 @@ import { catchUpOnEvents } from '../settlement/catchUp.ts';
 import { refundCommand } from '../settlement/refundCommands.ts';
 import { sweepPayments, sweepRefunds } from '../settlement/sweep.ts';
 
-/** Refunds and disputes at Stripe before the server has confirmed their payment. */
+/** Tests refunds and disputes that are made at Stripe before the server has confirmed their payment. */
 const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
 
 test('all of a payment that bought nothing goes back, also if a part went back in the dashboard before', async () => {

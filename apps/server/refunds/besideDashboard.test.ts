@@ -18,7 +18,7 @@ import { refundJoin } from './refundJoin.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
 
-/** Our own refunds together with refunds made in Stripe's dashboard. */
+/** Tests our own refunds together with refunds made in Stripe's dashboard. */
 
 const product = (number: number) => `0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f00${number}`;
 
@@ -71,8 +71,8 @@ test('no dues are booked of a payment that bought nothing and went back in two p
 });
 
 /**
- * Decides a refund that Stripe does not make yet, and gives $1.00 back in the dashboard meanwhile. Returns what the command says that
- * staff are told to decide the dropped refund by.
+ * Decides a refund that Stripe does not make yet, then refunds $1.00 in the dashboard, so that the decided refund is dropped. Runs
+ * the command that the notice about that names. Returns the notice and the command's output.
  */
 async function decidedAgain(t: TestContext, wish: RefundWish): Promise<string> {
   const { uuid, intentId } = await undergraduate(server);

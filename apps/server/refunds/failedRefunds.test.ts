@@ -25,7 +25,7 @@ import { refundJoin } from './refundJoin.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
 
-/** Refunds that the bank returns later: the money is back with us. */
+/** Tests refunds that the bank returns later, so that the money is back with us. */
 const pin = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
 
 test('staff are told of one person who has paid twice also when the first membership comes back after the second one was bought', async () => {
@@ -111,7 +111,7 @@ test('a failed refund of who has joined anew, whose payment is disputed, names n
   }
 });
 
-/** Lets Stripe end the waiting refund of a payment. */
+/** Makes the pending refund of a payment end at Stripe with this status. */
 async function endRefund(intentId: string, status: 'failed' | 'canceled'): Promise<void> {
   const { body } = await server.stripe('GET', `/v1/refunds?payment_intent=${intentId}`);
   const [{ id }] = (body as unknown as { data: [{ id: string }] }).data;

@@ -21,7 +21,7 @@ import { followPayment } from './followPayment.ts';
 import { promiseRefund } from './giveBack.ts';
 import { refundJoin } from './refundJoin.ts';
 
-/** What Stripe reports about a payment later: refunds, disputes and reviews. */
+/** Tests what Stripe reports about a payment later: refunds, disputes and reviews. */
 const server = await sharedServer();
 
 /** Sends everything to HubSpot. Returns a contact's membership status and amount paid there. */
@@ -126,7 +126,7 @@ test('a refund that fails at the bank after all gives the membership back, and s
   });
   for (let report = 0; report < 2; report++) {
     await followPayment({ ...server.deps, payments: { ...payments, moneyBack: failed } }, intentId);
-    // The same notice may be written again the next day.
+    // Backdates the notices, since the same notice may be written again the next day.
     await sql`update staff_notice set created_at = created_at - interval '2 days'`.execute(
       server.deps.database,
     );

@@ -23,7 +23,7 @@ import type { MoneyBack } from '../providers/stripe/provider.ts';
 import { bringStanding } from './membershipStanding.ts';
 import { paidOrders, type SettledOrder } from './paidOrders.ts';
 
-/** followPayment fails after this many attempts that another writer made outdated. */
+/** The number of attempts after which followPayment fails, if another writer has overtaken all of them. */
 const ROUNDS = 10;
 
 /**
@@ -46,7 +46,9 @@ export async function followPayment(deps: Deps, intentId: string): Promise<void>
   throw new Error(`what went back of payment ${intentId} changes faster than it can be written`);
 }
 
-/** Returns false, and writes nothing, when another caller wrote meanwhile: then this answer may be outdated. */
+/**
+ * Writes Stripe's answer. Returns false, and writes nothing, when another caller wrote meanwhile: then the answer may be outdated.
+ */
 async function write(
   deps: Deps,
   intentId: string,
@@ -63,8 +65,8 @@ async function write(
       .returning('status')
       .executeTakeFirst();
     if (!payment) return false;
-    // Stripe lists the newest first; what refunds were for is derived in the order in which they were made. Our own refunds come
-    // first, so that a refund from the dashboard does not take the place of one of them.
+    // Our own refunds come first, so that a refund from the dashboard does not take the place of one of them. Otherwise the oldest
+    // come first (Stripe lists the newest first), since what refunds were for is derived in that order.
     const made: string[] = [];
     let wentElsewhere = false;
     const oldestFirst = [...refunds].reverse();
@@ -86,9 +88,9 @@ async function write(
 export type LockedSession = Pick<Selectable<JoinSessionTable>, 'uuid'>;
 
 /**
- * Locks joins and the other joins of their payers, which may have to be sent to HubSpot as well ({@link bringStanding}), ordered by
- * uuid to avoid deadlocks. `no key update` lets a notice about a join be written while another caller has locked it: it may have
- * become the same payer's since.
+ * Locks joins and the other joins of their payers, which may have to be sent to HubSpot as well ({@link bringStanding}), ordered
+ * by uuid to avoid deadlocks. `no key update` allows a notice about a join that another caller has locked: that join may have got
+ * the same payer only after this lock.
  */
 export async function lockJoins(trx: Kysely<Tables>, uuids: readonly string[]): Promise<void> {
   const these = sql`any(${uuids}::uuid[])`;
@@ -110,8 +112,8 @@ export async function lockSession(trx: Kysely<Tables>, intentId: string): Promis
 }
 
 /**
- * Updates all that follows from a payment's recorded refunds and dispute. Staff are told of each refund from outside that is new
- * (`made`) or now counts for something else.
+ * Updates all that follows from a payment's recorded refunds and dispute. Staff are told of each refund made outside Induct that
+ * is new (`made`) or now counts for something else.
  */
 export async function recount(
   deps: Deps,
@@ -289,9 +291,9 @@ async function decidedBefore(
 }
 
 /**
- * Keeps due refunds that Stripe has not made from returning money that has just gone back outside Induct. Of a payment that bought
- * nothing (`isReturn`) the rest stays due. Other refunds are cancelled, and staff decide what is still owed, since it is not
- * certain what the refund from outside was for.
+ * Reduces or cancels due refunds that Stripe has not made, since money of the payment has just gone back outside Induct. Of a
+ * payment that bought nothing (`isReturn`) the rest stays due. Other refunds are cancelled, and staff decide what is still owed,
+ * since it is not certain what the refund made outside was for.
  */
 async function dropDue(
   trx: Kysely<Tables>,
@@ -333,8 +335,8 @@ async function dropDue(
 }
 
 /**
- * Finds the due refund that a refund from outside replaces: Stripe has not made ours yet, or did not answer, and staff made it in
- * the dashboard meanwhile. Making ours as well would give the money back twice.
+ * Finds the due refund of ours that a refund made outside Induct replaces: Stripe has not made ours yet, or did not answer, and
+ * staff made it in the dashboard meanwhile. Making ours as well would give the money back twice.
  */
 async function madeInItsPlace(trx: Kysely<Tables>, intentId: string, amountCents: number) {
   return trx

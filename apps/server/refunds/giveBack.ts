@@ -60,14 +60,15 @@ export async function promiseReturn(
 
 /**
  * Makes the due refunds of a payment at Stripe. Safe to repeat after a crash at any point: refunds that Stripe already has are
- * recognised first by our uuid in their metadata, and the idempotency key consists of the row and the attempt. A refund that Stripe
- * refuses for good is written as failed, and staff are told; one that Stripe refuses for now stays due for the sweep. For the
- * outcome see {@link givenOf} and {@link watchRefunds}.
+ * recognised first by our uuid in their metadata, and the idempotency key consists of the row and the attempt. A refund that
+ * Stripe refuses for good is written as failed, and staff are told; one that Stripe refuses for now stays due, and is retried in
+ * the background (settlement/sweep.ts). For the outcome see {@link givenOf} and {@link watchRefunds}.
  */
 export async function giveBack(deps: Deps, intentId: string): Promise<void> {
   const due = await dueRefunds(deps, intentId);
   if (due.length === 0) return;
-  // An earlier round may have been cut off after Stripe made the refund, longer ago than Stripe keeps idempotency keys.
+  // An earlier attempt may have been cut off after Stripe made the refund, so long ago that Stripe no longer knows the idempotency
+  // key.
   if (due.some(({ isOld, attempts }) => isOld || attempts > 0)) await followPayment(deps, intentId);
   for (const refund of await dueRefunds(deps, intentId)) {
     try {
@@ -117,7 +118,9 @@ export async function givenOf(deps: Pick<Deps, 'database'>, uuids: readonly stri
   return given;
 }
 
-/** Returns a function that returns the outcome of a payment's refunds that are due now, or are decided before that call. */
+/**
+ * Returns a function that gives the outcome of a payment's refunds: those that are due now, and those decided before it is called.
+ */
 export async function watchRefunds(deps: Deps, intentId: string): Promise<() => Promise<Given>> {
   const ours = (now: 'over' | 'all') =>
     deps.database

@@ -92,9 +92,10 @@ export async function tellOfTwice(
 }
 
 /**
- * Makes ended joins of the same payer due again when a join's membership begins or ends: while it is held, HubSpot has their status
- * as `member`, too (contacts/dueJoins.ts). They are sent before the join itself, whose contact one of them may have created. A join
- * that another transaction has locked is skipped, since waiting could deadlock; that transaction makes it due, too.
+ * When a join's membership begins or ends, makes the payer's joins with an ended membership due again: while the payer holds
+ * another one, HubSpot has their status as `member`, too (contacts/dueJoins.ts). They are sent before the join itself, since one
+ * of them may have created its contact. A join that another transaction has locked is skipped, since waiting could deadlock; that
+ * transaction makes it due as well.
  */
 export async function tellHubspotOfEnded(trx: Kysely<Tables>, sessionUuid: string): Promise<void> {
   await sql`
@@ -116,8 +117,8 @@ async function tellOfUpgrades(trx: Kysely<Tables>, sessionUuid: string): Promise
 export const UPGRADE_ALONE = 'An upgrade is still paid and held, though the membership below it has ended.';
 
 /**
- * The joins with an active upgrade whose base has ended, by the same join or contact: for the base of one join (`baseSession`), or
- * for all.
+ * Returns the joins with an active upgrade whose base, bought by the same join or contact, has ended. With `baseSession`, only
+ * those whose base that join bought.
  */
 export async function upgradesAlone(
   database: Kysely<Tables>,

@@ -59,7 +59,7 @@ test('a refund that Stripe does not make for now stays due, is tried ever later,
     await anHourLater();
     await sweepRefunds(server.deps);
     later.push(await waits());
-    // The refund is not due again so soon.
+    // Makes no attempt, since the refund is not due again so soon.
     await sweepRefunds(server.deps);
   }
   assert.deepEqual(later.flat(), [

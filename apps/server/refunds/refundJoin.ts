@@ -44,7 +44,7 @@ export interface PaidJoins {
   orders: SettledOrder[];
 }
 
-/** Locks joins, as {@link lockJoins} does. */
+/** Locks joins as {@link lockJoins} does, and reads all that was paid for them. */
 export async function lockPaid(
   deps: Deps,
   trx: Kysely<Tables>,
@@ -95,7 +95,10 @@ export async function decideRefunds(
   return promised;
 }
 
-/** A sentence for each payment of a join that bought nothing and does not go back by itself, with the command that gives it back. */
+/**
+ * Returns a sentence for each of a join's payments that bought nothing and do not go back by themselves. It names the command for
+ * that.
+ */
 async function keptPayments(trx: Kysely<Tables>, uuid: string): Promise<string[]> {
   const { rows } = await sql<{ intent_id: string }>`
     select intent_id from payment where session_uuid = ${uuid} and status = 'duplicate' and not ${goesBack}
@@ -108,8 +111,8 @@ async function keptPayments(trx: Kysely<Tables>, uuid: string): Promise<string[]
 
 /**
  * Refunds what staff ask for, across both payments of a join. All decisions are written in one transaction, so that a repeated
- * request gives nothing twice; then Stripe makes the refunds, or the sweep repeats them if that fails. `given`: the outcome; null
- * with `isTrial`, which decides nothing.
+ * request gives nothing twice; then Stripe makes the refunds; if that fails, they are retried in the background
+ * (settlement/sweep.ts). `given`: the outcome; null with `isTrial`, which decides nothing.
  */
 export async function refundJoin(
   deps: Deps,

@@ -8,7 +8,7 @@ import { sayWhatFor } from './assignRefund.ts';
 import { followPayment } from './followPayment.ts';
 import { refundJoin } from './refundJoin.ts';
 
-/** All writes about a join's money are sequential, whichever caller makes them. */
+/** Tests that all writes about a join's money are sequential, whichever caller makes them. */
 const server = await sharedServer();
 
 for (const [what, write] of [
@@ -29,7 +29,7 @@ for (const [what, write] of [
       await waiting(trx, 1);
       const payment = trx.selectFrom('payment').select('intent_id').where('intent_id', '=', intentId);
       assert.equal((await payment.forUpdate().noWait().execute()).length, 1);
-      // Wrapped in an object, since the transaction would await a bare promise.
+      // `late` is wrapped in an object, since the transaction would await a bare promise.
       return { late };
     });
     await late;

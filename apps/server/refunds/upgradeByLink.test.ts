@@ -16,7 +16,7 @@ import { refundJoin } from './refundJoin.ts';
 
 const server = await sharedServer();
 
-/** An upgrade by link has a join of its own, and its payment is of the kind `join`. It counts as an upgrade all the same. */
+/** Tests that an upgrade by link counts as an upgrade, though it has a join of its own and its payment is of the kind `join`. */
 
 const run = (t: TestContext, command: Command, ...args: string[]) => runCommand(t, server, command, args);
 /** An upgrade of the undergraduate programme, which has a processing fee. */
@@ -87,7 +87,7 @@ test('that an upgrade is left alone is told while its join is locked by another 
   const base = await paidJoin(server, server.client(), 'HONOR104');
   const { uuid } = await upgradeByLink(server, '104');
   const { database } = server.deps;
-  // The payer was not known yet when the refund of the base locked its joins.
+  // The payer was not known yet when the refund of the base locked the payer's joins.
   await database.updateTable('join_session').set({ payer: null }).where('uuid', '=', uuid).execute();
   await database.transaction().execute(async (other) => {
     await lockJoins(other, [uuid]);

@@ -9,7 +9,7 @@ import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 
-/** How many contacts are tried, and the most actions of each; more contacts in the long run. */
+/** How many contacts are tried (more in the long tests), and the most actions of each. */
 const PEOPLE = process.env.TEST_LENGTH === 'long' ? 150 : 8;
 const MOST_ACTIONS = 9;
 
@@ -294,7 +294,7 @@ test('in whatever order a contact that a self-nomination created is bought for, 
       numRuns: PEOPLE,
       examples: [
         [['pay for the own join', 'join by link', 'buy an upgrade by link', 'refund what was bought first']],
-        // Once a bug: the refund of a sibling who had paid first made the member a former one.
+        // Once a bug: the refund of a sibling who had paid first made the member a former member.
         [['pay for a sibling', 'pay for the own join', 'refund the sibling']],
         [['join by link', 'pay for the own join']],
       ],

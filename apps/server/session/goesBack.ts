@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 
-/** The sum of a payment's refunds (cents) in these states; what a lost dispute took is among them. */
+/** The sum of a payment's refunds (cents) in these states, including what a lost dispute took. */
 const refundedCents = (...states: ('due' | 'pending' | 'succeeded')[]) =>
   sql<number>`(select coalesce(sum(refund.amount_cents), 0) from refund
     where refund.intent_id = payment.intent_id and refund.status in (${sql.join(states.map((state) => sql.lit(state)))}))`;

@@ -116,8 +116,9 @@ export function isMemberNow(contactId: string): RawBuilder<boolean> {
 }
 
 /**
- * Whether the joiner is a member. HubSpot's status counts only for a contact that was named: for a contact that the join created,
- * it may be that of a sibling with the same email who paid first. `session` is the join session's name in the query.
+ * Whether the joiner is a member. HubSpot's status counts only for a contact that an invitation, a link or staff named: for a
+ * contact that the join created, it may be that of a sibling with the same email who paid first. `session` is the join session's
+ * name in the query.
  */
 export function isJoinerMember(session: string): RawBuilder<boolean> {
   const named = presentId(sql.ref(`${session}.contact_id`));

@@ -13,7 +13,7 @@ import { confirmPayment } from '../payments/confirmPayment.ts';
 import { followPayment } from '../refunds/followPayment.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 
-/** A sold order keeps its goods and its fee, whatever society.yaml says later. */
+/** Tests that a sold order keeps its goods and its fee, whatever society.yaml says later. */
 const server = await sharedServer();
 
 /** Changes society.yaml: only undergraduates' memberships are sold, without goods and at another fee. */

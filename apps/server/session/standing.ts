@@ -94,9 +94,8 @@ export function upgradeOffer(
 const CHANGED_MEANWHILE = 'This join has changed meanwhile. Please try again.';
 
 /**
- * Returns the refusal for an action whose one statement found no session in a state that allows it. `otherwise` is the message for
- * when the state does allow the action. With `holding` (how the browser holds the join), a browser in which the join is not open
- * gets 404.
+ * Returns the refusal for an action that found no session in a state that allows it. `otherwise` is the message for when the state
+ * does allow the action. With `holding` (how the browser holds the join), a browser in which the join is not open gets 404.
  */
 export async function refusalFor(
   deps: Deps,

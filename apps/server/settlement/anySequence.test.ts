@@ -13,13 +13,13 @@ import { reconcile } from './reconcile.ts';
 const isLong = process.env.TEST_LENGTH === 'long';
 const SEED = Number(process.env.SEED ?? (isLong ? Math.floor(Math.random() * 1_000_000) : 1));
 const WALKS = Number(process.env.WALKS ?? (isLong ? 200 : 3));
-/** The path (fast-check's) of one random walk of this seed: only that one runs, and it is shrunk while it fails. */
+/** fast-check's path to one random walk of this seed. If given, only that walk runs, and it is shrunk while it fails. */
 const { WALK } = process.env;
 const MOST_MOMENTS = 36;
 const DAY_MS = 86_400_000;
-/** Repairs may uncover other differences, but not endlessly. */
+/** The most rounds of repairs: a repair may uncover other differences, but not endlessly. */
 const MOST_REPAIRS = 12;
-/** The kinds of difference that may remain when the walk is quiet, because staff must decide them. */
+/** The kinds of difference that may remain at the end of a walk, because staff must decide them. */
 const forStaff = /^(refund_unassigned|upgrade_alone|paid_anew|held_twice|rejected_held|not_returned)$/;
 
 interface Taken {
@@ -27,7 +27,7 @@ interface Taken {
   choices: number[];
 }
 
-/** A failing walk is shrunk by leaving steps out, not by changing them. */
+/** One of these steps. fast-check shrinks a failing walk by leaving steps out, not by changing them. */
 const step = (...names: readonly StepName[]) =>
   fc.noShrink(
     fc.record({
@@ -87,7 +87,7 @@ async function takeSteps(walk: Walk, taken: readonly Taken[]): Promise<void> {
   }
 }
 
-/** The invariants of a quiet walk. Each yields a sentence for each violation. */
+/** The invariants at the end of a walk, when all background work is done. Each yields a sentence for each violation. */
 const checks = [
   membersAreMembersInHubspot,
   nobodyElseIsMemberInHubspot,
@@ -234,7 +234,7 @@ async function differencesOf({ server }: Walk): Promise<Difference[]> {
   return differences.filter(({ kind }) => kind !== 'paying_for_long');
 }
 
-/** The command by which staff repair a difference; where they can choose, "the refund was for nothing". */
+/** The command by which staff repair a difference. If it offers a choice, `--none`: the refund was for no line. */
 function typedBy({ repair }: Difference): string {
   return repair.replace('npm run operator -- ', '').replace('--membership, --upgrade, --items ID,ID or ', '');
 }

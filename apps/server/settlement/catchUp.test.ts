@@ -204,7 +204,7 @@ test('an event that cannot be acted on is tried again by itself, and neither kee
   await server.stripeFault(null);
   await catchUp();
   assert.deepEqual(await states(), ['ordering', 'paid'], 'not tried before its time');
-  // The events are too old to be listed.
+  // Makes the events too old to be listed.
   await sql`update schedule set reached_at = now() + interval '1 hour' where name = 'events'`.execute(
     server.deps.database,
   );

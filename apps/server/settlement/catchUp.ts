@@ -134,9 +134,9 @@ async function tryOnce(deps: Deps, event: ProviderEvent): Promise<boolean> {
 }
 
 /**
- * Handles an intent of ours at Stripe that has no row, because its process died in between; nobody has its client secret. If it was
- * charged (an upgrade), it is confirmed. Otherwise it is recorded as cancelled, so that its attempt counts, and cancelled at
- * Stripe.
+ * Handles an intent of ours at Stripe that has no row, because the process died before it wrote one; nobody has its client secret.
+ * If it was charged (an upgrade), it is confirmed. Otherwise it is recorded as cancelled, so that its attempt counts, and
+ * cancelled at Stripe.
  */
 export async function giveUpUnwritten(deps: Deps, intentId: string): Promise<boolean> {
   const intent = await deps.payments.retrieveIntent(intentId);

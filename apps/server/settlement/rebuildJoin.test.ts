@@ -216,7 +216,7 @@ test('an order that the backup has as it was before its last change gets the rev
   assert.deepEqual([await revisionNow(), intent.revision > before], [before, true]);
   const settled = await runCommand(t, server, settleCommand, [intent.id]);
   assert.equal(settled.code, 0, settled.out);
-  // The number must not be used again, or a new order would be taken for the paid one.
+  // The paid order's revision must not be used again, or a new order would be taken for the paid one.
   assert.equal(await revisionNow(), intent.revision);
 });
 
@@ -246,7 +246,7 @@ test('what Stripe does not tell is not made up: the payment is to be given back'
     (await look()).map(({ kind }) => kind),
     ['nothing_sold'],
   );
-  // Lines whose sum is not the amount are not accepted either.
+  // Lines whose sum is not the intent's amount are not accepted either.
   await server.stripe('POST', `/v1/payment_intents/${body.id}`, {
     'metadata[lines]': '1 membership 95.00 Membership',
   });

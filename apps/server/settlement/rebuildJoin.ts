@@ -22,9 +22,9 @@ import { contactOfJoin } from '../session/members.ts';
 export class NotRebuilt extends Error {}
 
 /**
- * Writes what a paid intent was for when a restored database has lost it: the order that was paid, and the join if it is missing,
- * too, ready to be confirmed. What Stripe was never told stays empty: address, school, documents, guardian consent. Returns whether
- * anything was missing. Throws {@link NotRebuilt}.
+ * Writes what a restored database has lost of a paid intent: the order that was paid and, if it is missing, the join, ready to be
+ * confirmed. What Stripe was never told stays empty: address, school, documents, guardian consent. Returns whether anything was
+ * missing. Throws {@link NotRebuilt}.
  */
 export async function rebuildJoin(deps: Deps, intent: Intent): Promise<boolean> {
   const named = namedOrder(deps, intent);
@@ -107,9 +107,10 @@ export async function rebuildJoin(deps: Deps, intent: Intent): Promise<boolean> 
 }
 
 /**
- * What a payment that is made again bought, given what Stripe has refunded of it. First follows the payments of memberships that
- * its contact holds in this database: those memberships may have ended before this payment. If such a refund failed later, that
- * membership must not come back in place of the one that was bought since. Null for an intent that is not ours.
+ * Returns what a payment that is made again bought, given what Stripe has refunded of it. First follows the payments of
+ * memberships that its contact holds in this database: a refund may have ended such a membership before this payment. If that
+ * refund failed later, the membership must not come back in place of the one that was bought since. Null for an intent that is not
+ * ours.
  */
 export async function madeAgainOf(deps: Deps, intent: Intent): Promise<MadeAgain | null> {
   const named = namedOrder(deps, intent);

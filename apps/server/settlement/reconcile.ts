@@ -12,7 +12,7 @@ import type { Intent } from '../providers/stripe/provider.ts';
 import { giveUpgradeBack, UPGRADE_ALONE, upgradesAlone } from '../refunds/membershipStanding.ts';
 import { refundsOfPayment } from '../refunds/paidOrders.ts';
 
-/** Names that end in `Cents` are money; the others are counts. */
+/** The result of a reconciliation. In `counts`, names that end in `Cents` are money; the others are numbers of rows or intents. */
 export interface Reconciliation {
   counts: {
     intents: number;
@@ -31,7 +31,7 @@ const NIGHT_HOUR = 8;
 const TURN_SECONDS = 3600;
 const LOOK_MS = 600_000;
 
-/** Anything younger than this many minutes is no difference yet: the sweep settles it within ten minutes. */
+/** Anything younger than this many minutes is no difference yet: the background check (sweep.ts) settles it within ten minutes. */
 const GRACE_MINUTES = 10;
 
 /**
@@ -250,7 +250,7 @@ async function* paymentIds(deps: Deps, since: Date | null): AsyncGenerator<strin
 
 /**
  * Differences that no single payment shows: joins that are paid by no payment or by two, orders frozen for too long, joins whose
- * document was rejected though the membership is held, and contacts who hold the same twice.
+ * document was rejected though the membership is held, and contacts who hold two memberships of one type.
  */
 async function joinsApart(
   deps: Deps,

@@ -46,7 +46,7 @@ export const refundCommand: Command = {
       return tellPlan([await refundJoin(deps, subject, wish, { isTrial })], isTrial);
     } catch (error) {
       if (error instanceof Refusal && !(error instanceof NotAtStripe)) {
-        // Something was decided: before that, the error would be NotRefundable.
+        // Refunds were decided by now: an earlier failure is a NotRefundable.
         console.error(
           'Stripe does not answer. What was decided and is not made yet stays due, and is tried again: npm run operator -- reconcile lists it.',
         );

@@ -23,7 +23,7 @@ export async function refundPayment(deps: Deps, intentId: string): Promise<Given
   const backBefore = intent.charge?.refundedCents ?? 0;
   // Confirms the payment if possible. If it cannot be confirmed, there is no membership to end.
   const outcome = await confirmPayment(deps, intentId).catch((error: unknown) => error);
-  // An error of Stripe's says nothing about the payment.
+  // A Refusal means that a call to Stripe failed: it says nothing about the payment.
   if (outcome instanceof Refusal) await orNotRefundable(Promise.reject(outcome));
   if (outcome instanceof Error) {
     const { rows } = await sql`select from join_session where uuid::text = ${named.uuid}`.execute(
@@ -62,8 +62,8 @@ export async function refundPayment(deps: Deps, intentId: string): Promise<Given
 
 /**
  * Refunds a payment whose join does not exist. No row could keep the refund as due, so it is made now or not at all. Each call has
- * a new idempotency key, since Stripe repeats a refusal under a key for a day. It cannot be made twice, since it is all that is
- * left.
+ * a new idempotency key, since Stripe repeats a refusal under a key for a day. The refund cannot be made twice, since it is of all
+ * that is left.
  */
 async function refundUnknown(deps: Deps, intentId: string, amountCents: number): Promise<void> {
   try {

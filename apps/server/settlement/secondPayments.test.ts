@@ -11,7 +11,10 @@ import { refundCommand } from './refundCommands.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 
-/** A second payment of a contact that a restore has lost, and that nobody gives back by itself. */
+/**
+ * Makes two payments of one contact, which a restore loses and `settle --missing` makes again. Returns the second, which does not
+ * go back by itself.
+ */
 async function keptSecond(t: TestContext, contactId: string) {
   const code = `KEPT${contactId}`;
   const { database } = server.deps;

@@ -109,11 +109,12 @@ export async function settleJoin(deps: Deps, uuid: string): Promise<string[] | n
 }
 
 /**
- * Runs after a restore, before servers start. First makes again the payments since the backup from Stripe's data, the oldest first;
- * then follows this database's payments with refunds or disputes. In this order, a membership whose refund has failed since does
- * not come back before the one that its contact bought instead. An open intent whose order differs here and at Stripe is cancelled,
- * since its page would show one order and charge the other. Nothing is refunded automatically: `reconcile` lists what is left for
- * staff. Returns the payments that it settled, how many it cancelled, and a sentence for each that it could not settle.
+ * Runs after a restore, before servers start. First makes the payments since the backup again, from Stripe's data, the oldest
+ * first; then follows this database's payments with refunds or disputes. In this order, a membership whose refund has failed since
+ * does not come back before the one that its contact bought instead. An open intent whose order differs here and at Stripe is
+ * cancelled, since its page would show one order and charge the other. Nothing is refunded automatically: `reconcile` lists what
+ * is left for staff. Returns the payments that it settled, how many it cancelled, and a sentence for each that it could not
+ * settle.
  */
 export async function settleMissing(
   deps: Deps,
@@ -209,7 +210,7 @@ async function restore(deps: Deps, trx: Kysely<Tables>, intentId: string): Promi
   await sql`update join_session set ${paid} where uuid = ${session.uuid}`.execute(trx);
 }
 
-/** Voids a payment that was paid here but not at Stripe: it buys nothing. */
+/** Voids a payment that succeeded according to our row, but not at Stripe: it buys nothing. */
 async function takeBack(trx: Kysely<Tables>, intentId: string, kind: 'join' | 'upgrade'): Promise<void> {
   const session = await lockSession(trx, intentId);
   await bringStanding(trx, session, intentId, 'void');

@@ -32,7 +32,7 @@ import { settleCommand } from './commands.ts';
 import { madeAgainOf } from './rebuildJoin.ts';
 import { refundCommand } from './refundCommands.ts';
 
-/** Restores of a backup, with payments that were made after it. */
+/** Tests restores of a backup after which payments were made. */
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 
 const settleMissing = async (t: TestContext) => {

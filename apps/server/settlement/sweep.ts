@@ -87,7 +87,7 @@ async function settle(
     outcome === 'requires_payment_method' ||
     outcome === 'requires_confirmation' ||
     outcome === 'requires_action';
-  // If the intent was paid just now, it cannot be cancelled, and the next round confirms it.
+  // If the intent was paid just now, it cannot be cancelled, and the next run confirms it.
   if (isOpen && is_abandoned) await cancelIntent(deps, intent_id);
   if (kind === 'join') await settlePaying(deps, session_uuid, 'look');
 }

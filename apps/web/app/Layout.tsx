@@ -46,7 +46,9 @@ export const Layout = memo(() => {
   );
 });
 
-/** Returns the location that is being navigated to and its screen's placeholder; null when none loads, or it has no placeholder. */
+/**
+ * Returns the location that is being navigated to and its screen's placeholder; null when nothing loads, or the screen has none.
+ */
 function usePending(): { next: Location; placeholder: ReactElement } | null {
   const { pathname } = useLocation();
   const { location: next } = useNavigation();

@@ -2,7 +2,6 @@ import type { AriaAttributes, ComponentProps, ReactNode } from 'react';
 import { Icon } from './icons.tsx';
 import styles from './ui.module.css';
 
-/** Props of every field. */
 export interface FieldProps {
   id: string;
   label: ReactNode;

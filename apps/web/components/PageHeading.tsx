@@ -3,7 +3,9 @@ import { type ReactNode, useEffect, useRef } from 'react';
 /** Whether there was a navigation since the document was loaded. */
 let hasNavigated = false;
 
-/** From the first navigation on, the heading of each new screen takes the focus, so that screen readers announce it. */
+/**
+ * Call at a navigation: from the first one on, the heading of each new screen takes the focus, so that screen readers announce it.
+ */
 export function noteNavigation(): void {
   hasNavigated = true;
 }

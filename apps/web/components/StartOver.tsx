@@ -13,7 +13,7 @@ export function StartOver({ isLost = false }: { isLost?: boolean }) {
       variant="quiet"
       onClick={() => {
         if (isLost) forgetSession();
-        // Not the router's location, which still has the secret parameters of the payment return.
+        // The window's location, since the router's still has the secret parameters of the payment return.
         else startOver(window.location.pathname + window.location.search);
         void navigate('/');
       }}

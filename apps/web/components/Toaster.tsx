@@ -7,7 +7,7 @@ import { Icon } from './icons.tsx';
 import styles from './Toaster.module.css';
 import ui from './ui.module.css';
 
-/** More toasts would cover the form, so the oldest are hidden. */
+/** How many toasts are shown: more would cover the form, so the oldest are hidden. */
 const LIMIT = 3;
 
 type Show = (toast: ToastMessage) => void;

@@ -41,7 +41,7 @@ export function TryAgain({
     // Jitter, so that not all clients retry at once.
     const wait = Math.max(least, retryMs ?? 0) * (1 + Math.random() / 4);
     const timer = setTimeout(() => {
-      // A transition, like the router's loading: so the next wait is not announced before this try has failed.
+      // A transition, like the router's loading, so that the next wait is announced only after this try has failed.
       startTransition(() => setTries(tries + 1));
       latest.current(tries + 1);
     }, wait);

@@ -40,7 +40,7 @@ const idle: UploadState = {
   tries: 0,
 };
 
-/** Without HEIC, so that iPhones convert photos to JPEG. */
+/** The file types that the file dialog offers: without HEIC, so that iPhones convert photos to JPEG. */
 const ACCEPT = Object.entries(acceptedDocuments).flat(2).join(',');
 
 /**

@@ -8,7 +8,7 @@
 
 const SESSION_KEY = 'joinSessionUuid';
 type TabKey = 'joinDraft' | 'joinReturn' | 'joinPass';
-/** The join that this tab is paying for, since the tab may go to the card provider's page and come back. */
+/** The storage key of the join that this tab is paying for: the tab may go to the card provider's page and come back. */
 const PAYING_KEY = 'joinPaying';
 const OWN_KEY = 'joinOwn';
 const TAB_KEYS = ['joinDraft', 'joinReturn', 'joinPass', PAYING_KEY, OWN_KEY] as const;
@@ -102,7 +102,10 @@ export function undoMs(): number {
   return startedOver === null ? 0 : Math.max(0, startedOver.until - performance.now());
 }
 
-/** Restores the join and what was typed, unless the time is over. Returns the path at which the joiner left the join. */
+/**
+ * Restores the join and what was typed. Returns the path at which the joiner was; null, and restores nothing, when the time is
+ * over.
+ */
 export function undoStartOver(): string | null {
   if (startedOver === null || undoMs() === 0) return null;
   const { uuid, path, drafts } = startedOver;

@@ -138,7 +138,7 @@ function CardForm({
     setProcessing(false);
   }
 
-  /** Returns whether the page is being left, in which case the button stays busy. */
+  /** Pays the order. Returns whether the page is being left, in which case the button stays busy. */
   async function pay(uuid: string, isForAnother: boolean): Promise<boolean> {
     if (!stripe || !elements) return false;
     const checked = await elements.submit();

@@ -15,7 +15,7 @@ export interface Checkout {
   intent: PaymentIntent | null;
 }
 
-/** How often the order and its payment intent are loaded, since another tab may change the order in between. */
+/** How often loading the order and its payment intent is tried, since another tab may change the order in between. */
 const ATTEMPTS = 3;
 
 let reading: AbortController | null = null;

@@ -21,8 +21,8 @@ type Loaded =
 const NOT_OPENED = 'We could not open your link. Please try again.';
 
 /**
- * Removes the token from the address, and so from the history, before anything else. The tab keeps it until it is used, since a
- * phone may reload the page when the joiner comes back from the mail program.
+ * Removes the token from the address, and so from the history, before anything else. The tab keeps the token until it is used,
+ * since a phone may reload the page when the joiner comes back from the mail program.
  */
 function takeToken(): string | null {
   const { hash, pathname, search } = window.location;
