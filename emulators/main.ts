@@ -1,7 +1,7 @@
 /**
- * Runs all emulators of a start in one process. Environment variables: EMULATORS_HOST, STRIPE_EMULATOR_HOST (the host by which
- * browsers reach it, if another), STRIPE_EMULATOR_PORT, HUBSPOT_EMULATOR_PORT, MAIL_EMULATOR_PORT and MAIL_EMULATOR_PAGE_PORT (0
- * or absent for any free port), EMULATORS_DATA_DIR, STRIPE_WEBHOOK_URL, HUBSPOT_EMULATOR_LIMITS=off. Once they listen, sends the
+ * Runs all emulators of `npm start` in one process. Environment variables: EMULATORS_HOST, STRIPE_EMULATOR_HOST (the host by which
+ * browsers reach it, if another), STRIPE_EMULATOR_PORT, HUBSPOT_EMULATOR_PORT, MAIL_EMULATOR_PORT and MAIL_EMULATOR_PAGE_PORT (0 or
+ * absent for any free port), EMULATORS_DATA_DIR, STRIPE_WEBHOOK_URL, HUBSPOT_EMULATOR_LIMITS=off. Once they listen, sends the
  * parent `{ stripe: { url }, hubspot: { url }, mail: { smtpUrl, url } }` as an IPC message. Ends with its parent.
  */
 import { join } from 'node:path';

@@ -9,7 +9,7 @@ export interface BatchInput {
   objectWriteTraceId?: string;
 }
 
-/** The answer to a batch: its status, 207 if some inputs failed, with their errors. */
+/** The answer to a batch. If some inputs failed, the status is 207, and the body also has their errors. */
 export interface BatchAnswer {
   status: number;
   body: object;
@@ -20,7 +20,7 @@ interface Failure {
   context: Record<string, string[]>;
 }
 
-/** What a batch is run with. `attempt` undoes what a failing input wrote. */
+/** The time (ms since 1970), and `attempt`, which runs one write and undoes it when it fails. */
 interface Run {
   now: number;
   attempt: <T>(work: () => T) => T;
@@ -44,7 +44,10 @@ export function readBatch(
   return answer(200, results, lost.length > 0 ? [missing(lost)] : [], now);
 }
 
-/** Creates contacts: all or none, unless each input has its own `objectWriteTraceId`, which then identifies it in the errors. */
+/**
+ * Creates contacts. One invalid input fails the whole batch, unless each input has an `objectWriteTraceId` that names it in the
+ * errors.
+ */
 export function createBatch(contacts: Contacts, inputs: Omit<BatchInput, 'id'>[], run: Run): BatchAnswer {
   const traces = inputs.flatMap(({ objectWriteTraceId }) => objectWriteTraceId ?? []);
   if (new Set(traces).size < traces.length)
@@ -72,8 +75,8 @@ export function updateBatch(contacts: Contacts, inputs: BatchInput[], run: Run):
 }
 
 /**
- * Updates contacts by a unique property, or creates them. An upsert by email must give all properties of a contact, including the
- * email.
+ * Updates contacts by a unique property, or creates them. Refuses an upsert by email whose properties lack the email, since HubSpot
+ * supports no partial upserts by email.
  */
 export function upsertBatch(contacts: Contacts, inputs: BatchInput[], run: Run): BatchAnswer {
   if (inputs.some(({ idProperty }) => idProperty === undefined))
@@ -109,7 +112,7 @@ function each<Input extends { objectWriteTraceId?: string }>(
   return { results, failures };
 }
 
-/** Throws unless every record id is a number of 64 bits. */
+/** Throws unless every record id is a number of at most 63 bits. */
 function assertIds(inputs: readonly { id: string; idProperty?: string | undefined }[]): void {
   const wrong = inputs.find(
     ({ id, idProperty }) => idProperty === undefined && !(/^\d{1,19}$/.test(id) && BigInt(id) < 2n ** 63n),

@@ -51,7 +51,7 @@ export class Contacts {
     };
   }
 
-  /** Returns the contact with this id, or with this value of a unique property. */
+  /** Returns the contact with this id or, with `idProperty`, the one with this value of a unique property. */
   find(id: string, idProperty = 'hs_object_id', archived = false): Row | undefined {
     if (idProperty !== 'hs_object_id' && !this.#store.property(idProperty)?.hasUniqueValue) {
       throw invalid(`Invalid idProperty ${idProperty}: it is not a unique property.`);

@@ -46,7 +46,7 @@ export function invalid(message: string, details: ErrorDetail[] = []): CrmError 
   return new CrmError(400, 'VALIDATION_ERROR', message, details);
 }
 
-/** One value of a property that the CRM refuses, and why. */
+/** A property whose value the CRM refuses, and why. */
 export interface Refusal {
   name: string;
   error: string;

@@ -1,7 +1,7 @@
 import { type CrmError, invalid, notFound } from './errors.ts';
 import type { Store } from './store.ts';
 
-/** A form as it arrived. */
+/** An uploaded form; `file` is null when it has none. */
 export interface Form {
   fields: Record<string, string>;
   file: { name: string; type: string; bytes: Buffer } | null;
@@ -33,12 +33,12 @@ const ACCESS = [
 ];
 const FIELDS = ['options', 'folderPath', 'fileName', 'charsetHunch'];
 const OPTIONS = ['access'];
-/** Extensions of programs. HubSpot does not publish which ones it refuses. */
+/** File extensions that an upload refuses: those of programs. HubSpot does not publish its own list. */
 const FORBIDDEN = ['exe', 'bat', 'cmd', 'com', 'msi', 'scr', 'dll', 'jar', 'sh', 'vbs', 'ps1', 'apk', 'app'];
 
 /**
- * Stores an uploaded file (https://developers.hubspot.com/docs/api-reference/files-files-v3/files/post-files-v3-files). If a file
- * has the same path, the new file's name gets a number.
+ * Stores an uploaded file (https://developers.hubspot.com/docs/api-reference/files-files-v3/files/post-files-v3-files). If its path
+ * is taken, its name gets a number.
  */
 export function upload(store: Store, { fields, file }: Form, now: number): HubspotFile {
   const unknown = Object.keys(fields).find((name) => !FIELDS.includes(name));

@@ -9,7 +9,7 @@ import { faultsOf } from './shapes.ts';
 
 const CONTACTS = '/crm/objects/2026-09/contacts';
 
-/** Starts an emulator for one test, which sets the emulator's clock. */
+/** Starts an emulator for one test. The test sets the emulator's clock through `time`. */
 async function emulate(t: TestContext, options: Partial<HubspotEmulatorOptions> = {}) {
   const time = { now: Date.parse('2026-05-01T10:00:00Z') };
   const dataDir = mkdtempSync(join(tmpdir(), 'hubspot-emulator-'));

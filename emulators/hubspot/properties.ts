@@ -70,7 +70,7 @@ export const FIRST_PROPERTIES: readonly Property[] = [
   own('transcript_received', 'bool'),
 ];
 
-/** Properties that an answer contains when the request names none. */
+/** Properties that an answer contains when the request asks for none by name. */
 export const DEFAULT_PROPERTIES = [
   'createdate',
   'email',
@@ -138,8 +138,8 @@ export function timeOf(value: string): number {
 }
 
 /**
- * Whether a text is an email of plain letters: no dot at an end or next to another, only one address, and a domain that ends in a
- * top-level domain.
+ * Whether a text is one email of ASCII characters: no dot at an end of the local part or next to another dot, and a domain that
+ * ends in a top-level domain.
  */
 function isEmail(value: string): boolean {
   const text = value.trim();
@@ -207,7 +207,7 @@ export function propertyFault({
   return null;
 }
 
-/** Returns a value as the CRM stores it: dates in ISO 8601, emails in lower case. */
+/** Returns a value as the CRM stores it: dates in ISO 8601, emails in lower case; '' as it is. */
 export function stored(property: Property, value: string): string {
   if (value === '') return '';
   if (property.type === 'datetime') return new Date(timeOf(value)).toISOString();

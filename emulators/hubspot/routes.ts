@@ -21,7 +21,7 @@ export interface CrmCall {
   searchTime: number;
   /** The token's scopes; null when the account does not reveal the scopes of this kind of token. */
   scopes: readonly string[] | null;
-  /** Runs one write of a batch, and undoes it when it fails. */
+  /** Runs one write of a batch, which is undone when it fails. */
   attempt: <T>(work: () => T) => T;
 }
 
@@ -50,7 +50,10 @@ const FILE_SCOPE = ['files'];
 const READ_SCHEMA = [...READ, 'crm.schemas.contacts.read'];
 const WRITE_SCHEMA = ['crm.schemas.contacts.write'];
 
-/** Every call. Paths with a literal segment come before those with a named segment, since the first match wins. */
+/**
+ * Every call that the emulator supports. Paths with a literal segment come before those with a named segment, since the first match
+ * wins.
+ */
 export const ROUTES: readonly Route[] = [
   route('POST', `${OBJECTS}/search`, READ, [], 'search', 'found', (call) => {
     const request = call.body as SearchRequest;
@@ -81,7 +84,7 @@ export const ROUTES: readonly Route[] = [
   route('POST', `${OBJECTS}/gdpr-delete`, WRITE, [], 'gdprDelete', null, (call) => {
     const { objectId, idProperty } = call.body as { objectId: string; idProperty?: string };
     if (objectId === '') throw invalid('objectId must not be empty');
-    // HubSpot would put an email that no contact has onto a blocklist.
+    // Not emulated: if no contact had the email, HubSpot would put the email onto a blocklist.
     if (idProperty !== undefined) throw notEmulated('gdpr-delete by a property');
     call.contacts.erase(objectId);
     return { status: 204, body: undefined };

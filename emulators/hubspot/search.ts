@@ -127,8 +127,8 @@ function testOf(store: Store, filter: Filter): Test {
 }
 
 /**
- * Throws unless a value can be compared with the property: numbers with numbers, times with ISO 8601 or milliseconds. The CRM
- * refuses a word for a time.
+ * Throws unless a filter's value can be compared with the property: numbers with numbers, times with ISO 8601 or milliseconds. The
+ * CRM refuses a word for a time.
  */
 function assertComparable({ name, type }: Property, against: string): void {
   const isTime = type === 'date' || type === 'datetime';
@@ -136,7 +136,7 @@ function assertComparable({ name, type }: Property, against: string): void {
     throw invalid(`There was a problem with the request: ${against} is not a valid value of ${name}.`);
 }
 
-/** Compares text without case, numbers and dates by value. */
+/** Compares text case-insensitively, and numbers and dates by value. */
 function compare(property: Property, value: string, against: string): number {
   if (property.type === 'number') return Number(value) - Number(against);
   if (property.type === 'date' || property.type === 'datetime') return timeOf(value) - timeOf(against);

@@ -4,7 +4,7 @@ export interface SeedContact {
   properties: Record<string, string>;
 }
 
-/** The people of the demo. Design and tests use each of them for a particular case. */
+/** The contacts of the demo account, each made for a particular case in the pages' design or the tests. */
 export const DEMO_CONTACTS: readonly SeedContact[] = [
   {
     id: '101',
@@ -21,7 +21,7 @@ export const DEMO_CONTACTS: readonly SeedContact[] = [
       address: '12 Oak Street',
       address2: 'Apt 4',
       city: 'Austin',
-      // State and country as codes.
+      // State and country are codes here, names in the next contact.
       state: 'TX',
       zip: '78701',
       country: 'US',
@@ -40,7 +40,6 @@ export const DEMO_CONTACTS: readonly SeedContact[] = [
       personal_email: 'amelie.tremblay@example.com',
       address: '48 rue Saint-Jean',
       city: 'Québec',
-      // Province and country as names.
       state: 'Quebec',
       zip: 'G1R 1N8',
       country: 'Canada',

@@ -22,9 +22,9 @@ export interface HubspotEmulatorOptions {
   port: number;
   /** The folder of the account's state; created when absent. */
   dataDir: string;
-  /** The contacts at the first start; the demo's when absent. */
+  /** The contacts at the first start; the demo contacts when absent. */
   seed?: readonly SeedContact[];
-  /** How long search does not find a write, in ms; 5,000 when absent. */
+  /** How long search lags behind a write (ms); 5,000 when absent. */
   searchLagMs?: number;
   limits?: Limits | 'off';
   /** The path segment that names the API's version. */

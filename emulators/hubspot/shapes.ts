@@ -106,7 +106,8 @@ const batchAnswer = (item: object) =>
   );
 
 /**
- * The most requests in a batch and results of a search (https://developers.hubspot.com/docs/api-reference/crm-contacts-v3/guide).
+ * The most inputs of a batch, and the most results of a search
+ * (https://developers.hubspot.com/docs/api-reference/crm-contacts-v3/guide).
  */
 const BATCH = 100;
 

@@ -11,11 +11,11 @@ export interface Row {
   createdAt: number;
   updatedAt: number;
   archived: boolean;
-  /** The contact into which this one was merged, and which is read and written in its place. */
+  /** The contact into which this one was merged. Calls with this id read and write that contact. */
   mergedInto?: string;
 }
 
-/** The first id of contacts that are created; the seed's ids are smaller. */
+/** The first id for created contacts. The ids of the seed are smaller. */
 const FIRST_ID = 100_001;
 const FIRST_OTHER_ID = 700_000;
 
@@ -46,7 +46,7 @@ export class Store {
     if (isNew) {
       transaction(this.database, () => {
         for (const property of FIRST_PROPERTIES) this.addProperty(property);
-        // Dated a day back, so that search finds them at once.
+        // The versions are dated a day back, so that search finds them at once.
         for (const { id, properties } of seed)
           this.#put({ id, properties, createdAt: now, updatedAt: now, archived: false }, now - 86_400_000);
       });

@@ -20,7 +20,7 @@ export interface MailFault {
   /** The text after the status. */
   message?: string;
   ms?: number;
-  /** Only for a letter to this address; at `rcpt` and `data`. */
+  /** Limits the fault to letters to this address; only for `rcpt` and `data`. */
   to?: string;
   /** How many matching deliveries pass unharmed before the first one is hit. */
   skip?: number;

@@ -16,14 +16,14 @@ export interface MailEmulatorOptions {
   port: number;
   /** The folder of the letters; created when absent. */
   dataDir: string;
-  /** The account that may send; anybody may when absent. */
+  /** The account that may send letters; anybody may when absent. */
   account?: { user: string; password: string };
 }
 
 export interface MailEmulator {
-  /** The URL to send letters to, smtp://… */
+  /** The URL to which clients send letters, smtp://… */
   smtpUrl: string;
-  /** The URL of its pages and controls. */
+  /** The URL of the pages that show letters, and of the controls. */
   url: string;
   close(): Promise<void>;
 }
@@ -64,8 +64,8 @@ export async function startMailEmulator(options: MailEmulatorOptions): Promise<M
   };
 
   /**
-   * Applies a fault of this stage, if there is one; otherwise runs `work` and answers. No answer if the fault cuts the connection
-   * or leaves it hanging.
+   * Applies a fault of this stage, if there is one; otherwise runs `work` and answers. Does not answer if the fault cuts the
+   * connection or leaves it hanging.
    */
   const pass = (
     stage: Stage,
@@ -102,7 +102,7 @@ export async function startMailEmulator(options: MailEmulatorOptions): Promise<M
     onData(stream, session, answer) {
       const recipients = session.envelope.rcptTo.map(({ address }) => address);
       const pieces: Buffer[] = [];
-      // In mid-message: what was received so far is lost.
+      // Cuts the connection in mid-message: what was received so far is lost.
       const fault = faults.take('data', recipients);
       if (fault?.kind === 'cut') {
         stream.once('data', () => cut(session));
@@ -121,7 +121,7 @@ export async function startMailEmulator(options: MailEmulatorOptions): Promise<M
       });
     },
   });
-  // A client that is killed breaks its connection.
+  // Ignores errors: a client that is killed breaks its connection.
   smtp.on('error', () => {});
   const smtpPort = await new Promise<number>((done, fail) => {
     smtp.server.once('error', fail);
@@ -191,7 +191,7 @@ async function meet(
   cut: () => void,
 ): Promise<boolean> {
   if (fault?.kind === 'status') throw refusal(fault.status ?? 451, fault.message ?? 'An emulated failure');
-  // `ref: false`: a closed server does not wait for it.
+  // With `ref: false` this timer does not keep a closed server's process alive.
   if (fault?.kind === 'slow') await wait(fault.ms ?? 1_000, undefined, { ref: false });
   if (fault?.kind !== 'cut' && fault?.kind !== 'hang') await work();
   if (fault?.kind === 'cut' || fault?.kind === 'cut_after') cut();

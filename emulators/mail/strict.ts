@@ -18,8 +18,8 @@ export function headerOf(message: Buffer): { name: string; value: string }[] {
 }
 
 /**
- * Returns what is wrong with a message as received over SMTP, or null. A mail server on the way could refuse or change such a
- * message.
+ * Returns what is wrong with a message as received over SMTP, or null. Other mail servers could refuse or change a message with
+ * such a fault.
  */
 export function faultOf(message: Buffer, envelope: { from: string; to: readonly string[] }): string | null {
   const text = message.toString('latin1');

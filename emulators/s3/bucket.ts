@@ -27,7 +27,7 @@ export interface PendingUpload {
   id: string;
   key: string;
   initiated: Date;
-  /** Whether its parts must have a checksum. */
+  /** Whether each part must come with a checksum. */
   checksum: boolean;
   headers: Record<string, string>;
   parts: Map<number, Part>;

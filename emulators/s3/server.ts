@@ -21,7 +21,7 @@ export interface S3Emulator {
 
 export const S3_BUCKET = 'documents';
 const KEYS: Keys = { accessKeyId: 'AKIAEMULATED', secretAccessKey: 'emulated-secret' };
-/** The size of a page. S3 has 1,000; fewer here, so that tests see more than one page. */
+/** How many objects a list page has. S3 has 1,000; fewer here, so that tests see more than one page. */
 const PAGE = 10;
 const KNOWN_HEADERS =
   /^x-amz-(date|content-sha256|user-agent|sdk-checksum-algorithm|checksum-(crc32|algorithm|type|mode)|mp-object-size)$/;
@@ -41,7 +41,7 @@ type Route = [
   run: (call: Call) => Promise<void>,
 ];
 
-/** Every call, with the query parameters that it requires and (with a question mark) allows. */
+/** Every call with its query parameters. Those with a question mark are optional. */
 const ROUTES: readonly Route[] = [
   ['PUT', 'object', ['x-id?'], putObject],
   ['GET', 'object', ['x-id?'], getObject],
@@ -253,7 +253,7 @@ async function listUploads({ response, bucket, query }: Call): Promise<void> {
   });
 }
 
-/** Returns the headers of an upload that S3 stores, and returns with the object. */
+/** Returns the upload's headers that S3 stores and later returns with the object. */
 function kept(request: IncomingMessage): Record<string, string> {
   const names = ['content-type', 'content-disposition'];
   return Object.fromEntries(

@@ -72,8 +72,8 @@ export class Faults {
   }
 
   /**
-   * Returns the fault that this request meets, and counts it as used. `text` is what `about` is searched in; `kinds` says which
-   * kinds of fault are possible for this request.
+   * Returns the fault that this request meets, and counts it as used. `about` is searched in `text`; `kinds` says which kinds of
+   * fault are possible for this request.
    */
   take(
     method: string,

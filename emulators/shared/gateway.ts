@@ -20,7 +20,7 @@ interface Gateway {
   faultBody: (status: number) => object;
 }
 
-/** What a provider knows of a request that may be repeated, for example by its idempotency key. */
+/** What a provider remembers of a request that may be repeated, for example by its idempotency key. */
 export interface Remembered {
   /**
    * Whether the provider has answered this request before. It then gives the same answer again, so only faults of the network are
@@ -33,7 +33,7 @@ export interface Remembered {
 
 /**
  * Applies the fault that matches a request, runs `work`, and writes the request into the ledger. `work` performs the request
- * synchronously and returns the answer. `finished` is called when the client can no longer be waiting.
+ * synchronously and returns the answer. `finished` is called when the answer was sent or the connection has ended.
  */
 export async function passThrough(
   gateway: Gateway,

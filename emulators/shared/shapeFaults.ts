@@ -1,17 +1,17 @@
 import { type Schema, Validator } from '@cfworker/json-schema';
 
-/** Keywords whose errors only say that a nested value is wrong, which has its own error. */
+/** Keywords whose errors only say that a nested value is wrong. The nested value has its own error, so these are left out. */
 const OUTER = ['$ref', 'properties', 'items', 'additionalProperties'];
 
 /**
  * Returns a function that lists what is wrong with a value by a JSON Schema (draft 7): at most five faults, none when it conforms.
- * The schema is interpreted, because compiling one of Stripe's takes longer than a test file that checks only a few answers.
+ * The schema is interpreted, because compiling one of Stripe's takes longer than running a test file that checks a few answers.
  */
 export function shapeFaults(schema: Schema): (value: unknown) => string[] {
   let validator: Validator | undefined;
   return (value) => {
     validator ??= new Validator(schema, '7', false);
-    // A body is JSON, so undefined properties are not in it.
+    // As JSON, since a body has no undefined properties.
     return validator
       .validate(JSON.parse(JSON.stringify(value)))
       .errors.filter(({ keyword }) => !OUTER.includes(keyword))

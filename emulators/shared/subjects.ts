@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 /** Real accounts that the tests of the providers' behaviour run against instead of the emulators; null where there is none. */
 export interface RealSubjects {
-  /** `url` is null for Stripe's own address. */
+  /** With `url` null, Stripe's own address is used. */
   stripe: { url: string | null; secretKey: string; publishableKey: string } | null;
   hubspot: { url: string; accessToken: string } | null;
 }
@@ -19,7 +19,7 @@ export class SubjectFaults extends Error {
 
 /**
  * Reads the DRIFT_… settings. Throws {@link SubjectFaults}, above all for a live key, since these tests pay, refund and delete. A
- * URL may only point to this machine, so that no key is ever sent to a stranger.
+ * URL may only point to this machine, so that no key is sent elsewhere.
  */
 export function realSubjects(env: NodeJS.ProcessEnv): RealSubjects {
   const faults: string[] = [];
@@ -60,7 +60,7 @@ export function realSubjects(env: NodeJS.ProcessEnv): RealSubjects {
   };
 }
 
-/** Returns a word that occurs nowhere else in the account. */
+/** Returns a word that nothing else in the account contains. */
 export function uniqueWord(): string {
   return `drift${Date.now().toString(36)}${randomBytes(4).toString('hex')}`;
 }
@@ -69,7 +69,7 @@ export function uniqueWord(): string {
 const PATIENCE = 120_000;
 const EVERY = 2_000;
 
-/** Polls until something is found, or PATIENCE is over. Polls an emulator only once, since it finds its writes at once. */
+/** Polls until something is found or PATIENCE has passed. Polls an emulator only once, since it returns its writes at once. */
 export async function eventually<T>(isReal: boolean, look: () => Promise<T[]>): Promise<T[]> {
   const deadline = Date.now() + PATIENCE;
   for (;;) {

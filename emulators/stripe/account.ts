@@ -98,7 +98,7 @@ export function listWebhookEndpoints(call: Call): object {
   return page(call, 'webhook_endpoint', '/v1/webhook_endpoints', []);
 }
 
-/** Registers a domain for wallets. The emulator accepts every domain. */
+/** Registers a domain for wallets. The emulator does not check who owns it. */
 export function createPaymentMethodDomain(call: Call): ApiObject {
   const name = call.params.domain_name as string;
   checkDomainName(name);
@@ -145,7 +145,7 @@ export function listPaymentMethodDomains(call: Call): object {
   );
 }
 
-/** The account's default configuration, in which Link is on, as in a new account. */
+/** The id of the account's default configuration, in which Link is on, as in a new account. */
 const DEFAULT_CONFIGURATION = 'pmc_emulated';
 
 function shown(value: 'on' | 'off') {
@@ -155,7 +155,7 @@ function shown(value: 'on' | 'off') {
   };
 }
 
-/** Creates the default configuration on the first request for it. */
+/** Returns the call after creating the default configuration if it does not exist yet. */
 function withConfiguration(call: Call): Call {
   if (call.store.find(DEFAULT_CONFIGURATION)) return call;
   const on = shown('on');

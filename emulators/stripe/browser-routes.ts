@@ -12,7 +12,7 @@ import type { App, Perform } from './server.ts';
  * Serves what a browser loads from the emulator besides the API: stripe.js, its frames and windows, and the card issuer's page.
  */
 export async function addBrowserRoutes(app: App, perform: Perform): Promise<void> {
-  // Browsers request it together with the card issuer's page.
+  // Browsers request this icon together with the card issuer's page.
   app.get('/favicon.ico', (_, reply) => reply.status(204).send());
   const scripts: [string, Program][] = [
     ['/stripe.js', 'stripe'],
@@ -20,7 +20,7 @@ export async function addBrowserRoutes(app: App, perform: Perform): Promise<void
     ['/wallet.js', 'wallet-window'],
   ];
   for (const [path, program] of scripts) {
-    // Bundled on the first request, since most tests open no browser.
+    // The script is bundled on the first request, since most tests open no browser.
     let script: string | undefined;
     app.get(path, (_, reply) => {
       script ??= bundle(program);
@@ -52,7 +52,7 @@ export async function addBrowserRoutes(app: App, perform: Perform): Promise<void
     },
   );
 
-  // Stripe.js gets the intent as JSON; the form of the issuer's own page is redirected to the return URL.
+  // Answers Stripe.js with the intent as JSON, and redirects the form of the issuer's own page to the return URL.
   app.post<{ Params: { id: string } }>('/authenticate/:id', async (request, reply) => {
     const form = request.headers['content-type']?.startsWith('application/x-www-form-urlencoded');
     const given = form

@@ -11,8 +11,8 @@ export type Program = 'stripe' | 'frame' | 'wallet-window';
 
 /**
  * Returns the text of a program as one classic script, because a page expects `window.Stripe` once the script has loaded. The
- * modules only use named imports from each other, without renaming. So their texts, put into one function in the order of their
- * imports, are the same program.
+ * modules only use named imports from each other, without renaming. So joining their texts in one function, in import order, gives
+ * the same program.
  */
 export function bundle(program: Program): string {
   const texts: string[] = [];

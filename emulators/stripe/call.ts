@@ -12,7 +12,7 @@ export interface Call {
   ids: Record<string, string>;
   /** Seconds since 1970, by the emulator's clock. */
   now: number;
-  /** Whether the request was made with the publishable key, by a browser, which may see and do less. */
+  /** Whether a browser made the request with the publishable key, which allows it to see and do less. */
   fromBrowser: boolean;
   requestId: string | null;
   idempotencyKey: string | null;
@@ -75,7 +75,7 @@ export function mergeMetadata(current: Record<string, string>, given: unknown): 
   return merged;
 }
 
-/** Returns a value of the request, or null if it is absent or '', with which the API unsets a value. */
+/** Returns a value of the request; null if it is absent or '', which unsets a value in the API. */
 export function orNull<T>(value: T | '' | undefined): T | null {
   return value === undefined || value === '' ? null : value;
 }

@@ -147,7 +147,9 @@ export function retrieveCharge(call: Call): ApiObject {
   return require(call, 'charge', call.ids.id!, 'id');
 }
 
-/** Changes a charge's metadata and description. Once the charge exists, such changes are not copied between it and its intent. */
+/**
+ * Changes a charge's metadata and description. Such changes are not copied to its intent, nor the intent's to an existing charge.
+ */
 export function updateCharge(call: Call): ApiObject {
   const { params } = call;
   const charge = require<Charge>(call, 'charge', call.ids.id!, 'id');

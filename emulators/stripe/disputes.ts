@@ -13,17 +13,17 @@ export type Dispute = Stripe.Dispute & ApiObject;
 /** How many days the account has to answer a dispute. */
 const DAYS_TO_RESPOND = 21;
 
-/** How a dispute is opened. */
 interface Opening {
   reason?: string;
-  /** In cents; everything that was not refunded when absent. */
+  /** In cents; all that was not refunded when absent. */
   amount?: number;
   /** Whether the bank only inquires, and takes no money yet. */
   isInquiry?: boolean;
 }
 
 /**
- * Opens a dispute: the cardholder's bank takes back what was not refunded of a charge, or a part of it, and Stripe takes a fee.
+ * Opens a dispute: the cardholder's bank takes back all or part of the unrefunded amount of a charge, and Stripe takes a fee. An
+ * inquiry moves no money.
  */
 export function openDispute(
   call: Call,

@@ -3,7 +3,7 @@ import { invalid } from './errors.ts';
 import { isExpandable } from './shapes.ts';
 import { type ApiObject, fieldIs } from './store.ts';
 
-/** The most levels of a path that may be expanded (https://docs.stripe.com/api/expanding_objects). */
+/** The most levels that a path may expand (https://docs.stripe.com/api/expanding_objects). */
 const DEEPEST = 4;
 
 /** Replaces ids by objects along each path, such as `latest_charge` or `data.latest_charge.payment_method`. */
@@ -18,7 +18,7 @@ export function expand<T extends object>(call: Call, answer: T, paths: readonly 
   return answer;
 }
 
-/** Expands one path. `isOfAnyKind`: the target may be of several kinds, so a missing field is no error. */
+/** Expands one path. With `isOfAnyKind` the target may be of several kinds, so a field that it lacks is no error. */
 function expandPath(
   call: Call,
   target: unknown,

@@ -55,10 +55,10 @@ const ANSWERS = [
 /** The longest list of literals that is kept as an enum. Longer lists name every payment method or error code. */
 const LONGEST_ENUM = 24;
 
-/** Lists that are kept although they are longer, since the provider refuses an unknown event type. */
+/** Lists of literals that are kept although they are longer, since the provider refuses an unknown event type. */
 const WHOLE_ENUMS = /^WebhookEndpoint(Create|Update)Params\.enabled_events$/;
 
-/** Types whose property for Link is kept beside the one for cards. */
+/** Types that keep their property for Link, and not only the one for cards. */
 const WITH_LINK = /^PaymentMethodConfiguration(UpdateParams)?$/;
 
 const NEXT_ACTIONS = ['type', 'redirect_to_url', 'use_stripe_sdk'];
@@ -133,7 +133,7 @@ export function generateShapes(): Schema {
       type: 'object',
       ...(Object.keys(properties).length > 0 && { properties }),
       ...(required.length > 0 && { required }),
-      // An object of an answer without any declared property may hold anything, such as the object of an event.
+      // In an answer, an object without any declared property may hold anything, such as the object of an event.
       additionalProperties: index
         ? (schemaOf(index, `${name}.*`, request) ?? {})
         : !request && Object.keys(properties).length === 0,

@@ -3,7 +3,7 @@ import type { Remembered } from '../shared/gateway.ts';
 import { ApiError } from './errors.ts';
 import type { Store } from './store.ts';
 
-/** In seconds. Keys may be removed once they are this old (https://docs.stripe.com/api/idempotent_requests). */
+/** How long a key is kept (s). Keys may be removed once they are this old (https://docs.stripe.com/api/idempotent_requests). */
 const KEPT_FOR = 24 * 60 * 60;
 const LONGEST_KEY = 255;
 
@@ -52,7 +52,7 @@ export class IdempotencyKeys {
     this.#inFlight.delete(key);
   }
 
-  /** Returns the stored answer if this request came before. Throws when another request used the same key. */
+  /** Returns the stored answer if this request came before. Throws when a different request used the same key. */
   replay(key: string, fingerprint: string, now: number): Answer | undefined {
     const { database } = this.#store;
     database.prepare('delete from idempotency where time <= ?').run(now - KEPT_FOR);
@@ -71,7 +71,7 @@ export class IdempotencyKeys {
     };
   }
 
-  /** Returns what the gateway's faults need to know of a key. `clock` is in milliseconds. */
+  /** Returns what the gateway asks about a key when it applies faults. `clock` is in milliseconds. */
   memoryOf(key: string, fingerprint: string, clock: () => number): Remembered {
     const now = () => Math.floor(clock() / 1000);
     return {

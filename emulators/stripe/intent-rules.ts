@@ -1,11 +1,11 @@
 import { invalid } from './errors.ts';
 
-/** Smallest and largest amount of a charge in cents, for the currencies that the emulated account takes. */
+/** The smallest and the largest amount of a charge (cents), the same in every currency below. */
 const SMALLEST = 50;
 const LARGEST = 99_999_999;
 const CURRENCIES = ['usd', 'cad'];
 
-/** Returns the payment method types that a request allows; undefined when it leaves the choice to the account. */
+/** Returns the payment method types that a request names; undefined when it leaves the choice to the account. */
 export function cardTypes(value: unknown): string[] | undefined {
   if (value === undefined || value === '') return undefined;
   const types = value as string[];

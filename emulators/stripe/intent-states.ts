@@ -4,7 +4,7 @@ import type { ApiObject } from './store.ts';
 
 export type Intent = Stripe.PaymentIntent & ApiObject;
 
-/** How an intent was confirmed; its later steps need this. */
+/** How an intent was confirmed, for the later steps of its payment. */
 export interface IntentSecrets {
   offSession: boolean;
   returnUrl: string;
@@ -14,8 +14,8 @@ export interface IntentSecrets {
 
 /** The statuses in which each action on an intent is allowed (https://docs.stripe.com/payments/paymentintents/lifecycle). */
 const ALLOWED = {
-  // The API also allows it "in rare cases, processing" (https://docs.stripe.com/api/payment_intents/cancel), but not with these
-  // cards.
+  // Without `processing`: the API cancels it only "in rare cases" (https://docs.stripe.com/api/payment_intents/cancel), and never
+  // with these cards.
   canceled: ['requires_payment_method', 'requires_capture', 'requires_confirmation', 'requires_action'],
   confirmed: ['requires_payment_method', 'requires_confirmation', 'requires_action'],
   updated: ['requires_payment_method', 'requires_confirmation', 'requires_action'],

@@ -58,7 +58,7 @@ function createdWithin(created: PageParams['created']): Condition[] {
   }));
 }
 
-/** Returns conditions for those named parameters that the request gave. */
+/** Returns a condition for each of the named parameters that the request has. */
 export function given(params: Params, ...names: string[]): Condition[] {
   return names.flatMap((name) => (params[name] === undefined ? [] : [fieldIs(name, params[name] as string)]));
 }

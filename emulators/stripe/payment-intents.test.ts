@@ -69,7 +69,7 @@ test('with a return address the issuer is a page of its own that goes back to it
 
 test('a request that is refused halfway leaves nothing behind but its answer', async (t) => {
   const { stripe } = await emulate(t);
-  // Without a list of payment methods, one with a redirect is possible. Then Stripe refuses to confirm without a return URL.
+  // If no payment methods are listed, one that redirects is possible, so Stripe refuses to confirm without a return URL.
   const order = { amount: 500, currency: 'usd', payment_method: 'pm_card_visa', confirm: true };
   const refused = () => errorOf(stripe.paymentIntents.create(order, { idempotencyKey: 'k1' }));
   assert.match((await refused()).message, /return_url/);

@@ -181,7 +181,7 @@ export function attachPaymentMethod(call: Call): ApiObject {
   return keep(call, findPaymentMethod(call, call.ids.id!, 'id'), id);
 }
 
-/** Attaches a payment method to a customer, for a call of the API. */
+/** Attaches a payment method to a customer as the API call does: refuses one that is attached, and asks the card's issuer. */
 export function keep(call: Call, method: PaymentMethod, customer: string): PaymentMethod {
   if (method.customer) {
     throw refused('The payment method you provided has already been attached to a customer.');

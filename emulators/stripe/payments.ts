@@ -9,7 +9,6 @@ import { assertUnused, attach, type CardSecrets, type PaymentMethod } from './pa
 import { openReview, REVIEWING } from './reviews.ts';
 import { behaviourOf, declineOf } from './test-cards.ts';
 
-/** How an intent is being confirmed. */
 export interface Confirmation {
   offSession: boolean;
   returnUrl: string | undefined;
@@ -19,8 +18,8 @@ export interface Confirmation {
 }
 
 /**
- * Makes the payment: asks for authentication, fails or succeeds, as the card's issuer decides. Saves the intent and records the
- * events. A decline is thrown as 402 after all its changes.
+ * Makes the payment: the card's issuer asks for authentication, declines or accepts. Saves the intent and records the events. A
+ * decline is thrown as 402 after all its changes.
  */
 export function pay(call: Call, intent: Intent, confirmation: Confirmation): Intent {
   const method = call.store.find<PaymentMethod>(intent.payment_method as string)!;
@@ -60,17 +59,17 @@ export function finishAuthentication(call: Call, intent: Intent, passed: boolean
   });
 }
 
-/** Returns the setting that says whether payments, or those of one intent, are held in `processing`. */
+/** Returns the name of the setting that holds all payments, or those of one intent, in `processing`. */
 export function processingOf(intentId?: string): string {
   return intentId === undefined ? 'processing' : `processing ${intentId}`;
 }
 
-/** Returns the setting that says whether the bank asks its question for an intent in a frame or on its own page. */
+/** Returns the name of the setting that says whether the bank asks its question about an intent in a frame or on its own page. */
 export function authenticationOf(intentId: string): string {
   return `authentication ${intentId}`;
 }
 
-/** Settles an intent that a test holds in `processing`. */
+/** Settles an intent that a test holds in `processing`: it succeeds or, with a `reason`, is declined. */
 export function settle(call: Call, intent: Intent, reason: string | undefined): Intent {
   if (intent.status !== 'processing') throw unexpectedState(intent, 'This PaymentIntent is not processing.');
   const method = call.store.find<PaymentMethod>(intent.payment_method as string)!;
@@ -80,7 +79,7 @@ export function settle(call: Call, intent: Intent, reason: string | undefined): 
   return call.store.find<Intent>(intent.id)!;
 }
 
-/** Runs `work`; returns the failed intent in place of throwing a decline, since no request waits for the answer. */
+/** Runs `work`. On a decline, returns the failed intent instead of throwing, since no request waits for the answer. */
 function orFailed(call: Call, id: string, work: () => Intent): Intent {
   try {
     return work();

@@ -12,11 +12,11 @@ type Refund = Stripe.Refund & ApiObject;
 
 export const REFUND_PARAMS = ['amount', 'charge', 'expand', 'metadata', 'payment_intent', 'reason'];
 
-/** How requested refunds are answered. `refused`: as while the account's balance is too low. */
+/** How refund requests are answered. `refused`: with the error for a balance that is too low. */
 export const REFUND_ANSWERS = ['succeeded', 'pending', 'requires_action', 'refused'] as const;
 export type RefundAnswer = (typeof REFUND_ANSWERS)[number];
 
-/** Refunds all or part of a charge, in cents. Earlier refunds are deducted. */
+/** Refunds `amount` cents of a charge, or all that earlier refunds left of it. */
 export function createRefund(call: Call): ApiObject {
   const { params } = call;
   const charge = chargeOf(call);
@@ -85,8 +85,7 @@ function disputesOf(call: Call, charge: string): Stripe.Dispute[] {
 }
 
 /**
- * Returns the refund after its money has left the balance. A refund that waits for the balance or for the payer has not moved
- * money yet.
+ * Returns the refund after its money has left the balance. A refund that still waits (for the balance or the payer) moves no money.
  */
 function withMoney(call: Call, refund: Refund): Refund {
   const { description } = call.store.find<Charge>(refund.charge as string)!;
@@ -116,8 +115,8 @@ function withMoneyBack(call: Call, refund: Refund): Refund {
 }
 
 /**
- * Settles a refund: the bank accepts it or sends it back, possibly days after accepting it. A failed refund's money returns to the
- * account.
+ * Settles a refund: the bank accepts it or sends it back, possibly days after accepting it. The money of a failed refund returns to
+ * the account.
  */
 export function settleRefund(
   call: Call,

@@ -18,8 +18,8 @@ export type ReviewEnding = (typeof REVIEW_ENDINGS)[number];
 export const REVIEWING = 'reviews';
 
 /**
- * Opens a review: Radar wants a person to look at a payment (https://docs.stripe.com/radar/reviews). The payment has succeeded
- * nevertheless, and the account has its money, since automatic captures are not held back.
+ * Opens a review: Radar asks a person to check a payment (https://docs.stripe.com/radar/reviews). The payment has already
+ * succeeded, and the account has its money, since automatic captures are not held back.
  */
 export function openReview(call: Call, intent: Intent, charge: Charge): Review {
   const review: Review = {

@@ -68,8 +68,8 @@ const fromBrowser = (route: Route, params: readonly string[], extra: Extra): Rou
 });
 
 /**
- * Every call, in the order of the provider's reference. Paths with a literal segment come before those with a named segment,
- * since the first match wins.
+ * Every call that the emulator supports, in the order of the provider's reference. Paths with a literal segment come before those
+ * with a named segment, since the first match wins.
  */
 export const ROUTES: readonly Route[] = [
   get('account', null, [], account.retrieveAccount),

@@ -31,7 +31,7 @@ export interface StripeEmulatorOptions {
   webhook?: WebhookTarget | undefined;
   /** Returns milliseconds since 1970. */
   clock?: () => number;
-  /** Answers 500 in place of an object that does not match its published shape. For tests. */
+  /** For tests: answers 500 in place of an object that does not match its published shape. */
   checkAnswers?: boolean;
 }
 
@@ -64,7 +64,7 @@ export async function startStripeEmulator(options: StripeEmulatorOptions): Promi
     const asked = request.headers['access-control-request-headers'] ?? '*';
     return reply.header('access-control-allow-headers', asked).send('');
   });
-  /** Runs `work` in a transaction together with the webhooks that it causes, and sends the webhooks afterwards. */
+  /** Runs `work` in a transaction that also records the webhooks for its events, and sends them afterwards. */
   const perform = <T>(call: Partial<Call>, work: (call: Call) => T): T => {
     const whole: Call = {
       store,
@@ -143,7 +143,7 @@ export async function startStripeEmulator(options: StripeEmulatorOptions): Promi
       safeForm(text),
       work,
       {
-        // The v1 API also stores its own failures under the key (https://docs.stripe.com/api/idempotent_requests).
+        // The v1 API also stores its own server errors under the key (https://docs.stripe.com/api/idempotent_requests).
         remembered: key && !inUse ? keys.memoryOf(key, fingerprint, clock) : undefined,
         finished: () => {
           if (key && !inUse) keys.release(key);
@@ -241,7 +241,7 @@ function paramsOf(route: Route, form: ReturnType<typeof decodeForm>, fromBrowser
   return readParams(form, route.shape, browser?.params ?? route.params, browser?.extra);
 }
 
-/** Runs a route's handler. Once its work has begun, an error of the API is an answer like any other. */
+/** Runs a route's handler. An error of the API is returned as an answer once the work has begun, and thrown before that. */
 function runRoute(call: Call, route: Route, checkAnswers: boolean): Answer & { body: object } {
   try {
     return attempt(
@@ -263,7 +263,7 @@ function runRoute(call: Call, route: Route, checkAnswers: boolean): Answer & { b
   }
 }
 
-/** Whether an error is a decline, whose changes are kept: the failed charge and its events. */
+/** Whether an error is a decline. Its changes are kept: the failed charge and the events. */
 function isDecline(error: unknown): boolean {
   return error instanceof ApiError && error.status === 402 && error.body.charge !== undefined;
 }

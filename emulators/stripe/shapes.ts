@@ -132,7 +132,7 @@ function oneOf(values: unknown[]): string {
   return named.length < 2 ? named.join('') : `${named.slice(0, -1).join(', ')} or ${named.at(-1)}`;
 }
 
-/** Checks an object whose only property has the name of the shape that its value must match. */
+/** Checks the value of a property by the shape that has the property's name, as in `{ Charge: value }`. */
 const faultsOfNamed = shapeFaults({
   definitions: document.definitions,
   properties: Object.fromEntries(

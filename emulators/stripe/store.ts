@@ -75,7 +75,8 @@ export class Store {
   }
 
   /**
-   * Returns objects of a kind, newest first, that fulfil every condition of `where`: SQL over `body` and `seq`, with its values.
+   * Returns the objects of a kind that fulfil every condition of `where` (SQL over `body` and `seq`, with its values). Newest
+   * first, unless `oldestFirst`.
    */
   select(kind: string, where: readonly Condition[], limit: number, oldestFirst = false): ApiObject[] {
     const conditions = ['kind = ?', ...where.map((condition) => condition.sql)].join(' and ');

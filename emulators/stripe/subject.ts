@@ -18,7 +18,7 @@ export interface Subject {
     path: string,
     params: Record<string, unknown>,
   ): Promise<{ status: number; body: Record<string, unknown> & { error?: { code?: string } } }>;
-  /** Registers work that cleans up a real account after the test; an emulator is simply discarded. */
+  /** Registers work that cleans up a real account after the test. It is not needed for an emulator, which is discarded. */
   afterwards(work: () => Promise<unknown>): void;
   /** Polls until something is found, since a real account may not return its writes at once. */
   eventually<T>(look: () => Promise<T[]>): Promise<T[]>;

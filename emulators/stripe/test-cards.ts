@@ -1,9 +1,9 @@
 /**
- * The provider's test cards and what each does (https://docs.stripe.com/testing). Other numbers behave like the first card of
- * their brand if they pass the Luhn check.
+ * What a test card of the provider does (https://docs.stripe.com/testing). Unlisted numbers behave like the first card of their
+ * brand if they pass the Luhn check.
  */
 export interface CardBehaviour {
-  /** The decline code when the card is charged, and also when it is attached to a customer unless it is `attachable`. */
+  /** The decline code for a charge of the card, and for attaching it to a customer unless it is `attachable`. */
   decline?: string;
   attachable?: boolean;
   /**
@@ -46,7 +46,7 @@ const CARDS: Record<string, TestCard> = {
   '4000000000000259': { name: 'createDispute', disputed: true },
 };
 
-/** Shorter names under which Stripe knows some of the same cards. */
+/** Shorter names that Stripe accepts for some of these cards. */
 const ALIASES: Record<string, string> = {
   chargeDeclined: '4000000000000002',
   chargeDeclinedInsufficientFunds: '4000000000009995',
@@ -91,7 +91,7 @@ export function passesLuhn(number: string): boolean {
   return sum % 10 === 0;
 }
 
-/** Returns the sentence, error code and decline code of a decline, as the API does. */
+/** Returns the message, error code and decline code that the API gives for a decline. */
 export function declineOf(reason: string): { code: string; message: string; decline_code: string } {
   const own: Record<string, { code: string; message: string }> = {
     expired_card: { code: 'expired_card', message: 'Your card has expired.' },

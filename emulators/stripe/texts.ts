@@ -10,15 +10,15 @@ const LONGEST = {
   statement_descriptor_suffix: 22,
 } as const;
 
-/** Throws when a text is longer than the provider allows. `param` is the parameter that gave it. */
+/** Throws when a text is longer than the provider allows. `param` is the parameter that contains it. */
 export function checkLength(text: unknown, kind: keyof typeof LONGEST, param: string): void {
   const longest = LONGEST[kind];
-  // Counted in code points; Stripe does not document how it counts.
+  // The text is counted in code points; Stripe does not document how it counts.
   if (typeof text === 'string' && [...text].length > longest)
     throw invalid(`Invalid string: ${text.slice(0, 5)}...; must be at most ${longest} characters`, param);
 }
 
-/** Words joined by single dots, then a domain of at least two labels; only ASCII. */
+/** An email of ASCII characters: words joined by single dots, then a domain of at least two labels. */
 const EMAIL =
   /^[\w!#$%&'*+/=?^`{|}~-]+(\.[\w!#$%&'*+/=?^`{|}~-]+)*@([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]([a-z0-9-]*[a-z0-9])$/i;
 const LONGEST_LOCAL_PART = 64;
@@ -68,7 +68,7 @@ export function checkWebhookUrl(url: string): void {
 }
 
 /**
- * Throws for a text that may not be printed on a card statement
+ * Throws for a suffix that may not be printed on a card statement
  * (https://docs.stripe.com/get-started/account/statement-descriptors).
  */
 export function checkStatementSuffix(given: unknown): void {

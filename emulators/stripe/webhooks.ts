@@ -2,11 +2,11 @@ import { createHmac } from 'node:crypto';
 import type { WebhookEndpoint } from './account.ts';
 import type { Store } from './store.ts';
 
-/** What happens to webhooks. All modes except `deliver` imitate a network or an outage. */
+/** How webhooks are delivered. Every mode except `deliver` imitates a faulty network or an outage. */
 export type WebhookMode = 'deliver' | 'hold' | 'drop' | 'duplicate' | 'reverse' | 'delay';
 export const WEBHOOK_MODES: readonly string[] = ['deliver', 'hold', 'drop', 'duplicate', 'reverse', 'delay'];
 
-/** How long a receiver may take (ms). */
+/** The timeout for the receiver's answer (ms). */
 const TIMEOUT = 20_000;
 /** The wait before the second attempt (ms). It doubles with each attempt, up to LONGEST_WAIT. */
 const FIRST_WAIT = 1_000;
@@ -53,7 +53,7 @@ export class Webhooks {
     this.#store.setSetting('webhook delay', String(delay));
   }
 
-  /** Records deliveries of the new events to every receiver that wants them, in the same transaction as the events. */
+  /** Records a delivery of each new event for every receiver that wants it, in the same transaction as the events. */
   owe(): void {
     const from = Number(this.#store.setting('webhooks owed') ?? 0);
     const events = this.#store.database
@@ -90,7 +90,7 @@ export class Webhooks {
     return this.#target ? [this.#target, ...registered] : registered;
   }
 
-  /** Sends what is due, now and later. Returns immediately. */
+  /** Sends the deliveries that are due, and later ones when they become due. Returns immediately. */
   run(): void {
     if (this.#closing.signal.aborted) return;
     clearTimeout(this.#timer);

@@ -6,7 +6,7 @@ import { here, type Machine } from './network.ts';
 
 const PASSWORD = 'of-the-drill';
 const template = join(import.meta.dirname, '../../ops/cluster/patroni.yml');
-/** How long a cluster may take to be complete again (ms). */
+/** How long the cluster may take until all its members run again (ms). */
 const PATIENCE_MS = 180_000;
 
 interface Member {
@@ -76,8 +76,7 @@ export class Cluster {
   }
 
   /**
-   * Returns the members as Patroni lists them, with the leader on which a majority of the reachable machines agree; empty without
-   * one.
+   * Returns the members as Patroni lists them on a machine that agrees with another one about the leader; empty when no two agree.
    */
   async members(): Promise<Member[]> {
     const views = await Promise.all(
@@ -92,7 +91,9 @@ export class Cluster {
     return known.find((view) => known.filter((other) => leaderOf(other) === leaderOf(view)).length > 1) ?? [];
   }
 
-  /** Waits until all three run, one of them as synchronous standby. Resolves with the leader and that standby. */
+  /**
+   * Waits until all three databases run, one of them as synchronous standby. Resolves with the leader's and that standby's machine.
+   */
   async whole(): Promise<{ leader: Machine; synchronous: Machine }> {
     let members: Member[] = [];
     await until(async () => {
@@ -112,7 +113,7 @@ export class Cluster {
     return { leader: machineOf('leader'), synchronous: machineOf('sync_standby') };
   }
 
-  /** Resolves when another machine leads. */
+  /** Resolves when a machine other than this one is the leader. */
   async ledByAnotherThan({ name }: Machine): Promise<void> {
     await until(async () => {
       const leader = leaderOf(await this.members());

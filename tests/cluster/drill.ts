@@ -25,17 +25,20 @@ import { type Gap, Prober } from './prober.ts';
 
 /** How many people join at the same time. */
 const JOINERS = 6;
-/** How long joins, or the start of a server, may take (ms). */
+/** The timeout for two joins of each joiner, and for the start of a server (ms). */
 const PATIENCE_MS = 120_000;
-/** How long calls may still fail after the database accepts writes again (ms): until silent connections time out. */
+/**
+ * Calls that begin at most this long (ms) after the database accepts writes again may fail: connections without answers must time
+ * out first.
+ */
 const AFTERWARDS_MS = 15_000;
-/** How long before writes stop a call that fails may have begun (ms). */
+/** Calls that began at most this long (ms) before writes stopped may fail. */
 const BEFORE_MS = 5_000;
 const HAPROXY = 2;
 const SERVERS = [21, 22, 23];
 const example = join(import.meta.dirname, '../../ops/cluster/haproxy.cfg');
 
-/** Runs the drill. Returns a sentence for each thing that is lost or should not have failed. Ends all that it started. */
+/** Runs the drill. Resolves with a sentence for each thing that is lost or should not have failed. Stops all that it started. */
 export async function runDrill(
   seed: number,
   say: (line: string) => void,
@@ -73,7 +76,7 @@ async function play(scope: Scope, seed: number, say: (line: string) => void): Pr
     cluster.url(database).replace(/@[^/]*/, `@${address(HAPROXY)}:5432`);
   await startHaproxy(scope, folder, viaHaproxy('postgres'));
   const arranged = await startTestServer({}, { postgresUrl: viaHaproxy('postgres') });
-  // Its database is removed with the machines, which may by then be too broken to drop it.
+  // Waits for at most 5 s: the machines may be too broken by then to drop the database, and are removed with it.
   scope.onEnd(() => Promise.race([arranged.close().catch(() => {}), pause(5_000)]));
   const database = new URL(arranged.deps.config.databaseUrl).pathname.slice(1);
   // The first server reaches its database through HAProxy; the others name all hosts.
@@ -114,7 +117,9 @@ async function play(scope: Scope, seed: number, say: (line: string) => void): Pr
   await Promise.race([go(), broken]);
   say(`Three servers, ${JOINERS} joiners at a time: ${seconds(performance.now() - began)} s`);
 
-  /** Causes a fault, waits until two joins a joiner have succeeded after it, and has `judge` look at the calls that failed. */
+  /**
+   * Causes a fault, waits until each joiner has on average made two joins after it, and has `judge` assess the calls that failed.
+   */
   const during = async (name: string, work: () => Promise<unknown>, judge: Judge) => {
     await pause(integer(3_000));
     joiners.failures = [];
@@ -222,8 +227,8 @@ async function play(scope: Scope, seed: number, say: (line: string) => void): Pr
   return differences;
 
   /**
-   * Checks that everything acknowledged is there, and that payments and memberships are equal. Returns a sentence for each
-   * difference.
+   * Checks that everything acknowledged still exists, and that there is one membership for each payment. Resolves with a sentence
+   * for each difference.
    */
   async function account(): Promise<string[]> {
     const { deps } = arranged;
@@ -268,7 +273,10 @@ const onlyUnderWay: Judge = (failures) =>
   failures.length > JOINERS
     ? [`${failures.length} calls failed, more than were under way`, ...failures.map(told)]
     : [];
-/** Allows failures with a sentence of ours, of calls made while nothing could be written, or shortly before or after. */
+/**
+ * Allows only failures that our server answered with a sentence, of calls that began while nothing could be written, or shortly
+ * before or after.
+ */
 const onlyWithoutDatabase: Judge = (failures, gaps) => [
   ...failures.filter(({ isOurs }) => !isOurs).map(told),
   ...failures
@@ -276,7 +284,7 @@ const onlyWithoutDatabase: Judge = (failures, gaps) => [
     .map((failure) => `while the database took writes ${told(failure)}`),
 ];
 
-/** Starts HAProxy as in ops/cluster, without its certificate. Resolves when it leads to the database's primary. */
+/** Starts HAProxy as in ops/cluster, without its certificate. Resolves when its connections reach the database's primary. */
 async function startHaproxy(scope: Scope, folder: string, database: string): Promise<void> {
   const file = join(folder, 'haproxy.cfg');
   writeFileSync(file, here(readFileSync(example, 'utf8')).replace(/:443 ssl crt .*/, ':8080'));
@@ -293,7 +301,8 @@ async function startHaproxy(scope: Scope, folder: string, database: string): Pro
   await until(() => {
     if (haproxy.exitCode !== null)
       throw new Error(`HAProxy ended: ${readFileSync(join(folder, 'haproxy.log'), 'utf8')}`);
-    // Before its first health checks, HAProxy also sends connections to standbys, in turn: try three times.
+    // Before its first health checks, HAProxy sends connections to the standbys in turn, too. So all of three connections must
+    // reach the primary.
     return Promise.all([1, 2, 3].map(() => isPrimary(database))).then((all) => all.every(Boolean));
   }, PATIENCE_MS);
 }

@@ -2,18 +2,18 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { openSync } from 'node:fs';
 import type { Scope } from '../harness/scope.ts';
 
-/** The network of the examples in ops/cluster, and the one that replaces it in the drill. */
+/** The beginnings of the addresses in ops/cluster, and of those that replace them in the drill. */
 const EXAMPLE = '10.0.0.';
 const PREFIX = '10.213.77.';
 const SWITCH = 'induct-switch';
-/** This process's network interface: HAProxy and the servers have addresses on it. */
+/** The network interface of this process, with the addresses of HAProxy and the servers. */
 const OURS = 'induct-drill';
 /** A MAC address that no interface has: packets to it are lost without an error. */
 const NOBODY = '02:00:00:00:00:01';
 
 /** Replaces the addresses in a text of ops/cluster with those of the drill. */
 export const here = (text: string) => text.replaceAll(EXAMPLE, PREFIX);
-/** Returns an address of the drill by its last number. */
+/** Returns the drill's address with this last number. */
 export const address = (number: number) => `${PREFIX}${number}`;
 
 /** A simulated machine: a network namespace with one address and the processes that are started in it. */
@@ -45,7 +45,9 @@ export function lacksNamespaces(): string | null {
   }
 }
 
-/** Makes the machines, connected by a bridge, and an interface with the addresses `ours`. All of it is removed with the scope. */
+/**
+ * Makes the machines, connected by a bridge, and an interface with the addresses `ours`. All is removed at the end of the scope.
+ */
 export function startNetwork(
   scope: Scope,
   machines: Record<string, number>,
@@ -92,7 +94,7 @@ export function startNetwork(
           cwd: '/',
           env: { PATH: process.env.PATH, LANG: 'C.UTF-8', HOME: '/tmp' },
           stdio: ['ignore', output, output],
-          // Ctrl-C must not reach it: the scope ends it.
+          // Ctrl-C must not reach the program: the scope stops it.
           detached: true,
         });
       },

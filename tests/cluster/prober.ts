@@ -10,10 +10,10 @@ export interface Gap {
   to: number;
 }
 
-/** Commits a number ten times a second, to find when writes were impossible and whether acknowledged commits were lost. */
+/** Commits a number ten times a second, to find out when writes failed and whether acknowledged commits were lost. */
 export class Prober {
   readonly #url: string;
-  /** Each acknowledged number with its time (ms, `performance.now`). */
+  /** Each number whose commit was acknowledged, with the time of the acknowledgement (ms, `performance.now`). */
   readonly #acknowledged = new Map<number, number>();
   #isOver = false;
   #running: Promise<void> = Promise.resolve();
@@ -44,7 +44,7 @@ export class Prober {
     void client?.end().catch(() => {});
   }
 
-  /** Returns the periods since this time (ms) without an acknowledged commit that were longer than a call's statement timeout. */
+  /** Returns the periods since this time (ms) without an acknowledged commit, if longer than the statement timeout of a call. */
   gaps(since: number): Gap[] {
     const times = [since, ...[...this.#acknowledged.values()].filter((time) => time > since)];
     return times

@@ -33,7 +33,7 @@ export async function call(
   return answer.data;
 }
 
-/** Stores the session's id in the browser when it opens its first page. Not later, so that Start Over can remove it. */
+/** Stores the session's id in the browser when its first page opens. Storing it at each page would undo Start Over. */
 export async function storeSession(page: Page, uuid: string): Promise<void> {
   await page.context().addInitScript((value) => {
     if (!location.protocol.startsWith('http') || document.cookie.includes('arranged=1')) return;
@@ -114,7 +114,7 @@ export async function paidJoin(
   return { uuid, intent: id, upgradePath: `/registration/upgrade?payment_intent=${id}` };
 }
 
-/** Makes two joins of one invitation: one in `page`, at Checkout, and one in `winner`, for which `pays` pays. */
+/** Makes a join at Checkout in `page`. `pays` makes another join of the same invitation in `winner`, and pays for it. */
 export async function twoJoins(
   page: Page,
   winner: Page,
@@ -131,13 +131,13 @@ export async function twoJoins(
   return { uuid, pays: async () => (await paidJoin(winner, start)).uuid };
 }
 
-/** Returns a URL pattern that matches a call of the contract with any parameters. */
+/** Returns a URL pattern that matches an API call with any path parameters. */
 export const route = (name: CallName) => `**${calls[name].path.replace(/\{\w+\}/g, '*')}`;
 
-/** Holds a call back until the returned function is called. */
+/** Delays a call until the returned function is called. */
 export const hold = (page: Page, name: CallName) => holdRequests(page, route(name));
 
-/** Holds all requests that match a URL pattern back until the returned function is called. */
+/** Delays all requests that match a URL pattern until the returned function is called. */
 export async function holdRequests(page: Page, pattern: string): Promise<() => void> {
   let release = () => {};
   const released = new Promise<void>((resolve) => {
@@ -150,7 +150,7 @@ export async function holdRequests(page: Page, pattern: string): Promise<() => v
   return release;
 }
 
-/** Changes the data in a call's answers: for states that are laborious to reach, or that concern the screen alone. */
+/** Changes the data in a call's answers, for states that are laborious to reach or that concern the screen alone. */
 // biome-ignore lint/suspicious/noExplicitAny: a test knows which data it changes
 export async function alter(page: Page, name: CallName, edit: (data: any) => void): Promise<void> {
   await page.route(route(name), async (request) => {

@@ -9,7 +9,7 @@ test('confetti is thrown for three seconds', async ({ page }) => {
   await page.goto(upgradePath);
   const canvas = page.locator('canvas');
   await expect(canvas).toHaveCount(1);
-  // From here on time passes only when the test says so.
+  // From here on the clock stands still unless the test moves it.
   await page.clock.pauseAt(Date.now() + 1000);
   await page.clock.runFor(300);
   await expect(canvas).toHaveCount(1);

@@ -116,7 +116,7 @@ test('what is sent and not yet answered is said to be checked, and can still be 
   page,
 }) => {
   await openUpload(page);
-  // Holds the answer back and not the file: the browser reports progress only for bytes that it really sends.
+  // Delays the answer and not the file: the browser reports progress only for bytes that it really sends.
   const network = await page.context().newCDPSession(page);
   await network.send('Fetch.enable', {
     patterns: [{ urlPattern: '*/upload-transcript', resourceType: 'XHR', requestStage: 'Response' }],
@@ -161,7 +161,7 @@ test('what cannot be taken is said before anything is sent', async ({ page }) =>
       await choose(page).setInputFiles(hostile);
       await expect(alert(page)).toContainText(sentence);
       await expect(alert(page)).toContainText(hostile.name);
-      // Trying again would not help: the same file would be refused again.
+      // There is no "Try again", since the same file would be refused again.
       await expect(button(page, 'Try again')).toBeHidden();
     });
   expect(sent.filter((line) => line.startsWith('POST'))).toEqual([]);

@@ -5,9 +5,9 @@ import { screens } from './screens.ts';
 import { watchShifts } from './shifts.ts';
 import { faintEdges, outOfSequence, smallTargets, spaceText, tabThrough, textTroubles } from './wcag.ts';
 
-// What must hold on every screen, and promises of docs/accessibility.md that axe has no rule for.
+// Tests what must hold on every screen, including promises of docs/accessibility.md that axe has no rule for.
 
-/** The text size that a reader sets in the browser. */
+/** Sets the text size, as a reader can in the browser. */
 async function setRootFontSize(page: Page, size: string): Promise<void> {
   await page.evaluate((given) => {
     document.documentElement.style.fontSize = given;
@@ -59,13 +59,13 @@ for (const { name, arrange, waitsFor, title, isThere } of screens) {
       expect(stops.at(-1)?.name).toContain('(555)');
     });
 
-    // The test sets the window's sizes itself, so it need not run in both projects.
+    // The steps below set the window's size themselves, so one of the two Playwright projects is enough.
     if (isMobile) return;
     await test.step('words are kept in forced colours, and letters of twice the size have room', async () => {
       await page.emulateMedia({ forcedColors: 'active' });
       await expectAccessible(page);
       await page.emulateMedia({ forcedColors: 'none' });
-      // At twice the text size 640 px correspond to 320 px.
+      // At twice the text size, 640 px are as narrow as 320 px.
       await page.setViewportSize({ width: 640, height: 900 });
       await setRootFontSize(page, '200%');
       await expectFits(page);
@@ -74,7 +74,7 @@ for (const { name, arrange, waitsFor, title, isThere } of screens) {
     });
     await test.step('wider spaces between letters, words and lines cut nothing off, upright and on its side', async () => {
       await page.setViewportSize({ width: 360, height: 740 });
-      // On a phone the sticky order bar covers text that is scrolled under it, which is no fault.
+      // Scrolls to the top: further down, a phone's sticky order bar covers text, which is no fault.
       await page.evaluate(() => window.scrollTo(0, 0));
       expect(await textTroubles(page)).toEqual([]);
       await page.setViewportSize({ width: 740, height: 360 });

@@ -2,7 +2,7 @@ import { orderingJoin, selfNomination } from './arrange.ts';
 import { expect, test } from './fixtures.ts';
 import { button } from './steps.ts';
 
-// An invalid value is reported at its field before anything is sent.
+// Tests that an invalid value is reported at its field before anything is sent.
 
 test('the rules of an invite code are told under its field, and Submit waits for a right one', async ({
   page,

@@ -8,14 +8,14 @@ import { stripe } from './providers.ts';
 
 export { expect } from '@playwright/test';
 
-/** The programs that `start.ts` has started. */
+/** The running `npm start` of `start.ts`: its addresses, keys and folder. */
 export type Induct = Required<LocalFile> & { folder: string };
 
 export function theInduct(): Induct {
   return JSON.parse(process.env.E2E_INDUCT!) as Induct;
 }
 
-/** Every error in the browser's console. A test names those that it expects; any other error fails it. */
+/** The errors in the browser's console. A test names those that it expects; any other error fails it. */
 export class Complaints {
   readonly #seen: string[] = [];
   readonly #expected: RegExp[] = [];
@@ -45,7 +45,7 @@ export class Complaints {
   }
 }
 
-/** Whether a message is about a path that the site does not have: the server answers 404 with the page in the body. */
+/** Whether a message is about an unknown path of the site, where the server answers 404 with the page as its body. */
 function isOfNoPage(message: ConsoleMessage): boolean {
   const { url } = message.location();
   if (!/status of 404/.test(message.text()) || !URL.canParse(url)) return false;
@@ -68,7 +68,7 @@ export const test = base.extend<Fixtures>({
       const complaints = new Complaints();
       complaints.watch(context);
       await use(complaints);
-      // A request that the page makes after the test must not run into the test's routes.
+      // A request that the page makes after the test must not reach the test's routes.
       for (const page of context.pages()) await page.unrouteAll({ behavior: 'ignoreErrors' });
       await context.unrouteAll({ behavior: 'ignoreErrors' });
       expect(complaints.unexpected, 'the browser complained').toEqual([]);
@@ -82,7 +82,7 @@ export const test = base.extend<Fixtures>({
 });
 
 /**
- * Takes an invitation that no other test has taken. Workers run in parallel: the one that creates the marker file gets the
+ * Takes an invitation that no other test has taken. Test workers run in parallel: the worker that creates the marker file gets the
  * invitation.
  */
 function drawInvitation(): Fixtures['invitation'] {
@@ -101,12 +101,12 @@ function drawInvitation(): Fixtures['invitation'] {
 
 /** Asserts that axe finds no violation on the page. */
 export async function expectAccessible(page: Page): Promise<void> {
-  // axe would call a field too small to touch if the sticky bar of a phone covered half of it.
+  // Scrolls to the top: axe would call a field too small to touch if a phone's sticky bar covered half of it.
   await page.evaluate(() => window.scrollTo(0, 0));
   const { violations } = await new AxeBuilder({ page })
     .options({ resultTypes: ['violations'] })
     .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'])
-    // The other mode opens a second page, which takes long, and only pages with frames of another origin need it.
+    // Without legacy mode, axe opens a second page, which takes long and is needed only for frames of another origin.
     .setLegacyMode(page.frames().length === 1)
     .analyze();
   const found = violations.map(({ id, help, nodes }) => ({ id, help, at: nodes.map(({ html }) => html) }));

@@ -26,7 +26,7 @@ test('a code with spaces around it and a postcode with spaces in it are taken', 
   await expect(heading(page, 'Student Details')).toBeVisible();
   await fillDetails(page, { zipcode: '787 01' });
   await save(page);
-  // The page shows what the server has, not what this tab remembers.
+  // The page must show what the server has stored, not what this tab remembers.
   await page.evaluate(() => sessionStorage.clear());
   await page.goto(DETAILS);
   await expect(page.getByLabel('Zipcode')).toHaveValue('78701');

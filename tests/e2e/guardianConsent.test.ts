@@ -21,7 +21,7 @@ import {
 const SENTENCE = 'I am 18 or older, or my parent or guardian has read the policies and agrees that I apply.';
 const MISSING = 'Please confirm your age, or that your parent or guardian agrees.';
 
-/** The demo society, but its high-school programme asks for guardian consent. */
+/** Runs the tests on a server of the demo society whose high-school programme asks for guardian consent. */
 const test = base.extend<object, { asking: string }>({
   asking: [
     // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of what a fixture needs
@@ -47,7 +47,7 @@ async function inspect(page: Page): Promise<void> {
   await expectNoSidewaysScroll(page);
 }
 
-/** Makes a call's first answer one from before the programme asked for consent. */
+/** Removes the consent from a call's first answer, as if the programme did not ask for it yet. */
 async function answerOnceAsBefore(page: Page, name: CallName): Promise<void> {
   await page.route(
     route(name),

@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 /** The pause between two pieces of a page (ms): long enough for a browser to paint what it has received. */
 const BETWEEN_MS = 150;
 
-/** A proxy of `url` that sends each page in pieces, with a pause after each text of `cuts`, as a slow network would. */
+/** Starts a proxy of `url` that sends each page in pieces, with a pause after each text of `cuts`, as a slow network would. */
 export async function serveInPieces(
   url: string,
   cuts: readonly string[],

@@ -101,7 +101,7 @@ test('the whole join by keyboard alone: focus is seen, and each new screen’s h
   await page.keyboard.press('Enter');
 
   await expect(heading(page, 'Upload Transcript')).toBeFocused();
-  // Listens before the press: the browser has to be told first, which takes a moment.
+  // Starts to wait before the press, since the browser needs a moment to begin reporting this event.
   const chooser = page.waitForEvent('filechooser');
   await tabTo(page, 'Choose a file');
   await page.keyboard.press('Enter');

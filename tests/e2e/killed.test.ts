@@ -16,7 +16,7 @@ import {
   typeCard,
 } from './steps.ts';
 
-// An instance of its own, which the test may kill.
+// Uses a separate `npm start`, which the test may kill.
 // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of what a fixture needs
 test.use({ baseURL: async ({}, use) => use(`http://127.0.0.1:${await freePort()}`) });
 

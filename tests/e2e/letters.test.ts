@@ -10,10 +10,10 @@ test('the receipt of a join is in the mailbox, and every link in it works', asyn
   request,
   complaints,
 }) => {
-  // The letter is shown in a frame without scripts, so this test's tools cannot run in it either.
+  // The letter is in a frame without scripts. Playwright's scripts are blocked there as well, and reported as errors.
   complaints.expect(/^Blocked script execution in .*sandboxed/, /The document is sandboxed/);
   const { intent } = await paidJoin(page);
-  // The browser has this join's session.
+  // Opening a page stores this join's session in the browser.
   await page.goto('/');
   const { mail } = theInduct();
   const receipt = async () => {

@@ -56,7 +56,8 @@ for (const [path, name, title, arrived] of [
     await expect(page.getByRole('dialog')).toHaveCount(0);
     await runClockUntil(page, () => status.filter({ hasText: '(2 of 3)' }).isVisible());
     await page.unroute(route(name));
-    // Answered only once the clock no longer runs ahead: on the next screen the card form's frames have a second of it to load.
+    // Delays the answer until the test no longer advances the clock: the card form's frames on the next screen have one second of
+    // it to load.
     const release = await hold(page, name);
     let isAsked = false;
     const asked = page.waitForRequest(route(name)).then(() => {

@@ -6,7 +6,7 @@ import { stripe } from './providers.ts';
 import { watchShifts } from './shifts.ts';
 import { button, buyNow, cardForm, fillDetails, heading, paidIntent, typeCard } from './steps.ts';
 
-/** Returns a function that lists the screens whose code the page has downloaded so far, by the names of their files. */
+/** Returns a function that lists the screens whose code the page has downloaded so far, by the names of the files. */
 function watchDownloads(page: Page): () => string[] {
   const seen: string[] = [];
   page.on('requestfinished', (request) => {
@@ -37,7 +37,7 @@ test('Get Started is drawn before any script runs, and downloads nothing of a la
   expect(requested.length).toBeGreaterThan(0);
   expect(requested.filter((path) => !path.startsWith('/static/js/') || path.includes('/async/'))).toEqual([]);
   expect(requested.filter((path) => path.includes('stripe'))).toEqual([]);
-  // Words of every later screen must not be in what was downloaded.
+  // The downloads must contain no words of any later screen.
   const source = (await Promise.all(sources)).join();
   expect(source).toContain('I am Self-Nominating');
   for (const words of [
@@ -135,7 +135,7 @@ test('the card form of a payment that is over leads on, instead of staying blank
   const id = secret.split('_secret_')[0]!;
   await call(page, 'beginPayment', { uuid }, { revision });
   const answer = await call(page, 'getCheckoutDetails', { uuid });
-  // The join is paid elsewhere between this page's two calls, so the page gets the client secret of a payment that has ended.
+  // As if the join were paid elsewhere between this page's two calls: the page gets the client secret of a payment that has ended.
   await page.route('**/checkout-details', (route) =>
     route.fulfill({ json: { success: true, status: 'success', data: answer } }),
   );
@@ -277,7 +277,7 @@ test('the next screen is there before the press: from Get Started, Student Detai
   await endDownloads(page);
   await button(page, 'Submit').click();
   await expect(heading(page, 'Student Details')).toBeVisible();
-  // The placeholder has the same heading, but the previous address.
+  // The placeholder has the same heading, but still the previous address.
   await expect(page).toHaveURL('/registration/student-details');
 
   await page.unroute('**/static/js/async/**');

@@ -53,13 +53,13 @@ test('a join begun in one browser is finished in another from the mail, and the 
     'That is not the code that we mailed last, or it is too old.',
   );
 
-  // A phone may reload the page when its owner comes back from the mail client.
+  // A phone may reload the page when its user returns from the mail client.
   await page.reload();
   await page.getByLabel('Six-digit code').fill(code);
   await button(page, 'Continue with the code').click();
   await expect(total(page)).toHaveText('$75.00');
   await expect(page).toHaveURL('/registration/checkout');
-  // The browser that began the join no longer sees it, since somebody else may have begun it.
+  // The browser that began the join no longer sees it, since whoever began it may not be the joiner.
   await first.reload();
   await expect(first.getByRole('main')).toContainText(OPENED_ELSEWHERE);
   expect(await first.content()).not.toMatch(personal);

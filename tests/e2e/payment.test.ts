@@ -166,12 +166,12 @@ test('two quick changes of the order: the answer to the first one, which comes t
       if (request.url().endsWith('/checkout-details') && ++reads === 2) resolve();
     });
   });
-  // Holds the page's first call back until the page has read the order again after the second change.
+  // Delays the page's first call until the page has read the order again after the second change.
   await page.route(
     '**/create-payment-intent',
     async (route) => {
       await readAnew;
-      // The page has cancelled this request meanwhile, so it cannot continue.
+      // The page has cancelled this request meanwhile, so `continue` fails.
       await route.continue().catch(() => {});
     },
     { times: 1 },
@@ -225,7 +225,7 @@ test('under the policy of real keys, a wallet’s window gives its card to the f
   page,
   stripeApi,
 }) => {
-  // Anything that the content security policy blocks appears as an error in the console, which fails the test.
+  // Whatever the content security policy blocks appears as an error in the console, which fails the test.
   await stripeApi.offerWallet(true);
   await orderingJoin(page);
   const answer = await page.goto(CHECKOUT);

@@ -1,7 +1,7 @@
 import { defineConfig, devices } from '@playwright/test';
 import { findChromium } from '../../tools/local/chromium.ts';
 
-/** Starts the installed browser. Some of the flags keep it from calling its maker's servers. */
+/** How to start the installed browser. Some flags keep it from calling its maker's servers. */
 const launchOptions = {
   executablePath: await findChromium(),
   args: [
@@ -14,8 +14,8 @@ const launchOptions = {
     // Keeps the card form's frames in the page's process. Otherwise a click right after scrolling may reach the frame that was at
     // that point before.
     '--disable-site-isolation-trials',
-    // Playwright's own list, because the browser reads only the last one, and the parts of the address bar that are pages
-    // themselves: to load them takes as long as a short journey.
+    // Playwright's own list, because the browser reads only the last one, and the web pages in the browser's address bar: loading
+    // those takes as long as a short test.
     `--disable-features=${[
       'AvoidUnnecessaryBeforeUnloadCheckSync',
       'DestroyProfileOnBrowserClose',
@@ -56,9 +56,9 @@ export default defineConfig({
   use: {
     launchOptions,
     locale: 'en-US',
-    // Confetti and transitions take a processor's time. Tests about motion ask for it.
+    // Turns off confetti and transitions, which take CPU time. Tests about motion turn them on.
     contextOptions: { reducedMotion: 'reduce' },
-    // A trace takes as long as the test itself. With E2E_TRACE, each failed test has one.
+    // A trace takes as long as the test itself. With E2E_TRACE, failed tests have one.
     trace: process.env.E2E_TRACE ? 'retain-on-failure' : 'off',
     screenshot: 'only-on-failure',
   },

@@ -15,7 +15,7 @@ export interface Intent {
   metadata: Record<string, string>;
 }
 
-/** Calls the emulated Stripe's API, to see what it was really asked to do. */
+/** Returns calls to the emulated Stripe, to see what it was really asked to do, and to act as banks and staff do. */
 export function stripe({ url }: { url: string }) {
   const ask = <T>(method: 'GET' | 'POST', path: string, params?: Record<string, string>) =>
     askStripe<T>(url, method, path, params);
@@ -41,7 +41,7 @@ export function stripe({ url }: { url: string }) {
         Object.values(metadata).includes(session),
       );
     },
-    /** Makes the bank decline, from now on, the card that paid an intent. Null ends that. */
+    /** Makes the bank decline, from now on, the card that paid an intent; null makes it accept the card again. */
     async declineFromNowOn(intent: string, declines: string | null): Promise<void> {
       const { payment_method } = await ask<Intent>('GET', `/v1/payment_intents/${intent}`);
       await control(url, 'POST', `payment_methods/${payment_method}`, { declines });

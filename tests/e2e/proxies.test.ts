@@ -29,7 +29,7 @@ const test = base.extend<{ between: Proxy }>({
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     between.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     await use(between);
-    // Pages are closed before the proxy: one that is still loading would report a failed request.
+    // Closes pages before the proxy: a page that is still loading would report a failed request.
     for (const page of context.pages()) await page.close();
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));

@@ -23,7 +23,7 @@ test('a reminder leads back to the join, and its link stops reminders, and undoe
   await page.goto(/http\S+\/pass#\S+/.exec(reminder)![0]);
   await expect(page).toHaveURL('/registration/membership');
 
-  // On another device, where somebody reads their mail.
+  // Opening the link, also on another device, must not stop reminders yet.
   const elsewhere = await browser.newPage();
   await elsewhere.goto(/http\S+\/unsubscribe\/\S+/.exec(reminder)![0]);
   await elsewhere.close();

@@ -111,7 +111,7 @@ test('what was typed stays with its tab, and nothing of it is left after paying'
   await page.getByLabel('First name').fill('Jordan');
   await page.reload();
   await expect(page.getByLabel('First name')).toHaveValue('Jordan');
-  // On a shared computer the next person opens a new tab: what was typed must not appear there.
+  // The next person at a shared computer opens a new tab, in which the typed values must not appear.
   const stored = () => page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]));
   expect(await page.evaluate(() => Object.keys(localStorage))).toEqual(['joinSessionUuid']);
   const next = await context.newPage();
@@ -147,7 +147,7 @@ test('a new screen begins at its top, once it is there; Back is where one was', 
   await startedJoin(page);
   await page.goto('/registration/student-details');
   await fillDetails(page);
-  // Notes which heading is on the page each time it is scrolled to its top.
+  // Records which heading is on the page each time it is scrolled to its top.
   await page.evaluate(() => {
     const scrollTo = window.scrollTo.bind(window);
     window.scrollTo = ((x: number, y: number) => {

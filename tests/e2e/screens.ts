@@ -13,7 +13,7 @@ import {
 import { joinElsewhere, linkOf, stopPageOf } from './passes.ts';
 import { button, heading } from './steps.ts';
 
-/** Every screen with its data loaded, for tests of what must hold on all screens. */
+/** A screen with its data loaded, for tests of what must hold on all screens. */
 export interface Screen {
   name: string;
   arrange: (page: Page) => Promise<string>;

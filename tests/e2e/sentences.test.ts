@@ -12,7 +12,7 @@ const toast = (page: Page, title: string, text: string) =>
 
 type Answer = { status: number; message?: string; reference?: string } | 'refused' | 'not accepted';
 
-/** Makes a call of the contract fail, whatever its parameters are. The test sets the answer by `with`. */
+/** Makes an API call fail, whatever its parameters are. The test sets the failure in `with`. */
 async function failing(page: Page, name: CallName): Promise<{ with: Answer }> {
   const fault: { with: Answer } = { with: { status: 500 } };
   const path = calls[name].path.replace(/\{\w+\}/g, '*');
@@ -32,11 +32,11 @@ interface Row {
   fallback: string;
   /** Brings the page to the screen. */
   arrange: (page: Page) => Promise<unknown>;
-  /** Makes the call. Runs once for each kind of failure. */
+  /** Makes the screen make the call. Runs once for each kind of failure. */
   act: (page: Page) => Promise<unknown>;
   /** Where the sentence appears. */
   place?: (page: Page) => Locator;
-  /** What the screen writes before the sentence. */
+  /** What the screen shows before the sentence. */
   prefix?: string;
 }
 

@@ -5,7 +5,7 @@ interface Shift {
   moved: string[];
 }
 
-/** Records the browser's layout shifts from the first paint on, with the elements that moved, in a page with all its motion. */
+/** Records the browser's layout shifts from the first paint on, with the elements that moved. Animations are on. */
 export async function watchShifts(page: Page): Promise<() => Promise<Shift[]>> {
   await page.emulateMedia({ reducedMotion: 'no-preference' });
   await page.addInitScript(() => {
@@ -23,7 +23,7 @@ export async function watchShifts(page: Page): Promise<() => Promise<Shift[]>> {
     observer.observe({ type: 'layout-shift', buffered: true });
     Object.assign(window, {
       readShifts: async () => {
-        // After two frames the browser has counted what it has just drawn.
+        // After two frames the browser has counted the shifts of what it has just drawn.
         await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
         note(observer.takeRecords());
         return shifts;

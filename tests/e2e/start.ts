@@ -4,7 +4,7 @@ import { DEMO_CONTACTS } from '../../emulators/hubspot/seed.ts';
 import { npmRun, npmStartApart } from '../harness/npmStart.ts';
 import { askHubspot } from '../harness/providers.ts';
 
-/** How many personal invitations are made. Each is used by one test. */
+/** How many personal invitations are made. Each is for one test. */
 const INVITATIONS = 60;
 
 /** Starts `npm start` once for all browser tests, with its own data, and makes invitations. Returns how to stop it. */
@@ -26,7 +26,7 @@ async function importInvitations({
   folder,
   settings,
 }: Awaited<ReturnType<typeof npmStartApart>>): Promise<void> {
-  // Without a code and a school: the code is imported with the invitation, and no school has nominated these contacts.
+  // Leaves out code and school: the code is imported with the invitation, and no school has nominated these contacts.
   const { invitation_code: _code, school_name: _school, ...jordan } = DEMO_CONTACTS[0]!.properties;
   const record = { ...jordan, high_school_graduation_year: String(new Date().getFullYear() + 1) };
   const lines = ['code,contactId,firstName,lastName,email,school'];

@@ -1,7 +1,7 @@
 import { expect, type Page, type Response } from '@playwright/test';
 import { details } from './arrange.ts';
 
-/** What a joiner does. Elements are found by the words that the joiner reads. */
+/** The steps of a joiner. Elements are found by the words that the joiner reads. */
 
 export const button = (page: Page, name: string | RegExp) =>
   page.getByRole('button', { name, ...(typeof name === 'string' && { exact: true }) });
@@ -12,7 +12,7 @@ export const heading = (page: Page, name: string | RegExp) =>
 export const field = (page: Page, label: string) => page.getByRole('textbox', { name: label });
 
 /**
- * Lets an installed clock run, a second at a time, until the check holds. One `runFor` may come too early: React shows a text
+ * Advances Playwright's clock, a second at a time, until the check holds. A single `runFor` may come too early: React shows a text
  * before it runs the effect that starts the text's timer.
  */
 export async function runClockUntil(page: Page, holds: () => Promise<boolean>): Promise<void> {
@@ -112,7 +112,7 @@ export interface IntentAnswer {
   revision: number;
 }
 
-/** Collects every payment intent that the server answers to the page. */
+/** Returns a list that collects every payment intent in the server's answers to the page. */
 export function watchIntents(page: Page): IntentAnswer[] {
   const answers: IntentAnswer[] = [];
   page.on('response', (response: Response) => {

@@ -2,7 +2,7 @@ import { alter, call, details, fillOrder, orderingJoin, paidJoin, startedJoin } 
 import { expect, expectAccessible, expectNoSidewaysScroll, test } from './fixtures.ts';
 import { button, heading, total } from './steps.ts';
 
-// Names, orders and letters that are longer than the pages were designed for.
+// Tests names, orders and letters that are longer than the pages were designed for.
 
 const LONG = 'Maximiliana-Theodora Konstantinopoulou-Featherstonehaugh';
 

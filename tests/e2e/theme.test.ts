@@ -13,7 +13,7 @@ import {
 } from './steps.ts';
 import { faintEdges } from './wcag.ts';
 
-/** The example of another society: only the setting SOCIETY_FILE differs. */
+/** Runs the tests on the example of another society: only the setting SOCIETY_FILE differs. */
 const test = base.extend<object, { guild: string }>({
   guild: [
     // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of what a fixture needs

@@ -42,7 +42,7 @@ test('toasts: 401, 400 and others have their words, stand top right, and go afte
   const badRequest = toastWith(page, 'Bad Request', 'There was a problem with your request.');
   await expect(badRequest).toBeVisible();
   await page.mouse.move(10, 500);
-  // From here on time passes only when the test says so.
+  // From here on the clock stands still unless the test moves it.
   await page.clock.pauseAt(Date.now() + 1000);
   await page.clock.runFor(2000);
   await expect(badRequest).toBeVisible();

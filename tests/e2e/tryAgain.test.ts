@@ -4,7 +4,7 @@ import { call, detailedJoin, orderingJoin, paidJoin, route } from './arrange.ts'
 import { expect, test } from './fixtures.ts';
 import { button, runClockUntil } from './steps.ts';
 
-// When a server cannot answer for the moment (503 with Retry-After), the page tries again by itself.
+// Tests that the page tries again by itself when a server cannot answer for the moment (503 with Retry-After).
 
 const LATER = 'We cannot reach our records right now.';
 const status = (page: Page) => page.getByRole('status').filter({ hasText: 'of 3' });
@@ -45,7 +45,7 @@ for (const [name, path, arrange, shown] of [
     const before = counted.calls;
     await page.clock.runFor(8_000);
     expect(counted.calls).toBe(before);
-    /** Lets `ms` pass, and waits until the page has the answer to its next retry. */
+    /** Advances the clock by `ms`, and waits until the page has the answer to its next retry. */
     const retried = async (ms: number) => {
       const answered = page.waitForResponse(route(name));
       await page.clock.runFor(ms);

@@ -20,7 +20,7 @@ async function declinedLater(page: Page): Promise<{ uuid: string; upgradePath: s
   return join;
 }
 
-/** Types another card. Its form has no billing address beside it, so it asks for the postal code as well. */
+/** Types another card. This card form has no billing address beside it, so it asks for the postal code as well. */
 async function typeOther(page: Page, number?: string): Promise<void> {
   await typeCard(page, number);
   await cardForm(page).getByLabel('ZIP code').fill('78701');
@@ -37,7 +37,7 @@ test('a decline of the saved card offers another card, which pays the exact amou
   page,
   complaints,
 }) => {
-  // Slow because axe checks the card form's frame as well, in each state.
+  // The test is slow because axe checks the card form's frame as well, in each state.
   test.slow();
   complaints.expect(/status of 402/);
   const { uuid, upgradePath } = await declinedLater(page);
@@ -298,7 +298,7 @@ test('of two payments of one person the second goes back by itself, and both joi
   const { uuid, pays } = await twoJoins(page, winner, invitation);
   const { id, secret } = await openIntent(page, uuid);
   await pays();
-  // Both card forms were open, so the provider accepts both payments.
+  // Both card forms were open before, so the provider accepts both payments.
   const returnUrl = `${theInduct().server.url}/registration/post-payment`;
   await stripeApi.confirm(id, 'pm_card_mastercard', returnUrl);
   await page.goto(
@@ -307,7 +307,7 @@ test('of two payments of one person the second goes back by itself, and both joi
   await expect(heading(page, 'Payment refunded')).toBeFocused();
   const main = page.getByRole('main');
   await expect(main.getByRole('status')).toContainText('already been paid for by another join');
-  // The webhook may have arrived first. Then its refund is still in progress.
+  // If the webhook arrived first, its refund is still in progress.
   await expect(main).toContainText(
     /Your payment of \$65\.00 (was|is being) returned in full to Mastercard ending 4444\./,
   );
@@ -342,7 +342,7 @@ test('who became a member by another join is told so at Checkout and Membership,
   await pays();
   await elsewhere.close();
   const told = page.getByRole('main').getByText(/belongs to someone who is already a member/);
-  // This screen was still open, with a card typed in.
+  // This screen was already open, with a card typed in.
   await buyNow(page);
   await expect(told).toBeVisible();
   await expect(cardForm(page).getByLabel('Card number')).toHaveCount(0);

@@ -1,6 +1,6 @@
 import type { Frame, Page } from '@playwright/test';
 
-/** Checks of WCAG 2.2 that axe cannot make, on the rendered page. Each returns what is wrong. */
+/** Checks of WCAG 2.2 that axe cannot make, on the rendered page. Each returns what is wrong; the numbers are success criteria. */
 
 /**
  * Applies the text spacing that a reader may set (1.4.12). An adopted style sheet is not subject to the page's content security
@@ -25,7 +25,7 @@ export function textTroubles(page: Page): Promise<string[]> {
     for (let node = walker.nextNode(); node; node = walker.nextNode()) {
       const text = node.textContent?.trim();
       const element = node.parentElement;
-      // Leaves out text for screen readers alone, which is clipped, and options, which the browser itself draws.
+      // Leaves out options, which the browser itself draws, and text for screen readers alone, which is clipped.
       if (!text || !element?.checkVisibility() || element.closest('option, script, style, noscript'))
         continue;
       if ([element, element.parentElement].some((one) => one && getComputedStyle(one).clipPath !== 'none'))
@@ -76,7 +76,7 @@ function bringColours(page: Page | Frame): Promise<void> {
     const canvas = document.createElement('canvas');
     canvas.width = canvas.height = 1;
     const pen = canvas.getContext('2d', { willReadFrequently: true })!;
-    /** Red, green, blue and alpha, each from 0 to 255. */
+    /** Returns red, green, blue and alpha, each from 0 to 255. */
     const parse = (colour: string) => {
       pen.clearRect(0, 0, 1, 1);
       pen.fillStyle = colour;
@@ -107,7 +107,9 @@ function bringColours(page: Page | Frame): Promise<void> {
   });
 }
 
-/** Finds controls whose edge has a contrast below 3 to 1 with the background beside it (1.4.11). */
+/**
+ * Finds fields whose edge, and pressed buttons whose text, has a contrast below 3 to 1 with the background around them (1.4.11).
+ */
 export async function faintEdges(page: Page): Promise<string[]> {
   await bringColours(page);
   return page.evaluate(() => {
@@ -141,8 +143,8 @@ export interface Stop {
 }
 
 /**
- * Presses Tab from the top of the page to its end. Returns for each stop what is wrong with it: no focus ring or a faint one
- * (2.4.7, 1.4.11), covered by something (2.4.11), out of the page's order (2.4.3), or a focus that opens another page (3.2.1).
+ * Presses Tab from the top of the page to its end. Returns each stop with its faults: no focus ring or a faint one (2.4.7, 1.4.11),
+ * covered by something (2.4.11), out of the page's order (2.4.3), or a focus that opens another page (3.2.1).
  */
 export async function tabThrough(page: Page): Promise<Stop[]> {
   const stops: Stop[] = [];
@@ -163,7 +165,7 @@ export async function tabThrough(page: Page): Promise<Stop[]> {
   throw new Error('Tab never came to the end of the page.');
 }
 
-/** Returns the focused element of a frame or of a frame within it. Null at the page's end. */
+/** Returns the focused element of a frame or of a frame within it, with its faults. Null at the page's end. */
 async function stopIn(frame: Frame): Promise<Stop | null> {
   const stop = await frame.evaluate(async () => {
     // After two frames the browser has scrolled the element into view.
@@ -179,7 +181,7 @@ async function stopIn(frame: Frame): Promise<Stop | null> {
     const { left, right, top, bottom } = element.getBoundingClientRect();
     const x = (left + right) / 2;
     const y = (Math.max(0, top) + Math.min(innerHeight, bottom)) / 2;
-    // A ring outside the element is drawn on what is beside it, a ring with a negative offset on the element itself.
+    // A focus ring is drawn on what is beside the element; with a negative offset, on the element itself.
     const beside = document.elementFromPoint(left > 4 ? left - 4 : right + 4, y);
     const ground = groundOf(
       Number.parseFloat(outlineOffset) < 0 ? element : (beside ?? element.parentElement),
@@ -203,7 +205,7 @@ async function stopIn(frame: Frame): Promise<Stop | null> {
   return { name: 'a frame', troubles: ['nothing in it has the focus'] };
 }
 
-/** Finds text that is shown above the text that comes before it in the source (1.3.2). */
+/** Finds text that is shown above text that precedes it in the source (1.3.2). */
 export function outOfSequence(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const found: string[] = [];

@@ -9,8 +9,8 @@ import type { Person } from './person.ts';
 import type { World } from './world.ts';
 
 /**
- * Refunds and disputes payments, as staff do in Stripe's dashboard and banks do. Resolves with a function that does what follows
- * a day later: the bank returns a refund, or decides a dispute.
+ * Refunds payments, as staff do in Stripe's dashboard, and disputes them, as banks do. Resolves with a function that does what
+ * follows a day later: the bank returns a refund, or decides a dispute.
  */
 export async function spendTheEvening(world: World, people: readonly Person[]): Promise<() => Promise<void>> {
   const charges = await world.everything<Stripe.Charge>('charges');
@@ -25,7 +25,7 @@ export async function spendTheEvening(world: World, people: readonly Person[]): 
   const nextDay: (() => Promise<unknown>)[] = [];
   for (const person of people) {
     const { aftermath } = person.join;
-    // A join that was not paid can neither be refunded nor disputed.
+    // Only a paid join can be refunded or disputed.
     const charge = untouched.get(person.screen?.intentId ?? '');
     if (!aftermath || !charge) continue;
     const refund = (form: Record<string, string> = {}) =>
@@ -103,7 +103,7 @@ async function itemOf(world: World, { metadata }: Stripe.Charge): Promise<OrderL
   return rows[0]?.items.find(({ type }) => type !== 'membership' && type !== 'membership_upgrade');
 }
 
-/** Does what reconciling leaves to staff: assigns refunds of returned items, and refunds an upgrade without a membership. */
+/** Does what reconciling leaves to staff: assigns refunds of returned items, and refunds an upgrade whose membership is gone. */
 export async function doAsStaff({ wired: { deps } }: World, people: readonly Person[]): Promise<void> {
   for (const person of people) {
     const { returned } = person;

@@ -4,8 +4,8 @@ import type { Difference } from './ledger.ts';
 import type { World } from './world.ts';
 
 /**
- * Checks the accountant's file without the server's code. Compares its sums with the transactions of Stripe's balance and with the
- * money that Stripe kept of each join, and its dues with the memberships that are held, at the prices in their orders.
+ * Checks the accountant's file without the server's code. Compares its sums with the transactions of Stripe's balance and with what
+ * was kept of each join's charges, and its dues with the memberships that are held, at the prices in their orders.
  */
 export async function sumByHand(world: World): Promise<Difference[]> {
   const found: Difference[] = [];
@@ -37,7 +37,7 @@ export async function sumByHand(world: World): Promise<Difference[]> {
     charges.filter(({ status }) => status === 'succeeded'),
     ({ metadata }) => metadata.session ?? '',
   );
-  // A link may have set a price other than the catalogue's.
+  // The price is the order's, since a link may have set another one than the catalogue's.
   const { rows: held } = await world.database.query<{ session: string; cents: number }>(
     `select held.session_uuid as session, (line ->> 'priceCents')::int as cents
      from membership held join payment on intent_id = payment_intent

@@ -9,7 +9,7 @@ import { runPlan } from './run.ts';
 
 const preload = pathToFileURL(join(import.meta.dirname, 'broken.ts')).href;
 
-/** For every variant, some of these joins go wrong. */
+/** Joins of which some go wrong with each variant. */
 const plan: Plan['units'] = [
   // Paid once, and reported by four tabs and two webhooks at the same time.
   ...['a', 'b', 'c'].map((name) => [joinOf({ name, returns: 'atOnce', webhooks: 'doubled' })]),
@@ -19,7 +19,7 @@ const plan: Plan['units'] = [
     joinOf({ name: `${name}2`, start: 'checkout', contact, pays: 'direct', membership: 2, server: 1 }),
   ]),
   [joinOf({ name: 'f', returns: 'lie', leaves: 'checkout' })],
-  // Another membership is chosen after the charge and before its first report.
+  // Another membership is chosen after the charge and before the payment is first reported.
   [joinOf({ name: 'g', pays: 'direct', changes: 'membership', changesWhen: 'after', webhooks: 'lost' })],
   [joinOf({ name: 'h', upgrade: 'twice', extras: [21, 30] })],
 ];
@@ -27,7 +27,7 @@ const plan: Plan['units'] = [
 const breaking = (variant: Variant) => ({ NODE_OPTIONS: `--import=${preload}`, FAULTS_BROKEN: variant });
 
 const brokenOff = [joinOf({ name: 'i', breakOff: { point: 'commit:before' } })];
-// Slow commits make a missing lock visible as a race.
+// Slow commits turn a missing lock into a visible race.
 const slowCommitMs = 100;
 
 const differencesOf = async (variant: Variant, units: Plan['units'] = plan, commitMs = slowCommitMs) =>
@@ -39,7 +39,7 @@ test('what is right shows no difference', async () => {
 });
 
 test('a confirmPayment without locks is caught', async () => {
-  // So slow that reports of one payment overlap even on a busy machine.
+  // Commits so slow that reports of one payment overlap even on a busy machine.
   const kinds = (await differencesOf('no lock', plan, 1_000)).map(({ kind }) => kind);
   assert.ok(kinds.includes('complaint') || kinds.includes('webhook'), `found ${kinds}`);
 });

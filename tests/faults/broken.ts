@@ -2,7 +2,7 @@ import { registerHooks } from 'node:module';
 
 /**
  * Preloaded into a server process (`--import`). Breaks one of the server's files as it is loaded, to show that the suite catches
- * it. `FAULTS_BROKEN` names the variant.
+ * the defect. `FAULTS_BROKEN` names the variant.
  */
 export const variants = {
   /** Removes the locks of the session, the contact and the payer. */
@@ -13,7 +13,7 @@ export const variants = {
       [", pg_advisory_xact_lock(hashtextextended('payer ' || payer, 0))", ''],
     ],
   },
-  /** Confirms a payment whatever Stripe says of its status and amount. */
+  /** Confirms a payment whatever status and amount it has at Stripe. */
   'commit before verify': {
     file: 'payments/confirmPayment.ts',
     changes: [
@@ -23,7 +23,7 @@ export const variants = {
       ['intent.amountReceivedCents === shownCents', 'true'],
     ],
   },
-  /** Confirms the order's current lines instead of the snapshot's. */
+  /** Confirms the present lines of the order instead of the snapshot's. */
   'current items': {
     file: 'payments/confirmPayment.ts',
     changes: [
@@ -34,7 +34,7 @@ export const variants = {
       ],
     ],
   },
-  /** Removes the error listener of connections, so that a connection that breaks while it is in use ends the server. */
+  /** Removes the error listener of connections, so that a connection that breaks while in use ends the server. */
   'no listener': {
     file: 'platform/database/client.ts',
     changes: [["    client.on('error', () => primary?.doubt());", '']],

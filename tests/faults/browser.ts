@@ -5,7 +5,7 @@ import type { Answered } from '../harness/testServer.ts';
 import type { Person } from './person.ts';
 import type { World } from './world.ts';
 
-/** How often a person presses a button at most, and how long the person waits in between (ms). */
+/** How often a person presses a button at most, and the wait before the next press (ms). */
 export const PRESSES = 8;
 export const PATIENCE_MS = 150;
 const ANSWER_TIMEOUT_MS = 25_000;
@@ -27,7 +27,7 @@ export async function press<Name extends CallName>(
   }
 }
 
-/** A tab of a person's browser. It uses the other server when its own is down, as a load balancer would. */
+/** A tab of a person's browser. It calls the other server while its own is down, as a load balancer would. */
 export class Browser {
   readonly #world: World;
   readonly #person: Person;
@@ -52,8 +52,8 @@ export class Browser {
   }
 
   /**
-   * Makes a call. A call that did not reach a server, or was cut off when the server died, is sent once more, as if the person
-   * pressed again.
+   * Makes a call. A call without an answer, because no server was reached or the server died, is sent again (up to 41 times), as if
+   * the person pressed again.
    */
   async call<Name extends CallName>(
     name: Name,

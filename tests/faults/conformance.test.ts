@@ -24,7 +24,7 @@ test('a parameter that the API does not know, lacks or cannot read is found, and
     request({ params: { amount: '6500', currency: 'usd', amuont: '1' } }),
     request({ params: { currency: 'usd' } }),
     request({ params: { amount: 'much', currency: 'usd' } }),
-    // Refused since API version 2026-09-30.
+    // `payment_method_types` is refused since API version 2026-09-30.
     request({ params: { amount: '6500', currency: 'usd', payment_method_types: ['card'] } }),
     request({ headers: { 'stripe-version': '2020-08-27' } }),
     request({ path: '/v1/payment_intentions' }),

@@ -7,13 +7,13 @@ import { readParams } from '../../emulators/stripe/shapes.ts';
 import type { Difference } from './ledger.ts';
 import { operations, type ServerCall, serverCalls } from './operations.ts';
 
-/** Returns the requests of our server: only its Stripe client sends the header for the API's version. */
+/** Returns the requests that our server made: only its Stripe client sends the header with the API version. */
 export function fromServer(requests: readonly LedgerEntry[]): LedgerEntry[] {
   return requests.filter(({ headers }) => headers['stripe-version'] !== undefined);
 }
 
 /**
- * Checks from the emulator's records whether every request has the published shape of its call: no unknown, missing or mistyped
+ * Checks by the emulator's ledger that every request has the published shape of its call: no unknown, missing or mistyped
  * parameter, no call that is not emulated, and the pinned version.
  */
 export function misshapen(requests: readonly LedgerEntry[]): Difference[] {

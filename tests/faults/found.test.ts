@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { aftermaths, type Join, joinOf, planWith } from './plan.ts';
 import { runPlan } from './run.ts';
 
-/** The defects that this suite has found, each with the smallest joins that reproduce it. One run plays all of them. */
+/** The defects that this suite has found, each with the smallest joins that reproduce it. All are played in one run. */
 const found: Record<string, Partial<Join>[]> = {
   'an order that another tab changed is not charged at the older total, however late the older one reaches Stripe':
     [
@@ -75,10 +75,11 @@ for (const { sentence, joins } of groups)
 test('and nothing else differs', () => {
   assert.deepEqual(report.differences, []);
   const { hung, held, exits, refunds, paid } = report;
-  // Two orders have two changes each that hang. Returned items, lost disputes and the like give six refunds.
+  // Four changes hang, two in each of two orders. The bank holds four payments. No server exits by itself. Returned items, lost
+  // disputes and the like make six refunds.
   assert.deepEqual([hung, held, exits, refunds], [4, 4, 0, 6]);
-  // Not counted: who left, a payment that failed the next day, and three memberships that a refund or dispute ended.
+  // Not counted are people who left, a payment that failed the next day, and three memberships that a refund or dispute ended.
   assert.equal(paid, 20);
-  // Both servers may reach a point.
+  // At least three, since both servers may reach a point.
   assert.ok(report.breaks >= 3, String(report.breaks));
 });

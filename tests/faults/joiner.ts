@@ -20,7 +20,9 @@ import { type CardTry, isHung, type Join, joinOf } from './plan.ts';
 import { plantFaults, Strike } from './planting.ts';
 import type { World } from './world.ts';
 
-/** In ms: long enough for a call to be on its way to Stripe, and shorter than a slow call takes. */
+/**
+ * How long the other tab waits (ms): long enough for this tab's call to be on its way to Stripe, but less than a slow call takes.
+ */
 const BEHIND_MS = 60;
 
 const GOOD_CARD: CardTry = { card: 'visa', authentication: 'complete' };
@@ -43,7 +45,7 @@ export async function playJoin(run: Run): Promise<void> {
   }
 }
 
-/** Lets a person who left come back a day later to the old page and try to pay. */
+/** Lets a person who left come back a day later and try to pay on the old page. */
 export async function comeBackNextDay(world: World, person: Person): Promise<void> {
   if (person.screen) {
     const run: Run = { world, person, nextId: () => 0, meet: async () => {}, part: async () => {} };
@@ -145,7 +147,7 @@ async function play(run: Run, strikes: readonly Strike[]): Promise<void> {
       if (person.held && join.processing?.until === 'nextDay')
         return end(person, 'left while it was processing');
       if (isFirst && person.held && join.processing?.reloads) {
-        // An impatient person: another tab, another press, another order.
+        // An impatient person opens another tab, presses again there, and changes the order.
         const again = await lookAt(run, tab.otherTab());
         if ('screen' in again) await buy(run, tab.otherTab(), again.screen, join, GOOD_CARD);
         await changeOrder(run, tab, join);
@@ -155,7 +157,7 @@ async function play(run: Run, strikes: readonly Strike[]): Promise<void> {
         return await upgrade(run, tab, screen, join);
       }
     }
-    // The answer was lost while the bank holds the payment: from now on every page says that it is processing.
+    // The answer was lost and the bank holds the payment: from now on every page says that it is processing.
     if (join.processing?.until === 'nextDay' && (await isAtTheBank(world, person)))
       return end(person, 'left while it was processing');
     // The page says: "Finish it, or wait a moment and try again."
@@ -176,8 +178,8 @@ function isAnEnd(look: Look): boolean {
 }
 
 /**
- * The first change of the intent hangs and times out, and the intent is replaced. A second change hangs, the first one ends, and
- * the order is changed once more. The second change ends between Buy Now and the card's confirmation.
+ * The first change of the intent hangs until the timeout, and the intent is replaced. A second change hangs, the first one ends,
+ * and the order is changed once more. The second change ends between Buy Now and the card's confirmation.
  */
 async function hang(run: Run, tab: Browser, join: Join): Promise<Look> {
   const { person } = run;
@@ -196,7 +198,7 @@ async function hang(run: Run, tab: Browser, join: Join): Promise<Look> {
   return lookAt(run, tab);
 }
 
-/** Looks at Checkout again, up to {@link PRESSES} times, while a provider is down or another tab changes the order. */
+/** Opens Checkout again, up to {@link PRESSES} times, while a provider is down or another tab changes the order. */
 async function lookPatiently(run: Run, tab: Browser): Promise<Look> {
   for (let tries = 1; ; tries++) {
     const look = await lookAt(run, tab);
@@ -206,7 +208,7 @@ async function lookPatiently(run: Run, tab: Browser): Promise<Look> {
   }
 }
 
-/** Looks at Checkout; the change of the intent that this causes hangs. `end` lets the change finish, and waits for it. */
+/** Opens Checkout, which changes the intent, and makes that change hang. `end` lets the change finish, and waits for that. */
 async function hangingChange(
   run: Run,
   tab: Browser,

@@ -4,7 +4,7 @@ import { joinOf, planWith } from './plan.ts';
 import { runPlan } from './run.ts';
 import { contactIdOf, emailOf, type World } from './world.ts';
 
-/** Paid joins; `meddle` tampers with each of them, and the count must notice. */
+/** A plan of paid joins. `meddle` tampers with each of them, and the count must notice it. */
 const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'];
 const plan = planWith([
   ...names.map((name, contact) => [joinOf({ name, start: 'invite', contact, webhooks: 'lost' })]),
@@ -72,7 +72,7 @@ test('the count by hand finds each thing that does not add up', async () => {
   assert.ok(differences.some(({ kind }) => kind === 'unknown session'));
 });
 
-/** Charges a payment intent that our server did not make but that looks like one of its own. */
+/** Charges a payment intent that looks like one of our server's but was not made by it. */
 async function charge(world: World, { session, cents }: { session: string; cents: number }): Promise<void> {
   await world.stripe('POST', '/v1/payment_intents', {
     ...(await intentOf(world, session)),

@@ -2,10 +2,10 @@ import type Stripe from 'stripe';
 import type { Person } from './person.ts';
 import { contactIdOf, emailOf, type World } from './world.ts';
 
-/** A fault that a count has found, and the join that it concerns. */
+/** A fault that a check after the run has found. */
 export interface Difference {
   kind: string;
-  /** What it is about: a join's name in the plan, a session's uuid or an intent's id. */
+  /** What the fault is about: a join's name in the plan, a session's uuid or an intent's id. */
   subject: string;
   text: string;
 }
@@ -20,8 +20,8 @@ interface Membership {
 }
 
 /**
- * Compares money with members without the server's own code: Stripe's charges on one side, what people remember of their screens
- * on the other, and our tables in between, read by plain SQL. Counts the members at HubSpot as well.
+ * Compares money with members without the server's own code: Stripe's charges on one side, what people remember of their screens on
+ * the other, and our tables in between, read by plain SQL. Checks the members at HubSpot as well.
  */
 export async function countByHand(world: World, people: readonly Person[]): Promise<Difference[]> {
   const found: Difference[] = [];
@@ -111,7 +111,10 @@ export async function countByHand(world: World, people: readonly Person[]): Prom
   return found;
 }
 
-/** Reports open intents and payments, frozen orders, and joins whose state does not match their memberships. */
+/**
+ * Reports intents and payments that are still open, orders that are still frozen, and joins whose state does not match their
+ * memberships.
+ */
 async function stuck(
   { database, everything }: World,
   everHeld: readonly Membership[],
@@ -146,8 +149,8 @@ async function stuck(
 }
 
 /**
- * Checks who is a member at HubSpot: each contact that holds a membership; for each holder without a contact, one contact with
- * the holder's email; nobody else. A contact of such an email that had a status before keeps it, and staff get a notice
+ * Checks who is a member at HubSpot: each contact that holds a membership; for each holder without a contact, one contact with the
+ * holder's email; nobody else. If such a contact had a status before, it keeps the status, and staff get a notice
  * (docs/decisions/0020-contacts-that-are-not-proven.md).
  */
 async function atHubspot(

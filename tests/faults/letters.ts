@@ -7,7 +7,7 @@ import { emailOf, type World } from './world.ts';
 
 /** The subjects of reminders. */
 const REMINDERS = ['Your join is saved', 'Your join is still open'];
-/** How long sending a letter may take (seconds). Its join may be paid in that time. */
+/** How long it may take to send a letter (s). Its join may be paid in that time. */
 const ON_ITS_WAY = 120;
 
 /** A letter about money, as it was received. */
@@ -15,7 +15,7 @@ interface Told {
   subject: string;
   to: string;
   intentId: string;
-  /** The amount in the letter's line "Total paid", "Goes back" or "Returned". */
+  /** The amount in the letter's line "Total paid", "Goes back" or "Returned" (cents). */
   cents: number;
 }
 
@@ -93,7 +93,7 @@ export async function countLetters(world: World, people: readonly Person[]): Pro
       const made = given.filter(({ amount }) => amount === cents);
       const stands = isSale ? made.filter((refund) => refund.status === 'succeeded').length : 0;
       const count = letters.filter((letter) => letter.cents === cents).length;
-      // A refund that failed at the bank may have had its letter before that.
+      // A refund that failed at the bank may have had its letter before it failed.
       if (count < stands || count > (isSale ? made.length : 0))
         found.push({
           kind: 'letters unlike the money',

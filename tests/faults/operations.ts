@@ -1,6 +1,6 @@
 /**
- * Our server's requests to Stripe, by their names in PaymentProvider, and the page's own `confirm`. `names`: which text
- * identifies a request, namely the session, the session with the kind of order, or the payment intent.
+ * Our server's requests to Stripe, by their names in PaymentProvider, and the page's own `confirm`. `names`: by what a request is
+ * identified: the session, the session with the kind of order (`join`, `upgrade`), the payment intent, or nothing.
  */
 export const operations = {
   createCustomer: { method: 'POST', path: '/v1/customers', names: 'session' },
@@ -22,7 +22,10 @@ export type ServerCall = Exclude<Operation, 'confirm'>;
 
 export const serverCalls = Object.keys(operations).filter((name) => name !== 'confirm') as ServerCall[];
 
-/** Returns the text that distinguishes a request of one join from those of all others. */
+/**
+ * Returns text that distinguishes a join's request from those of other joins (null while it has no intent); for a request that is
+ * about no join, text that every request has.
+ */
 export function aboutOf(operation: Operation, uuid: string, intentId: string | null): string | null {
   switch (operations[operation].names) {
     case 'session':

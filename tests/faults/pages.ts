@@ -11,8 +11,8 @@ import type { Person, Run, Screen, Seen } from './person.ts';
 import type { CardTry, Join, Processing } from './plan.ts';
 import { codeOf, contactIdOf, emailOf, SCHOOL_CODE, type World } from './world.ts';
 
-// The calls that each page of the web app makes to the server and to Stripe (apps/web/screens), and what their answers show to
-// the joiner.
+// The calls that each page of the web app makes to the server and to Stripe (apps/web/screens), and what the joiner sees of their
+// answers.
 
 const PAGE_TIMEOUT_MS = 900;
 /** How long the bank holds a payment that it settles `soon` (ms). */
@@ -70,7 +70,10 @@ export async function fillOrder(tab: Browser, uuid: string, join: Join): Promise
     });
 }
 
-/** Lets another tab of the same person change the order. The server refuses that while the order is frozen or paid. */
+/**
+ * Lets another tab of the same person change the order. The server refuses the change while the order is frozen, and after it was
+ * paid.
+ */
 export async function changeOrder({ person }: Run, tab: Browser, join: Join): Promise<void> {
   const uuid = person.uuid!;
   const params = { uuid };
@@ -83,7 +86,7 @@ export async function changeOrder({ person }: Run, tab: Browser, join: Join): Pr
   else await other.call('setSessionProduct', { params, body: { productUuid: productUuid(33) } });
 }
 
-/** Goes through the screens before Checkout to which the guard redirects. */
+/** Completes the screens before Checkout to which the guard has redirected. */
 export async function goTo({ person }: Run, tab: Browser, goOn: string): Promise<void> {
   const { join } = person;
   const params = { uuid: person.uuid! };
@@ -135,7 +138,7 @@ function readOrder({ products }: Data<'getCheckoutDetails'>) {
 }
 
 /**
- * Presses Buy Now: begins the payment, confirms it with the provider, and releases it when that failed
+ * Presses Buy Now: begins the payment, confirms it at the provider, and releases the order if that failed
  * (apps/web/screens/checkout/Payment.tsx).
  */
 export async function buy(
@@ -175,7 +178,7 @@ async function holdPayment(
   intentId: string,
   { until }: Processing,
 ): Promise<void> {
-  // Set before anything is awaited: another tab may press at the same time, and a payment must be held only once.
+  // Set before anything is awaited: another tab may press at the same time, and the bank must hold a payment only once.
   person.held = { intentId, settling: null };
   await world.hold(intentId, true);
   if (until === 'soon')
@@ -193,7 +196,7 @@ function intentAt(world: World, intentId: string): Promise<{ status: string }> {
   return world.stripe<{ status: string }>('GET', `/v1/payment_intents/${intentId}`);
 }
 
-/** Lets the bank settle the payment that it held; does nothing if it held none. Each payment is settled once. */
+/** Lets the bank settle the payment that it holds, if any. Each payment is settled once. */
 export async function settleHeld(world: World, { join, held }: Person): Promise<void> {
   if (!held) return;
   held.settling ??= settle(world, join, held.intentId);
@@ -270,7 +273,7 @@ export async function report({ person }: Run, tab: Browser, screen: Screen, join
   return answer;
 }
 
-/** Reports an intent as succeeded that is not paid. */
+/** Reports an unpaid intent as succeeded, which the server must not believe. */
 export async function lie({ person }: Run, tab: Browser, screen: Screen): Promise<void> {
   const { status, data } = await tab.call('postPayment', {
     params: { uuid: person.uuid! },
@@ -284,13 +287,13 @@ export async function lie({ person }: Run, tab: Browser, screen: Screen): Promis
     person.complaints.push('the return page was believed that an unpaid intent had succeeded');
 }
 
-/** Marks the join as over for this person. */
+/** Records how the join has ended for this person. */
 export function end(person: Person, how: string): void {
   person.isWaiting = false;
   person.ended = how;
 }
 
-/** Uses the upgrade screen (apps/web/screens/upgrade), in the browser that paid. */
+/** Acts on the upgrade screen (apps/web/screens/upgrade), in the browser that paid. */
 export async function upgrade(
   { world, person }: Run,
   tab: Browser,

@@ -2,25 +2,25 @@ import type { KillPoint } from './operations.ts';
 import type { Join } from './plan.ts';
 import type { World } from './world.ts';
 
-/** The order on the screen when a person pressed Buy Now or Upgrade Now. */
+/** The order that the screen showed when a person pressed Buy Now or Upgrade Now. */
 export interface Seen {
   kind: 'join' | 'upgrade';
-  /** The Total Due Today. */
+  /** The Total Due Today (cents). */
   cents: number;
   /** The product id of the membership or upgrade. */
   productId: number;
 }
 
-/** A person with everything that the person remembers. */
+/** A person who joins, with everything that the person remembers. */
 export interface Person {
   join: Join;
   uuid: string | null;
   seen: Seen[];
-  /** Answers that our servers should never give, in words. */
+  /** A text for each answer that our servers should never give. */
   complaints: string[];
-  /** How the join ended, as the person would tell it. */
+  /** How the join has ended, as the person would tell it. */
   ended: string;
-  /** The point at which a server was to be killed but that was never reached. */
+  /** The point at which a server was to be killed, if it was never reached. */
   missed: KillPoint | null;
   /** Checkout as the person last saw it. */
   screen: Screen | null;
@@ -30,9 +30,9 @@ export interface Person {
   held: { intentId: string; settling: Promise<void> | null } | null;
   /** How many changes of the order's intent hung. */
   hangs: number;
-  /** What is to happen between Buy Now and the card's confirmation. */
+  /** Run between Buy Now and the card's confirmation. */
   beforeCard: (() => Promise<unknown>) | null;
-  /** The person still intends to pay. */
+  /** Whether the person still intends to pay. */
   isWaiting: boolean;
 }
 
@@ -47,7 +47,7 @@ export interface Screen {
 export interface Run {
   world: World;
   person: Person;
-  /** Returns a new id, for a point to arm. */
+  /** Returns a new id, under which servers arm a point. */
   nextId: () => number;
   /** Resolves when the other joins of the unit have reached the same place. */
   meet: () => Promise<void>;

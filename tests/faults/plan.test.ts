@@ -135,8 +135,8 @@ test('every call that the server can make to Stripe has its kill points', () => 
     url: null,
     browserUrl: null,
   });
-  // readEvent calls nobody. listMovements and listPaidOut are used only by the accountant's command. customerOfCard is read only
-  // after a failure, and a kill there changes nothing. In no plan is anybody erased.
+  // readEvent makes no request. listMovements and listPaidOut are used only by the accountant's command. customerOfCard is called
+  // only after a failure, and a kill there changes nothing. No plan erases anybody.
   const others = [
     ...['readEvent', 'listMovements', 'listPaidOut', 'customerOfCard'],
     ...['deleteCustomer', 'forgetNotes'],

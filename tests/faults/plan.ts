@@ -3,14 +3,14 @@ import type { Fault } from '../../emulators/shared/faults.ts';
 import { type KillPoint, killPoints, type Operation, operations } from './operations.ts';
 import { type Random, random } from './random.ts';
 
-/** What one person does, and what happens to the person. All of it is decided before anything runs. */
+/** What one person does, and what happens to the person and the payment. All of it is decided before anything runs. */
 export interface Join {
   name: string;
   start: 'invite' | 'school' | 'selfNomination' | 'checkout';
-  /** The index of the run's contact that comes by code or link; two joins may have the same contact. */
+  /** The index of the contact to which the person's code or link leads; null without one. Two joins may have the same contact. */
   contact: number | null;
   undergraduate: boolean;
-  /** Product ids of the catalogue. */
+  /** The product id of the membership. */
   membership: 1 | 2 | 3;
   /** The price in cents, for a checkout whose link sets a price. */
   overrideCents: number | null;
@@ -21,15 +21,14 @@ export interface Join {
   typedDonation: string | null;
   /** Whether the person removes the first extra again. */
   removesOne: boolean;
-  /** What another tab of the same person changes. */
+  /** What the person changes in another tab. */
   changes: 'donation' | 'membership' | 'email' | null;
   /**
-   * When another tab changes the order. `looking`: after a first look at Checkout. `before`: between that screen and Buy Now.
-   * `during`: while Buy Now is pressed. `after`: after the card was charged. `left`: after an authentication that nobody
-   * finished.
-   * `behind`: while this tab's own change is on its way to Stripe; the other tab then pays. `hung`: this tab's change of the
-   * intent takes longer than the timeout; `hungAfter`: its answer does. A second change hangs too, and the first ends before the
-   * order is changed again and paid.
+   * When another tab changes the order. `looking`: after a first look at Checkout. `before`: between that look and Buy Now.
+   * `during`: while Buy Now is pressed. `after`: after the card was charged. `left`: after an authentication that was left
+   * unfinished. `behind`: while this tab's own change is on its way to Stripe; the other tab then pays. `hung`: this tab's change
+   * of the intent takes longer than the timeout; `hungAfter`: only its answer does. A second change hangs too, and the first ends
+   * before the order is changed again and paid.
    */
   changesWhen: 'looking' | 'behind' | 'before' | 'during' | 'after' | 'left' | 'hung' | 'hungAfter';
   /** The time between Buy Now and the card's confirmation (ms). */
@@ -38,19 +37,19 @@ export interface Join {
   pays: 'begun' | 'direct';
   /** The cards that are tried, in order; the last one is repeated. */
   cards: readonly CardTry[];
-  /** The bank holds the first payment for a while, then lets it succeed or fail. */
+  /** How the bank holds the first payment for a while, before it lets it succeed or fail. */
   processing: Processing | null;
-  /** When the browser is closed for good. */
+  /** When the person closes the browser for good; null: not before the end. */
   leaves: 'checkout' | 'begun' | 'paid' | null;
   /**
    * What happens to the payment at the end of the day. A refund in Stripe's dashboard: of everything (a day later the bank may
-   * return it), or of one item (possibly after staff asked for it here while Stripe did not answer). At the bank: an inquiry, or
-   * a dispute that stays open, or is won or lost a day later.
+   * return it), or of one item (possibly after staff asked for it in Induct while Stripe did not answer). At the bank: an inquiry,
+   * or a dispute that stays open, or is won or lost a day later.
    */
   aftermath: Aftermath | null;
-  /** A person who left comes back a day later, with the old page still open. */
+  /** Whether a person who left comes back a day later, with the old page still open. */
   comesBackNextDay: boolean;
-  /** Two tabs press at the same time, at the two servers. */
+  /** Whether two tabs press at the same time, each at its own server. */
   pressesTwice: boolean;
   /** How the return page reports the payment. `lie`: it reports an unpaid intent as succeeded. */
   returns: 'once' | 'thrice' | 'atOnce' | 'lie';
@@ -60,7 +59,7 @@ export interface Join {
   kill: Kill | null;
   /** When the server's database connections are ended. */
   breakOff: Kill | null;
-  /** HubSpot has a contact with the email that is typed, without a status (`blank`) or with this status. */
+  /** Whether HubSpot has a contact with the typed email: one without a status (`blank`), or with this status. */
   known: 'blank' | 'prospect' | 'former' | null;
   /** The server that the person's first tab uses. */
   server: 0 | 1;
@@ -97,27 +96,27 @@ export interface PlannedFault extends Pick<Fault, 'kind' | 'status' | 'times' | 
   operation: Operation;
 }
 
-/** Kills a server at a named point of a call for this join, or this many ms after Buy Now. */
+/** Where or when a server is killed: at a named point of a call for this join, or this many ms after Buy Now. */
 export type Kill = { point: KillPoint } | { afterMs: number };
 
 export interface Plan {
   seed: number;
   /** Whether PostgreSQL is restarted when half of the joins are done. */
   restartsDatabase: boolean;
-  /** Whether a server has to die at every named point. Points that were not reached get additional joins. */
+  /** Whether a server has to die at every kill point. Points that were not reached get additional joins. */
   killsEverywhere: boolean;
-  /** Joins of one unit run at the same time and meet before they pay. */
+  /** The joins, in units. Joins of one unit run at the same time and meet before they pay. */
   units: readonly (readonly Join[])[];
-  /** Where servers are killed during the background work after the day, one kill after the other. */
+  /** The points at which servers are killed during the background work after the day, one kill after the other. */
   night: readonly KillPoint[];
 }
 
-/** Returns a plan of these units, in which nothing else happens. */
+/** Returns a plan of these units, without kills at night or a restart of PostgreSQL. */
 export function planWith(units: Plan['units']): Plan {
   return { seed: 0, killsEverywhere: false, restartsDatabase: false, night: [], units };
 }
 
-/** Returns a join in which nothing unusual happens. A test passes only what it is about. */
+/** Returns a join in which nothing unusual happens, except what `change` says. */
 export function joinOf(change: Partial<Join> = {}): Join {
   return {
     name: 'join',
@@ -186,7 +185,7 @@ const faultKinds: readonly Pick<PlannedFault, 'kind' | 'status' | 'ms'>[] = [
   { kind: 'hang' },
   { kind: 'hang_after' },
   { kind: 'slow', ms: 400 },
-  // Slower than the server's timeout: Stripe does the work after the server has given up.
+  // This is slower than the server's timeout: Stripe does the work after the server has given up.
   { kind: 'slow', ms: 1300 },
 ];
 
@@ -200,7 +199,7 @@ const breakPoints: readonly KillPoint[] = [
   'updateIntent:before',
 ];
 
-/** How many times in a row a call fails. The client tries three times, so from 3 on the call fails for good. */
+/** How many times in a row a call may fail. The client tries three times, so from 3 on the call fails for good. */
 const timesOf = [1, 2, 3, 4];
 
 /** Kill points that the background work reaches; the first is reached in every run. */
@@ -215,7 +214,7 @@ const atNight: readonly KillPoint[] = [
   'refund:before',
 ];
 
-/** From this number of joins on a run counts as large. */
+/** A run of at least this many joins counts as large. */
 const LARGER = 100;
 
 /** Makes the whole plan of a run. About a fifth of the `kills` happen at night. */
@@ -328,7 +327,7 @@ function someJoin(dice: Random, decks: ReturnType<typeof decksOf>, name: string,
     cards,
     processing: decks.processing(),
     leaves: decks.leaves(),
-    // A contact's second payment is refunded in any case, and a dispute would prevent that.
+    // No aftermath if the join has a contact: a contact's second payment is refunded in any case, and a dispute would prevent that.
     aftermath: typesEmail ? decks.aftermath() : null,
     comesBackNextDay: dice.chance(0.5),
     pressesTwice: dice.chance(0.15),
@@ -347,7 +346,7 @@ function someJoin(dice: Random, decks: ReturnType<typeof decksOf>, name: string,
   };
 }
 
-/** What a join with hanging changes needs: it pays at Checkout, and nothing else delays it. */
+/** What a join needs for its changes to hang: it pays at Checkout, and nothing else delays it. */
 const hangs = {
   changes: 'donation',
   pays: 'begun',
@@ -372,8 +371,8 @@ export function isHung({ changes, changesWhen }: Join): boolean {
 }
 
 /**
- * Assigns kills to joins, at most one to each. A fourth come at a random time, the others at the points in turn; their joins are
- * changed so that they reach them.
+ * Assigns kills to joins, at most one to each. A quarter happen at a random time, the others at the kill points in turn; such a
+ * join is changed so that it reaches its point.
  */
 function dealKills(dice: Random, units: Join[][], kills: number): void {
   const ofPair = /^(refund|moneyBack)/;
@@ -415,9 +414,9 @@ export function unitAt(point: KillPoint, contact: number): Join[] | null {
   ];
 }
 
-/** Returns what a join must be like to reach a point. */
+/** Returns the changes by which a join reaches a point. */
 function comesBy(point: KillPoint): Partial<Join> {
-  // A customer is created in the background, or by an upgrade that needs one.
+  // A customer is created in the background, or by an upgrade if there is none yet.
   if (/^(confirmWithSavedCard|createCustomer)/.test(point))
     return { leaves: null, pays: 'begun', returns: 'once', upgrade: 'take', cards: [good], faults: [] };
   if (point.startsWith('cancelIntent'))

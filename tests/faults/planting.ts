@@ -3,8 +3,8 @@ import { aboutOf, type Operation, operations } from './operations.ts';
 import type { Run } from './person.ts';
 
 /**
- * Adds those planned faults of this join to the emulator whose requests can be identified by now: with or without the intent's
- * id.
+ * Adds this join's planned faults to the emulator: without an intent id, the faults of requests that the session identifies; with
+ * one, of those that the intent identifies.
  */
 export async function plantFaults({ world, person }: Run, intentId: string | null): Promise<void> {
   for (const { operation, ...fault } of person.join.faults) {
@@ -15,8 +15,8 @@ export async function plantFaults({ world, person }: Run, intentId: string | nul
 }
 
 /**
- * For one join, kills a server or ends a server's database connections: at the planned point, or at the latest when the join is
- * over.
+ * For one join, kills a server or ends a server's database connections: at the planned point or time, at the latest when the join
+ * is over.
  */
 export class Strike {
   readonly #run: Run;
@@ -35,7 +35,7 @@ export class Strike {
     return this.#run.world.servers[this.#run.person.join.server];
   }
 
-  /** Arms the point as soon as the text that identifies its call is known. */
+  /** Arms the point as soon as the text that identifies its call is known. `intentId` is null before the intent exists. */
   arm(intentId: string | null): void {
     const { person } = this.#run;
     const planned = person.join[this.#kind];
@@ -45,7 +45,8 @@ export class Strike {
     const isAboutIntent = operation === 'commit' || operations[operation].names === 'intent';
     if (isAboutIntent !== (intentId !== null)) return;
     this.#isAsked = true;
-    // It is not known in advance which payment is refunded, which intent is canceled, or for which join a commit is.
+    // Null stands for any call: it is not known in advance which payment is refunded, which intent is canceled, or for which join a
+    // commit is.
     const about = isAboutIntent && operation !== 'retrieveIntent' ? null : (intentId ?? person.uuid!);
     const { world } = this.#run;
     for (const server of world.servers) {
@@ -67,7 +68,7 @@ export class Strike {
     this.#timed = pause(planned.afterMs).then(() => this.#strike());
   }
 
-  /** Strikes now if the point was not reached; waits for a strike that is timed. */
+  /** Strikes now if the point was not reached, or waits for the strike that is timed. */
   async now(): Promise<void> {
     const { person } = this.#run;
     const planned = person.join[this.#kind];

@@ -41,16 +41,16 @@ export interface RunOptions {
   say?: (line: string) => void;
   /** When aborted, everything is stopped, and the run rejects with the reason. */
   signal?: AbortSignal;
-  /** Called right before the count, for tests of the count. */
+  /** Called right before the checks, for tests of the checks. */
   meddle?: (world: World, people: readonly Person[]) => Promise<void>;
 }
 
 /** How long the joins of a unit wait for each other (ms). */
 const MEETING_MS = 4000;
-/** How long a server that is to die at night may take to reach the point (ms). */
+/** How long a server may take to reach the point at which it is to die at night (ms). */
 const NIGHT_MS = 6000;
 
-/** Runs a plan on two servers, lets a day pass, and counts. */
+/** Runs a plan on two servers, lets a day pass, and compares money, members and letters. */
 export async function runPlan(plan: Plan, options: RunOptions = {}): Promise<Report> {
   const say = options.say ?? (() => {});
   const people: Person[] = [];
@@ -68,7 +68,7 @@ export async function runPlan(plan: Plan, options: RunOptions = {}): Promise<Rep
     ...(options.slowCommitMs && { slowCommitMs: options.slowCommitMs }),
   });
   try {
-    // The run ends when a server cannot be started.
+    // The run fails when a server cannot be started.
     const ended = Promise.all(world.servers.map((server) => server.ended)).then(() => {
       throw new Error('a server has stopped');
     });
@@ -131,7 +131,7 @@ export async function runPlan(plan: Plan, options: RunOptions = {}): Promise<Rep
     await world.pass(26);
     await world.settle();
     await doAsStaff(world, people);
-    // Stripe's webhooks about the night make joins due at HubSpot again.
+    // Webhooks about what happened in the night make joins due at HubSpot again.
     await world.webhooks.idle();
     await world.tellHubspot();
     say(`  a day has passed, ${seconds(began)} s`);
@@ -188,7 +188,7 @@ function somebody(join: Join): Person {
 }
 
 /**
- * Reconciles; the only place where the suite uses the server's own count. There is no grace period, since everything has been
+ * Reconciles. Only here does the suite use the server's own comparison. There is no grace period, since everything has been
  * settled.
  */
 async function byReconcile(world: World): Promise<Difference[]> {
@@ -206,13 +206,13 @@ function byPeople(people: readonly Person[]): Difference[] {
   });
 }
 
-/** Kills servers during their background work, which a server begins when it starts. A day passes before each kill. */
+/** Kills servers during the background work that they begin when they start. A day passes before each kill. */
 async function spendTheNight(world: World, points: readonly KillPoint[]): Promise<void> {
   for (const [index, point] of points.entries()) {
     const server = world.servers[index % 2]!;
     const id = -1 - index;
     server.arm({ id, point, about: null });
-    // The task runs on only one server at a time, perhaps on the other one.
+    // A background task runs on only one server at a time, which may be the other one.
     for (let tries = point.startsWith('list') ? 3 : 1; tries > 0 && server.isArmed(id); tries--) {
       await world.pass(25);
       await server.kill();
@@ -229,8 +229,8 @@ function killsOf({ servers }: World): (KillPoint | 'any')[] {
 }
 
 /**
- * Returns a function that gives each join of a unit its `meet`. Every join calls it at least once; the first ones wait for the
- * last, but not forever.
+ * Returns a function that makes the `meet` of each join of a unit. Every join calls its `meet` at least once; the first ones wait
+ * for the last, at most {@link MEETING_MS}.
  */
 function meeting(size: number): () => () => Promise<void> {
   const all = Promise.withResolvers<void>();

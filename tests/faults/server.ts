@@ -10,16 +10,16 @@ import { wire } from '../../apps/server/wire.ts';
 import { type KillPoint, type ServerCall, serverCalls } from './operations.ts';
 
 /**
- * The server of apps/server/main.ts, in a process that can be killed or held at named points: before and after its calls to
- * Stripe and its commits. The environment variable `FAULTS` has these settings; the parent process changes the points by IPC
+ * Runs the server of apps/server/main.ts in a process that can be killed or held at named points: before and after its calls to
+ * Stripe and its commits. The environment variable `FAULTS` has these settings; the parent process changes the armed points by IPC
  * messages.
  */
 export interface ServerSettings {
   /** How long the server waits for Stripe (ms). */
   timeoutMs: number;
-  /** Every commit takes this much longer (ms), as on a slow disk, so that missing locks lead to visible races. */
+  /** How much longer every commit takes (ms), as on a slow disk, so that missing locks lead to visible races. */
   slowCommitMs: number;
-  /** The file that gets a line for each kill at a point, right before the kill. */
+  /** The file to which a line is written for each kill at a point, right before the kill. */
   killedFile: string;
   armed: Armed[];
 }
@@ -61,8 +61,8 @@ process.once('SIGTERM', () => void server.stop().then(() => process.exit(0)));
 process.once('disconnect', () => process.exit(0));
 
 /**
- * Called at each point. Kills this process with SIGKILL if it is armed to die there, so that nothing is finished or reported;
- * waits if it is armed to wait.
+ * Called at each point. Kills this process with SIGKILL if it is armed to die there, so that nothing is finished or reported; waits
+ * for the parent if it is armed to wait.
  */
 async function reach(point: KillPoint, text: string): Promise<void> {
   const hit = armed.find(
@@ -77,7 +77,7 @@ async function reach(point: KillPoint, text: string): Promise<void> {
   }
   appendFileSync(settings.killedFile, `${JSON.stringify(hit)}\n`);
   process.kill(process.pid, 'SIGKILL');
-  // Nothing more may run until the signal arrives.
+  // Loops, since nothing more may run until the signal arrives.
   for (;;);
 }
 

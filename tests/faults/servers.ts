@@ -7,10 +7,10 @@ import type { Armed, Order, ServerSettings } from './server.ts';
 
 const program = resolve(import.meta.dirname, 'server.ts');
 
-/** How much later a server may notice that its connections were ended (ms). */
+/** How long after its connections were ended a server may notice it (ms). */
 const BROKEN_MS = 1_000;
 
-/** What the runner does while a server waits at a point. */
+/** What the test does while a server waits at a point. */
 type WhileWaiting = () => Promise<unknown>;
 
 /** One of the two servers. It restarts on the same port whenever it was killed. */
@@ -18,14 +18,14 @@ export class Server {
   readonly url: string;
   /** Where the server died: named points, and `any` for kills from outside. */
   readonly kills: (KillPoint | 'any')[] = [];
-  /** The reason of each end without a kill. There must be none. */
+  /** The reason for each exit other than a kill. There must be none. */
   readonly exits: string[] = [];
   /** When its database connections were ended (ms since 1970). */
   readonly breaks: { from: number; to: number }[] = [];
   readonly #waiting = new Map<number, WhileWaiting>();
   readonly #env: NodeJS.ProcessEnv;
   readonly #settings: Omit<ServerSettings, 'armed'>;
-  /** Called with the id of a point when the server has reached the point. */
+  /** Called with the id of an armed point when the server has reached it. */
   reached: (id: number) => void = () => {};
   #armed: Armed[] = [];
   #child: Child | undefined;
@@ -97,7 +97,7 @@ export class Server {
     return this.#armed.some((armed) => armed.id === id);
   }
 
-  /** Removes a point. Returns false when it was no longer armed, because the server has already reached it. */
+  /** Disarms a point. Returns false if it was no longer armed, because the server has already reached it. */
   disarm(id: number): boolean {
     if (!this.isArmed(id)) return false;
     this.#armed = this.#armed.filter((armed) => armed.id !== id);
@@ -151,7 +151,7 @@ export class Server {
       if (this.#isStopping) return;
       const isKilled = reason === 'signal SIGKILL';
       if (!isKilled && !wasUp) {
-        // The server was started while the database was down.
+        // Its database was down when the server was started: tries again.
         if (this.wasBroken(since, Date.now())) continue;
         throw new Error(`a server did not start (${reason})`);
       }

@@ -8,7 +8,7 @@ import { signature } from '../../emulators/stripe/webhooks.ts';
 import type { Join } from './plan.ts';
 import type { Server } from './servers.ts';
 
-/** The waits between retries (ms). Stripe retries for three days, which is longer than a run. */
+/** The waits before retries (ms). Stripe retries for three days, which is longer than a run. */
 const WAITS = [250, 500, 1000, 2000, 4000];
 /** How long the events of a join are collected before they are delivered in reverse order (ms). */
 const COLLECT_MS = 1200;
@@ -27,7 +27,7 @@ export interface Webhooks {
   url: string;
   secret: string;
   counts: WebhookCounts;
-  /** Answers that our servers should never give, in words. */
+  /** A text for each answer that our servers should never give. */
   complaints: string[];
   /** Resolves when no webhook is on its way. */
   idle(): Promise<void>;
@@ -86,7 +86,7 @@ export async function startWebhooks(options: {
     late.push(event);
   }
 
-  /** Sends webhooks as somebody would who knows the address but not the secret. Each must be refused. */
+  /** Sends webhooks as somebody would who knows the address but not the secret. Our servers must refuse each. */
   async function forge(made: Stripe.Event): Promise<void> {
     const intent = made.data.object as Stripe.PaymentIntent;
     const forged = JSON.stringify({

@@ -33,13 +33,13 @@ import type { Join } from './plan.ts';
 import { Server } from './servers.ts';
 import { startWebhooks, type Webhooks } from './webhooks.ts';
 
-/** After this time (ms) a server gives up a call to Stripe; in production it waits 20 s. */
+/** The timeout of a server's calls to Stripe (ms); in production it is 20 s. */
 const TIMEOUT_MS = 1_500;
-/** How long it may take until HubSpot is told of everything, and until PostgreSQL has restarted (ms). */
+/** The timeouts for telling HubSpot of everything, and for PostgreSQL to restart (ms). */
 const TOLD_MS = 30_000;
 const RESTART_MS = 20_000;
 
-/** Faults of the mail server, set again throughout the run. */
+/** Faults that the mail server meets. They are set again and again throughout the run. */
 const MAIL_FAULTS: readonly MailFault[] = [
   { kind: 'status', at: 'rcpt', status: 451, skip: 1, times: 3 },
   { kind: 'cut', at: 'data', skip: 2, times: 3 },
@@ -53,7 +53,7 @@ export const SCHOOL_CODE = 'FAULTSCHOOL';
 /** The invite code and the HubSpot id of the run's contacts. */
 export const codeOf = (contact: number) => `FAULT${contact}`;
 export const contactIdOf = (contact: number) => String(900_000 + contact);
-/** The email that a joiner types; `change`: suffix of the corrected one. */
+/** The email that a joiner types; with the suffix `change`, the corrected one. */
 export const emailOf = (name: string, change = '') => `joiner.${name}${change}@example.com`.toLowerCase();
 
 export interface WorldOptions {
@@ -61,7 +61,7 @@ export interface WorldOptions {
   modeOf: (uuid: string) => Join['webhooks'] | undefined;
   /** Additional contacts that HubSpot has before anybody joins. */
   known?: readonly { email: string; status: string | null }[];
-  /** Use a separate PostgreSQL, which can be restarted. */
+  /** Whether to use a separate PostgreSQL, which can be restarted. */
   restartsDatabase?: boolean;
   /** Settings for the two servers only. */
   env?: NodeJS.ProcessEnv;
@@ -73,7 +73,7 @@ export interface World {
   stripeUrl: string;
   servers: readonly [Server, Server];
   webhooks: Webhooks;
-  /** The same deployment wired in this process, for the work of staff and of the background. */
+  /** The server's parts, wired in this process as well, for the work of staff and of the background. */
   wired: Wired;
   database: pg.Pool;
   /** Calls the emulated Stripe as its dashboard does. */
@@ -100,13 +100,13 @@ export interface World {
   addFault(fault: Fault): Promise<void>;
   /** Removes all faults that no request has met. Returns how often each kind was met. */
   clearFaults(): Promise<Record<string, number>>;
-  /** Does what banks do, through a control of the emulated Stripe. */
+  /** Does what a bank does, through a control of the emulated Stripe. */
   bank(path: string, body: object): Promise<{ id: string }>;
   /** Sets whether the bank holds payments of this intent from now on. */
   hold(intentId: string, hold: boolean): Promise<void>;
-  /** Makes the issuer refuse a saved card from now on. */
+  /** Makes the card's issuer decline a saved card from now on. */
   refuseCard(paymentMethod: string): Promise<void>;
-  /** Moves the time of one join's Buy Now back by these seconds. */
+  /** Moves one join's Buy Now back in time by these seconds. */
   wait(uuid: string, seconds: number): Promise<void>;
   /** Lets time pass for everybody, also at Stripe. */
   pass(hours: number): Promise<void>;
@@ -164,7 +164,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
         `update ${table} set ${column} = now() where ${key} in (select ${key} from ${table} where ${due} for update skip locked)`,
       );
     database.on('error', () => {});
-    // A connection may break while it is in use, or while the pool closes it.
+    // Ignores errors: a connection may break while it is in use, or while the pool closes it.
     database.on('connect', (client) => client.on('error', () => {}));
     stops.push(() => database.end());
 
@@ -189,7 +189,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     const second = await startServer(1);
     stops.push(() => second.stop());
     const servers = [first, second] as const;
-    // A point may be armed in both servers, but only one may act on it.
+    // A point may be armed in both servers, but only one may reach it.
     first.reached = (id) => void second.disarm(id);
     second.reached = (id) => void first.disarm(id);
     listening = servers;
@@ -199,7 +199,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
         const signal = AbortSignal.timeout(5_000);
         const answer = await requestStripe<T>(stripeUrl, method, path, form, signal).catch(() => undefined);
         if (answer && answer.status < 300) return answer.body;
-        // A fault that was meant for the server may have hit this call: retry.
+        // Retries, since a fault that was meant for the server may have hit this call.
         if (tries === 5 || (answer && answer.status < 500 && answer.status !== 409))
           throw new Error(`${method} ${path}: ${JSON.stringify(answer?.body)}`);
       }
@@ -242,7 +242,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
         const due = 'sent_at is null and refusal is null and withdrawn_at is null and due_at <= now()';
         const deadline = Date.now() + TOLD_MS;
         for (let round = 0; Date.now() < deadline; round++) {
-          // A letter that a killed process had taken stays reserved for a while.
+          // Makes letters due again, since one that a killed process was sending stays reserved for a while.
           if (round % 20 === 0) await makeDue('letter', 'id', 'next_try_at', due);
           while (await sendDue(wired.deps, config.mail!));
           const { rowCount } = await database.query(`select from letter where ${due} limit 1`);
@@ -318,7 +318,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       },
       async settle() {
         for (let open = -1, round = 0; round < 200; round++) {
-          // Starts one round of the background; the returned function waits for it.
+          // Runs the background work once: the function that `startSweeping` returns waits for it.
           await startSweeping(wired.deps)();
           const { rows } = await database.query<{ open: number }>(
             `select (select count(*)::int from payment where status = 'open')
@@ -340,7 +340,7 @@ function connectionsOf(server: number): string {
   return `server-${server}`;
 }
 
-/** Makes the contacts that come by code or link. */
+/** Makes the contacts to which codes and links lead. */
 function invitedContacts(contacts: number): SeedContact[] {
   return Array.from({ length: contacts }, (_, contact) => ({
     id: contactIdOf(contact),
@@ -353,7 +353,7 @@ function invitedContacts(contacts: number): SeedContact[] {
   }));
 }
 
-/** Makes the contacts whose email a joiner types without proving to be the contact. */
+/** Makes the contacts whose email a joiner types without having proven to be that contact. */
 function knownContacts(known: NonNullable<WorldOptions['known']>): SeedContact[] {
   return known.map(({ email, status }, index) => ({
     id: String(800_000 + index),
@@ -378,7 +378,10 @@ async function invite({ database, deps }: Wired, folder: string, contacts: numbe
   if (refused > 0) throw new Error(`${refused} of the run's invitations were not taken`);
 }
 
-/** Lets time pass in the database. Everything there uses PostgreSQL's own clock, so every stored time is moved back instead. */
+/**
+ * Lets time pass in the database. The server uses PostgreSQL's own clock for everything there, so every stored time is moved back
+ * instead.
+ */
 async function ageDatabase(database: pg.Pool, hours: number): Promise<void> {
   const { rows } = await database.query<{ name: string; columns: string[] }>(
     `select table_name as name, array_agg(quote_ident(column_name))::text[] as columns
@@ -392,10 +395,7 @@ async function ageDatabase(database: pg.Pool, hours: number): Promise<void> {
   }
 }
 
-/**
- * Retries work that may fail: the servers go on working meanwhile, PostgreSQL may abort it to end a deadlock, and PostgreSQL may
- * be restarting.
- */
+/** Retries work while PostgreSQL aborts it to end a deadlock (the servers go on working meanwhile), or is restarting. */
 async function retried(work: () => Promise<unknown>): Promise<void> {
   const deadline = Date.now() + RESTART_MS;
   for (;;) {

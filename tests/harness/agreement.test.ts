@@ -18,7 +18,7 @@ test('Stripe, the database and HubSpot agree on a join, until one of them is cha
   await database.query('update join_session set crm_next_try_at = now()');
   await pushDue(server.deps, server.hubspot);
   await untilTold(database, 5_000);
-  // The demo's contact 105 is a member that HubSpot already had.
+  // Contact 105 of the demo is a member in HubSpot already.
   const before = ['HubSpot takes 105 for a member'];
   assert.deepEqual(await disagreements(database, server), { lines: before, members: 1 });
 

@@ -18,7 +18,7 @@ export async function untilTold(database: pg.Client, patienceMs: number): Promis
 
 /**
  * Returns a line for each disagreement between Stripe, the database and HubSpot: payments by intent and cents, and members by
- * contact id. Empty when they agree. Valid only if HubSpot knows the contact of every join, and nothing was refunded.
+ * contact id. Valid only if HubSpot knows the contact of every join, and nothing was refunded.
  */
 export async function disagreements(
   database: pg.Client,

@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test';
 import { parseSociety } from '../../apps/server/society/readSociety.ts';
 import type { TestServer } from './testServer.ts';
 
-/** Replaces the society's file until the test ends, as if staff had edited it and restarted the server. */
+/** Gives the server an edited society file until the test ends, as if staff had edited it and restarted the server. */
 export function changeSociety(t: TestContext, { deps }: TestServer, edit: (source: string) => string): void {
   const { society } = deps;
   t.after(() => {

@@ -8,7 +8,7 @@ import { migrate, readMigrations } from '../../apps/server/platform/database/mig
 import { type RunningPostgres, startPostgres } from '../../tools/local/postgres.ts';
 import { isRunning } from '../../tools/local/processes.ts';
 
-/** An advisory lock, held while the template is made and leftovers are removed. */
+/** The key of an advisory lock, held while the template is made and leftovers are removed. */
 const preparing = 7_368_276;
 
 export interface TestDatabase {
@@ -60,12 +60,12 @@ export function placeCluster(dataDir: string, files = process.env.TEST_POSTGRES_
   if (!files || existsSync(cluster)) return;
   cpSync(files, cluster, { recursive: true });
   chmodSync(cluster, 0o700);
-  // Port 0: the copy chooses a free one.
+  // Port 0 makes the copy choose a free one.
   const connection = join(cluster, 'connection.json');
   writeFileSync(connection, JSON.stringify({ ...JSON.parse(readFileSync(connection, 'utf8')), port: 0 }));
 }
 
-/** Returns a folder for this checkout and user, which nobody else may enter. */
+/** Returns the data folder for this checkout and user, which nobody else may enter. */
 function byHandFolder(): string {
   const checkout = resolve(import.meta.dirname, '../..');
   const key = createHash('sha256').update(checkout).digest('hex').slice(0, 12);

@@ -1,11 +1,11 @@
 import { createCipheriv } from 'node:crypto';
 import { crc32, deflateRawSync, deflateSync } from 'node:zlib';
 
-/** Small, valid documents of every accepted type, and the parts of hostile ones. All are made here. */
+/** Makes small, valid documents of every accepted type, and hostile ones. */
 
 /**
- * Makes a page with a line of text, padded with a comment if it has fewer than `size` bytes. `trailer` goes into the trailer
- * dictionary; `more` are objects from number 6 on.
+ * Makes a PDF of one page with a line of text, padded by a comment to `size` bytes. `trailer` goes into the trailer dictionary;
+ * `more` are objects from number 6 on.
  */
 export function pdf({
   size = 0,
@@ -38,7 +38,7 @@ export function pdf({
     return `${text}trailer\n<< /Size ${objects.length + 1} /Root 1 0 R ${trailer}>>\nstartxref\n${xref}\n%%EOF\n`;
   };
   let padding = '';
-  // A longer padding can make the offsets longer, so its length is found in a few rounds.
+  // A longer padding can make the offsets longer, so its length is found in a few steps.
   for (let missing = size - build('').length; missing > 1; missing = size - build(padding).length)
     padding = `%${'.'.repeat(Math.max(0, padding.length + missing - 2))}\n`;
   return Buffer.from(build(padding), 'latin1');
@@ -66,7 +66,7 @@ export function jpeg(): Buffer {
   );
 }
 
-/** Makes a picture of `count` scans, each with its table as in a progressive picture: about 35 bytes a scan. */
+/** Makes a picture of `count` scans, about 35 bytes each, as in a progressive picture: each scan comes with its table. */
 export function jpegOfScans(count: number): Buffer {
   const whole = jpeg();
   const scan = whole.subarray(whole.indexOf('ffc40014', 0, 'hex') + 22, -2);
@@ -181,7 +181,7 @@ export interface Part {
   name: string;
   data: Buffer | string;
   isStored?: boolean;
-  /** Fields whose values in the archive are false. */
+  /** False values that the archive states of the part. */
   says?: { size?: number; flags?: number; offset?: number };
 }
 
@@ -220,7 +220,7 @@ export function zip(parts: readonly Part[], comment: Buffer = Buffer.alloc(0)): 
 
 const XML = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
 
-/** Makes `[Content_Types].xml` of a Word document. `elements` say which part has its text. */
+/** Makes `[Content_Types].xml` of a Word document. `elements` name the part with the document's text. */
 export function contentTypes(elements: string): string {
   return `${XML}<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>${elements}</Types>`;
 }
@@ -261,7 +261,10 @@ function uint32be(value: number): Buffer {
   return buffer;
 }
 
-/** Makes a PDF of `bytes` bytes that is too large for memory: `padding` bytes of any character belong between `start` and `end`. */
+/**
+ * Makes the pieces of a PDF of `bytes` bytes, which may be too large for memory: `padding` bytes of any character belong between
+ * `start` and `end`.
+ */
 export function largePdf(bytes: number): { start: string; padding: number; end: string } {
   const start =
     '%PDF-1.7\n1 0 obj\n<< /Type /Catalog /Pages 2 0 R >>\nendobj\n2 0 obj\n<< /Type /Pages /Kids [] /Count 0 >>\nendobj\n%';
@@ -275,7 +278,8 @@ export function largePdf(bytes: number): { start: string; padding: number; end: 
 
 /** Makes documents that are expensive to inspect. Each is refused, most of them only after all the work that they can cause. */
 export function hostileDocuments(): { name: string; content: Buffer }[] {
-  // Unpacked, the bomb is larger than it states. The noise keeps the whole just within a hundred times the file's size.
+  // Unpacked, the bomb is larger than it states. The noise makes the file so large that the whole is just within a hundred times
+  // its size.
   const bomb = { name: 'word/media/a.bmp', data: Buffer.alloc(100_000_000), says: { size: 99_000_000 } };
   const noise = { name: 'word/media/b.bmp', data: randomText(1_500_000) };
   const broken = { name: 'z', data: 'x', says: { size: 2 } };

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { TestServer } from './testServer.ts';
 
-/** The tables that hold joins and their money. Other tables are not restored. */
+/** The tables that hold joins and their money; others are not restored. */
 const tables = [
   'contact',
   'invitation',
@@ -19,7 +19,7 @@ const tables = [
   'reconciliation',
 ];
 
-/** Copies these tables beside the originals. Returns a function that restores the copy, as restoring a dump does. */
+/** Copies these tables into another schema. Returns a function that restores the copies, as restoring a dump does. */
 export async function dump({ deps }: Pick<TestServer, 'deps'>): Promise<() => Promise<void>> {
   const run = (statement: string) => sql.raw(statement).execute(deps.database);
   await run('drop schema if exists dump cascade; create schema dump');

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 
-/** How many joins are written at a time: enough to be fast, few enough to report progress. */
+/** How many joins are written at a time: enough to be fast, few enough to report progress often. */
 const PART = 100_000;
 
 /**
@@ -30,7 +30,10 @@ export async function fillDatabase(
   await database.query('vacuum (analyze)');
 }
 
-/** Derives a join from its number alone. `$1` to `$2` are the numbers of this part, `$3` is the number of all joins. */
+/**
+ * A query that derives joins from their numbers alone: `$1` and `$2` are the first and last number of this part, `$3` is the number
+ * of all joins.
+ */
 const joins = `
   select n, overlay(overlay(md5('session ' || n) placing '4' from 13) placing '8' from 17)::uuid as uuid, now() - interval '2 years' * (1 - n::float / $3::int) - interval '3 days' as at,
     n % 20 < 16 as is_invited, n % 20 = 19 as is_nominated, n % 100 < 66 as is_paid,

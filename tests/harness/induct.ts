@@ -6,7 +6,7 @@ import { freePort } from '../../tools/local/ports.ts';
 import type { Program, Scope } from './scope.ts';
 import { settingsFor } from './standIns.ts';
 
-/** What a server needs around it: a migrated database, and the providers' stand-ins, each in its own process. */
+/** What a server needs: a migrated database, and the providers' stand-ins, each in its own process. */
 export interface Surroundings {
   /** Holds the documents, the stand-ins' state and the server's log. */
   folder: string;
@@ -31,13 +31,13 @@ interface Options {
   folder: string;
   /** The contacts that HubSpot knows; the demo's contacts when absent. */
   contacts?: readonly SeedContact[];
-  /** Settings added to those of every run. */
+  /** Settings in addition to the usual ones. */
   settings?: Record<string, string>;
 }
 
 const standIn = join(import.meta.dirname, 'standIn.ts');
 
-/** Starts the stand-ins for a server that is started afterwards. */
+/** Starts the stand-ins for a server that the caller starts afterwards. */
 export async function startSurroundings(
   scope: Scope,
   { databaseUrl, folder, contacts, settings = {} }: Options,

@@ -9,7 +9,7 @@ import { freePort } from '../../tools/local/ports.ts';
 import { choosePostgresAccount } from '../../tools/local/postgresAccount.ts';
 import { until } from './until.ts';
 
-/** PostgreSQL's programs as installed on the system; the packages that `npm start` uses have no client tools. */
+/** The programs of an installed PostgreSQL that tests need; the packages that `npm start` uses have no client tools. */
 const programs = ['pg_dump', 'pg_restore', 'initdb', 'postgres'];
 const OLDEST_MAJOR = 15;
 const places = [
@@ -44,7 +44,7 @@ export interface InstalledPostgres {
   stop(): Promise<void>;
 }
 
-/** Starts a PostgreSQL of this system. Its databases are not durable, and it is removed when stopped. */
+/** Starts the PostgreSQL that is installed on this system. Its databases are not durable, and are removed when it is stopped. */
 export async function startInstalledPostgres(): Promise<InstalledPostgres> {
   const dataDir = mkdtempSync(join(tmpdir(), 'induct-postgres-'));
   const account = choosePostgresAccount({ dataDir, native: dirname(postgresPrograms!) });
@@ -101,7 +101,7 @@ export async function startInstalledPostgres(): Promise<InstalledPostgres> {
       return address(name);
     },
     async stop() {
-      // An immediate shutdown, since its data are not needed any more.
+      // Shuts down immediately, since the data are not needed any more.
       server.kill('SIGQUIT');
       await ended;
       rmSync(dirname(cluster), { recursive: true, force: true });

@@ -21,10 +21,13 @@ export interface Interruptible {
   close(): Promise<void>;
 }
 
-/** The end of a statement: selects the connections of all other clients to this database. */
+/** The end of an SQL statement: selects the connections of all other clients to this database. */
 export const otherConnections = `from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`;
 
-/** `durable`: committed transactions survive a crash of PostgreSQL; off for speed. */
+/**
+ * Starts a test server with its own PostgreSQL. With `durable`, committed transactions survive a crash of PostgreSQL; off for
+ * speed.
+ */
 export async function startInterruptible({ durable = false } = {}): Promise<Interruptible> {
   const folder = mkdtempSync(join(tmpdir(), 'induct-interrupted-'));
   placeCluster(folder);
@@ -77,8 +80,8 @@ async function ask({ url }: Url, path: string, init: RequestInit = {}): Promise<
 }
 
 /**
- * Returns calls of a paid join: one that runs a single statement, and one that runs a transaction on its own connection. Both can
- * be repeated.
+ * Returns two calls for a paid join that can be repeated: one makes the server run a single statement, the other a transaction on
+ * its own connection.
  */
 export async function paidCalls(arranged: TestServer) {
   const client = arranged.client();

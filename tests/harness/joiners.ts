@@ -2,10 +2,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { paidJoin, reportPayment } from './steps.ts';
 import { browser, type Client, type TestServer } from './testServer.ts';
 
-/** After this time a person presses again (ms). */
+/** How long a person waits before pressing again (ms). */
 const AGAIN_MS = 300;
 
-/** Why a call failed: `isOurs` if the text is a sentence of our server, otherwise the error of the connection. */
+/** A failed call and why: if `isOurs`, `text` is our server's answer, otherwise the error of the connection or of a proxy. */
 export interface Failure {
   call: string;
   text: string;
@@ -20,7 +20,7 @@ export interface Joiners {
   failures: Failure[];
   /** The payment intents of the people whose page said that they are members. */
   readonly joined: string[];
-  /** The statuses other than succeeded that people saw when they came back from their payment. */
+  /** The statuses other than `succeeded` that were answered to people who came back from paying. */
   readonly undecided: string[];
   /** Rejects when a person cannot go on. */
   readonly broken: Promise<never>;
@@ -48,7 +48,8 @@ export function startJoiners(
         lastName: `Rivera ${number}`,
         personalEmail: `joiner.${lane}.${number}@example.com`,
       });
-      // Reports again while the payment is processing, as the page does. Within a second the server answers from its own rows.
+      // Reports again while the payment is processing, as the page does. Within a second of asking Stripe, the server answers from
+      // its own rows.
       const report = () => reportPayment(client, uuid, { id: intentId, clientSecret });
       while ((await report()).data.status !== 'succeeded')
         await pause(AGAIN_MS, undefined, { signal: left.signal });

@@ -5,10 +5,10 @@ import type { Database } from '../../apps/server/platform/database/client.ts';
 import type { TestServer } from './testServer.ts';
 import { until } from './until.ts';
 
-/** Long, since a process may have to start before its statement waits (ms). */
+/** The timeout for statements to wait for a lock (ms): long, since their process may have to start first. */
 const MOST_MS = 60_000;
 
-/** Opens a connection in a transaction that lasts until the test ends. What it locks is locked for the server. */
+/** Opens a connection in a transaction that lasts until the test ends. The server has to wait for what it locks. */
 export async function lockHolder(t: TestContext, { deps }: TestServer): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: deps.config.databaseUrl });
   await client.connect();
@@ -23,7 +23,7 @@ export async function lockHolder(t: TestContext, { deps }: TestServer): Promise<
 export async function countWaiting(holder: pg.Client | Database): Promise<number> {
   const ask = (text: string) =>
     holder instanceof pg.Client ? holder.query(text) : sql.raw(text).execute(holder);
-  // Within a transaction PostgreSQL caches pg_stat_activity.
+  // Clears the copy of pg_stat_activity that PostgreSQL caches within a transaction.
   await ask('select pg_stat_clear_snapshot()');
   const { rows } = await ask(
     `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
@@ -31,7 +31,7 @@ export async function countWaiting(holder: pg.Client | Database): Promise<number
   return rows.length;
 }
 
-/** Waits until at least `count` statements of the server wait for a lock. A statement of the background may be among them. */
+/** Waits until at least `count` statements of the server wait for a lock. Background work's statements count, too. */
 export async function waiting(holder: pg.Client | Database, count: number): Promise<'waiting'> {
   await until(async () => (await countWaiting(holder)) >= count, MOST_MS);
   return 'waiting';

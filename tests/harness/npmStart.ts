@@ -19,13 +19,16 @@ export interface Command {
   ended: Promise<number>;
 }
 
-/** Every process that this test file has started. A failed test must leave none running, or the file would never end. */
+/**
+ * The ids of all processes that this test file has started. They are killed at its end, or a failed test could keep the file
+ * running forever.
+ */
 const pidsSoFar: number[] = [];
 after(() => {
   for (const pid of pidsSoFar.filter((each) => !hasEnded(each))) process.kill(pid, 'SIGKILL');
 });
 
-/** The checkout and the account in which a command runs; by default this checkout and our own account. */
+/** The checkout and the account in which a command runs; by default those of this process. */
 export interface Whereabouts {
   cwd?: string;
   uid?: number;
@@ -111,7 +114,7 @@ export async function npmStart(settings: Settings, whereabouts: Whereabouts = {}
   };
 }
 
-/** Runs `npm start` with its own data and without limits. `end` stops it and removes its data. */
+/** Runs `npm start` with its own data folder and without limits. `end` stops it and removes the folder. */
 export async function npmStartApart(
   settings: Record<string, string> = {},
 ): Promise<NpmStart & { folder: string; settings: Settings; end(): Promise<void> }> {

@@ -7,13 +7,13 @@ export interface Outcome {
   failures: string[];
 }
 
-/** For `node --test`: writes the outcome of the whole run, as JSON. */
+/** A reporter for `node --test`: writes the outcome of the whole run, as JSON. */
 export default async function* outcome(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   const failures: string[] = [];
   for await (const { type, data } of events) {
     if (type === 'test:fail') {
       const error = data.details.error as Error & { failureType?: string };
-      // A file fails when its tests fail. They are reported themselves; the file is left out.
+      // Leaves out a file that fails because its tests do: those are reported themselves.
       if (error.failureType === 'subtestsFailed') continue;
       const why = String((error.cause as Error | undefined)?.message ?? error.message).split('\n', 1)[0];
       const where = data.file ? `${relative(process.cwd(), data.file)}:${data.line ?? 0}` : '';

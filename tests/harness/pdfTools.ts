@@ -23,7 +23,7 @@ function withFile<T>(pdf: Uint8Array, use: (path: string) => T): T {
   }
 }
 
-/** The text of a PDF, laid out as on its pages. */
+/** Returns the text of a PDF, laid out as on its pages. */
 export function textOf(pdf: Uint8Array): string {
   return withFile(pdf, (path) => execFileSync('pdftotext', ['-layout', path, '-'], { encoding: 'utf8' }));
 }
@@ -52,7 +52,7 @@ export function wordsOf(pdf: Uint8Array): { width: number; height: number; words
   return { width: Number(width), height: Number(height), words: [...words] };
 }
 
-/** Returns a PDF's fonts by name, and whether each is embedded and reduced to the letters that are used. */
+/** Returns a PDF's fonts by name, and whether each is embedded and reduced to the characters in use. */
 export function fontsOf(pdf: Uint8Array): { name: string; isEmbedded: boolean; isSubset: boolean }[] {
   const table = withFile(pdf, (path) => execFileSync('pdffonts', [path], { encoding: 'utf8' }));
   return table
@@ -80,7 +80,7 @@ export function picture(
       maxBuffer: 100_000_000,
     }),
   );
-  // "P6\n1650 1275\n255\n", then three bytes for each pixel.
+  // The image begins with "P6\n1650 1275\n255\n", followed by three bytes for each pixel.
   const [head, width, height] = /^P6\s+(\d+)\s+(\d+)\s+255\s/.exec(ppm.subarray(0, 40).toString('latin1'))!;
   const pixels = Number(width) * Number(height);
   const data = new Uint8ClampedArray(pixels * 4).fill(255);

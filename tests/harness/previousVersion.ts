@@ -7,8 +7,8 @@ const git = (...args: string[]) =>
   execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
 
 /**
- * Returns the commit right before package.json's version was last raised: the version that still runs while this one is deployed.
- * Null where git does not have it: no repository, a shallow clone, or only one version in the history.
+ * Returns the commit right before package.json's version was last raised: that version still runs while this one is deployed. Null
+ * where git does not have the commit: no repository, a shallow clone, or only one version in the history.
  */
 export function previousVersion(): { commit: string; version: string } | null {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -33,8 +33,8 @@ function versionAt(commit: string): string {
 }
 
 /**
- * Writes the files of a commit into an empty folder, with the packages that are installed here. A package that this version no
- * longer needs stays among devDependencies until the next version.
+ * Writes the files of a commit into an empty folder, with a link to the packages that are installed here. So a package that only
+ * the previous version needs stays among devDependencies until the next version.
  */
 export function checkOut(commit: string, folder: string): void {
   const archive = execFileSync('git', ['archive', '--format=tar', commit], {

@@ -2,7 +2,7 @@ import { HUBSPOT_ACCESS_TOKEN, STRIPE_SECRET_KEY } from '../../emulators/keys.ts
 import type { LedgerEntry } from '../../emulators/shared/ledger.ts';
 
 /**
- * Calls to the providers' stand-ins, each by its URL: through the provider's own API, and through the stand-in's controls
+ * Calls to the providers' stand-ins, each found by its URL: to the provider's own API, and to the stand-in's controls
  * (emulators/README.md).
  */
 
@@ -65,7 +65,7 @@ export interface HubspotContact {
   properties: Record<string, string | null>;
 }
 
-/** Calls HubSpot's API of contacts, at a path below it. Throws when HubSpot refuses the call. */
+/** Calls HubSpot's API of contacts, at a path below `contacts`. Throws when HubSpot refuses the call. */
 export async function askHubspot<Body = HubspotContact>(
   url: string,
   method: string,

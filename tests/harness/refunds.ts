@@ -16,15 +16,14 @@ export const everything: RefundWish = { membership: true, ineligible: false, upg
 /** The uuid of a store item in the catalogue. */
 const lapelPin = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
 
-/** Returns the amounts in cents that Stripe has refunded of an intent, one for each refund. */
+/** Returns the amounts of an intent's refunds at Stripe, in cents. */
 export async function atStripe(server: TestServer, intentId: string): Promise<number[]> {
   const { body } = await server.stripe('GET', `/v1/refunds?payment_intent=${intentId}`);
   return (body as unknown as { data: { amount: number }[] }).data.map(({ amount }) => amount);
 }
 
 /**
- * Makes a paid intent of $65.00 for an order that was not made on this server. `metadata` is added to what every intent of ours
- * has.
+ * Makes a paid intent of $65.00 for an order that was not made on this server. `metadata` is added to what each of our intents has.
  */
 export async function paidElsewhere(
   server: TestServer,
@@ -65,7 +64,7 @@ export const refundsOf = ({ deps }: TestServer, intentId: string) =>
     .orderBy('created_at')
     .execute();
 
-/** Lets the bank return the last refund of a payment, and tells our server by webhook. */
+/** Makes the bank return the last refund of a payment, and tells our server by webhook. */
 export async function failRefund(server: TestServer, intentId: string): Promise<void> {
   const { body } = await server.stripe('GET', `/v1/refunds?payment_intent=${intentId}`);
   const [last] = (body as unknown as { data: { id: string }[] }).data;

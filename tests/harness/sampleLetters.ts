@@ -25,7 +25,7 @@ const upgradeLines: OrderLine[] = [
   { productId: 11, type: 'membership_upgrade', name: 'Distinguished Member upgrade', priceCents: 5500 },
 ];
 
-/** Returns what `compose` needs besides a letter, for the demo's society. */
+/** Returns what `compose` needs besides a letter, for the demo society. */
 export function sampleWriting(publicUrl = 'https://join.society.example', file = societyFile): Writing {
   return {
     config: { publicUrl, mail: null } as Config,
@@ -37,7 +37,7 @@ export function sampleWriting(publicUrl = 'https://join.society.example', file =
   };
 }
 
-/** Returns a letter of a kind as a member of the demo would get it. `change` overrides parts of it. */
+/** Returns a letter of a kind, as a member of the demo society would get it. `change` overrides parts of it. */
 export function sampleLetter(kind: LetterKind, change: Partial<Letter> = {}): Letter {
   const paid = {
     intentId: 'pi_3SampleOfAPayment0001',

@@ -2,14 +2,13 @@ import type { ChildProcess } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { type Child, startChild } from '../../tools/local/child.ts';
 
-/** A running program. */
 export interface Program<Ready> extends Child {
   process: ChildProcess;
   /** The program's first IPC message. */
   ready: Ready;
 }
 
-/** Stops everything that was started through it: at the end, after a failure, or on Ctrl-C. */
+/** Stops everything that was started through it, when `end` is called: at the end, after a failure, or on Ctrl-C. */
 export class Scope {
   /** Aborts when everything is to stop. */
   readonly signal: AbortSignal;
@@ -32,7 +31,7 @@ export class Scope {
     this.#stops.push(stop);
   }
 
-  /** Stops everything, the last started first. A second call does nothing. */
+  /** Stops everything, the last started first. Does nothing when called again. */
   async end(): Promise<void> {
     for (let stop = this.#stops.pop(); stop; stop = this.#stops.pop()) await stop();
   }

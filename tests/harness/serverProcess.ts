@@ -64,7 +64,8 @@ export function runOperator(
 }
 
 /**
- * Starts the server in its own process, with the database and stand-ins of a test server. `program` is another version's main.ts.
+ * Starts the server in its own process, with the database and stand-ins of a test server. `program` may be another version's
+ * main.ts.
  */
 export async function startServerProcess(test: TestServer, program = main): Promise<ServerProcess> {
   const { listening, ...server } = launchServerProcess(test, program);
@@ -72,8 +73,8 @@ export async function startServerProcess(test: TestServer, program = main): Prom
 }
 
 /**
- * Starts the server like {@link startServerProcess} without waiting. `listening` resolves with its address, and rejects when it
- * ends before that.
+ * Starts the server like {@link startServerProcess} without waiting. `listening` resolves with its URL, and rejects when the server
+ * ends before it listens.
  */
 export function launchServerProcess(
   test: TestServer,
@@ -81,7 +82,7 @@ export function launchServerProcess(
 ): Omit<ServerProcess, 'url'> & { listening: Promise<string> } {
   let child!: Child;
   const ready = startChild<{ listening: string }>(program, {
-    // The compile cache is off, since another version's code would stay in it forever.
+    // Another version runs without the compile cache, since its code would stay there forever.
     env: { ...(program !== main && { NODE_COMPILE_CACHE: undefined }), ...settingsOf(test) },
     output: 'pipe',
     started: (started) => {
@@ -94,7 +95,7 @@ export function launchServerProcess(
     stream.setEncoding('utf8').on('data', (text: string) => {
       output += text;
     });
-  // On `close` the last lines of output have arrived.
+  // Waits for `close`, by which the last lines of output have arrived.
   const ended = once(server, 'close');
   const listening = ready.then(
     (started) => started.ready.listening,

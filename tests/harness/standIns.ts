@@ -10,7 +10,7 @@ export const demoInvitations = join(society, 'demo-invitations.csv');
 export interface StandIns {
   stripeUrl: string;
   hubspotUrl: string;
-  /** The address to which letters are sent, and that of the mail stand-in's controls. */
+  /** The URL to which letters are sent, and the URL of the mail stand-in's controls. */
   smtpUrl: string;
   mailUrl: string;
   close(): Promise<unknown>;

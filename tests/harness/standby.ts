@@ -6,7 +6,7 @@ import { type RunningPostgres, startPostgres } from '../../tools/local/postgres.
 import { placeCluster } from './database.ts';
 import { until } from './until.ts';
 
-/** Two PostgreSQL servers. The second is a hot standby that has each commit of the first before it is acknowledged. */
+/** Two PostgreSQL servers. The second is a hot standby that has each commit of the first before the commit is acknowledged. */
 export interface Pair {
   primary: RunningPostgres;
   standby: RunningPostgres;
@@ -61,11 +61,11 @@ export async function startPair(): Promise<Pair> {
       await ask(standby, 'alter system reset synchronous_standby_names');
     },
     async revive() {
-      // Without a synchronous standby, since none follows it any more.
+      // It has no synchronous standby, since none follows it any more.
       primary = await start(first, { synchronous_standby_names: '' });
     },
     async close() {
-      // The standby first: a primary that stops waits for its standbys.
+      // Stops the standby first, since a primary that stops waits for its standbys.
       await standby.stop();
       await primary.stop();
       rmSync(folder, { recursive: true, force: true });

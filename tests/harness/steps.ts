@@ -1,7 +1,7 @@
 import type { StudentDetails } from '#core/studentDetails.ts';
 import type { Client, TestServer } from './testServer.ts';
 
-/** Returns valid student details. A test passes only the fields that it is about. */
+/** Returns valid student details. `change` replaces some of them. */
 export function details(change: Partial<StudentDetails> = {}): StudentDetails {
   const year = String(new Date().getFullYear());
   return {
@@ -35,8 +35,8 @@ export async function startJoin(client: Client, code = 'HONOR101'): Promise<stri
 }
 
 /**
- * Makes a join with an open order: its details are submitted and a membership is chosen. By default it starts with a school's
- * code, so that tests share no contact. If the same `person` pays twice, staff get a notice.
+ * Makes a join with an open order: its details are submitted and a membership is chosen. By default it starts with a school's code,
+ * so that tests share no contact. A `person` who pays twice causes a notice to staff.
  */
 export async function orderingJoin(
   client: Client,
@@ -74,7 +74,7 @@ export function payByCard(server: TestServer, intentId: string, card = 'pm_card_
   });
 }
 
-/** Reports the payment, as the page does to which Stripe sends the browser back. */
+/** Reports the payment, as the page does to which Stripe returns the browser. */
 export function reportPayment(
   client: Client,
   uuid: string,

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { ConfigFaults } from '../../apps/server/platform/config/config.ts';
 import { startTestServer } from './testServer.ts';
 
-// If it leaves anything running, this file never ends.
+// If the test server leaves anything running, this file never ends.
 test('a test server whose settings are wrong says so, and leaves nothing running', async () => {
   await assert.rejects(startTestServer({ LINK_SECRET: 'short' }), ConfigFaults);
 });

@@ -46,7 +46,7 @@ export interface TestServer {
   deps: Deps;
   /** The database connection of background work and the command line, whose statements may take longer. */
   background: Database;
-  /** The settings that the test added to those of every test. */
+  /** The settings that the test adds to the usual ones. */
   env: Record<string, string>;
   /** The folder of the server's documents; throws when they are in a bucket. */
   documents: string;
@@ -55,7 +55,7 @@ export interface TestServer {
   hubspotUrl: string;
   smtpUrl: string;
   mailUrl: string;
-  /** Returns a new browser. */
+  /** Returns a client with its own cookies, like a new browser. */
   client(): Client;
   /** Adds a fault that requests of our server meet; `null` removes all faults (emulators/README.md). */
   stripeFault(fault: object | null): Promise<unknown>;
@@ -75,9 +75,9 @@ export interface TestServer {
 }
 
 /**
- * Starts the real server on a real database, with the providers emulated. `env` adds settings; limits are off unless it turns
+ * Starts the real server on a real database, with the providers emulated. `env` adds settings; limits are off unless `env` turns
  * them on. `stripeClock` is Stripe's clock in ms. `hubspotLimits: 'off'` turns HubSpot's rate limits off. `searchLagMs`: how long
- * HubSpot's search does not find a write. `postgresUrl`: a PostgreSQL of the test's own, which it may interrupt.
+ * HubSpot's search lags behind a write. `postgresUrl`: a PostgreSQL of the test's own, which it may interrupt.
  */
 export async function startTestServer(
   env: Record<string, string> = {},
@@ -162,7 +162,7 @@ export async function sharedServer(...options: Parameters<typeof startTestServer
   return server;
 }
 
-/** Turns limits on for the rest of a test, on a server that has none. */
+/** Turns limits on for the rest of a test, on a server that runs without them. */
 export function limitWith(
   t: TestContext,
   { deps: { config }, ...standIns }: TestServer,
@@ -200,7 +200,7 @@ export function browser(url: string | (() => string)): Client {
           : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
       });
       const answer = (await response.json()) as Record<string, unknown>;
-      // The server serialises answers by their schema without validating them, so every test validates them here.
+      // The server does not validate its answers when it serialises them, so every test validates them here.
       (response.ok ? successOf(name) : failure).parse(answer);
       return {
         status: response.status,

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Checks repeatedly until `holds` is true. Rejects after `patience` (ms). */
+/** Polls until `holds` is true. Rejects after `patience` (ms). */
 export async function until(holds: () => boolean | Promise<boolean>, patience: number): Promise<void> {
   const deadline = Date.now() + patience;
   while (!(await holds())) {

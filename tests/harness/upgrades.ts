@@ -4,7 +4,7 @@ import { membershipsOf } from './rows.ts';
 import { openIntent, payByCard } from './steps.ts';
 import type { Client, TestServer } from './testServer.ts';
 
-/** Makes the call of Upgrade Now. With `charge: false`, asks for the form of another card. */
+/** Makes the call of Upgrade Now. With `charge: false` it charges nothing, but asks for the form for another card. */
 export const charge = (client: Client, uuid: string, paymentIntent: string, more: object = {}) =>
   client.call('createUpgradeCharge', { params: { uuid }, body: { paymentIntent, ...more } });
 export const idOf = (clientSecret: string | undefined) => clientSecret!.split('_secret_')[0]!;
@@ -35,7 +35,7 @@ export function beforeStripe(
   t.after(() => Object.assign(payments, { [before]: asks }));
 }
 
-/** Returns a function whose promises resolve when it has been called `count` times. */
+/** Returns a function whose promises all resolve once it has been called `count` times. */
 export function gathering(count: number): () => Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   let come = 0;
@@ -83,7 +83,7 @@ export async function declineSavedCard(
   await server.stripeControl(`payment_methods/${payment_method_id}`, { declines });
 }
 
-/** Replaces the saved card, as if the member's bank had changed its mind. */
+/** Replaces the saved card of a join's payments with another test card. */
 export async function saveOtherCard(server: TestServer, uuid: string, card: string): Promise<void> {
   const customer = await server.stripe('POST', '/v1/customers', { payment_method: card });
   const { body } = await server.stripe('GET', `/v1/payment_methods?customer=${customer.body.id}`);
@@ -95,7 +95,7 @@ export async function saveOtherCard(server: TestServer, uuid: string, card: stri
     .execute();
 }
 
-/** Makes an upgrade that a member buys later, through a link mailed by staff, in a join of its own. `items` adds store items. */
+/** Makes a paid upgrade by link, in a join of its own. `items` adds store items. */
 export async function upgradeByLink(
   server: TestServer,
   contactId: string,

@@ -26,7 +26,7 @@ export function postPdf(
   return client.fetch(path, { method: 'POST', body: form });
 }
 
-/** Prepares uploads to a server whose documents are in a folder, from the browser of a paid join. */
+/** Returns helpers for uploads from the browser of a paid join, to a server whose documents are in a folder. */
 export async function uploadsTo(server: TestServer) {
   const client = server.client();
   const { uuid } = await paidJoin(server, client);
@@ -51,7 +51,7 @@ export async function uploadsTo(server: TestServer) {
       };
       return { ...body, status: response.status };
     },
-    /** Runs `attempt` and checks that it leaves neither files nor rows. */
+    /** Runs `attempt` and asserts that it leaves neither files nor rows. */
     async leavesNothing<T>(attempt: () => Promise<T>): Promise<T> {
       const [files, documents] = [stored(), (await rows()).length];
       const answer = await attempt();

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** How many clock ticks, the unit of times in /proc, a second has: the same on every Linux that Node runs on. */
+/** How many clock ticks, the unit of times in /proc, there are in a second: the same on every Linux that Node runs on. */
 const TICKS = 100;
 
 /** Indexes of the fields of /proc/PID/stat after the name, which is in parentheses and may contain any character. */
@@ -31,7 +31,7 @@ export function watchOthers(): () => number {
   return () => Math.max(0, (used() - before) / ((performance.now() - began) / 1000));
 }
 
-/** Returns the CPU time of the whole machine since its start, including what a hypervisor took from it (s). */
+/** Returns the CPU time that the whole machine has used since its start, including what a hypervisor took from it (s). */
 function machineBusySeconds(): number {
   const [user, nice, system, , , irq, softirq, steal] = readFileSync('/proc/stat', 'utf8')
     .split('\n', 1)[0]!
@@ -41,7 +41,7 @@ function machineBusySeconds(): number {
   return (user! + nice! + system! + irq! + softirq! + (steal ?? 0)) / TICKS;
 }
 
-/** Returns the fields of a process and of all its descendants. Empty when the process is gone. */
+/** Returns the fields of /proc/PID/stat of a process and all its descendants. Empty when the process is gone. */
 function treeOf(root: number): string[][] {
   const processes = new Map<number, string[]>();
   const children = new Map<number, number[]>();

@@ -12,11 +12,11 @@ import { listContacts } from './providers.ts';
 import { runCommand } from './runCommand.ts';
 import { type Client, startTestServer, type TestServer } from './testServer.ts';
 
-/** The email addresses of the one or two people. */
+/** The email addresses of the one or two people in a walk. */
 export const EMAILS = ['walker@walk.example.com', 'other@walk.example.com'] as const;
-/** The status in HubSpot, before a walk, of the contact that is invited with an email; `nobody`: there is no contact. */
+/** The statuses that an invited contact may have in HubSpot before a walk; `nobody`: there is no contact. */
 export const invitations = ['nobody', '', 'prospect', 'former'] as const;
-/** Several rounds, since one may make something else due, such as a refund's event. */
+/** How many times all due work is done until nothing is due: it may make something else due, such as a refund's event. */
 const ROUNDS_UNTIL_QUIET = 3;
 
 export interface Join {
@@ -28,7 +28,7 @@ export interface Join {
   intent?: { id: string; clientSecret: string };
 }
 
-/** Random numbers that decide what a step does: one for each decision. */
+/** Random numbers that decide what a step does, one number for each decision. */
 export class Choices {
   readonly #numbers: number[];
 
@@ -69,7 +69,7 @@ export class Walk {
     this.browsers = [this.#browser(), this.#browser(), this.#browser()];
   }
 
-  /** Starts a walk; `known` says what HubSpot has of each email. The caller closes its server. */
+  /** Starts a walk. `known` has the status of each email's contact in HubSpot. The caller closes the walk's server. */
   static async start(t: TestContext, known: readonly (typeof invitations)[number][]): Promise<Walk> {
     const walk = new Walk(t, await startTestServer({}, { hubspotLimits: 'off', searchLagMs: 0 }));
     for (const [index, email] of EMAILS.entries()) {
@@ -102,7 +102,7 @@ export class Walk {
     this.tell(`${typed}: ${code} ${out.trim()}`);
   }
 
-  /** Returns the payments that are known here, the oldest first. */
+  /** Returns the payments in our database, the oldest first. */
   async payments(): Promise<{ id: string; status: string; cents: number }[]> {
     const payments = await sql<{ id: string; status: string; cents: number }>`
       select intent_id as id, status, amount_cents as cents from payment order by created_at`.execute(
@@ -124,7 +124,7 @@ export class Walk {
     return (body as unknown as { data?: { id: string; status: string }[] }).data ?? [];
   }
 
-  /** Does what background work would do about payments within the next days. */
+  /** Does what background work would do about payments within the next three days. */
   async workInBackground(): Promise<void> {
     const { database } = this;
     await sql`update schedule set due_at = now() - interval '1 second'`.execute(database);
@@ -140,7 +140,7 @@ export class Walk {
     await sweepPayments(work);
   }
 
-  /** Removes all faults, and does everything that is due. */
+  /** Removes all faults, and does all due work. */
   async becomeQuiet(): Promise<void> {
     const { server } = this;
     await server.stripeFault(null);
@@ -156,7 +156,7 @@ export class Walk {
     }
   }
 
-  /** Returns a browser that records its calls. Whatever faults there are, the server must not answer 500. */
+  /** Returns a browser that records its calls, and asserts that the server never answers 500, whatever faults there are. */
   #browser(): Client {
     const client = this.server.client();
     return {

@@ -6,7 +6,7 @@ import { details, payByCard, reportPayment } from './steps.ts';
 import { postPdf } from './uploads.ts';
 import { type Choices, EMAILS, type Join, type Walk } from './walk.ts';
 
-/** The uuid of a donation or store item of the catalogue. */
+/** Returns the uuid of a donation or store item in the catalogue. */
 const uuidOfItem = (productId: number) => `0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f00${productId}`;
 const intents = '/v1/payment_intents**';
 const stripeFaults: [object, ...object[]] = [
@@ -54,7 +54,7 @@ export const steps = {
 
 export type StepName = keyof typeof steps;
 
-/** The names of all steps, each as often as its weight. */
+/** The names of all steps, each listed as often as its weight says. */
 export const stepNames = (Object.keys(steps) as StepName[]).flatMap((name) =>
   Array<StepName>(steps[name][0]).fill(name),
 );
@@ -151,7 +151,7 @@ async function order(walk: Walk, choices: Choices, join: Join): Promise<void> {
   if (how === 'and comes back') await reportPayment(join.client, join.uuid, intent);
 }
 
-/** Opens the payment form and presses Buy Now. Returns whether that was allowed. */
+/** Opens the payment form and presses Buy Now. Returns whether the server allowed that. */
 async function openForm(join: Join): Promise<boolean> {
   const { client } = join;
   const params = { uuid: join.uuid };

@@ -16,7 +16,7 @@ import { browser, type Client, startTestServer } from '../harness/testServer.ts'
 import { until } from '../harness/until.ts';
 import { postPdf } from '../harness/uploads.ts';
 
-/** How many joins are made before the backup, and how many after it. */
+/** How many joins are made before the backup, and again after it. */
 const JOINS = process.env.TEST_LENGTH === 'long' ? 100 : 5;
 /** The size of a document (bytes). */
 const SIZE = process.env.TEST_LENGTH === 'long' ? 2_000_000 : 50_000;
@@ -31,7 +31,7 @@ test('after a total loss a backup brings back every paid member, every document,
   skip,
 }, async (t) => {
   const postgres = await startInstalledPostgres();
-  // The stand-ins survive the loss, as Stripe does; the server runs in its own process and is killed.
+  // The stand-ins survive the loss of the server's machine, as Stripe does. The server runs in its own process and is killed.
   const settings = { DOCUMENT_KEY: randomBytes(32).toString('hex') };
   const world = await startTestServer(settings, { postgresUrl: postgres.url });
   const operator = (on: typeof world, ...args: string[]) =>
@@ -45,7 +45,7 @@ test('after a total loss a backup brings back every paid member, every document,
     await world.close();
     await postgres.stop();
   });
-  /** A browser, which keeps its cookies and finds the server even after it was replaced. */
+  /** Returns a browser that keeps its cookies and finds the server even after it was replaced. */
   const visitor = () => browser(() => server.url);
   let people = 0;
   const somebody = () => ({ personalEmail: `joiner${++people}@example.com`, lastName: `Joiner ${people}` });
@@ -79,7 +79,7 @@ test('after a total loss a backup brings back every paid member, every document,
     body: { revision: payingIntent.revision },
   });
 
-  // The backup, while more people join; it contains only some of them.
+  // Makes the backup while more people join; it contains only some of them.
   const folder = join(temporaryFolder(t), 'backup');
   const joinOn = async () => {
     do await joinAndSend();
@@ -94,7 +94,7 @@ test('after a total loss a backup brings back every paid member, every document,
   assert.equal(backup.code, 0, backup.output);
   const manifest = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'));
   assert.deepEqual([manifest.absent, manifest.damaged], [[], []], 'each document was there before its row');
-  // The dump of the database, and for each document its bytes and its envelope.
+  // The backup has the dump of the database, and for each document its bytes and its envelope.
   assert.equal(Object.keys(manifest.files).length, 1 + 2 * manifest.counts.documents);
 
   // After the backup: more members, the two open payments succeed, a person is erased, and a join begins.

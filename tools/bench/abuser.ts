@@ -5,9 +5,9 @@ import { Pool } from 'undici';
 import { calls } from '#contract/calls.ts';
 
 /**
- * A process that plays strangers who abuse a server on this machine: they hold connections open, guess invite codes, and send
- * bodies and headers that are too large. The parent sends an {@link AbuseJob}, gets `under way` once the connections are held,
- * and then the {@link AbuseFigures}. The process runs at the lowest priority, because real strangers use their own machines.
+ * A process that abuses a server on this machine as strangers would: it holds connections open, guesses invite codes, and sends
+ * bodies and headers that are too large. The parent sends an {@link AbuseJob}, gets `under way` once the connections are held, and
+ * then the {@link AbuseFigures}. The process has the lowest priority, because real strangers use their own machines.
  */
 
 export interface AbuseJob {
@@ -15,9 +15,9 @@ export interface AbuseJob {
   connections: number;
   guesses: number;
   addresses: number;
-  /** How many bodies of 2 MB to send, and as many requests with headers of 100 kB. */
+  /** How many bodies of 2 MB to send, and how many requests with headers of 100 kB. */
   floods: number;
-  /** After this time (ms) the rest is skipped. */
+  /** After this time (ms) no more requests are sent. */
   limitMs: number;
 }
 
@@ -32,7 +32,7 @@ export interface AbuseFigures {
 
 const AT_ONCE = 64;
 const OPENED_AT_ONCE = 200;
-/** How a held connection begins, a third each: silence, headers that never end, a body that never ends. */
+/** What each held connection sends, in turn: nothing, headers that never end, or a body that never ends. */
 const beginnings = [
   '',
   'GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: ',
@@ -122,7 +122,7 @@ async function statusOf(
   }
 }
 
-/** Makes `count` calls, `atOnce` at a time, and stops early when `isOver`. Counts the answers by status. */
+/** Makes `count` calls, `atOnce` at a time, until `isOver` returns true. Counts the answers by status. */
 async function tally(
   count: number,
   atOnce: number,

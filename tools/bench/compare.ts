@@ -10,7 +10,7 @@ interface Sample {
   otherCores: number;
 }
 
-/** What is compared: how each side is measured, the names of both, and the metrics by name. */
+/** Two sides to compare: how each is measured, what they are called, and the metrics by name. */
 interface Sides<S extends Sample> {
   title: string;
   ours: () => Promise<S>;
@@ -55,9 +55,7 @@ export async function compare<S extends Sample>(
   return { ratio, report: `${table([title, ...names, 'ratio'], rows)}\n\n${note}` };
 }
 
-/**
- * Leaves out the rounds that other programs disturbed, if at least two undisturbed rounds remain, or the only one is undisturbed.
- */
+/** Leaves out the rounds that other programs disturbed. Keeps all rounds if fewer than two undisturbed ones would remain. */
 export function quietRounds<Round>(
   all: readonly Round[],
   otherCores: (round: Round) => number,

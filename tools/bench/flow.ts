@@ -6,10 +6,10 @@ import { societyFile } from '../../tests/harness/standIns.ts';
 import { details } from '../../tests/harness/steps.ts';
 import { floorCalls } from './floor/calls.ts';
 
-/** Makes a call and records measurements of it. */
+/** Makes a call and records measurements of it. Resolves with the call's answer. */
 export type Observe = <Answer>(call: string, make: () => Promise<Answer>) => Promise<Answer>;
 
-/** How to join on a server. The person is derived from the `number`, which differs for all joins of a benchmark. */
+/** How to join on a server. The person is derived from `number`, which is different for each join of a benchmark. */
 export interface Flow {
   url: string;
   /** Makes the first eight calls, which need no provider, up to an order. Resolves with the session's id. */
@@ -30,7 +30,7 @@ export class Browser {
     this.#observe = observe;
   }
 
-  /** Sets the address from which it seems to come, behind a proxy. */
+  /** Sets the IP address from which the browser's requests seem to come, as a proxy would (X-Forwarded-For). */
   set address(address: string) {
     this.#headers['x-forwarded-for'] = address;
   }
@@ -55,12 +55,15 @@ export class Browser {
   }
 }
 
-/** Contacts and codes of the people who join, as `subjects.ts` writes them into the database. */
+/** The contact ids, invite codes and emails of the people who join, as `subjects.ts` writes them into the database. */
 export const contactIdOf = (number: number) => String(5_000_000_000 + number);
 export const inviteCodeOf = (number: number) => `BENCH${number}`;
 export const emailOf = (number: number) => `person${number}@example.com`;
 
-/** Ten joins share an address, as in a family or a class. If all joins shared one, the limits would rightly refuse them. */
+/**
+ * Returns the IP address of a joiner. Ten joins share one, as in a family or a class; if all did, the limits would rightly refuse
+ * them.
+ */
 function addressOf(number: number): string {
   const host = Math.floor(number / 10);
   return `10.${(host >> 16) & 255}.${(host >> 8) & 255}.${host & 255}`;
@@ -76,8 +79,8 @@ function bought() {
 }
 
 /**
- * The ten calls of a join. Between the intent and the return it does what the page does: begins the payment, and confirms the
- * card as Stripe's script does, which calls Stripe and not the server.
+ * The ten calls of a join. Between opening the intent and returning from payment it does what the page does: begins the payment,
+ * and confirms the card at Stripe, as Stripe's script does.
  */
 export function ourFlow(url: string, stripeUrl: string): Flow {
   const { membershipId, productUuid, amount } = bought();
@@ -123,7 +126,7 @@ export function ourFlow(url: string, stripeUrl: string): Flow {
   };
 }
 
-/** The same calls, to the floor server (floor/server.ts). */
+/** The same calls, to the minimal server (floor/server.ts). */
 export function floorFlow(url: string): Flow {
   return {
     url,

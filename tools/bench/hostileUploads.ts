@@ -4,9 +4,9 @@ import { request } from 'undici';
 import { hostileDocuments } from '../../tests/harness/documents.ts';
 
 /**
- * A process that sends documents that are expensive to inspect, evenly over a time, without waiting for answers. The parent sends
- * a {@link HostileJob}, and gets a text when all are answered: empty if every answer was as expected, otherwise what went wrong.
- * The process runs at the lowest priority, because real strangers use their own machines.
+ * A process that sends documents that are expensive to inspect, spread evenly over a time, without waiting for answers. The parent
+ * sends a {@link HostileJob}, and gets a text when all are answered: empty if every answer was as expected, otherwise what went
+ * wrong. The process has the lowest priority, because real strangers use their own machines.
  */
 
 export interface HostileJob {
@@ -21,7 +21,7 @@ export interface HostileJob {
 setPriority(19);
 const documents = hostileDocuments();
 
-/** Encodes the form of a document in advance, to leave the CPU to the server that is measured. */
+/** Encodes the form of a document in advance, to leave the CPU to the measured server. */
 async function formOf({ name, content }: (typeof documents)[number], contactId: string) {
   const form = new FormData();
   form.append('contactId', contactId);

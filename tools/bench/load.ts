@@ -11,9 +11,9 @@ export interface TimedCall {
 
 export interface Load {
   seconds: number;
-  /** How many joins were made, including the done fractions of joins still in progress at the end. */
+  /** How many joins were made. A join still in progress at the end counts as the fraction that is done. */
   joins: number;
-  /** The 99th percentile of all calls (ms). */
+  /** The 99th percentile of the times of all calls (ms). */
   callP99: number;
 }
 

@@ -11,13 +11,13 @@ export interface Run extends Load {
   /** The CPU time for one join (ms), of the server and of PostgreSQL. */
   nodeMs: number;
   postgresMs: number;
-  /** What other programs used, as a share of one core. */
+  /** How much CPU other programs used, as a share of one core. */
   otherCores: number;
   /** The peak resident memory of the server (bytes). */
   rssBytes: number;
 }
 
-/** The metrics that are compared between two sides under load. */
+/** The metrics by which two sides under load are compared. */
 export const runMetrics = {
   'joins/s': (run: Run) => run.joinsPerSecond,
   'CPU ms a join': ({ nodeMs, postgresMs }: Run) => nodeMs + postgresMs,
@@ -31,7 +31,7 @@ const FASTEST = 2_000;
 const SAMPLE_MS = 500;
 
 /**
- * Measures one side once, by joins up to their order on a vacuumed database. Cleans up afterwards, so that the next measurement
+ * Measures one side once: runs joins up to their order on a vacuumed database. Cleans up afterwards, so that the next measurement
  * is not affected.
  */
 export async function measure(world: World, subject: Subject, concurrency: number): Promise<Run> {
@@ -67,7 +67,7 @@ export async function measure(world: World, subject: Subject, concurrency: numbe
   };
 }
 
-/** Samples a process' resident memory (bytes), now and every `everyMs` until it is stopped. */
+/** Samples the resident memory of a process (bytes), now and every `everyMs` until it is stopped. */
 export function sampleMemory(pid: number, everyMs = 1000): { samples: number[]; stop(): void } {
   const samples = [memoryOf(pid, 'now')];
   const timer = setInterval(() => samples.push(memoryOf(pid, 'now')), everyMs);

@@ -1,4 +1,4 @@
-/** Median, least and greatest of repeated measurements. */
+/** The median, minimum and maximum of repeated measurements. */
 export interface Spread {
   median: number;
   min: number;

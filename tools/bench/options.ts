@@ -12,10 +12,9 @@ export const names = [
 ] as const;
 export type BenchmarkName = (typeof names)[number];
 
-/** What the command line asks for. */
 export interface Options {
   benchmarks: readonly BenchmarkName[];
-  /** A small and rough run, to see that everything works. */
+  /** Whether the run is short and its figures rough, to check that everything works. */
   isQuick: boolean;
   /** How often each side is measured. */
   repeat: number;
@@ -41,7 +40,7 @@ const usage = `npm run bench -- [${names.join('] [')}]
   --minutes N         how long "rush" (5) and "soak" (10) take
   --per-second N      joins that arrive in a second of "rush" (20)`;
 
-/** Reads the command line. Throws a sentence when it is wrong. */
+/** Reads the command line. Throws a sentence when an argument is wrong. */
 export function readOptions(args: readonly string[]): Options {
   const text = { type: 'string' } as const;
   const { values, positionals } = parseArgs({

@@ -26,7 +26,7 @@ export function atLeast(what: string, least: number, measured: Spread): Verdict 
   return { what, budget: `≥ ${figure(least)}`, measured: spread(measured), isMet: measured.median >= least };
 }
 
-/** Returns a section: when and on which machine it was measured, the verdicts, then paragraphs and tables. */
+/** Returns a section of the results: date and machine, the verdicts, then paragraphs and tables. */
 export function section(title: string, verdicts: readonly Verdict[], ...rest: readonly string[]): string {
   const machine = [
     new Date().toISOString().slice(0, 10),
@@ -59,7 +59,7 @@ export function figure(value: number): string {
   return value.toFixed(Math.min(4, digits));
 }
 
-/** Returns the median, with the least and greatest in brackets when there are several values. */
+/** Returns the median, followed by the minimum and maximum in brackets when there are several values. */
 export function spread({ median, min, max, count }: Spread): string {
   return count > 1 ? `${figure(median)} (${figure(min)}–${figure(max)})` : figure(median);
 }
@@ -68,7 +68,7 @@ export function megabytes(bytes: number): string {
   return `${Math.round(bytes / 1e6)} MB`;
 }
 
-/** Writes a section into the file: in the benchmarks' order, replacing its former text. The other sections stay. */
+/** Writes a section into the file, replacing its previous text. Sections are in the benchmarks' order; the others stay. */
 export function keepSection(file: string, name: BenchmarkName, text: string): void {
   const before = existsSync(file) ? readFileSync(file, 'utf8') : '';
   const sections = new Map(

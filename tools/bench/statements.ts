@@ -18,12 +18,16 @@ export interface CallCount {
 }
 
 const JOINS = 20;
-/** How long Stripe takes to create a customer (ms): long, since that follows the last answer and must not count for any call. */
+/**
+ * How long Stripe takes to create a customer (ms). The server does that after its last answer; the delay keeps the request out of
+ * every call's count.
+ */
 const CUSTOMER_MS = 300;
 
 /**
- * Counts for every call of a join, one join after the other. Takes the median of {@link JOINS} joins, since background work adds
- * statements now and then. Stripe's webhooks are held back. Needs a PostgreSQL with pg_stat_statements.
+ * Counts statements and requests to Stripe for every call of a join, one join after the other. Takes the median of {@link JOINS}
+ * joins, since background work adds statements now and then. Stripe's webhooks are held back. Needs a PostgreSQL with
+ * pg_stat_statements.
  */
 export async function countCalls(subject: Subject, induct?: Induct): Promise<CallCount[]> {
   const { database, flow } = subject;
@@ -34,7 +38,7 @@ export async function countCalls(subject: Subject, induct?: Induct): Promise<Cal
     if (induct) await forgetRequests(induct.stripe.url);
     const answer = await make();
     const statements = await statementsSinceReset(database);
-    // Has only requests that Stripe has answered by now.
+    // Contains only the requests that Stripe has answered by now.
     const asked = induct ? await requestsTo(induct.stripe.url) : [];
     if (!counts.has(call)) counts.set(call, []);
     counts.get(call)!.push({ statements, stripe: asked.filter(({ path }) => path !== '/v1/events').length });
@@ -42,7 +46,7 @@ export async function countCalls(subject: Subject, induct?: Induct): Promise<Cal
   };
 
   await database.query('create extension if not exists pg_stat_statements');
-  // A warm-up, after which every connection of the pools has prepared its statements.
+  // Warms up: afterwards every connection of the pools has prepared its statements.
   await openLoop(flow, nextPerson, { count: JOINS, perSecond: 100, paying: true });
   if (induct) {
     await control(induct.stripe.url, 'POST', 'webhooks', { mode: 'hold' });
@@ -53,7 +57,7 @@ export async function countCalls(subject: Subject, induct?: Induct): Promise<Cal
   for (let join = 0; join < JOINS; join++) {
     const [browser, number] = [new Browser(connection, observe), nextPerson()];
     await flow.pay(browser, number, await flow.order(browser, number));
-    // Work after the last answer must not count towards the next join.
+    // Waits for work after the last answer, which must not count towards the next join.
     if (induct) await pause(2 * CUSTOMER_MS);
   }
   await connection.close();

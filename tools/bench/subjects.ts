@@ -7,18 +7,18 @@ import type { Scope } from '../../tests/harness/scope.ts';
 import { contactIdOf, emailOf, type Flow, floorFlow, inviteCodeOf, ourFlow } from './flow.ts';
 import { createDatabase, type World } from './world.ts';
 
-/** A server under load, with its database. */
+/** A server to put under load, with its database. */
 export interface Subject {
   flow: Flow;
   pid: number;
   database: pg.Client;
-  /** Prepares `count` people who may join once each. Returns a function that gives out their numbers. */
+  /** Prepares `count` people who may join once each. Returns a function that returns the number of the next one. */
   people(count: number): Promise<() => number>;
-  /** Marks the work that the joins left for later as done, so that it does not disturb the next measurement. */
+  /** Marks the work that joins have left for later as done, so that it does not disturb the next measurement. */
   settle(): Promise<void>;
 }
 
-/** Starts the floor server, with its tables in a separate schema. */
+/** Starts the minimal server (floor/server.ts), with its tables in a separate schema. */
 export async function startFloor(
   scope: Scope,
   { url, client }: { url: string; client: pg.Client },
@@ -41,11 +41,11 @@ export async function startFloor(
   };
 }
 
-/** A migrated database for servers of ours. */
+/** A migrated database for Induct's servers. */
 export interface OurDatabase {
   url: string;
   client: pg.Client;
-  /** How many people have been invited so far. Their numbers are 1 up to this. */
+  /** How many people have been invited so far. Their numbers begin at 1. */
   invited: number;
 }
 
@@ -54,8 +54,8 @@ export async function makeOurDatabase(world: World): Promise<OurDatabase> {
 }
 
 /**
- * Starts our server as in production, with its limits on and its log at `info`; joiners come through a proxy. HubSpot's stand-in
- * knows the people with the numbers 0 to `known`; nobody joins as number 0.
+ * Starts our server as in production, with limits on and LOG_LEVEL `info`; joiners come through a proxy. HubSpot's stand-in knows
+ * the people with the numbers 0 to `known`; nobody joins as number 0.
  */
 export async function startOurs(
   world: World,
@@ -98,7 +98,7 @@ export async function startOurs(
 }
 
 /**
- * Writes people with an invite code each into the mirror, as if just read from HubSpot, so that their first eight calls need no
+ * Writes people into the mirror, each with an invite code, as if just read from HubSpot, so that their first eight calls need no
  * provider.
  */
 export async function invite(database: pg.Client, first: number, last: number): Promise<void> {

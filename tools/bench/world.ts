@@ -10,18 +10,18 @@ import type { Options } from './options.ts';
 export interface Bench {
   options: Options;
   scope: Scope;
-  /** The benchmark's own folder, on the disk of the checkout, since an fsync in memory would cost nothing. */
+  /** The benchmark's own folder. It is on the disk of the checkout, since an fsync in memory would cost nothing. */
   folder: string;
   /** Prints progress. */
   say(line: string): void;
 }
 
-/** A benchmark with one PostgreSQL for all sides of a comparison. */
+/** A benchmark with a PostgreSQL that all sides of a comparison share. */
 export interface World extends Bench {
   postgres: RunningPostgres;
 }
 
-/** Starts the project's PostgreSQL as `npm start` does, with fsync on. */
+/** Starts PostgreSQL as `npm start` does, with fsync on. */
 export async function startWorld(bench: Bench, settings: Record<string, string> = {}): Promise<World> {
   const dataDir = join(bench.folder, 'database');
   mkdirSync(dataDir, { recursive: true });
@@ -41,7 +41,7 @@ export async function within<B extends Bench, Result>(
   return result;
 }
 
-/** Creates a migrated database with a connection of ours. Both last until the end. */
+/** Creates a migrated database and connects to it. Both last until the scope ends. */
 export async function createDatabase(world: World): Promise<{ url: string; client: pg.Client }> {
   const { url, drop } = await testDatabase(world.postgres.url);
   world.scope.onEnd(drop);

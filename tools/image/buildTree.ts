@@ -17,7 +17,9 @@ import { basename, dirname, join, normalize, relative, resolve } from 'node:path
 import { imageOf, isIgnored, pairsIn, parseDockerfile } from './dockerfile.ts';
 
 const root = resolve(import.meta.dirname, '../..');
-/** The folders of this machine that replace the base image, which only a registry has. This Node replaces the image's Node. */
+/**
+ * Folders of this machine, used in place of the base image, which only a registry has. This machine's Node replaces the image's.
+ */
 const system = ['bin', 'etc', 'lib', 'lib64', 'sbin', 'usr'];
 const folders = system.filter((each) => lstatSync(`/${each}`, { throwIfNoEntry: false })?.isDirectory());
 const PATH = '/node/bin:/usr/local/bin:/usr/bin:/bin';
@@ -28,7 +30,7 @@ const wayOut = Object.entries(process.env).filter(([name]) =>
   /^(npm_config_(registry|cafile)|(https?|no)_proxy|NODE_EXTRA_CA_CERTS)$/i.test(name),
 );
 
-/** The root file system that the Dockerfile builds, and how it is run. */
+/** The root file system that the Dockerfile builds, with the image's settings. */
 export type Tree = ReturnType<typeof imageOf> & { folder: string };
 
 /**
@@ -65,7 +67,7 @@ export function buildTree(folder: string): Tree {
   return { folder: stage, ...imageOf(instructions) };
 }
 
-/** Makes a root file system of empty folders, into which `entering` mounts the system. */
+/** Makes a root file system of empty folders, onto which `entering` mounts this machine's system. */
 function layBase(stage: string): void {
   for (const each of ['dev', 'proc', 'tmp', 'root/.npm', 'node/bin'])
     mkdirSync(join(stage, each), { recursive: true });
@@ -79,14 +81,14 @@ function layBase(stage: string): void {
     `root:x:0:0::/root:/bin/sh\n${account}${NODE_USER}::/home/node:/bin/sh\n`,
   );
   writeFileSync(join(stage, 'node/group'), `root:x:0:\n${account}\n`);
-  // The providers' names resolve to this machine, where nothing answers: a test must not reach them.
+  // The providers' host names resolve to this machine, where nothing answers: a test must not reach them.
   const providers = ['api.stripe.com', 'api.hubapi.com', 'files.stripe.com'];
   writeFileSync(join(stage, 'node/hosts'), `127.0.0.1 localhost ${providers.join(' ')}\n`);
 }
 
 /**
- * COPY: copies a folder's contents, or a file under its own name or the destination's. From the checkout it takes only what
- * `ignoreFile` does not exclude.
+ * Executes COPY: copies a folder's contents, or a file, under its own or the destination's name. From the checkout it takes only
+ * what `ignoreFile` does not exclude.
  */
 function copy(from: string, words: readonly string[], workdir: string, ignoreFile: string): void {
   const destination = words.at(-1)!;
@@ -115,7 +117,7 @@ function filesBelow(path: string, ignoreFile: string): string[] {
     : readdirSync(join(root, path)).flatMap((name) => filesBelow(join(path, name), ignoreFile));
 }
 
-/** How a program runs in a tree, and under which account. */
+/** How a program runs in a root file system, and under which account. */
 interface Entering {
   env: Record<string, string>;
   workdir: string;

@@ -12,13 +12,14 @@ export const caddyProgram = findProgram('caddy');
 const file = resolve(import.meta.dirname, '../../ops/Caddyfile');
 
 /**
- * Starts the proxy of compose.yaml, with TLS, in front of these ports of this machine. This process then trusts its certificate.
+ * Starts the proxy of compose.yaml, with TLS, in front of these ports of this machine. This process trusts its certificate from
+ * then on.
  */
 export async function startCaddy(ports: readonly number[]): Promise<{ url: string; close(): Promise<void> }> {
   const folder = mkdtempSync(join(tmpdir(), 'induct-caddy-'));
   const [http, https] = [await freePort(), await freePort()];
   const config = join(folder, 'Caddyfile');
-  // Free ports, and no change to this machine's trust store.
+  // Sets free ports, and leaves this machine's trust store unchanged.
   const own = `admin off\nskip_install_trust\nhttp_port ${http}\nhttps_port ${https}\n`;
   writeFileSync(config, readFileSync(file, 'utf8').replace(/^\{\n/m, `{\n${own}`));
   const caddy = spawn(caddyProgram!, ['run', '--config', config, '--adapter', 'caddyfile'], {

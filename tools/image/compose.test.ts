@@ -28,7 +28,7 @@ const trying = readCompose('compose.try.yaml', exampleEnv);
 const unit = read('ops/induct@.service');
 const { server1, server2, proxy, database, backup } = compose.services;
 const servers = [server1!, server2!];
-/** Settings that compose, Node or other programs read, not the server. */
+/** Settings that the server does not read, but compose, Node or other programs do. */
 const notOurs = [
   'DOMAIN',
   'INDUCT_VERSION',
@@ -59,7 +59,7 @@ test('the image of backups has the settings of the servers, and the journal of e
   assert.deepEqual([...named], ['server1']);
   assert.equal(backup!.build!.args.INDUCT, server1!.image);
 
-  // The same for a single container with `docker run`.
+  // With `docker run`, too, the backup must have every volume and env file of the server.
   const [serving] = /^docker run -d [^`]*?induct:/m.exec(read('docs/operations.md'))!;
   const [saving] = /^docker run --rm [^`]*?induct-backup:/m.exec(read('docs/operations.md'))!;
   for (const [, option] of serving.matchAll(/ (-v \S+|--env-file \S+)/g))
@@ -76,7 +76,7 @@ test('the nightly backup with compose is named by its minute, and one that faile
     mkdirSync(join(backups, name), { recursive: true });
     utimesSync(join(backups, name), old, old);
   }
-  // Cron ends a command at a percent sign unless a backslash precedes it.
+  // Cron ends a command at a percent sign, unless a backslash precedes the sign.
   const command = line!
     .replaceAll('\\%', '%')
     .replaceAll('/srv/induct', root)

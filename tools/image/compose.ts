@@ -54,7 +54,7 @@ export const exampleEnv: Record<string, string> = {
   SMTP_URL: 'smtps://induct:password@localhost:1',
 };
 
-/** Returns all settings of a server of compose.yaml: from the image, the env file, and compose.yaml itself. */
+/** Returns all settings of a server in compose.yaml: those of the image, of the env file, and of compose.yaml itself. */
 export function liveSettings(server: 'server1' | 'server2'): Record<string, string> {
   const { env } = imageOf(parseDockerfile(readFileSync(join(root, 'Dockerfile'), 'utf8')));
   return {

@@ -1,4 +1,4 @@
-/** An instruction of a Dockerfile, its options (`--from=build`) separated from the rest. */
+/** An instruction of a Dockerfile, with its options (`--from=build`) apart from the rest. */
 export interface Instruction {
   name: InstructionName;
   options: Record<string, string>;
@@ -23,7 +23,7 @@ const names = [
 ] as const;
 export type InstructionName = (typeof names)[number];
 
-/** Throws for a line that is no known instruction. */
+/** Returns the instructions. Throws for a line that is none of those allowed. */
 export function parseDockerfile(text: string): Instruction[] {
   return text
     .replaceAll(/^\s*#.*\n/gm, '')
@@ -73,8 +73,8 @@ export function imageOf(instructions: readonly Instruction[]) {
 }
 
 /**
- * Whether .dockerignore excludes a path below the context. Of the patterns that match the path or a folder above it, the last one
- * decides.
+ * Whether .dockerignore excludes a path of the build context. Of the patterns that match the path or a folder above it, the last
+ * one decides.
  */
 export function isIgnored(path: string, ignoreFile: string): boolean {
   const parts = path.split('/');
@@ -90,7 +90,10 @@ export function isIgnored(path: string, ignoreFile: string): boolean {
     }, false);
 }
 
-/** Docker's patterns start at the context and know `*`, `?` and `**`. These also match a leading dot. */
+/**
+ * Returns a pattern of .dockerignore as a regular expression. Such patterns start at the context, know `*`, `?` and `**`, and also
+ * match a leading dot.
+ */
 function asRegExp(pattern: string): RegExp {
   const parts = { '**/': '(?:.*/)?', '*': '[^/]*', '?': '[^/]' };
   const expression = pattern.replaceAll(

@@ -33,7 +33,10 @@ import { buildTree, type Container, runTree, type Tree } from './buildTree.ts';
 import { caddyProgram, startCaddy } from './caddy.ts';
 import { exampleEnv, liveSettings, readCompose } from './compose.ts';
 
-/** Runs in `npm run test:image` and `npm run test:long` only, since it installs all packages twice, which takes minutes. */
+/**
+ * Why the tests are skipped, or false. They run in `npm run test:image` and `npm run test:long` only, since installing all packages
+ * twice takes minutes.
+ */
 const skip =
   (process.env.TEST_LENGTH !== 'long' && 'building the image takes minutes: npm run test:image') ||
   (process.getuid?.() !== 0 && 'only root can build the image without Docker') ||
@@ -149,7 +152,7 @@ test('with the settings of compose.yaml it is ready, serves a page, passes its h
   t.after(() => database.drop());
   const admin = new pg.Client({ connectionString: database.url });
   await admin.connect();
-  // An empty database, as before the first start.
+  // Empties the database, as before the first start.
   await admin.query('drop schema public cascade; create schema public');
   await admin.end();
   const port = String(await freePort());
@@ -247,7 +250,7 @@ test('a whole join goes through it behind its proxy, with a transcript that is l
   assert.equal(certificate.status, 200);
   assert.match(Buffer.from(await certificate.arrayBuffer()).toString('latin1'), /^%PDF/);
 
-  // Process 1 of a container inherits orphans. Here its children are our own processes, and it must collect each when it ends.
+  // Process 1 of a container inherits orphans. Here its children are our own processes, and it must reap each when it ends.
   const looking = await server.exec([
     'node',
     '-e',
@@ -261,7 +264,7 @@ test('a whole join goes through it behind its proxy, with a transcript that is l
   assert.ok(Number(looking.stdout) >= 1, looking.output);
   await stops(server);
 
-  // Like ops/backup.Dockerfile: the command line with PostgreSQL's tools on PATH.
+  // As in ops/backup.Dockerfile: the staff command line with PostgreSQL's tools on its PATH.
   const command = (more: Record<string, string>, ...words: string[]) =>
     run(t, { ...settings, PATH: `/node/bin:${postgresPrograms}:/usr/bin:/bin`, ...more }, places, {
       ...tree,

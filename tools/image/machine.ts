@@ -19,8 +19,8 @@ export type Run = (lines: string) => Promise<Finished>;
 
 /**
  * Boots a copy of this machine with systemd-nspawn (as root): systemd is its first process, and it shares this machine's network.
- * It has this checkout in /opt/induct and this Node as /usr/bin/node. Its writes do not reach this machine, and it is removed
- * after the test. Of all services it starts only systemd's basic ones.
+ * This checkout is in /opt/induct and this Node is /usr/bin/node. The copy's writes do not reach this machine, and it is removed
+ * after the test. It starts only systemd's basic services.
  */
 export async function startMachine(t: TestContext): Promise<Run> {
   const folder = mkdtempSync(join(tmpdir(), 'induct-machine-'));
@@ -33,7 +33,7 @@ export async function startMachine(t: TestContext): Promise<Run> {
     execFileSync('mount', ['-t', type, '-o', options, type, place]);
     undo.push(() => execFileSync('umount', [place]));
   };
-  // The upper layer of an overlay cannot be on another overlay.
+  // Writes go to a tmpfs, since the upper layer of an overlay cannot be on another overlay.
   const written = join(folder, 'written');
   mount(written, 'tmpfs', 'mode=0700');
   const overlay = (place: string, lower: string, name: string) => {
@@ -84,7 +84,7 @@ export async function startMachine(t: TestContext): Promise<Run> {
     });
   await until(async () => {
     if (nspawn.exitCode !== null) throw new Error(`systemd-nspawn ended: ${told}`);
-    // systemd-run needs D-Bus.
+    // D-Bus must run, since systemd-run needs it.
     return (await run('systemctl is-active sysinit.target && systemctl start dbus')).code === 0;
   }, 60_000);
   return run;

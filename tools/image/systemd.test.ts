@@ -16,7 +16,10 @@ import { tryPort } from '../local/ports.ts';
 import { exampleEnv } from './compose.ts';
 import { type Run, startMachine } from './machine.ts';
 
-/** Runs in `npm run test:image` and `npm run test:long` only, since it takes a minute and the ports that the documents name. */
+/**
+ * Why the test is skipped, or false. It runs in `npm run test:image` and `npm run test:long` only, since it takes a minute and the
+ * ports that the documents name.
+ */
 const skip =
   (process.env.TEST_LENGTH !== 'long' && 'it takes the ports of the documents: npm run test:image') ||
   (process.getuid?.() !== 0 && 'only root can start a machine') ||
@@ -35,7 +38,7 @@ function documented(text: string): string[] {
   return found[0]!.replaceAll('\\\n', '').trim().split('\n');
 }
 
-/** Runs commands. Fails when one of them fails, otherwise returns their output. */
+/** Runs commands. Fails when one of them fails; otherwise returns their output. */
 async function does(run: Run, commands: readonly string[]): Promise<string> {
   const { output, code } = await run(commands.join('\n'));
   assert.equal(code, 0, output);
@@ -101,7 +104,7 @@ test('the commands under "With systemd" start two servers that take a join, come
   const user = await does(run, ['ps -o user= -p $(systemctl show -P MainPID induct@3000)']);
   assert.equal(user.trim(), 'induct');
 
-  // When its main process dies, systemd starts another one. When it is stopped, it ends by itself.
+  // systemd restarts a server whose main process was killed. A stopped server ends by itself, with success.
   await does(run, ['systemctl kill --kill-whom=main --signal=KILL induct@3000']);
   await until(
     async () => (await run('test $(systemctl show -P NRestarts induct@3000) = 1')).code === 0,
@@ -118,7 +121,7 @@ test('the commands under "With systemd" start two servers that take a join, come
   await does(run, [
     'install -d -o induct -m 700 /backups',
     ...nightly.slice(0, -2),
-    // As the documents say, the service's PATH must have the tools of this PostgreSQL's version.
+    // The documents say that the service's PATH must have the tools of the installed PostgreSQL's version.
     `sed -i s:/usr/lib/postgresql/18/bin:${postgresPrograms}: /etc/systemd/system/induct-backup.service`,
     ...nightly.slice(-2),
   ]);

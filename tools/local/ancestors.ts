@@ -4,8 +4,8 @@ import { commandLine, parentOf } from './processes.ts';
 const interval = process.platform === 'linux' ? 250 : 1500;
 
 /**
- * Calls `gone` once when a process between this one and the `npm` that started it was killed. SIGKILL of a parent reaches no
- * child, so nobody would stop them; but an orphan gets another parent, and that is what this polls.
+ * Calls `gone` once when a process between this one and the `npm` that started it was killed. A killed parent cannot stop its
+ * children, but an orphan gets another parent, and that is what this polls for.
  */
 export function watchAncestors(gone: () => void): void {
   const chain = ancestorsUpToNpm();
@@ -21,7 +21,7 @@ export function watchAncestors(gone: () => void): void {
 function ancestorsUpToNpm(): { child: number; parent: number }[] {
   const chain: { child: number; parent: number }[] = [];
   let child = process.pid;
-  // At most npm, its shell, the bootstrap and this process.
+  // There are at most npm, its shell, the bootstrap and this process.
   for (let step = 0; step < 5; step++) {
     const parent = parentOf(child);
     if (parent <= 1) break;
@@ -29,6 +29,6 @@ function ancestorsUpToNpm(): { child: number; parent: number }[] {
     if (/^npm\b|npm-cli\.c?js/.test(commandLine(parent) ?? '')) return chain;
     child = parent;
   }
-  // Not started by npm: only the bootstrap is watched, not the shell that somebody typed in.
+  // When npm did not start this, only the bootstrap is watched, and not the user's shell.
   return chain.slice(0, /bootstrap\.mjs/.test(commandLine(process.ppid) ?? '') ? 1 : 0);
 }

@@ -1,2 +1,2 @@
-/** `npm run bench`. */
+/** The program of `npm run bench`. */
 import '../bench/main.ts';

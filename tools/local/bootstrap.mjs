@@ -69,7 +69,7 @@ function install() {
   writeFileSync(mark, fingerprint);
 }
 
-/** Returns this Node if it is new enough, otherwise the Node among the packages. */
+/** Returns the path of this Node if it is new enough, otherwise of the Node among the packages. */
 function findNode() {
   if (Number.parseInt(process.versions.node, 10) >= wanted) return process.execPath;
   const names = [`node-${process.platform}-${process.arch}`, `node-bin-${process.platform}-${process.arch}`];
@@ -83,7 +83,7 @@ function run(node) {
     ['--disable-warning=ExperimentalWarning', join(root, 'tools/local', `${command}.ts`), ...args],
     {
       stdio: 'inherit',
-      // The compile cache halves the time to start. The same folder as in child.ts.
+      // The compile cache halves the time to start. child.ts uses the same folder.
       env: {
         NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/compiled'),
         ...process.env,
@@ -92,8 +92,8 @@ function run(node) {
     },
   );
   program.on('error', tooOld);
-  // Ctrl-C reaches the program directly; a signal sent to this process alone does not, so it is passed on. The program decides
-  // when to end.
+  // Ctrl-C reaches the program directly, but a signal to this process alone does not, so it is passed on. The program decides when
+  // to end.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => program.kill(signal));
   program.on('exit', (code, signal) => process.exit(signal ? 128 + constants.signals[signal] : (code ?? 1)));
 }

@@ -4,12 +4,12 @@ import { basename, join, resolve } from 'node:path';
 import { before, test } from 'node:test';
 import { buildWeb } from './builds.ts';
 
-/** Limits for the compressed size of the first page and of the whole flow (1 kB = 1000 bytes). */
+/** Tests limits for the compressed size of the first page and of the whole flow (1 kB = 1000 bytes). */
 
 const dist = resolve(import.meta.dirname, '../../apps/web/dist');
 before(() => buildWeb());
 
-/** Returns the files of a kind that the page itself names, which every first visit loads. */
+/** Returns the files of a kind that index.html names, which every first visit loads. */
 function firstLoad(kind: 'js' | 'css'): string[] {
   const html = readFileSync(join(dist, 'index.html'), 'utf8');
   const files = [...html.matchAll(/(?:src|href)="(\/static\/[^"]+)"/g)].map((match) => join(dist, match[1]!));

@@ -16,13 +16,13 @@ import { isRunning } from './processes.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 
-/** An app that is built by its `rsbuild.config.ts` into its folder `dist`. */
+/** An app that the bundler builds, by its `rsbuild.config.ts`, into its folder `dist`. */
 interface Build {
   /** The name as it appears in sentences. */
   name: string;
   /** The folder, relative to the root. */
   folder: string;
-  /** The files and folders that the build is made of, relative to the root. */
+  /** The files and folders from which the app is built, relative to the root. */
   sources: readonly string[];
   /** Runs on the new build before it replaces the old one. */
   finish?: (folder: string) => void;
@@ -35,13 +35,15 @@ const web: Build = {
   sources: ['apps/web', ...everywhere],
   finish: (folder) => compress(join(folder, 'static')),
 };
-/** Built into one file instead of six hundred: the server starts in half the time and needs less memory (docs/decisions/0027). */
+/**
+ * The server is built into one file instead of six hundred: it starts in half the time and needs less memory (docs/decisions/0027).
+ */
 const server: Build = {
   name: 'the server',
   folder: 'apps/server',
   sources: ['apps/server', ...everywhere],
 };
-/** What `npm start` runs. */
+/** The built server's program, which `npm start` runs. */
 export const builtServer = join(root, server.folder, 'start.mjs');
 
 export interface BuildOptions {
@@ -69,7 +71,7 @@ async function build(app: Build, { building, signal }: BuildOptions): Promise<bo
   if (madeOf(output) === sources) return false;
   building?.(app.name);
   clearLeftovers(folder);
-  // mkdtemp would make a folder that only its owner can read, but root may build what a service account runs.
+  // Not mkdtemp, whose folder only its owner can read: root may build what a service account runs.
   const fresh = join(folder, `dist.new-${process.pid}-${randomBytes(3).toString('hex')}`);
   mkdirSync(fresh);
   try {

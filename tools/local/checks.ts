@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 
 const root = resolve(import.meta.dirname, '../..');
 
-/** The programs in the versions that the project pins, whatever else is on the PATH. */
+/** The arguments that run each program in the version that the project pins, whatever else is on the PATH. */
 export const programs = {
   types: [resolve(root, 'node_modules/typescript/bin/tsc'), '--noEmit', '--pretty'],
   biome: [resolve(root, 'node_modules/@biomejs/biome/bin/biome'), 'check', '--colors=off'],

@@ -10,11 +10,11 @@ export interface Child {
   stop(): Promise<void>;
 }
 
-/** Node's compile cache, with which programs start in half the time. */
+/** The setting for Node's compile cache, which halves the time in which programs start. */
 export const compiledCode = {
   NODE_COMPILE_CACHE: join(import.meta.dirname, '../../node_modules/.cache/compiled'),
 };
-/** How long a child may take to end, unless told otherwise (ms). */
+/** The default time that a child may take to end (ms). */
 const usualPatience = 6000;
 
 /**

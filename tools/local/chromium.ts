@@ -11,7 +11,10 @@ const macApps = [
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
 ];
 
-/** Finds a browser for the browser tests: CHROMIUM_PATH, an installed browser, or one that it installs now. Throws a sentence. */
+/**
+ * Returns the browser for the browser tests: CHROMIUM_PATH, an installed one, or one that it installs now. Throws a sentence when
+ * none can be had.
+ */
 export async function findChromium(): Promise<string> {
   const given = process.env.CHROMIUM_PATH?.trim();
   if (given) {
@@ -25,7 +28,7 @@ function installed(among: readonly string[] = names): string | undefined {
   return findProgram(...among, ...(process.platform === 'darwin' ? macApps : []));
 }
 
-/** A Chromium that sends reports, which the headless shell does not; undefined if none is installed. */
+/** Returns an installed Chromium that sends reports, which the headless shell does not; undefined if there is none. */
 export function reportingChromium(): string | undefined {
   return installed(browsers);
 }
@@ -39,7 +42,8 @@ function fromDebian(): string | undefined {
       stdio: ['ignore', 'ignore', 'inherit'],
       env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
     }).status === 0;
-  // On Ubuntu `chromium` is a snap, whose installation may not leave a program: then the caller looks further.
+  // On Ubuntu `chromium` is a snap, whose installation may leave no program: then this returns undefined and the caller searches
+  // on.
   const install = (name: string) => apt('install', '-y', '--no-install-recommends', name);
   return apt('update') && (install('chromium-headless-shell') || install('chromium'))
     ? installed()

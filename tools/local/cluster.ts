@@ -1,2 +1,2 @@
-/** `npm run test:cluster`. */
+/** The program of `npm run test:cluster`. */
 import '../../tests/cluster/main.ts';

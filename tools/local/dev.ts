@@ -11,7 +11,7 @@ const webConfig = join(root, 'apps/web/rsbuild.config.ts');
 process.exit(
   await launch({
     command: 'npm run dev',
-    // The unbuilt server, so that a change takes effect at once.
+    // Runs the unbuilt server, so that a change takes effect at once.
     server: join(root, 'apps/server/main.ts'),
     async serve(running) {
       restartOnChange(running);
@@ -33,7 +33,7 @@ function restartOnChange({ restartServer, signal }: Running): void {
   let restarting = Promise.resolve();
   const changed = () => {
     clearTimeout(timer);
-    // Editors write a file in several steps, so wait until they are done.
+    // Waits a moment, since editors write a file in several steps.
     timer = setTimeout(() => {
       restarting = restarting
         .then(restartServer)

@@ -1,7 +1,10 @@
 import { join, resolve } from 'node:path';
 import { createRsbuild, loadConfig, mergeRsbuildConfig } from '@rsbuild/core';
 
-/** The web app with hot reload, as a child of `npm run dev`. Listens on WEB_PORT and forwards API calls to API_ORIGIN. */
+/**
+ * Serves the web app with hot reload, as a child process of `npm run dev`. Listens on WEB_PORT and forwards API calls to
+ * API_ORIGIN.
+ */
 
 const root = resolve(import.meta.dirname, '../../apps/web');
 const { content } = await loadConfig({ cwd: root, path: join(root, 'rsbuild.config.ts') });

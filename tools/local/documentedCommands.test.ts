@@ -8,12 +8,12 @@ import type { Config } from '../../apps/server/platform/config/config.ts';
 import type { Wired } from '../../apps/server/wire.ts';
 import { readOptions } from '../bench/options.ts';
 
-// Checks that every command in README.md, CONTRIBUTING.md and docs/ exists, by the program that would read it.
+// Checks that the program of every command in README.md, CONTRIBUTING.md and docs/ would accept the command.
 
 const root = resolve(import.meta.dirname, '../..');
 const scripts: Record<string, string> = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).scripts;
 const uuid = '11111111-1111-4111-8111-111111111111';
-/** Values for the placeholders in capitals. */
+/** Values for the documents' placeholders in capitals. */
 const typed: Record<string, string> = {
   ...{
     JOIN: uuid,
@@ -30,11 +30,11 @@ const typed: Record<string, string> = {
 interface Documented {
   page: string;
   text: string;
-  /** Whether it is inline code, where a command may be named without its arguments. */
+  /** Whether the code is inline, where a command may lack its arguments. */
   isInline: boolean;
 }
 
-/** Returns every piece of code of a page: lines of fenced blocks without their explanations, and inline code. */
+/** Returns every piece of code of a page: lines of fenced blocks without trailing explanations, and inline code. */
 function codeIn(page: string, markdown: string): Documented[] {
   const fences = /^ *```\w*\n([\s\S]*?)^ *```/gm;
   const lines = [...markdown.matchAll(fences)].flatMap(([, block]) => block!.split('\n'));
@@ -61,7 +61,7 @@ const pages = ['README.md', 'CONTRIBUTING.md', ...globSync('docs/*.md', { cwd: r
 const documented = pages.flatMap((page) => codeIn(page, readFileSync(join(root, page), 'utf8')));
 
 class Understood extends Error {}
-/** Replaces everything that a command works on. A command that uses it has accepted its arguments. */
+/** Stands for everything that a command works on. Any use of it shows that the command has accepted its arguments. */
 const untouched: unknown = new Proxy(() => {}, {
   get: () => {
     throw new Understood();
@@ -72,7 +72,7 @@ const untouched: unknown = new Proxy(() => {}, {
 });
 const surroundings = new Proxy({}, { get: () => untouched });
 
-/** Whether the staff command line accepts these arguments. The command parses them, but cannot do anything. */
+/** Whether the staff command line accepts these arguments. The command parses them, but does nothing. */
 async function isUnderstood(args: string[], { isInline }: Pick<Documented, 'isInline'>): Promise<boolean> {
   if (args[0] === 'help') return true;
   const named = commandNamed(commands, args);

@@ -9,7 +9,7 @@ import { startStripeEmulator } from '../../emulators/stripe/server.ts';
 import { npmRun } from '../../tests/harness/npmStart.ts';
 import { forgetRequests, requestsTo, setFault } from '../../tests/harness/providers.ts';
 
-// Emulators replace the real accounts. All tests share them, as they would share an account.
+// Emulators stand for the real accounts. All tests share them, as they would share real accounts.
 let stripe: { url: string; close(): Promise<void> };
 let hubspot: { url: string; close(): Promise<void> };
 let settings: { stripe: Record<string, string>; hubspot: Record<string, string> };
@@ -51,7 +51,7 @@ test('without keys both providers are skipped, which nobody can overlook, and no
 });
 
 test('accounts that behave as the emulators do pass, were really asked, and are left as they were', async () => {
-  // As if another program had used up the rate limit.
+  // Answers 429, as if another program had used up the rate limit.
   const headers = { 'retry-after': '1' };
   await setFault(hubspot.url, { kind: 'status', status: 429, path: '/crm/**', skip: 9, headers });
   const { code, output } = await drift({ ...settings.stripe, ...settings.hubspot });

@@ -6,9 +6,9 @@ import type { Outcome as TestOutcome } from '../../tests/harness/outcomeReporter
 import { runProgram } from './checks.ts';
 
 /**
- * `npm run test:drift`: checks whether the real providers still behave as the emulators do. Runs the tests of behaviour, which
- * `npm test` runs against the emulators, against test accounts whose keys are in the environment (emulators/README.md). Exits
- * with 0 when everything that could be run passed, and prints what could not be run.
+ * `npm run test:drift`: checks whether the real providers still behave like the emulators. Runs the behaviour tests, which `npm
+ * test` runs against the emulators, against test accounts whose keys are in the environment (emulators/README.md). Exits with 0
+ * when every test that could be run passed, and prints which could not.
  */
 
 interface Provider {
@@ -90,7 +90,7 @@ async function compare({ name, settings, files, at, env }: Provider): Promise<Ou
     Object.fromEntries(others),
   );
   const { tests, passed } = (JSON.parse(readFileSync(output, 'utf8')) as TestOutcome).counts;
-  // A skipped test compared nothing, and neither did a run without tests: both count as failed.
+  // A skipped test and a run without tests compared nothing, so both count as failed.
   const failed = succeeded && passed > 0 ? tests - passed : Math.max(tests - passed, 1);
   const summary = `${name} ${passed} passed, ${failed} failed`;
   return {
@@ -101,8 +101,7 @@ async function compare({ name, settings, files, at, env }: Provider): Promise<Ou
 }
 
 /**
- * Refuses an account with real people. HubSpot's tokens do not tell whether an account is a test account, so this asks the account
- * itself.
+ * Throws for an account with real people. HubSpot's tokens do not tell whether an account is a test account, so this asks the API.
  */
 async function assertTestAccount({ url, accessToken }: NonNullable<RealSubjects['hubspot']>): Promise<void> {
   const refuse = (text: string) => new SubjectFaults([`DRIFT_HUBSPOT_ACCESS_TOKEN: ${text}`]);

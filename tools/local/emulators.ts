@@ -9,9 +9,11 @@ const program = resolve(import.meta.dirname, '../../emulators/main.ts');
 /** Starts the emulators of Stripe, HubSpot and a mail server, on their last ports if those are free. */
 export async function startEmulators(options: {
   dataDir: string;
-  /** The host on which the emulators listen. Browsers reach the Stripe emulator in the same way as the server. */
+  /**
+   * The host on which the Stripe emulator listens, since browsers must reach it like the server; the others listen on 127.0.0.1.
+   */
   host?: string;
-  /** The URL at which the server is or will be. Without it no webhooks are sent. */
+  /** The server's present or future URL, to which webhooks are sent; none are sent without it. */
   serverUrl?: string;
   before: LocalFile | undefined;
   started?: (child: Child) => void;

@@ -1,2 +1,2 @@
-/** `npm run test:faults`. */
+/** The program of `npm run test:faults`. */
 import '../../tests/faults/main.ts';

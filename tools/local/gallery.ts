@@ -7,7 +7,7 @@ import { runProgram } from './checks.ts';
 import { findChromium } from './chromium.ts';
 import { explain } from './settings.ts';
 
-/** `npm run gallery`: shows every screen in every state and width on one page, and makes the README's picture of the flow. */
+/** `npm run gallery`: makes a page that shows every screen in every state and width, and the README's picture of the flow. */
 
 const root = resolve(import.meta.dirname, '../..');
 const shots = mkdtempSync(join(tmpdir(), 'induct-gallery-'));

@@ -16,8 +16,8 @@ export interface Lockfile {
 }
 
 /**
- * Returns a sentence for each installed package whose licence is not allowed, missing or unreadable, and for each acceptance that
- * no package needs. Of `A OR B` one licence must be allowed, of `A AND B` both.
+ * Returns a sentence for each installed package whose licence is missing, unreadable or not allowed, and for each accepted
+ * exception that no package needs. Of `A OR B` one licence must be allowed, of `A AND B` both.
  */
 export function licenceFaults(
   { packages }: Lockfile,
@@ -98,8 +98,8 @@ interface AuditReport {
 }
 
 /**
- * Returns a sentence for each finding of severity high or critical that is not accepted, or no longer accepted. Null when the text
- * is not a report, because the registry did not answer or does not audit.
+ * Returns a sentence for each finding of severity high or critical that is not, or no longer, accepted. Null when the text is no
+ * report, because the registry did not answer or does not audit.
  */
 export function findingFaults(
   printed: string,

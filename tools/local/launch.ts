@@ -12,7 +12,7 @@ import { freePort, tryPort } from './ports.ts';
 import { startPostgres } from './postgres.ts';
 import { explain, type Plan, planFrom } from './settings.ts';
 
-/** How long everything may take to stop, besides the server's own time, before it counts as stuck (ms). */
+/** How long everything besides the server may take to stop before it counts as stuck (ms). */
 const patience = 15_000;
 
 /** What is running when {@link LaunchOptions.serve} is called. */
@@ -38,15 +38,15 @@ export interface LaunchOptions {
 }
 
 /**
- * Starts everything that the settings leave to this command and prints where it is. Stops it in order when asked to (Ctrl-C,
- * SIGTERM), when a part ends, or when the npm that started this was killed. Resolves with the exit code.
+ * Starts every part that the settings do not name (database, emulators) and the server, and prints its address. Stops all in order
+ * on Ctrl-C or SIGTERM, when a part ends, or when the npm that started this was killed. Resolves with the exit code.
  */
 export async function launch(options: LaunchOptions): Promise<number> {
   const abort = new AbortController();
   const { signal } = abort;
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => abort.abort('asked'));
   watchAncestors(() => abort.abort('orphaned'));
-  // If the terminal is gone, printing fails; that must not keep us from stopping the rest.
+  // If the terminal is gone, printing fails, which must not prevent the rest from being stopped.
   process.stdout.on('error', () => {});
   process.stderr.on('error', () => {});
 
@@ -149,7 +149,7 @@ async function bringUp(
     ...(hubspot && { HUBSPOT_EMULATOR_URL: hubspot.url }),
     ...(mail && { MAIL_EMULATOR_URL: mail.smtpUrl, MAIL_EMULATOR_PAGE: mail.url }),
     ...(plan.bringsDocumentKey && { DOCUMENT_KEY: documentKeyIn(dataDir) }),
-    // On a developer's machine only the lines below matter; LOG_LEVEL=info shows every request.
+    // A developer needs only the lines printed below; LOG_LEVEL=info shows every request.
     LOG_LEVEL: process.env.LOG_LEVEL ?? (config.mode === 'live' ? 'info' : 'warn'),
   };
 
@@ -158,7 +158,7 @@ async function bringUp(
   const startServer = async () => {
     const started = await startChild(program, {
       env,
-      // The server gives up by itself one second earlier.
+      // The server itself gives up one second earlier.
       patience: stopMs(config) + 1_000,
       started: (child) => {
         server = child;

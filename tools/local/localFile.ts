@@ -1,12 +1,15 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What a start has brought up, in `DATA_DIR/local.json`, for tools and tests. It holds passwords, so its mode is 600. */
+/**
+ * The addresses and keys of what `npm start` runs, in `DATA_DIR/local.json`, for tools and tests. The file holds passwords, so its
+ * mode is 600.
+ */
 export interface LocalFile {
   server: { url: string };
   stripe?: { url: string; secretKey: string };
   hubspot?: { url: string; accessToken: string };
-  /** The page that shows letters, and the address that takes them. */
+  /** The page that shows letters, and the SMTP address that receives them. */
   mail?: { url: string; smtpUrl: string };
   database: { url: string };
 }
@@ -17,7 +20,7 @@ export function writeLocalFile(dataDir: string, content: LocalFile): void {
   renameSync(`${file}.new`, file);
 }
 
-/** Returns what runs, or ran last. Undefined when nothing ever ran. */
+/** Returns the file of the present start, or of the last one; undefined when there was none. */
 export function readLocalFile(dataDir: string): LocalFile | undefined {
   try {
     return JSON.parse(readFileSync(join(dataDir, 'local.json'), 'utf8')) as LocalFile;

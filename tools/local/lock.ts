@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { identify, lives, type ProcessIdentity } from './processes.ts';
 
-/** The process that uses a data folder, in `running.json` inside the folder. */
+/** The process that uses a data folder, as recorded in the folder's `running.json`. */
 export interface Holder extends ProcessIdentity {
   /** The command that was typed, for use in sentences. */
   command: string;
@@ -14,12 +14,12 @@ export interface Holder extends ProcessIdentity {
 }
 
 export interface Lock {
-  /** Records a child, so that the next command can wait for it to end if this process is killed. */
+  /** Records a child process. If this process is killed, the next command waits for the child to end. */
   addChild(pid: number): void;
   /** Marks the lock as about to be released, so that other commands wait instead of failing. */
   stopping(): void;
   release(): void;
-  /** True when the previous holder was killed. */
+  /** Whether the previous holder was killed. */
   afterCrash: boolean;
 }
 
@@ -38,8 +38,8 @@ function makeFolder(folder: string): void {
 }
 
 /**
- * Takes the lock on a data folder, which only one command at a time may use. Throws a sentence that names the holder. Waits for a
- * holder that is about to end.
+ * Takes the lock on a data folder, which only one command at a time may use. Waits for a holder that is about to end; otherwise
+ * throws a sentence that names the holder.
  */
 export async function takeLock(dataDir: string, command: string, url?: string): Promise<Lock> {
   makeFolder(dataDir);
@@ -64,7 +64,7 @@ export async function takeLock(dataDir: string, command: string, url?: string): 
     }
     const other = readHolder(dataDir);
     if (other && lives(other)) {
-      // A start whose npm was killed needs a moment to notice that; one that is stopping and an operator command get longer.
+      // A start whose npm was killed needs a moment to notice it. A holder that is stopping, or an operator command, gets longer.
       const patience = other.stopping || other.command.includes('operator') ? 45_000 : 2_500;
       if (Date.now() - began > patience) throw new Error(inUse(dataDir, other));
       await pause(50);
@@ -91,7 +91,7 @@ export async function takeLock(dataDir: string, command: string, url?: string): 
   };
 }
 
-/** Returns the process that holds the folder, even if it no longer lives. */
+/** Returns the process that holds the folder, or held it until it died. */
 export function readHolder(dataDir: string): Holder | undefined {
   try {
     return JSON.parse(readFileSync(join(dataDir, 'running.json'), 'utf8')) as Holder;
@@ -112,7 +112,7 @@ async function seeOut(children: readonly ProcessIdentity[]): Promise<void> {
   for (const child of children.filter(lives)) process.kill(child.pid, 'SIGKILL');
 }
 
-/** Removes a dead holder's file, unless another process has meanwhile replaced it with its own. */
+/** Removes a dead holder's lock file, unless another process has meanwhile replaced it. */
 function takeAway(file: string, dead: Holder | undefined): void {
   const aside = `${file}.dead-${process.pid}`;
   try {
@@ -125,7 +125,7 @@ function takeAway(file: string, dead: Holder | undefined): void {
     try {
       linkSync(aside, file);
     } catch {
-      // A third process took the lock in between. The owner of the file that we moved notices that when it saves.
+      // A third process took the lock in between. The process whose file was moved notices that when it saves.
     }
   }
   rmSync(aside, { force: true });

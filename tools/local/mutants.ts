@@ -1,2 +1,2 @@
-/** `npm run test:mutants`. */
+/** The program of `npm run test:mutants`. */
 import '../mutants/run.ts';

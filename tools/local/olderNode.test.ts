@@ -7,7 +7,7 @@ import { isProgram } from './findProgram.ts';
 const start = resolve(import.meta.dirname, '../../apps/server/start.mjs');
 const sentence = /^The server needs Node\.js 24 or newer\. This is v?\d+.*\n$/;
 
-/** The newest `node` on this machine's PATH that is older than 24. */
+/** The newest `node` on the PATH of this machine that is older than version 24. */
 const older = (process.env.PATH ?? '')
   .split(delimiter)
   .map((folder) => join(folder, 'node'))

@@ -29,7 +29,7 @@ try {
 for (const stop of stops.reverse()) await stop();
 process.exit(code);
 
-/** Returns the settings that the command needs besides those that were given. */
+/** Returns the settings that the command needs in addition to the given ones. */
 async function surroundings(): Promise<NodeJS.ProcessEnv> {
   const { config, bringsDatabase, bringsStripe, bringsHubspot, bringsMail, bringsDocumentKey } = planFrom(
     settingsOf(args[0]),
@@ -58,7 +58,8 @@ async function surroundings(): Promise<NodeJS.ProcessEnv> {
     }
     if (bringsDatabase) found.database.url = await database(dataDir);
   } else if (bringsDatabase) {
-    // Also counts as a user of the database, so that it stays up if the start is stopped while the command runs.
+    // This process also counts as a user of the database, which therefore stays up if `npm start` is stopped while the command
+    // runs.
     found.database.url = await database(dataDir);
   }
   return {
@@ -86,7 +87,7 @@ function run(env: NodeJS.ProcessEnv): Promise<number> {
     stdio: 'inherit',
     env: { ...process.env, ...env },
   });
-  // The command decides when to end. This process stays to clean up after it.
+  // The command decides when to end; this process stays to clean up after it.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));
   return new Promise((done) => {
     child.once('error', () => done(1));

@@ -55,7 +55,7 @@ test('what root has built runs as another user, who may write to DATA_DIR alone:
   assert.equal((await fetch(induct.url)).status, 200);
   assert.doesNotMatch(induct.output(), /Building/);
 
-  // Only the database and the providers' addresses differ from the image.
+  // Starts the server as the image does; only the database and the providers' addresses differ.
   const { local } = induct;
   const { cmd, env } = imageOf(parseDockerfile(readFileSync(join(tree, 'Dockerfile'), 'utf8')));
   const [program, ...args] = cmd as [string, ...string[]];

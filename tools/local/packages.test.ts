@@ -21,7 +21,7 @@ test('what runs in production imports nothing but dependencies, and the image ha
 
 test('every dependency is needed by what runs in production: what only builds, tests or stands in is a devDependency', () => {
   assert.deepEqual(
-    // Searches for the name as text, because code that reads a package's files does not import it.
+    // Searches for the package's name as text, because code that only reads a package's files does not import it.
     dependencies.filter((name) => !sources.includes(`'${name}'`) && !sources.includes(`'${name}/`)),
     [],
   );

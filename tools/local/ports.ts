@@ -2,14 +2,14 @@ import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
 /**
- * Below the range from which systems take ports for outgoing connections and for port 0. So a port that is free here stays free
- * until it is used.
+ * The ports to draw from. They are below the range from which systems take ports for outgoing connections and for port 0, so a port
+ * that is free here stays free until it is used.
  */
 const FIRST = 10_000;
 const LAST = 32_000;
 const MOST_TRIES = 100;
 
-/** Returns `port` if it is free, otherwise undefined. Without a port, returns any free port. */
+/** Resolves with `port` if it is free, otherwise with undefined. Without a port, resolves with any free one. */
 export async function freePort(port = 0, host = '127.0.0.1'): Promise<number | undefined> {
   for (let tries = 0; tries < (port === 0 ? MOST_TRIES : 1); tries++) {
     const answer = await tryPort(port || randomInt(FIRST, LAST), host);
@@ -18,7 +18,7 @@ export async function freePort(port = 0, host = '127.0.0.1'): Promise<number | u
   return undefined;
 }
 
-/** Returns the port if one can listen there, otherwise the system's error code, such as EADDRINUSE. */
+/** Resolves with the port if a server can listen there, otherwise with the system's error code, such as EADDRINUSE. */
 export function tryPort(port: number, host: string): Promise<number | string> {
   return new Promise((done) => {
     const server = createServer();

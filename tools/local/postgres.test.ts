@@ -109,8 +109,7 @@ test('kill -9 of one connection makes the server recover without being lost', as
 test('a pid file whose number now belongs to another program is cleared', async (t) => {
   const dataDir = usedFolder(t);
   await (await startPostgres({ dataDir })).stop();
-  // A process that is neither PostgreSQL's parent nor another user's: PostgreSQL ignores a lock file with the id of such a
-  // process.
+  // Neither PostgreSQL's parent nor another user's process: PostgreSQL ignores a lock file that names one of those.
   const other = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e6)'], { stdio: 'ignore' });
   t.after(() => other.kill('SIGKILL'));
   writeFileSync(
@@ -163,7 +162,7 @@ test(
   'root where user namespaces are refused: an unprivileged account, also for a folder only root may enter',
   asRoot,
   async (t) => {
-    // A folder below one of mkdtemp's, which have mode 700.
+    // The parent folder is one of mkdtemp's, with mode 700.
     const dataDir = join(temporaryFolder(t), 'data');
     const first = await startPostgres({ dataDir, refuseNamespaces: true });
     await ask(first.url, 'create table kept as select 1 as one');

@@ -26,7 +26,7 @@ import {
 import { commandLine, isRunning, isZombie } from './processes.ts';
 
 const database = 'induct';
-/** An advisory lock. Every user of the server holds it shared; a user that gets it exclusively may stop the server. */
+/** The key of an advisory lock. Every user of the server holds it shared; a user that gets it exclusively may stop the server. */
 const inUse = 7_368_274;
 /** How long a previous server may take to end, and a new server to answer (ms). */
 const patience = 20_000;
@@ -42,7 +42,7 @@ export interface PostgresOptions {
   durable?: boolean;
   /** Additional server settings, such as `shared_preload_libraries`. */
   settings?: Record<string, string>;
-  /** For tests: behave as on a machine that refuses user namespaces. */
+  /** For tests: whether to behave as on a machine that refuses user namespaces. */
   refuseNamespaces?: boolean;
 }
 
@@ -130,7 +130,7 @@ async function findServer(cluster: string, deadline: number): Promise<Server | u
     if (owns && lines[7]?.trim() === 'ready')
       return { pid, host: lines[5] || '127.0.0.1', port: Number(lines[3]) };
     if (!owns && !isZombie(pid)) {
-      // PostgreSQL would refuse to start as long as any process has this id.
+      // Removes the file, since PostgreSQL refuses to start while any process has the id in it.
       if (isRunning(pid)) rmSync(file, { force: true });
       return undefined;
     }
@@ -147,8 +147,8 @@ async function findServer(cluster: string, deadline: number): Promise<Server | u
 }
 
 /**
- * Whether a process is the server of this folder. A copied data folder has the original's pid file, and process ids are reused
- * after a reboot.
+ * Whether a process is the server of this folder. It may not be: a copied data folder has the original's pid file, and process ids
+ * are reused after a reboot.
  */
 function isOurs(pid: number, folder: string, cluster: string): boolean {
   const command = commandLine(pid);
@@ -174,7 +174,7 @@ function launch(
     shared_buffers: '64MB',
     timezone: 'UTC',
     log_timezone: 'UTC',
-    // One machine without a replica: less WAL gives the same guarantee.
+    // Without a replica, less WAL gives the same guarantee.
     wal_level: 'minimal',
     max_wal_senders: '0',
     ...((options.durable ?? true)
@@ -194,7 +194,7 @@ function launch(
   const log = logFile(cluster);
   const size = statSync(log, { throwIfNoEntry: false })?.size ?? 0;
   const output = openSync(log, size > 5_000_000 ? 'w' : 'a', 0o600);
-  // The server gets its own process group: Ctrl-C in the terminal must not reach it before the processes that still use it.
+  // The server gets its own process group: Ctrl-C in the terminal must not stop it before the processes that still use it.
   const child = spawn(file, args, {
     ...how,
     env: environment(),
@@ -222,7 +222,10 @@ async function untilReady(child: ChildProcess, cluster: string, password: string
   return undefined;
 }
 
-/** Connects and marks the server as in use. Undefined when it does not answer, or its last user is about to stop it. */
+/**
+ * Connects and marks the server as in use. Resolves with undefined when the server does not answer, or its last user is about to
+ * stop it.
+ */
 async function hold(server: Server, password: string, cluster: string): Promise<pg.Client | undefined> {
   const client = new pg.Client({
     connectionString: address(server, password, 'postgres'),
@@ -333,8 +336,8 @@ async function isLast(client: pg.Client): Promise<boolean> {
 }
 
 /**
- * Asks for a fast shutdown: the server ends connections, writes a checkpoint and exits. If it hangs, it is told to exit
- * immediately and recovers at the next start.
+ * Asks for a fast shutdown: the server ends connections, writes a checkpoint and exits. If it hangs, asks it to exit immediately,
+ * after which it recovers at the next start.
  */
 async function end(pid: number, child: ChildProcess | undefined): Promise<void> {
   const gone = () =>

@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
-/** Used if the account that runs PostgreSQL cannot reach the checkout or the data, since only root can. */
+/** The folder for PostgreSQL's binaries and data when the account that runs it cannot reach the originals, since only root can. */
 const sharedFolder = '/var/lib/induct';
 
 /** How to run PostgreSQL's programs under an account that they accept: they refuse uid 0. */
@@ -32,14 +32,14 @@ export interface PostgresAccount {
 }
 
 /**
- * Chooses which account runs PostgreSQL on the data in `dataDir/postgres`. Without root, the own account. As root, a user
- * namespace (files stay root's, and a folder with mode 700 is no obstacle), or an unprivileged account where namespaces are
- * refused. Throws one sentence when nothing works.
+ * Chooses which account runs PostgreSQL on the data in `dataDir/postgres`: without root, the current one; as root, a user namespace
+ * (files stay root's, and a folder with mode 700 is no obstacle) or, where namespaces are refused, an unprivileged account. Throws
+ * one sentence when nothing works.
  */
 export function choosePostgresAccount(options: {
   dataDir: string;
   native: string;
-  /** For tests: behave as on a machine that refuses user namespaces. */
+  /** For tests: whether to behave as on a machine that refuses user namespaces. */
   refuseNamespaces?: boolean;
 }): PostgresAccount {
   const { dataDir, native } = options;
@@ -75,8 +75,8 @@ export function choosePostgresAccount(options: {
 }
 
 /**
- * Whether root can reach the paths inside the user namespace. There it keeps its files but loses its privilege, so folders of
- * other accounts may be closed to it.
+ * Whether root can reach the paths from inside a user namespace. There root still owns its files but is not privileged, so folders
+ * of other accounts may be closed to it.
  */
 function namespaceReaches(paths: readonly string[]): boolean {
   const checks = paths.map((_, i) => `test -x "$${i + 1}"`).join(' && ');
@@ -102,7 +102,7 @@ function underAccount(uid: number, gid: number, dataDir: string, source: string)
   const native = reaches(join(source, 'bin', 'postgres')) ? source : copyBinaries(source);
   return {
     native,
-    // PostgreSQL reads the current directory, which may be closed to the account.
+    // PostgreSQL reads the current directory, and another one than / may be closed to the account.
     command: (program, args) => ({
       file: join(native, 'bin', program),
       args: [...args],

@@ -36,7 +36,7 @@ export async function findBinaries(): Promise<string> {
   const native = resolve(dirname(binaries.postgres), '..');
   const list = join(native, 'pg-symlinks.json');
   if (!existsSync(list)) return native;
-  // The package's install script makes these links; this is for installations that turned such scripts off.
+  // The package's install script makes these links; this makes them where such scripts are turned off.
   for (const { source, target } of JSON.parse(readFileSync(list, 'utf8')) as {
     source: string;
     target: string;
@@ -54,7 +54,7 @@ export async function createCluster(
   durable: boolean,
 ): Promise<void> {
   if (existsSync(join(wanted, 'PG_VERSION'))) return;
-  // If it is a link to a folder that somebody has deleted, the link is removed.
+  // Removes the data folder if it is a link to a folder that somebody has deleted.
   if (lstatSync(wanted, { throwIfNoEntry: false })?.isSymbolicLink()) rmSync(wanted);
   const cluster = account.place(wanted);
   for (const name of readdirSync(dirname(cluster))) {
@@ -76,7 +76,7 @@ export async function createCluster(
       `--pwfile=${passwordFile}`,
       '--auth=scram-sha-256',
       '--encoding=UTF8',
-      // Sorting and character classes are the same on every machine, whatever its locale.
+      // Makes sorting and character classes the same on every machine, whatever its locale.
       '--locale-provider=builtin',
       '--builtin-locale=C.UTF-8',
       '--locale=C',
@@ -139,7 +139,7 @@ export function readConnection(cluster: string): { port: number; password: strin
   }
 }
 
-/** Returns an environment without the PostgreSQL settings that somebody's shell may have. */
+/** Returns environment variables without the PostgreSQL settings that the user's shell may have. */
 export function environment(): NodeJS.ProcessEnv {
   return { PATH: process.env.PATH, LANG: 'C', LC_ALL: 'C', TZ: 'UTC' };
 }

@@ -38,7 +38,7 @@ function stateOf(pid: number): string | undefined {
   return process.platform === 'linux' ? stat(pid)?.[0] : ps(pid, 'stat=');
 }
 
-/** Returns the fields after the name, which is in parentheses and may contain any character. */
+/** Returns the fields of /proc/PID/stat after the name, which is in parentheses and may contain any character. */
 function stat(pid: number): string[] | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -52,7 +52,7 @@ function ps(pid: number, field: string): string | undefined {
   return spawnSync('ps', ['-o', field, '-p', String(pid)], { encoding: 'utf8' }).stdout?.trim() || undefined;
 }
 
-/** Identifies a process for certain: ids are reused, but not together with the same start time. */
+/** Identifies a process with certainty: ids are reused, but not with the same start time. */
 export interface ProcessIdentity {
   pid: number;
   born: string;

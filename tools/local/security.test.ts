@@ -5,7 +5,7 @@ import { test } from 'node:test';
 
 const root = resolve(import.meta.dirname, '../..');
 
-/** Returns a sentence for each fault in the last column of the table of threats, which has `file`: title of a test. */
+/** Returns a sentence for each fault in the last column of the table of threats, which names tests as `file`: title. */
 function faultsIn(security: string): { threats: number; faults: string[] } {
   const rows = security.split('\n').filter((line) => line.startsWith('| ') && !line.startsWith('| threat'));
   const faults = rows.flatMap((row) => {

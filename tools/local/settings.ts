@@ -1,24 +1,24 @@
 import { type Config, ConfigFaults, readConfig } from '../../apps/server/platform/config/config.ts';
 
-/** Which parts this command must start, since the settings do not name them. */
+/** The parts that this command must start, since the settings name none. */
 export interface Plan {
   config: Config;
   bringsDatabase: boolean;
   bringsStripe: boolean;
   bringsHubspot: boolean;
   bringsMail: boolean;
-  /** Only with a database that this command brings, and when no document key is set. */
+  /** True only for a database that this command brings, when no document key is set. */
   bringsDocumentKey: boolean;
 }
 
-// Placeholders for the parts that are about to be started, so that only real faults are reported.
+// Placeholders for the parts that are about to be started, so that only real faults of the settings are reported.
 const someDatabase = 'postgres://127.0.0.1/induct';
 const someUrl = 'http://127.0.0.1:1';
 const someMail = 'smtp://127.0.0.1:1';
 
 /**
- * Reads the settings as the server does and decides which parts we bring: those without a real setting, and in live mode only a
- * database that was asked for. Throws `ConfigFaults` with all faults at once, before anything is started.
+ * Reads the settings as the server does and decides which parts this command brings: those without a real setting; in live mode,
+ * only a database that was asked for. Throws `ConfigFaults` with all faults at once, before anything is started.
  */
 export function planFrom(env: NodeJS.ProcessEnv): Plan {
   const has = (name: string) => Boolean(env[name]?.trim());

@@ -13,7 +13,7 @@ import { temporaryFolder } from '../../tests/harness/temporaryFolder.ts';
 import { until } from '../../tests/harness/until.ts';
 import { freePort } from './ports.ts';
 
-/** Returns settings for a start whose PostgreSQL already has its files; with `isFirst` it has none. */
+/** Returns settings for an `npm start` whose PostgreSQL already has its files or, with `isFirst`, has none yet. */
 async function settings(t: TestContext, { isFirst = false } = {}) {
   const DATA_DIR = join(temporaryFolder(t), 'data');
   if (!isFirst) placeCluster(DATA_DIR);
@@ -37,7 +37,7 @@ test('npm start serves, says where, and Ctrl-C stops everything that it started'
   assert.match(induct.output(), /HONOR101 +a complete record/);
   assert.ok(induct.output().includes(`sent to nobody: ${induct.local.mail!.url}`));
   assert.match(await (await fetch(induct.local.mail!.url)).text(), /No letter has come yet/);
-  // The built server finds files of packages.
+  // The built server must find files of packages.
   for (const path of ['/api/openapi.json', '/api/docs/', '/api/docs/static/swagger-ui.css'])
     assert.equal((await fetch(induct.url + path)).status, 200, path);
   assert.equal(induct.local.stripe?.secretKey, 'sk_test_emulated');
@@ -69,7 +69,7 @@ test('Ctrl-C lets a call that takes its time come to its end', async (t) => {
   assert.equal((await fetch(`${induct.url}/healthz`)).status, 200);
   const began = Date.now();
   const ended = induct.pressCtrlC();
-  // A slow phone: longer than an idle child process may take to end.
+  // The upload is slow: it takes longer than an idle child process may take to end.
   await pause(7_000);
   upload.end(bytes.subarray(bytes.length / 2));
   assert.equal((await answered)[0].statusCode, 200);

@@ -16,7 +16,7 @@ import { explain } from './settings.ts';
 interface Counts {
   passed: number;
   failed: number;
-  /** Tests that this machine cannot run; each prints its reason. They count as neither passed nor failed. */
+  /** How many tests this machine cannot run. Each prints its reason; they count as neither passed nor failed. */
   skipped?: number;
   /** A line for each failed test: its place, its name, and the first line of its error. */
   failures?: string[];
@@ -65,7 +65,7 @@ npm test -- PART           the test files with this in their path`);
 }
 
 async function main(): Promise<number> {
-  // During development a part can be run: suites by name, or files by a part of their path.
+  // During development a part can be run: suites by name, or test files by a part of their path.
   const chosen = values.only ?? (filters.length > 0 ? ['unit', 'e2e', 'browsers'] : Object.keys(suites));
   const unknown = chosen.filter((name) => !(name in suites));
   if (unknown.length > 0) {
@@ -122,7 +122,7 @@ async function runNodeTests(): Promise<Counts> {
   if (chosen.length === 0) return { passed: 0, failed: 0 };
   const empty = join(scratch, 'empty');
   await (await startTestPostgres(empty)).stop();
-  // A symbolic link: as root, the files belong to another account, in a folder of its own, and are not copied.
+  // As root, `postgres` is a symbolic link to a folder of another account, and is not copied.
   const isHere = !lstatSync(join(empty, 'postgres')).isSymbolicLink();
   const files = isHere ? join(empty, 'postgres') : '';
   placeCluster(join(scratch, 'database'), files);
@@ -131,7 +131,7 @@ async function runNodeTests(): Promise<Counts> {
   process.once('SIGINT', stop).once('SIGTERM', stop);
   try {
     const settings = { TEST_POSTGRES_URL: postgres.url, TEST_POSTGRES_FILES: files };
-    // Tests that start whole programs mostly wait, so running them beside the others takes hardly more time.
+    // Tests that start whole programs mostly wait, so running them beside the others adds hardly any time.
     const startsPrograms = (file: string) => /^(tests|tools)\//.test(file);
     const [rest, programs] = await Promise.all([
       nodeTests(
@@ -191,7 +191,7 @@ function sum(one: Counts, other: Counts): Counts {
   };
 }
 
-/** Runs the journeys in a real browser. A journey that passes only when repeated counts as failed. */
+/** Runs the browser tests in Chromium. A test that passes only when repeated counts as failed. */
 async function runJourneys(): Promise<Counts> {
   const journeys = globSync('tests/e2e/**/*.{test,spec}.ts', { cwd: root }).filter(isChosen);
   if (filters.length > 0 && journeys.length === 0) return { passed: 0, failed: 0 };

@@ -2,8 +2,8 @@ import { globSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 
 /**
- * Which folder of apps/server may import which others. A new import between folders must be added here, and the imports must not
- * form a cycle. Tests and the top-level files (main.ts, app.ts, wire.ts, deps.ts, operator.ts, …), which put the folders
+ * Which other folders each folder of apps/server may import. A new import between folders must be added here, and the imports must
+ * not form a cycle. Tests and the top-level files (main.ts, app.ts, wire.ts, deps.ts, operator.ts, …), which put the folders
  * together, are exempt.
  */
 export const arrows: Readonly<Record<string, readonly string[]>> = {

@@ -14,7 +14,7 @@ export interface Mutant {
   location: Place;
 }
 
-/** The names are StrykerJS's; Ignored: a mutant of an excluded kind. */
+/** The result of a mutant, by StrykerJS's names. `Ignored`: its kind is excluded. */
 export type Status =
   | 'Killed'
   | 'Timeout'
@@ -28,11 +28,11 @@ export interface Result extends Mutant {
 }
 
 /**
- * A mutant that no test needs to catch. `original` is the text that is replaced. `line`, needed only when the text occurs
- * elsewhere too, is the trimmed source line in which it begins.
+ * An entry of accepted.json: a mutant that no test needs to catch. `original` is the replaced text. `line`, needed only when that
+ * text occurs elsewhere too, is the trimmed source line in which it begins.
  */
 export interface Accepted {
-  /** The scope of the mutant: the scopes of the server and of its SQL share files. */
+  /** The scope (run.ts) of the mutant. `server` and `sql` share files, so the file does not tell it. */
   scope: string;
   file: string;
   original: string;
@@ -41,9 +41,8 @@ export interface Accepted {
   why: string;
 }
 
-/** The results of a run. */
 export interface Outcome {
-  /** Includes those that timed out. */
+  /** How many mutants were caught, including those that timed out (`tooLong`). */
   caught: number;
   tooLong: number;
   accepted: number;
@@ -57,8 +56,8 @@ export interface Outcome {
 const MOST_IN_A_PLACE = 6;
 
 /**
- * Draws mutants at random by the seed, until there are at least `least`. A mutant is drawn with all that lie within its range,
- * since StrykerJS is given ranges; so there may be a few more. Returns all when there are at most `least`.
+ * Draws mutants at random by the seed, until there are at least `least`. StrykerJS is given ranges, so all mutants within a drawn
+ * mutant's range are drawn with it, and there may be a few more. Returns all when there are at most `least`.
  */
 export function draw(all: readonly Mutant[], least: number, seed: number): Mutant[] {
   if (least >= all.length) return [...all];
@@ -105,7 +104,7 @@ export function isAccepted(mutant: Mutant, source: string, entry: Accepted): boo
   );
 }
 
-/** Returns the entries that match no existing mutant. `sourceOf` gives the text of a file. */
+/** Returns the entries of accepted.json that match no existing mutant. `sourceOf` returns the text of a file. */
 export function staleEntries(
   accepted: readonly Accepted[],
   all: readonly Mutant[],
@@ -116,7 +115,7 @@ export function staleEntries(
   );
 }
 
-/** Returns the entries whose mutants were all caught, of those that were run: a test notices them, so the entry is not needed. */
+/** Returns the entries of which every mutant that was run was caught: a test notices these mutants, so the entry is not needed. */
 export function needlessEntries(
   accepted: readonly Accepted[],
   results: readonly Result[],
@@ -151,7 +150,7 @@ function isCaught({ status }: Result): boolean {
   return status === 'Killed' || status === 'Timeout';
 }
 
-/** Folders of the server that most others import, so that importing them does not make two folders related. */
+/** Folders of the server that most others import. Importing one of these does not make two folders related. */
 const foundations = ['platform', 'providers', 'session', 'society'];
 /** Folders without their own tests, and the folders whose tests cover them. */
 const testedIn: Record<string, readonly string[]> = { membership: ['join', 'checkout'] };

@@ -1,4 +1,4 @@
-// Only `npm run test:mutants` installs these packages; this lets the types be checked without them.
+// Only `npm run test:mutants` installs these packages. These declarations allow type checks without them.
 declare module '@babel/parser';
 declare module '@stryker-mutator/core';
 declare module '@stryker-mutator/instrumenter';

@@ -44,7 +44,10 @@ const decidingRooms =
     ' ',
   );
 
-/** The files that are mutated, and the tests that must notice. `sample`: how many mutants are drawn by the seed; null: all. */
+/**
+ * The files that are mutated, and the tests that must catch their mutants. `sample`: how many mutants are drawn by the seed; null:
+ * all.
+ */
 const scopes = {
   core: {
     files: [
@@ -100,7 +103,9 @@ if (unknown.length > 0 || !/^\d{1,9}$/.test(values.seed) || !/^[1-9]\d{0,4}$/.te
   process.exit(2);
 }
 const accepted = JSON.parse(readFileSync(join(here, 'accepted.json'), 'utf8')) as Accepted[];
-/** Below out/, which nothing else reads; one folder for each run, so that two runs can coexist. */
+/**
+ * The folder of the copies of the repository, below out/, which nothing else reads. Each run has its own, so that two can coexist.
+ */
 const sandboxes = join('out', `mutants-${process.pid}`);
 const scratch = mkdtempSync(join(tmpdir(), 'induct-mutants-'));
 const texts = new Map<string, string>();
@@ -155,7 +160,8 @@ async function run(scope: Scope): Promise<number> {
     mutator: { plugins: null, excludedMutations },
     concurrency: availableParallelism(),
     reporters: ['progress-append-only'],
-    // StrykerJS would rewrite it through TypeScript's JavaScript API, which version 7 lacks; Node does not read it.
+    // StrykerJS would rewrite tsconfig.json through TypeScript's JavaScript API, which version 7 lacks; Node does not read the
+    // file.
     tsconfigFile: 'none',
     tempDirName: sandboxes,
     ignorePatterns: [
@@ -202,7 +208,7 @@ function runStryker(options: object): Promise<Result[]> {
 
 /**
  * Mutates one file at a time in copies of the repository, one copy for each processor, and runs the tests there. Rejects when a
- * test that failed also fails without a mutant.
+ * test that failed with a mutant also fails without it.
  */
 async function runInCopies(mutants: readonly Mutant[], tests: readonly string[]): Promise<Result[]> {
   const left = [...mutants];
@@ -251,7 +257,7 @@ async function firstFailure(copy: string, args: readonly string[]): Promise<stri
 function copyTo(folder: string): void {
   const options = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
   const files = spawnSync('git', options, { encoding: 'utf8' }).stdout.split('\0');
-  // .gitignore does not match a node_modules that is a link. Git still lists a file that was just deleted.
+  // .gitignore does not match a node_modules that is a link, and git still lists a file that was just deleted.
   for (const file of files.filter((name) => name && name !== 'node_modules' && existsSync(name)))
     cpSync(file, join(folder, file), { verbatimSymlinks: true });
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'), 'junction');
@@ -314,7 +320,7 @@ interface Instrumenter {
   instrument(files: object[], options: object): Promise<{ mutants: (Mutant & { status?: string })[] }>;
 }
 
-/** Reports entries of accepted.json whose file is not in their scope, and returns how many there are. */
+/** Prints the entries of accepted.json whose file is not in their scope, and returns how many there are. */
 function tellStrangers(): number {
   const isKnown = ({ scope, file }: Accepted) =>
     scope in scopes && (scopes[scope as Scope].files as readonly string[]).includes(file);

@@ -41,7 +41,7 @@ if (chosen.every((file) => file.startsWith('packages/'))) await runHere(chosen);
 else if (changed === null) await runFiles(chosen);
 else for (const file of chosen) await runFiles([file]);
 
-/** Finds the file that contains the mutant with this id, by StrykerJS's switch in its code. */
+/** Returns the file that contains the mutant with this id, by the switch that StrykerJS puts into its code. */
 function fileOf(id: string): string {
   const seen = new Set(all);
   for (const file of seen) {
@@ -51,9 +51,9 @@ function fileOf(id: string): string {
   throw new Error(`No test loads the file of mutant ${id}.`);
 }
 
-/** Tests of pure functions run in this process, to save time. Node sets the exit status when one fails. */
+/** Runs tests of pure functions in this process, to save time. Node sets the exit status when one fails. */
 async function runHere(files: readonly string[]): Promise<void> {
-  // The same random examples for every mutant, and no shrinking of a counterexample.
+  // Uses the same random examples for every mutant, and does not shrink counterexamples.
   const { default: fc } = await import('fast-check');
   fc.configureGlobal({ seed: Number(values.seed), endOnFailure: true });
   for (const file of files) await import(pathToFileURL(resolve(file)).href);

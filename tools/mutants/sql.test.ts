@@ -10,7 +10,7 @@ function templateOf(source: string): Template {
   const ends = [...expressions.map(({ index }) => index), source.lastIndexOf('`')];
   return starts.map((start, index) => ({ start, end: ends[index]! }));
 }
-/** Returns pairs: the replaced text, and its replacement. */
+/** Returns each mutant as a pair: the replaced text and its replacement. */
 function faultsIn(source: string): string[][] {
   return sqlMutants('a.ts', source, templateOf(source)).map((mutant) => [
     originalOf(mutant, source),

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 
 /**
- * Runs StrykerJS in a separate process that leads its own process group, since on a signal it would end before its tests.
+ * Runs StrykerJS in a separate process that leads its own process group, since StrykerJS would end before its tests on a signal.
  * Receives its options and returns its results by IPC messages. When the parent ends, it kills itself and all processes that it
  * started.
  */

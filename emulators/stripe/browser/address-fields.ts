@@ -30,7 +30,7 @@ export interface AddressValue {
   phone?: string;
 }
 
-/** Name and address, limited to the countries that the page allows. */
+/** The fields for name and address. Only the countries that the page allows can be chosen. */
 export class AddressFields extends ElementFields {
   readonly type = 'address';
   readonly #options: AddressOptions;
@@ -178,7 +178,7 @@ export class AddressFields extends ElementFields {
     if (address.state != null) this.#setState(address.state);
   }
 
-  /** Sets a state by its code or its name. */
+  /** Chooses the state with this code or name. */
   #setState(given: string): void {
     const region = regionsOf(this.#fields.country.value).find(
       ([code, name]) => code === given.toUpperCase() || name.toLowerCase() === given.toLowerCase(),

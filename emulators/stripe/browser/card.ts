@@ -57,7 +57,7 @@ export function numberFault(digits: string): Fault | undefined {
   return sum % 10 === 0 ? undefined : { code: 'invalid_number', message: 'Your card number is invalid.' };
 }
 
-/** Returns the fault of an expiry date. A card is valid through the last day of its month. */
+/** Returns the fault of an expiry date, if any. A card is valid through the last day of its month. */
 export function expiryFault(digits: string, today: Date): Fault | undefined {
   if (digits.length < 4)
     return { code: 'incomplete_expiry', message: "Your card's expiration date is incomplete." };

@@ -1,6 +1,6 @@
 type Attributes = Record<string, string | boolean | undefined>;
 
-/** Makes an element: attributes that are `false` or absent are left out. */
+/** Makes an element. Attributes that are `false` or absent are left out. */
 export function make<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
   attributes: Attributes = {},
@@ -22,7 +22,7 @@ export function freshId(): string {
   return `emulated-stripe-${ids}`;
 }
 
-/** Thrown when the page's own code misuses the interface, as Stripe.js does. */
+/** Thrown when the page's own code misuses the interface, as Stripe.js throws it. */
 export class IntegrationError extends Error {
   override name = 'IntegrationError';
 }

@@ -1,7 +1,7 @@
 import { make } from './dom.ts';
 import { type Appearance, adoptStyles, applyAppearance } from './style.ts';
 
-/** The first fault in what was typed, in the form in which Stripe.js reports it. */
+/** The first fault in the typed values, in the form in which Stripe.js reports it. */
 export interface ValidationError {
   type: 'validation_error';
   code: string;

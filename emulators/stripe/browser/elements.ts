@@ -34,7 +34,7 @@ export class Elements implements Group {
     this.key = key;
     this.#options = options;
     this.loaded = this.#load();
-    // Mounted elements handle the failure. Without any, it must not count as an unhandled rejection.
+    // Mounted elements handle the rejection. Without any element, it must not count as unhandled.
     this.loaded.catch(() => {});
   }
 
@@ -85,7 +85,7 @@ export class Elements implements Group {
     for (const element of this.#elements.values()) element.send('restyle', this.appearance);
   }
 
-  /** Fetches the intent again. What was typed stays. */
+  /** Fetches the intent again. Typed values stay. */
   async fetchUpdates(): Promise<{ error?: StripeJsError }> {
     const { error } = await this.#fetchIntent();
     return error ? { error } : {};
@@ -102,7 +102,7 @@ export class Elements implements Group {
   }
 
   /**
-   * Calls the API from the card's frame, with the card and the billing details as typed. Values that the page gives take
+   * Calls the API from the card's frame, with the typed card and billing details. Billing details that the page passes take
    * precedence.
    */
   async send<Value>(path: string, params: object, given: object = {}): Promise<Result<'value', Value>> {

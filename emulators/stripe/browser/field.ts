@@ -5,7 +5,7 @@ export interface FieldOptions {
   autocomplete?: string;
   inputmode?: string;
   placeholder?: string;
-  /** Formats what was typed; the caret stays after the same digit. */
+  /** Formats the typed digits. The caret stays after the same digit. */
   format?: (digits: string) => string;
   /** The choices of a select, as value and text. Without them the control is a text input. */
   options?: readonly (readonly [string, string])[];

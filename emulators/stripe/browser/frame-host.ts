@@ -23,7 +23,7 @@ export class Frame {
   constructor(title: string, start: () => object, told: (name: string, event: object) => void) {
     this.#start = start;
     this.#told = told;
-    // Stripe's frames request the permission `payment` in the same way.
+    // Stripe's frames request the same permission, `payment`.
     this.node = make('iframe', { title, src: `${BASE}frame.html`, allow: 'payment *', scrolling: 'no' });
     Object.assign(this.node.style, {
       display: 'block',
@@ -67,7 +67,7 @@ export class Frame {
       if (said.id === undefined) this.#tell(said.name, said.event);
       else this.#answers.get(said.id)?.(said.value);
       this.#answers.delete(said.id);
-      // The frame first sends its height, so that it has its final size before the page learns that it is ready.
+      // The frame's first message is its height, so it has its final size before the page learns that it is ready.
       this.#connection.resolve(port1);
     };
     this.node.contentWindow!.postMessage(this.#start(), origin, [port2]);

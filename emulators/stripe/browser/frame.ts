@@ -48,7 +48,7 @@ function payment(fields: PaymentFields, key: string): Handlers {
     ...common(fields),
     update: () => {},
     arrange: (hasAddress: boolean) => fields.arrange(hasAddress),
-    /** Sends the card from the frame to the API, so that the page never has it. */
+    /** Sends the card from the frame to the API, so that the page never sees it. */
     send: (path: string, params: object, billing: { address?: object }) => {
       const { place } = fields;
       const details = { ...billing, ...(place && { address: { ...place, ...billing.address } }) };
@@ -69,7 +69,7 @@ window.addEventListener('message', ({ source, data, ports: [port] }: MessageEven
   };
   const tellHeight = () =>
     tell('height', { px: Math.ceil(document.body.getBoundingClientRect().height) + 2 * MARGIN });
-  // Sent immediately, too, since observers do not run on a page in the background.
+  // The height is also sent immediately, since observers do not run on a page in the background.
   tellHeight();
   new ResizeObserver(tellHeight).observe(document.body);
 });

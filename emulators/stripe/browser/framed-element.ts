@@ -98,7 +98,7 @@ export class FramedElement extends Emitter {
     return this.#frame.ask(name, ...args);
   }
 
-  /** Sends a message without waiting for an answer. A frame that never loaded has already reported that. */
+  /** Sends a message without waiting for an answer. Ignores that a frame never loaded, since that has been reported already. */
   send(name: string, ...args: unknown[]): void {
     this.ask(name, ...args).catch(() => {});
   }

@@ -104,7 +104,7 @@ export class PaymentFields extends ElementFields {
     };
   }
 
-  /** Returns country and ZIP code when this form asks for them. */
+  /** Returns country and ZIP code if this form asks for them, otherwise undefined. */
   get place(): { country: string; postal_code: string } | undefined {
     return !this.#asksForPlace
       ? undefined

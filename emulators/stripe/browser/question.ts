@@ -40,7 +40,7 @@ export function askCardholder(intent: PublicIntent): Promise<Result<'value', Pub
     };
     complete.addEventListener('click', () => void answer('complete'));
     fail.addEventListener('click', () => void answer('fail'));
-    // Closing the question without an answer counts as failed.
+    // Closing the question without an answer counts as failed authentication.
     document.addEventListener('keydown', (event) => {
       if (event.key === 'Escape') void answer('fail');
     });

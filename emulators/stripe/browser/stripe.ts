@@ -137,7 +137,7 @@ class StripeJs {
   }
 }
 
-/** Asks for authentication and returns the outcome. */
+/** Asks for authentication if the intent needs it, and returns the outcome. */
 async function settle(intent: PublicIntent): Promise<IntentResult> {
   if (intent.next_action?.type === 'redirect_to_url') {
     window.location.assign(intent.next_action.redirect_to_url!.url);
@@ -174,7 +174,7 @@ function leaveFor(intent: PublicIntent, returnUrl: string): Promise<never> {
 }
 
 Object.assign(window, {
-  // Can be called with and without `new`, like Stripe.js. The version is the API's release train.
+  // Can be called with and without `new`, like Stripe.js. `version` is the release train of the API.
   Stripe: Object.assign(
     function Stripe(key: string): StripeJs {
       return new StripeJs(key);

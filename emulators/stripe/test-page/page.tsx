@@ -1,6 +1,6 @@
 /**
- * The page that browser.test.ts opens: a payment form made of the provider's real browser packages. The query says what the page
- * is to do; `window.seen` holds what happened, for the test to read.
+ * The page that browser.test.ts opens: a payment form made of the provider's real browser packages. The URL's query says what the
+ * page is to do; `window.seen` records what happened, for the test to read.
  */
 
 import { AddressElement, Elements, PaymentElement, useElements, useStripe } from '@stripe/react-stripe-js';

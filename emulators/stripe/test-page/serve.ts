@@ -6,8 +6,8 @@ import { pluginReact } from '@rsbuild/plugin-react';
 import Fastify from 'fastify';
 
 /**
- * The strictest content security policy for a page that takes card payments: nothing inline, and no other origin than the card
- * form's.
+ * The strictest content security policy under which a page can take card payments: nothing inline, and no other origin than the
+ * card form's.
  */
 const policyWith = (cardForm: string, frames: string) =>
   `default-src 'none'; script-src 'self' ${cardForm}; frame-src ${frames}; connect-src 'self' ${cardForm}; style-src 'self'; form-action 'self'; base-uri 'none'`;

@@ -6,7 +6,7 @@ import { findProgram } from '../../../tools/local/findProgram.ts';
 import type { Defer, Hands } from './hands.ts';
 import { type BidiBrowser, pointAndType } from './pointing.ts';
 
-/** Opens no page at start, and sends nothing to Mozilla. */
+/** Preferences of the profile: no page at start, no updates, and nothing sent to Mozilla. */
 const preferences = {
   'app.update.enabled': false,
   'browser.aboutwelcome.enabled': false,
@@ -25,7 +25,7 @@ export const firefoxProgram = () => findProgram('firefox-esr');
 const indexOfFrame = (title: string) =>
   [...document.querySelectorAll('iframe')].findIndex((frame) => frame.title === title);
 
-/** Starts headless Firefox, driven by WebDriver BiDi, which it supports without a driver. */
+/** Starts headless Firefox, driven by WebDriver BiDi, for which it needs no separate driver. */
 export async function startFirefox(program: string, defer: Defer): Promise<Hands> {
   const profile = mkdtempSync(join(tmpdir(), 'induct-firefox-'));
   writeFileSync(
@@ -131,6 +131,6 @@ export async function startFirefox(program: string, defer: Defer): Promise<Hands
   };
 }
 
-/** Returns a function and its arguments as one expression, whose value is JSON. */
+/** Returns the source of a function that takes the arguments of `what` as JSON and resolves with its result as JSON. */
 const asScript = (what: (...args: never[]) => unknown) =>
   `async (json) => JSON.stringify((await (${what})(...JSON.parse(json))) ?? null)`;

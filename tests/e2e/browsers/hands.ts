@@ -1,6 +1,6 @@
 /**
- * What a joiner does in a browser, whichever program drives it. Elements are found by their words and waited for. Keyboard and
- * pointer input is real input of the browser.
+ * What a joiner can do in a browser, whichever program drives it. Elements are waited for and found by their words. Keyboard and
+ * pointer input is the browser's real input.
  */
 export interface Hands {
   /** The browser's own name and version. */

@@ -10,7 +10,7 @@ import { firefoxProgram, startFirefox } from './firefox.ts';
 import type { Defer, Hands } from './hands.ts';
 import { screenProgram, startWebKit, webkitProgram } from './webkit.ts';
 
-// The whole join in Firefox and WebKit, where these are installed.
+// Tests the whole join in Firefox and WebKit, where these are installed.
 
 const firefox = firefoxProgram();
 const webkit = webkitProgram();

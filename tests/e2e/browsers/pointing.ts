@@ -2,7 +2,7 @@ import { until } from '../../harness/until.ts';
 import { PATIENCE_MS } from './hands.ts';
 
 /**
- * A browser driven by WebDriver BiDi. Functions that look at a page run in the page, so they must not use anything outside
+ * A browser driven by WebDriver BiDi. The functions that are passed to it run in the page, so they must not use anything outside
  * themselves.
  */
 export interface BidiBrowser {
@@ -14,15 +14,15 @@ export interface BidiBrowser {
     what: (...args: Args) => Result,
     ...args: Args
   ): Promise<Result | null>;
-  /** Performs WebDriver BiDi's input actions, listed by source. */
+  /** Performs input actions of WebDriver BiDi, given as its list of input sources. */
   perform(sources: object[]): Promise<void>;
 }
 
 type Kind = 'button' | 'link' | 'heading' | 'field' | 'text';
 
 /**
- * Runs in the page. Scrolls the element with these words into view and returns its middle in the window. Null while the element
- * is missing, invisible, disabled or covered.
+ * Runs in the page. Scrolls the element with these words into view and returns its middle in the window; for text and headings only
+ * 0, 0. Null while the element is missing, invisible, disabled or covered.
  */
 function middleOf(kind: Kind, name: string): { x: number; y: number } | null {
   const selectors = {
@@ -48,19 +48,19 @@ function middleOf(kind: Kind, name: string): { x: number; y: number } | null {
   return there && (found.contains(there) || there.contains(found)) ? middle : null;
 }
 
-/** Runs in the page. Returns the position of a frame's top left corner in the window. */
+/** Runs in the page. Returns the position of a frame's top left corner in the window, or null without the frame. */
 function cornerOf(title: string): { x: number; y: number } | null {
   const frame = [...document.querySelectorAll('iframe')].find((one) => one.title === title);
   const { left, top } = frame?.getBoundingClientRect() ?? {};
   return left === undefined || top === undefined ? null : { x: Math.round(left), y: Math.round(top) };
 }
 
-/** Returns what a joiner can do, each by pointer and keyboard input alone. */
+/** Returns actions of a joiner, each made by pointer and keyboard input alone. */
 export function pointAndType(browser: BidiBrowser) {
   async function find(kind: Kind, name: string): Promise<{ x: number; y: number }> {
     let found: { x: number; y: number } | null = null;
     await until(async () => {
-      // The look fails while the browser is loading the next page.
+      // The script fails while the browser is loading the next page.
       found = await browser.look(middleOf, kind, name).catch(() => null);
       return found !== null;
     }, PATIENCE_MS).catch(() => {
@@ -105,7 +105,7 @@ export function pointAndType(browser: BidiBrowser) {
       await pressAt(await find('field', label));
       await type(text);
     },
-    /** Chooses an option by keyboard: by typing its first letters. */
+    /** Chooses an option by typing its first letters. */
     choose: async (label: string, option: string) => {
       await find('field', label);
       await browser.look((wanted: string) => {

@@ -7,10 +7,10 @@ import { freePort } from '../../../tools/local/ports.ts';
 import { until } from '../../harness/until.ts';
 import { type Defer, type Hands, PATIENCE_MS } from './hands.ts';
 
-// Selenium is given its driver below. These settings keep it from downloading one, and from reporting statistics, all the same.
+// Keeps Selenium from downloading a driver, since one is given below, and from reporting statistics.
 Object.assign(process.env, { SE_OFFLINE: 'true', SE_AVOID_STATS: 'true' });
 
-/** WebKitGTK's driver brings its own small browser, which needs a display. */
+/** Returns the path of WebKitGTK's driver, which brings its own small browser. The browser needs a display. */
 export const webkitProgram = () => findProgram('WebKitWebDriver');
 export const screenProgram = () => findProgram('Xvfb');
 
@@ -93,7 +93,7 @@ export async function startWebKit(program: string, screen: string, defer: Defer)
   };
 }
 
-/** Waits for the first element that is visible and enabled. An element that disappears meanwhile is looked for again. */
+/** Waits for the first element that is visible and enabled. If it disappears meanwhile, searches again. */
 async function findUsable(driver: WebDriver, by: By): Promise<WebElement> {
   const look = async () => {
     for (const element of await driver.findElements(by))

@@ -70,13 +70,13 @@ const flow: [screen: string, state: string][] = [
   ['9 Congratulations', 'done'],
 ];
 
-/** Draws the flow on phones, side by side. */
+/** Writes a picture of the six screens, side by side as on phones. */
 export async function writeFlow(folder: string, picture: string, executablePath: string): Promise<void> {
   const images = flow.map(
     ([screen, state]) => `<div><img src="${asData(join(folder, `${screen}__${state}__360.jpg`))}"></div>`,
   );
   const browser = await chromium.launch({ executablePath });
-  // Six phones of 360 by 926 px. Longer pages are cut off at the bottom.
+  // Six phones of 360 by 926 px, shown 280 px wide. Longer pages are cut off at the bottom.
   const page = await browser.newPage({ viewport: { width: 1800, height: 752 } });
   await page.setContent(
     `<style>body { display: grid; grid-template-columns: repeat(6, 280px); justify-content: space-between; margin: 16px 10px }

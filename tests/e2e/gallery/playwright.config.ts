@@ -2,7 +2,7 @@ import { defineConfig } from '@playwright/test';
 import journeys from '../playwright.config.ts';
 
 /**
- * Uses the start and the browser of the other browser tests. The pictures are written to GALLERY_SHOTS
+ * Uses the `npm start` and the browser of the other browser tests. The pictures are written to GALLERY_SHOTS
  * (`tools/local/gallery.ts`).
  */
 export default defineConfig(journeys, {

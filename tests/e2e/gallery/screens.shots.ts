@@ -33,7 +33,8 @@ import {
 } from '../steps.ts';
 import { PAPER, shoot, test } from './shoot.ts';
 
-// Every screen in every state, reached as a joiner reaches it. Calls are held back or refused for states of waiting and failure.
+// Takes pictures of every screen in every state, reached as a joiner reaches it. For states of waiting and failure, calls are
+// delayed or refused.
 
 const CHECKOUT = '/registration/checkout';
 const WELCOME = '/registration/congratulations';
@@ -591,7 +592,7 @@ test('what went wrong', async ({ page }) => {
   await page.goto('/no/such/page');
   await expect(page.getByRole('main').getByRole('link').first()).toBeVisible();
   await shoot(page, screen, 'not found');
-  // Set before the page opens: at the first touch the page downloads the next screen.
+  // The route is set before the page opens, since the page downloads the next screen at the first touch.
   await page.route('**/static/js/async/**', (route) => route.abort('connectionrefused'));
   await page.goto('/');
   await page.getByLabel('Invite code').fill('LINCOLN2026');

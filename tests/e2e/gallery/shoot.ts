@@ -4,10 +4,10 @@ import type { Page } from '@playwright/test';
 import { test as base } from '../fixtures.ts';
 
 export const WIDTHS: readonly number[] = [360, 768, 1440];
-/** The printable area of an A4 sheet at 96 pixels to the inch. */
+/** The width of an A4 sheet's printable area at 96 pixels to the inch (px). */
 export const PAPER = 680;
 
-/** Browser tests that end in a picture. The browser may report refused calls on the way. */
+/** The `test` for taking pictures. Any error in the browser's console is allowed, since calls are refused on the way. */
 export const test = base.extend({
   complaints: async ({ complaints }, use) => {
     complaints.expect(/./);
@@ -32,8 +32,8 @@ export async function shoot(page: Page, screen: string, state: string, widths = 
       // After two frames the browser has drawn the page at its new width.
       return new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
     });
-    // Makes the window as high as the page: the fixed diagonal would otherwise end below the first window's height.
-    // A page that is as high as its window would only grow with it, so it keeps the window's height.
+    // Makes the window as high as the page: the background's diagonal would otherwise end at the first window's height. A page that
+    // is always as high as its window would grow with it, so its window keeps the height.
     const full = await heightOf(page);
     await page.setViewportSize({ width, height: full });
     if ((await heightOf(page)) > full) await page.setViewportSize({ width, height });

@@ -11,7 +11,7 @@ import { type Bench, startWorld } from '../world.ts';
 
 const JOINS = 100;
 
-/** Times a hundred joins, first alone, then while strangers hold connections, guess invite codes and send too large requests. */
+/** Times a hundred joins, first alone, then while strangers hold connections, guess invite codes and send oversized requests. */
 export async function benchmarkAbuse(bench: Bench): Promise<string> {
   const { isQuick } = bench.options;
   const overMs = isQuick ? 5_000 : 20_000;

@@ -22,18 +22,18 @@ import { atMost, section, type Verdict } from '../report.ts';
 import { makeOurDatabase } from '../subjects.ts';
 import { type Bench, startWorld } from '../world.ts';
 
-/** How often Get Started is loaded for each walk, since the time of a load varies by a fifth. */
+/** How many loads of Get Started are timed for each repetition, since the time of one load varies by a fifth. */
 const LOADS = 3;
 const GET_STARTED = '/registration/get-started';
-/** Screens that Lighthouse does not score: they answer with an error, or only a test can bring them about. */
+/** Screens that Lighthouse does not score: they answer with an error, or only a test can produce them. */
 const UNSCORED = ['Congratulations, refunded', 'a payment that failed', 'Page not found'];
 
 type Load = Painting & { otherCores: number };
 type Steps = Record<'Student Details' | 'Membership' | 'Checkout', Step>;
 
 /**
- * On a slow phone, times Get Started beside a plain shell (floor/shell.ts), and the steps from there to Checkout. Runs Lighthouse
- * on every screen.
+ * On a slow phone, compares the paint times of Get Started with those of an empty page (floor/shell.ts), and times the steps from
+ * there to Checkout. Runs Lighthouse on every screen.
  */
 export async function benchmarkBrowser(bench: Bench): Promise<string> {
   const { options, scope, say, folder } = bench;

@@ -7,7 +7,7 @@ import { type Bench, startWorld, type World } from '../world.ts';
 
 const CONCURRENCY = 16;
 
-/** Compares the same joins on a small and on a large database. */
+/** Compares joins on a small and on a large database. */
 export async function benchmarkGrowth(bench: Bench): Promise<string> {
   const { options } = bench;
   const world = await startWorld(bench);

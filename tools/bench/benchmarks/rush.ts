@@ -8,16 +8,16 @@ import { atMost, figure, megabytes, section, table } from '../report.ts';
 import { makeOurDatabase, startOurs } from '../subjects.ts';
 import { type Bench, startWorld } from '../world.ts';
 
-/** How long Stripe takes for every call (ms), and for how many calls to Stripe each call of ours waits. */
+/** How long each request to Stripe takes (ms), and for how many such requests a call of our API waits. */
 const STRIPE_MS = 350;
 const STRIPE_CALLS: Record<string, number> = { createPaymentIntent: 1, postPayment: 1 };
-/** How long joins arrive before the measurement (s), so that the server has compiled its frequent code. */
+/** How long joins arrive before the measurement (s), so that frequently used code is compiled by then. */
 const WARM_UP_SECONDS = 10;
 /** How long it may take until HubSpot is told of all joins (ms). */
 const TOLD_WITHIN_MS = 600_000;
 
 /**
- * Measures the rush after a mailing. Whole joins with their payment arrive in an open loop, each call to Stripe takes {@link
+ * Measures the rush after a mailing. Whole joins with their payment arrive in an open loop, each request to Stripe takes {@link
  * STRIPE_MS}, and every webhook is delivered. Afterwards our payments must equal Stripe's, and our members HubSpot's.
  */
 export async function benchmarkRush(bench: Bench): Promise<string> {
@@ -81,7 +81,7 @@ export async function benchmarkRush(bench: Bench): Promise<string> {
   );
 }
 
-/** Returns, for each call, by how much its times exceed the time that Stripe took (ms), ascending. */
+/** Returns for each API call, in ascending order, how much longer it took than its requests to Stripe (ms). */
 function addedByCall(calls: readonly TimedCall[]): Map<string, number[]> {
   const added = new Map<string, number[]>();
   for (const { call, ms } of calls) {

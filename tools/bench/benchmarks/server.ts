@@ -10,8 +10,8 @@ import { makeOurDatabase, startFloor, startOurs } from '../subjects.ts';
 import { type Bench, createDatabase, startWorld, type World, within } from '../world.ts';
 
 /**
- * Compares the eight calls of a join that need no provider with those of the floor (floor/server.ts), counts the statements of
- * all ten calls, and times the server's start.
+ * Compares the eight calls of a join that need no provider with the same calls to a minimal server (floor/server.ts), counts the
+ * statements of all ten calls, and times the server's start.
  */
 export async function benchmarkServer(bench: Bench): Promise<string> {
   const counts = await within(bench, countOnBoth);
@@ -53,7 +53,9 @@ export async function benchmarkServer(bench: Bench): Promise<string> {
   );
 }
 
-/** Uses separate servers and a separate PostgreSQL, since counting slows them down. */
+/**
+ * Counts the statements of both servers. Starts separate servers and a separate PostgreSQL for it, since counting slows them down.
+ */
 async function countOnBoth(bench: Bench): Promise<Record<'floor' | 'ours', CallCount[]>> {
   const world = await startWorld(bench, {
     shared_preload_libraries: 'pg_stat_statements',
@@ -66,7 +68,10 @@ async function countOnBoth(bench: Bench): Promise<Record<'floor' | 'ours', CallC
   };
 }
 
-/** Times the server's process from its start to its first answer (ms), with the stand-ins running and warm file caches. */
+/**
+ * Times the server's process from its start to its first answer (ms), with the stand-ins running and the files in the system's
+ * cache.
+ */
 async function timeStarts(world: World): Promise<number[]> {
   const { url: databaseUrl } = await createDatabase(world);
   const around = await startSurroundings(world.scope, { databaseUrl, folder: join(world.folder, 'start') });

@@ -6,14 +6,14 @@ import { type Bench, startWorld } from '../world.ts';
 
 const CONCURRENCY = 64;
 /**
- * How long each piece of the load takes (s). People are invited right before their piece: mirrored contacts that are too old
- * would be read from HubSpot again.
+ * How long each part of the load takes (s). Its people are invited right before it: the server would read older mirrored contacts
+ * from HubSpot again.
  */
 const PIECE_SECONDS = 20;
-/** More joins a second than any server makes. */
+/** More joins a second than any server makes; it decides how many people are invited. */
 const FASTEST = 1200;
 
-/** Applies full load for minutes, with the writes to the CRM that follow. Memory must not grow. */
+/** Applies full load for minutes, including the resulting writes to the CRM. Memory must not grow. */
 export async function benchmarkSoak(bench: Bench): Promise<string> {
   const { options, say } = bench;
   const minutes = options.minutes ?? 10;

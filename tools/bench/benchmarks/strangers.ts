@@ -14,8 +14,8 @@ const COUNT = 100;
 const OVER_MS = 5_000;
 
 /**
- * Times a hundred joins alone, and beside a hundred documents that are expensive to inspect. Joiners must not notice the
- * difference.
+ * Times a hundred joins alone, and while a hundred documents that are expensive to inspect are uploaded. Joiners must not notice
+ * the difference.
  */
 export async function benchmarkStrangers(bench: Bench): Promise<string> {
   const world = await startWorld(bench);
@@ -42,12 +42,12 @@ export async function benchmarkStrangers(bench: Bench): Promise<string> {
     const [failure] = (await once(strangers, 'message', { signal: world.scope.signal })) as [string];
     if (failure) throw new Error(failure);
   };
-  /** Also measures the CPU time of other programs meanwhile. */
+  /** Runs `work`, and measures how much CPU other programs used meanwhile (cores). */
   const watched = async (work: () => ReturnType<typeof joinAll>) => {
     const others = watchOthers();
     return { ...(await work()), otherCores: others() };
   };
-  // The first upload makes the server ask HubSpot for the contact; later ones need not.
+  // For the first upload the server asks HubSpot for the contact; for later ones it need not.
   await upload('ours', 1);
   const metrics: Record<string, (sample: Awaited<ReturnType<typeof joinAll>>) => number> = {
     'a join, p95': ({ join }) => percentile(join, 0.95),

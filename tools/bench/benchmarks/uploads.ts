@@ -19,13 +19,13 @@ const BOUNDARY = 'form-boundary-7d1c';
 interface Target {
   url: string;
   pid: number;
-  /** The folder to which it writes the documents. Emptied after each document. */
+  /** The folder to which the server writes the documents. It is emptied after each document. */
   folder: string;
 }
 
 /**
- * Times one large document after the other, compared with a bare multipart stream, and measures the peak memory for documents of
- * two sizes.
+ * Times large documents, one after the other, compared with a server that only streams a form to disk. Measures the peak memory for
+ * documents of two sizes.
  */
 export async function benchmarkUploads(bench: Bench): Promise<string> {
   const { options } = bench;
@@ -33,7 +33,7 @@ export async function benchmarkUploads(bench: Bench): Promise<string> {
   const world = await startWorld(bench);
   const database = await makeOurDatabase(world);
   const [ours, floor] = [await startOurTarget(world, database), await startFloorTarget(world)];
-  // Warms up both targets, so that their frequent code is compiled.
+  // Sends documents to both servers before the measurement, so that frequently used code is compiled.
   for (let round = 0; round < 3; round++) for (const target of [ours, floor]) await send(target, bytes);
   const { ratio, report } = await compare(world, {
     title: `${bytes / MIB} MiB at a time`,
@@ -58,7 +58,7 @@ export async function benchmarkUploads(bench: Bench): Promise<string> {
   );
 }
 
-/** Starts a server that takes resumes of a contact whom HubSpot knows. */
+/** Starts Induct's server, whose HubSpot knows the contact of the resumes. */
 async function startOurTarget(world: World, database: OurDatabase): Promise<Target> {
   const { induct, pid } = await startOurs(world, database);
   const folder = join(induct.folder, 'documents');

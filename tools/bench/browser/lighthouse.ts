@@ -7,10 +7,13 @@ import type { Screen } from '../../../tests/e2e/screens.ts';
 import { freePort } from '../../local/ports.ts';
 import { launchOptions } from './slowPhone.ts';
 
-/** Installed apart from the checkout's packages, since Lighthouse and its dependencies are larger than most of those together. */
+/**
+ * The version of Lighthouse. It is installed apart from the project's packages, since it is larger with its dependencies than most
+ * of them together.
+ */
 const VERSION = '13.5.0';
 const program = resolve(import.meta.dirname, '../../../out/lighthouse/node_modules/lighthouse/core/index.js');
-/** The most runs for one screen, if Lighthouse misses the beginning of its load. */
+/** The most runs for one screen: Lighthouse sometimes misses the beginning of a load. */
 const MOST_RUNS = 3;
 const categories = ['performance', 'accessibility', 'best-practices'];
 
@@ -48,16 +51,16 @@ export async function scoreScreen(
     args: [...options.args, `--remote-debugging-port=${port}`],
   });
   try {
-    // Opens the screen once, so that the join is in the browser's storage, which Lighthouse is told to keep.
+    // Opens the screen once to store the join in the browser. Lighthouse is told to keep that storage.
     const page = await context.newPage();
-    // A path, or the whole URL of a link.
+    // `arrange` returns a path, or the whole URL of a link.
     const address = new URL(await screen.arrange(page), url).href;
     await page.goto(`${url}/static/`);
     await (await context.newCDPSession(page)).send('Network.clearBrowserCache');
     const flags = { port, output: 'json', logLevel: 'silent', disableStorageReset: true };
     const run = () => lighthouse(address, { ...flags, onlyCategories: categories });
     let outcome = await run();
-    // Lighthouse sometimes misses the beginning of a load, and says to run it again.
+    // Lighthouse asks for another run when it has missed the beginning of a load.
     for (let count = 1; count < MOST_RUNS && outcome?.lhr.runtimeError?.code === 'NO_NAVSTART'; count++)
       outcome = await run();
     if (!outcome || outcome.lhr.runtimeError)

@@ -1,12 +1,15 @@
 import type { Browser, Page } from '@playwright/test';
 import { findChromium } from '../../local/chromium.ts';
 
-/** A phone some years old on a slow line: latency in ms, throughput in bytes a second. */
+/** A phone some years old on a slow line. Latency in ms, throughput in bytes a second. */
 export const CPU_SLOWDOWN = 4;
 export const LINE = { offline: false, latency: 150, downloadThroughput: 200_000, uploadThroughput: 93_750 };
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, locale: 'en-US' };
 
-/** Returns how Chromium is started: without background traffic, and not ended by signals such as Ctrl-C, since we end it. */
+/**
+ * Returns launch options for Chromium: without background traffic, and not ended by signals such as Ctrl-C, since the scope closes
+ * it.
+ */
 export async function launchOptions() {
   const quiet = ['--disable-background-networking', '--disable-component-update', '--no-first-run'];
   return {
@@ -16,7 +19,7 @@ export async function launchOptions() {
   };
 }
 
-/** Opens a page on that phone, with an empty cache. Closing the page's context closes it. */
+/** Opens a page on the slow phone, with an empty cache. Closing the page's context closes it. */
 export async function openSlowPage(browser: Browser): Promise<Page> {
   const context = await browser.newContext(PHONE);
   const page = await context.newPage();
@@ -34,7 +37,7 @@ export interface Painting {
 
 /** Loads a page until the network is idle, and reads when it was painted. Fails if nothing was painted within 30 s. */
 export async function timePainting(page: Page, url: string): Promise<Painting> {
-  // Only the page in front is painted.
+  // Chromium paints only the page in front.
   await page.bringToFront();
   await page.addInitScript(() => {
     new PerformanceObserver((list) => {
@@ -50,11 +53,11 @@ export async function timePainting(page: Page, url: string): Promise<Painting> {
   return (await painting.jsonValue())!;
 }
 
-/** How long after an answer of the server the page painted (ms), by the page's own clock. */
+/** Times from an answer of the server to the paint that it causes (ms), by the page's own clock. */
 export interface Step {
-  /** From the answer to the call of the button until the next screen's placeholder. */
+  /** From the answer to the button's call until the placeholder of the next screen. */
   placeholder: number;
-  /** From the answer with the next screen's data until that screen. */
+  /** From the answer with the next screen's data until that screen is painted. */
   screen: number;
 }
 

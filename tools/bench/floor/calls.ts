@@ -1,7 +1,7 @@
 interface FloorCall {
   name: string;
   method: 'GET' | 'POST' | 'PUT';
-  /** `:id` is the session's id; before there is a session, the joiner's email. */
+  /** `:id` is the session's id or, before there is a session, the joiner's email. */
   path: string;
   body: Record<string, unknown>;
   /** `$1` is the id; `$2` and so on are the body's values in their order. */

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 
-/** Makes a floor listen, sends its address to the parent process (`{ listening: url }`), and exits with the parent. */
+/** Makes a minimal server listen, sends its address to the parent process (`{ listening: url }`), and exits with the parent. */
 export async function listen(
   app: FastifyInstance,
   close: () => Promise<unknown> = async () => {},

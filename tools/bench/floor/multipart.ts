@@ -5,7 +5,10 @@ import multipart from '@fastify/multipart';
 import Fastify from 'fastify';
 import { listen } from './listen.ts';
 
-/** The floor of uploads: only streams a form's file to disk and syncs it. `multipart.ts FOLDER`. */
+/**
+ * The minimal server for uploads, to compare Induct with: it only streams a form's file to disk and syncs it. `multipart.ts
+ * FOLDER`.
+ */
 
 const folder = process.argv[2]!;
 mkdirSync(folder, { recursive: true });

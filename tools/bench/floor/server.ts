@@ -4,7 +4,7 @@ import { floorCalls } from './calls.ts';
 import { listen } from './listen.ts';
 
 /**
- * The floor, to compare Induct with: a bare Fastify server that does only the work that no server can avoid for a join. It has no
+ * The minimal server, to compare Induct with: bare Fastify that does only the work that every server must do for a join. It has no
  * validation, log, limits or check of states. Its database is DATABASE_URL.
  */
 

@@ -5,8 +5,8 @@ import Fastify from 'fastify';
 import { listen } from './listen.ts';
 
 /**
- * The floor of the first page: the same app as a plain shell. The page is empty, its style sheet is a separate file, and the
- * server writes only the society's data into it. `shell.ts SERVER` gets everything else from that server.
+ * The minimal first page, to compare Get Started with: the same app, but the page is sent empty, its style sheet is a separate
+ * file, and the server writes only the society's data into it. `shell.ts SERVER` gets everything else from that server.
  */
 
 const server = process.argv[2]!;
