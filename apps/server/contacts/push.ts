@@ -154,6 +154,7 @@ async function follow(deps: Deps, hubspot: HubspotClient, rows: readonly DueJoin
   await sql`
     with session as (
       select uuid, contact_id is null as is_unnamed, ${crmId} as crm_id from join_session where uuid = any(${rows.map(({ uuid }) => uuid)})
+      order by uuid for no key update
     ), stays as (
       select session.uuid, session.crm_id, is_unnamed, ${presentId(sql`session.crm_id`)} <> session.crm_id as is_merged
       from session join json_to_recordset(${before}::json) as before (uuid uuid, crm_id text) using (uuid)
