@@ -15,7 +15,7 @@ import {
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { paidJoin, startJoin } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
-import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
+import { charge, upgradeByLink } from '../../../tests/harness/upgrades.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
 import { compose } from '../letters/compose.ts';
 import { readLetter } from '../letters/takeLetter.ts';
@@ -89,6 +89,26 @@ test('a final rejection is refused while the payment is disputed, in a trial as 
   const [letter, ...others] = await rejectionLetters(uuid);
   assert.ok(letter!.includes(REJECTED_WITHOUT_REFUND));
   assert.deepEqual(others, []);
+});
+
+test('a final rejection is refused while the payment for the upgrade is disputed, since the upgrade would stay', async (t) => {
+  const { client, uuid, intentId } = await uploaded();
+  assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
+  const { intent_id: upgradeIntent } = await server.deps.database
+    .selectFrom('payment')
+    .select('intent_id')
+    .where('session_uuid', '=', uuid)
+    .where('kind', '=', 'upgrade')
+    .executeTakeFirstOrThrow();
+  await disputed(upgradeIntent);
+  const { code, out } = await reject(t, uuid);
+  assert.equal(code, 1);
+  assert.match(out, new RegExp(`^Payment ${upgradeIntent} is disputed: .* Nothing was decided`));
+  assert.deepEqual(await standingsOf(server, uuid), [
+    { type: 'membership', standing: 'active' },
+    { type: 'membership_upgrade', standing: 'disputed' },
+  ]);
+  assert.equal(await rejectionOf(client, uuid), null);
 });
 
 test('where a lost dispute took a part, staff say what for, and then reject finally', async (t) => {
