@@ -3,8 +3,16 @@ import { test } from 'node:test';
 import { sql } from 'kysely';
 import type { LetterKind } from '#core/letterKinds.ts';
 import { membershipOnly, undergraduate } from '../../../tests/harness/refunds.ts';
-import { beginPayment, openIntent, orderingJoin, paidJoin, payByCard } from '../../../tests/harness/steps.ts';
-import { sharedServer, type TestServer } from '../../../tests/harness/testServer.ts';
+import {
+  beginPayment,
+  details,
+  openIntent,
+  orderingJoin,
+  paidJoin,
+  payByCard,
+  payOrder,
+} from '../../../tests/harness/steps.ts';
+import { type Client, sharedServer, type TestServer } from '../../../tests/harness/testServer.ts';
 import { charge, idOf, upgradeByLink } from '../../../tests/harness/upgrades.ts';
 import { rejectFinally } from '../documents/rejectFinally.ts';
 import { reviewTranscripts } from '../documents/review.ts';
@@ -44,6 +52,28 @@ test('a payment that is confirmed again and again makes its letters due once, by
   const { uuid, intentId } = await paidJoin(server, server.client());
   await Promise.all([1, 2, 3].map(() => confirmPayment(server.deps, intentId)));
   assert.deepEqual(await lettersOf(uuid), ['confirmation +0', 'certificate +1', 'portal +7']);
+});
+
+test('the transcript is asked of who nominated themselves, and in a programme that requires it of the invited, too', async () => {
+  const begun = {
+    'a self-nomination, where others owe none': async (client: Client) =>
+      client.call('initiateSelfNomination', { body: { hasConfirmedEligibility: true, isTOLA: true } }),
+    'an invited member, where all owe it': async (client: Client) => {
+      await client.call('checkEligibility', { body: { invitationCode: 'HONOR104' } });
+      const body = { contactId: '104', invitationCode: 'HONOR104', isTOLA: false };
+      return client.call('initiateJoin', { body });
+    },
+  };
+  for (const [who, begin] of Object.entries(begun)) {
+    const client = server.client();
+    const { uuid } = (await begin(client)).data;
+    await client.call('submitDetails', { params: { uuid }, body: details() });
+    const membershipId = who.startsWith('a self') ? 1 : 3;
+    await client.call('setMembership', { params: { uuid }, body: { membershipId } });
+    await payOrder(server, client, uuid);
+    const asked = (await lettersOf(uuid)).filter((letter) => letter.startsWith('proof-due'));
+    assert.deepEqual(asked, ['proof-due 14 +16', 'proof-due 5 +25', 'proof-due 1 +29'], who);
+  }
 });
 
 test('an order that was not paid has no letter', async () => {
