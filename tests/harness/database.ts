@@ -111,14 +111,15 @@ async function template(admin: pg.Client, serverUrl: string): Promise<string> {
 }
 
 /**
- * Copies a database. PostgreSQL refuses to copy a database that is in use, and counts a closed connection for some milliseconds
- * more, so this is retried.
+ * Copies a database by copying its files, which takes a third of the time of writing the copy to the log, since fsync is off.
+ * PostgreSQL refuses to copy a database that is in use, and counts a closed connection for some milliseconds more, so this is
+ * retried.
  */
 async function createFrom(admin: pg.Client, name: string, source: string): Promise<void> {
   const deadline = Date.now() + 5000;
   for (;;) {
     try {
-      await admin.query(`create database ${name} template ${source}`);
+      await admin.query(`create database ${name} template ${source} strategy file_copy`);
       return;
     } catch (error) {
       if ((error as { code?: string }).code !== '55006' || Date.now() > deadline) throw error;
