@@ -23,15 +23,16 @@ import { severalAtOnce } from './severalAtOnce.ts';
 
 interface StoredDocument {
   key: string;
-  /** The hash (SHA-256, hex) of the document itself, even when it is encrypted. */
+  /** The SHA-256 (hex) of the unencrypted document, also if it is stored encrypted. */
   sha256: string;
 }
 
 /**
- * Saves the database and its documents into a new or empty folder. The database comes first: a row is written only once its
- * document is stored, so each document of the snapshot is in the storage. The journal of erasures at `journal`, if there is one, is
- * copied after the snapshot, so that it names everybody who was erased before it. The manifest comes last: a folder without it is
- * not a backup. Throws {@link BackupFault}, and errors of the storage.
+ * Saves the database and its documents into a new or empty folder.
+ * The order matters. The database is dumped first, from a snapshot: a row is written only after its document is stored, so each
+ * document of the snapshot is in the storage. The journal of erasures at `journal`, if it exists, is copied after the snapshot and
+ * so names everybody who was erased before. The manifest is written last: a folder without a manifest is no backup.
+ * Throws {@link BackupFault}, and errors of the storage.
  */
 export async function backUp(
   databaseUrl: string,
@@ -39,13 +40,13 @@ export async function backUp(
   folder: string,
   journal: string,
 ): Promise<Manifest> {
-  // pg_dump must connect to the same host, since only that host knows the snapshot.
+  // pg_dump must connect to the same host, because only that one has the exported snapshot.
   const { client, address } = await connectToPrimary(databaseUrl);
   try {
     const { rows } = await client.query<{ server_version_num: string }>('show server_version_num');
     const postgres = majorOf(rows[0]!.server_version_num);
     await requireTool('pg_dump', postgres);
-    // This transaction stays idle while pg_dump works, however long that takes.
+    // The transaction is idle while pg_dump runs, which may take long, so its timeouts are switched off.
     await client.query('set idle_in_transaction_session_timeout = 0; set statement_timeout = 0');
     await client.query('begin isolation level repeatable read read only');
     const snapshot = await readSnapshot(client);
@@ -73,7 +74,10 @@ export async function backUp(
   }
 }
 
-/** Reads a snapshot's time, contents and id, by which pg_dump reads the same snapshot. Must run in a transaction. */
+/**
+ * Exports the transaction's snapshot for pg_dump. Returns the snapshot's id and time, and what it contains. Must run in a
+ * transaction.
+ */
 async function readSnapshot(client: pg.Client) {
   const told = await client.query<{ id: string; taken_at: Date; made: boolean }>(
     "select pg_export_snapshot() as id, now() as taken_at, to_regclass('migration') is not null as made",
@@ -97,7 +101,7 @@ async function readSnapshot(client: pg.Client) {
   };
 }
 
-/** Creates a folder, or uses an empty one, that only its owner may enter. */
+/** Creates a folder that only its owner may enter, or uses an existing empty one. */
 async function makeFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -112,7 +116,7 @@ async function makeFolder(folder: string): Promise<void> {
 }
 
 async function dump(address: string, snapshot: string, path: string): Promise<Written> {
-  // The owner and privileges are left out, since the database to restore to may belong to another role.
+  // Owners and privileges are left out, because a restore may use another database role.
   const args = ['--format=custom', '--no-owner', '--no-privileges', `--snapshot=${snapshot}`];
   const { process, ended } = startTool('pg_dump', args, address);
   const [written] = await Promise.all([writeFile(process.stdout!, path), ended]);
@@ -121,7 +125,7 @@ async function dump(address: string, snapshot: string, path: string): Promise<Wr
 
 type Copies = Pick<Manifest, 'files' | 'absent' | 'damaged' | 'unchecked'>;
 
-/** Copies documents as they are stored, and decrypts each copy to compare its hash with the database. */
+/** Copies documents as they are stored. Each copy is decrypted, and its hash compared with that of the database. */
 async function copyDocuments(storage: Storage, documents: readonly StoredDocument[], folder: string) {
   const copied: Copies = { files: {}, absent: [], damaged: [], unchecked: [] };
   await severalAtOnce(documents, async ({ key, sha256 }) => {
@@ -151,7 +155,7 @@ async function copyDocuments(storage: Storage, documents: readonly StoredDocumen
   return copied;
 }
 
-/** Compares a copy with the hash of the uploaded document. `unchecked` when its document key is not set. */
+/** Compares the decrypted copy of a document with its hash in the database. `unchecked`: its document key is not set. */
 async function compare(
   storage: Storage,
   key: string,
@@ -171,7 +175,7 @@ async function compare(
 
 type Written = Manifest['files'][string];
 
-/** Writes a new file that only its owner can read. Resolves when the bytes are durable. */
+/** Writes a new file that only its owner can read. Resolves when the bytes are durable, with size and hash. */
 async function writeFile(bytes: Readable, path: string): Promise<Written> {
   const hash = createHash('sha256');
   let sizeBytes = 0;

@@ -50,7 +50,7 @@ after(async () => {
   await postgres?.stop();
 });
 
-/** Runs a command with the test server's settings, except for `change`. */
+/** Runs a command with the test server's settings, changed by `change`. */
 async function run(t: TestContext, command: LoneCommand, args: string[], change: Partial<Config> = {}) {
   let out = '';
   const say = (text: string) => {
@@ -64,7 +64,7 @@ async function run(t: TestContext, command: LoneCommand, args: string[], change:
   }
 }
 
-/** Makes a paid join with a transcript that no other join has. Returns the document's key in the storage. */
+/** Makes a paid join with a unique transcript. Returns the document's storage key. */
 async function uploaded(on = server, bytes = pdf({ trailer: `/Of (${randomUUID()})` })): Promise<string> {
   const client = on.client();
   const { uuid } = await paidJoin(on, client);
@@ -77,7 +77,7 @@ async function uploaded(on = server, bytes = pdf({ trailer: `/Of (${randomUUID()
   return storage_key;
 }
 
-/** Makes a backup that has at least one document. */
+/** Makes a backup with at least one document. Returns its folder and that document's storage key. */
 async function madeBackup(t: TestContext): Promise<{ folder: string; key: string }> {
   const key = await uploaded();
   const folder = join(temporaryFolder(t), 'backup');
@@ -86,7 +86,7 @@ async function madeBackup(t: TestContext): Promise<{ folder: string; key: string
   return { folder, key };
 }
 
-/** Makes an empty database and an empty folder for documents, to restore into. */
+/** Creates an empty database and an empty folder for documents, for a restore. */
 async function elsewhere(t: TestContext): Promise<Partial<Config> & { documents: string }> {
   const documents = join(temporaryFolder(t), 'documents');
   return {
@@ -106,7 +106,7 @@ async function rowsOf(databaseUrl: string, statement: string): Promise<unknown[]
 }
 const tables = "select from pg_class where relnamespace = 'public'::regnamespace";
 
-/** Asserts that a restore is refused with a sentence, and leaves the database and the documents empty. */
+/** Asserts that restoring a backup is refused with this sentence, and that the database and the documents stay empty. */
 async function refuses(t: TestContext, folder: string, sentence: RegExp, args = ['--yes']): Promise<void> {
   const to = await elsewhere(t);
   const { code, out } = await run(t, restoreCommand, [folder, ...args], to);
@@ -118,7 +118,8 @@ async function refuses(t: TestContext, folder: string, sentence: RegExp, args = 
 test('a backup and a restore ask the one of several hosts that takes writes', { skip }, async (t) => {
   const { databaseUrl } = server.deps.config;
   const nobody = await freePort();
-  // A URL with several hosts. PostgreSQL's own tools would use the first that answers.
+  // A DATABASE_URL with several hosts, of which nothing listens on the first. PostgreSQL's tools must get the host that accepts
+  // writes.
   const atSeveral = (url: string) => url.replace('@', `@127.0.0.1:${nobody},`);
   const folder = join(temporaryFolder(t), 'backup');
   const saved = await run(t, backupCommand, [folder], { databaseUrl: atSeveral(databaseUrl) });
@@ -300,7 +301,7 @@ test('backup wants a folder that is new or empty, and writes nothing into anothe
   assert.equal(again.code, 1, 'a backup is not written over');
 });
 
-/** Makes a folder that contains a fake program with the name of a PostgreSQL tool. */
+/** Creates a folder with a fake PostgreSQL tool of this name, for PATH. */
 function impostor(
   t: TestContext,
   tool: 'pg_dump' | 'pg_restore',
@@ -437,7 +438,7 @@ test('a restore that fails leaves the database empty, and the same command works
 }, async (t) => {
   const { folder, key } = await madeBackup(t);
   const to = await elsewhere(t);
-  // The restore fails late, when tables and rows exist.
+  // Makes the restore fail late, when it has already created tables and inserted rows.
   await rowsOf(
     to.databaseUrl!,
     `create function refuse() returns event_trigger language plpgsql as $$ begin raise 'no index here'; end $$;
@@ -451,7 +452,7 @@ test('a restore that fails leaves the database empty, and the same command works
   );
   assert.deepEqual(await rowsOf(to.databaseUrl!, tables), []);
   await rowsOf(to.databaseUrl!, 'drop event trigger refusing; drop function refuse()');
-  // A document that the storage already has is kept if it is the same, and replaced otherwise.
+  // If the storage already has a document, it is kept if it is equal, and otherwise replaced.
   writeFileSync(join(to.documents, key), 'another');
   const { code, out } = await run(t, restoreCommand, [folder, '--yes'], to);
   assert.equal(code, 0, out);

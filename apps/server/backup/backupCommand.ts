@@ -48,7 +48,7 @@ export const backupCommand: LoneCommand = {
   },
 };
 
-/** The sentence about a failed backup or restore. Null if neither the backup nor the storage is at fault. */
+/** Returns a sentence about a failed backup or restore; null if the error comes neither from the backup nor from the storage. */
 export function sentenceOf(error: unknown): string | null {
   if (error instanceof BackupFault) return error.message;
   if (error instanceof StorageDown)

@@ -7,8 +7,8 @@ import { BackupFault } from './manifest.ts';
 type Tool = 'pg_dump' | 'pg_restore';
 
 /**
- * Throws {@link BackupFault} unless PostgreSQL's tool is on PATH and has the server's major version. An older tool refuses the
- * server, and an older server does not accept what a newer tool writes or sends (docs/decisions/0042).
+ * Throws {@link BackupFault} unless PostgreSQL's tool is on PATH and has the server's major version. An older tool refuses a newer
+ * server, and an older server does not accept the output of a newer tool (docs/decisions/0042).
  */
 export async function requireTool(tool: Tool, serverMajor: number): Promise<void> {
   const hint = `Put the client tools of PostgreSQL ${serverMajor} on PATH (on Debian postgresql-client-${serverMajor}, in /usr/lib/postgresql/${serverMajor}/bin).`;
@@ -17,7 +17,7 @@ export async function requireTool(tool: Tool, serverMajor: number): Promise<void
       throw new BackupFault(`${tool} was not found. ${hint}`);
     },
   );
-  // "pg_dump (PostgreSQL) 18.4 (Debian …)"
+  // The output is, for example, "pg_dump (PostgreSQL) 18.4 (Debian …)".
   const major = Number(/\) (\d+)/.exec(stdout)?.[1]);
   if (major !== serverMajor)
     throw new BackupFault(
@@ -26,8 +26,9 @@ export async function requireTool(tool: Tool, serverMajor: number): Promise<void
 }
 
 /**
- * Starts the tool on a database at a single host. The password is passed in the environment, since everybody on the machine can see
- * arguments. `ended` rejects with a {@link BackupFault} that contains the tool's own error message.
+ * Starts PostgreSQL's tool on a database. `address` names a single host. The password is passed in an environment variable, because
+ * every user of the machine can see a process's arguments. `ended` rejects with a {@link BackupFault} that contains what the tool
+ * wrote to standard error.
  */
 export function startTool(
   tool: Tool,
@@ -37,7 +38,7 @@ export function startTool(
   const address = new URL(databaseAddress);
   const password = decodeURIComponent(address.password);
   address.password = '';
-  // Only the driver pg knows this parameter: PostgreSQL's tools would refuse it.
+  // Only pg knows this parameter; PostgreSQL's tools would reject the URL.
   address.searchParams.delete('uselibpqcompat');
   const child = spawn(tool, [`--dbname=${address.href}`, ...args], {
     env: environmentOfTool(password === '' ? {} : { PGPASSWORD: password }),
@@ -50,10 +51,10 @@ export function startTool(
   const ended = once(child, 'close').then(([code]) => {
     if (code !== 0) throw new BackupFault(`${tool} failed: ${words.trim() || `it ended with ${code}`}`);
   });
-  // Avoids an unhandled rejection: the caller gets the error when it awaits `ended`.
+  // Marks the rejection as handled; the caller gets it by awaiting `ended`.
   ended.catch(() => {});
   return { process: child, ended };
 }
 
-/** The major version of a server, from its `server_version_num`: 180004 is 18. */
+/** Returns the major version from a server's `server_version_num`: 180004 → 18. */
 export const majorOf = (versionNumber: string) => Math.floor(Number(versionNumber) / 10_000);

@@ -51,7 +51,7 @@ async function run(t: TestContext, command: LoneCommand, args: string[], change:
   }
 }
 
-/** Uploads a document after deleting those of other tests. Returns its bytes and its key in the storage. */
+/** Deletes the documents of other tests and uploads one. Returns its bytes and its storage key. */
 async function uploaded(): Promise<{ key: string; bytes: Buffer }> {
   await server.deps.database.deleteFrom('document').execute();
   const bytes = pdf({ size: 100_000, trailer: `/Of (${randomUUID()}) ` });
@@ -64,13 +64,13 @@ async function uploaded(): Promise<{ key: string; bytes: Buffer }> {
   return { key, bytes };
 }
 
-/** Opens the server's storage with these keys. */
+/** Opens the server's storage with these document keys. */
 const storageWith = (documentKeys: Config['documentKeys'], change: Partial<Config> = {}) =>
   openStorage({ ...server.deps.config, ...change, documentKeys });
 const contentOf = async (key: string, ...where: Parameters<typeof storageWith>) =>
   buffer(await (await storageWith(...where)).read(key));
 
-/** Makes an empty database. Returns it with a folder for documents, which may already contain some. */
+/** Creates an empty database and the path of a folder for documents. */
 async function elsewhere(t: TestContext) {
   const folder = join(temporaryFolder(t), 'documents');
   return {
@@ -79,7 +79,6 @@ async function elsewhere(t: TestContext) {
     folder,
   };
 }
-/** Returns the bytes of a file in a folder. */
 const fileIn = (folder: string, name: string) => readFileSync(join(folder, name));
 
 test('encrypted documents are compared, saved and restored as they are stored, and a restore needs no key', {
@@ -171,7 +170,7 @@ test('a backup of before there was a key is restored encrypted, and leaves what 
   assert.equal((await run(t, backupCommand, [folder])).code, 0);
   server.deps.storage = storage;
   const manifest = join(folder, 'manifest.json');
-  // The manifest in the form that version 0.5.0 wrote.
+  // A manifest in the format of version 0.5.0.
   const { unchecked: _, ...before } = JSON.parse(readFileSync(manifest, 'utf8'));
   writeFileSync(manifest, JSON.stringify({ ...before, format: 1 }));
   const to = await elsewhere(t);

@@ -6,21 +6,24 @@ import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 import { envelopeOf, isKey, isName } from '../providers/storage/arrive.ts';
 
-/** Why a backup was not made or not restored, as a sentence for staff. */
+/** Thrown if a backup cannot be made or restored. The message is a sentence for staff. */
 export class BackupFault extends Error {}
 
 export const DUMP = 'database.dump';
-/** The file name of the journal of erasures, if the backup has one. */
+/** The file name of the copied journal of erasures. A backup lacks the file if there was no journal. */
 export const JOURNAL = 'erasures.jsonl';
 const MANIFEST = 'manifest.json';
-/** The version of the format. 2 added envelopes, 3 the journal of erasures. */
+/** The version of the backup's format. 2 added envelopes; 3 added the journal of erasures. */
 export const FORMAT = 3;
 
 const documentFile = /^documents\/([^/]+)$/;
-/** The path within a backup of a document, as it is stored, and of its envelope if it is encrypted. */
+/** The paths within a backup of a stored document, and of its envelope if it is encrypted. */
 export const fileOf = (key: string) => `documents/${key}`;
 export const envelopeFileOf = (key: string) => fileOf(envelopeOf(key));
-/** The key of a document by its path within a backup. Null for an envelope, the dump and the journal. */
+/**
+ * Returns the storage key of the document at a path within a backup; null if another file is there (an envelope, the dump or the
+ * journal).
+ */
 export function keyOf(file: string): string | null {
   const name = documentFile.exec(file)?.[1] ?? '';
   return isKey(name) ? name : null;
@@ -33,29 +36,32 @@ const manifestSchema = z.object({
   version: z.string().regex(/^\d+\.\d+\.\d+$/),
   /** The major version of the PostgreSQL server that was saved. */
   postgres: z.int(),
-  /** The time of the database's snapshot. Everything committed before is in it. */
+  /** The time of the database snapshot, which contains everything that was committed before. */
   takenAt: z.iso.datetime(),
-  /** The migrations that had been run on the database, in order. */
+  /** The migrations applied to the database, in order. */
   migrations: z.array(z.string()),
-  /** How many rows the snapshot has. */
+  /** The numbers of rows in the snapshot. */
   counts: z.object({ joins: z.int(), payments: z.int(), memberships: z.int(), documents: z.int() }),
-  /** Each file by its path. Only paths that a backup can have are accepted, since a restore opens them. */
+  /** The size and hash of each file, by its path. Only paths that a backup can have are accepted, since a restore opens them. */
   files: z.record(
     z
       .string()
       .refine((file) => file === DUMP || file === JOURNAL || isName(documentFile.exec(file)?.[1] ?? '')),
     z.object({ sizeBytes: z.int(), sha256 }),
   ),
-  /** The keys of documents that the database names but the storage did not have. */
+  /** The storage keys of documents that have a row but were not in the storage. */
   absent: z.array(z.string()),
-  /** The keys of documents whose bytes in the storage do not match their hash. Their copies are in the backup, but not restored. */
+  /**
+   * The storage keys of documents that could not be decrypted or whose hash is wrong. They are not restored, even if the backup's
+   * folder has a copy.
+   */
   damaged: z.array(z.string()),
-  /** The keys of documents encrypted by a document key that was not set during the backup: they were copied without a check. */
+  /** The storage keys of documents that were copied without a check, because their document key was not set. */
   unchecked: z.array(z.string()).default([]),
 });
 export type Manifest = z.infer<typeof manifestSchema>;
 
-/** Completes a backup: writes the manifest under a temporary name, syncs it, and renames it. */
+/** Writes the manifest, which completes a backup. The file is written under a temporary name, synced and renamed. */
 export async function writeManifest(folder: string, manifest: Manifest): Promise<void> {
   const half = join(folder, `${MANIFEST}.part`);
   const handle = await open(half, 'wx', 0o600);
@@ -70,7 +76,7 @@ export async function writeManifest(folder: string, manifest: Manifest): Promise
   await entry.sync().finally(() => entry.close());
 }
 
-/** Throws {@link BackupFault} if there is no readable manifest. */
+/** Reads the manifest of a backup. Throws {@link BackupFault} if it is missing or cannot be read. */
 export async function readManifest(folder: string): Promise<Manifest> {
   const path = join(folder, MANIFEST);
   const text = await readFile(path, 'utf8').catch((error: Error) => {
@@ -96,7 +102,7 @@ export async function readManifest(folder: string): Promise<Manifest> {
   return read.data;
 }
 
-/** Throws {@link BackupFault} for the first file that is missing, or whose hash differs from the manifest's. */
+/** Throws {@link BackupFault} for the first file that is missing or does not have the hash of the manifest. */
 export async function checkFiles(folder: string, { files }: Manifest): Promise<void> {
   for (const [file, { sha256 }] of Object.entries(files)) {
     const hash = createHash('sha256');

@@ -22,8 +22,8 @@ import {
 import { severalAtOnce } from './severalAtOnce.ts';
 
 /**
- * Reads a whole backup and checks the database, so that every obstacle to restoring is found before anything is changed. Throws
- * {@link BackupFault}.
+ * Checks a backup and the database into which it is to be restored. Finds every obstacle before anything is changed: missing or
+ * changed files, an unknown migration, a database that is not empty or too old. Throws {@link BackupFault}.
  */
 export async function examineBackup(databaseUrl: string, folder: string): Promise<Manifest> {
   const manifest = await readManifest(folder);
@@ -48,10 +48,11 @@ export async function examineBackup(databaseUrl: string, folder: string): Promis
 }
 
 /**
- * Restores an examined backup. First adds the erasures of the backup to the journal at `journal`, which is never replaced, since it
- * may be newer. Then stores the documents and verifies each as it arrives, so that every row has its document; documents that the
- * storage already has are skipped. Then restores the database in one transaction: if that fails, the database stays empty, and this
- * can be called again. Returns how many documents were written, and erasures added. Throws {@link BackupFault}.
+ * Restores a backup that {@link examineBackup} has accepted.
+ * First adds the backup's erasures to the journal at `journal`, which is not replaced because it may be newer. Then stores the
+ * documents that the storage does not have, and checks the hash of each. The database comes last, so that each row has its
+ * document. It is restored in one transaction: if that fails, the database stays empty, and the restore can be repeated.
+ * Returns how many documents were written and how many erasures added. Throws {@link BackupFault}.
  */
 export async function restore(
   databaseUrl: string,
@@ -95,8 +96,8 @@ export async function restore(
 }
 
 /**
- * Whether the storage already has the backup's document. If it is plain in the backup, it may be stored plain or encrypted. If it
- * is encrypted, only the same encrypted bytes count, with an envelope that one of our document keys opens.
+ * Whether the storage already has the document of a backup. If the backup's copy is unencrypted, the unencrypted contents must be
+ * equal. If it is encrypted, the encrypted bytes must be equal, and one of our document keys must open the envelope.
  */
 async function isStored(
   storage: Storage,
@@ -115,7 +116,7 @@ async function isStored(
   return hash.digest('hex') === sha256;
 }
 
-/** Returns the server's major version, and whether the database is empty apart from objects of extensions. */
+/** Returns the server's major version, and whether the database is empty, apart from objects of extensions. */
 async function readServer(databaseUrl: string): Promise<{ major: number; isEmpty: boolean }> {
   const { client } = await connectToPrimary(databaseUrl);
   try {

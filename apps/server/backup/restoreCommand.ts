@@ -66,7 +66,7 @@ function told({ takenAt, version, counts, files, absent, damaged }: Manifest): s
   ].join('\n');
 }
 
-/** Migrates the restored database and reconciles it with Stripe. Each step that fails here can be repeated by another command. */
+/** Migrates the restored database and reconciles it with Stripe. If a step fails, staff can repeat it with its own command. */
 async function afterwards(config: Config): Promise<number> {
   try {
     for (const name of await migrate(config.databaseUrl)) console.log(`Migration ${name} was run.`);
@@ -78,11 +78,11 @@ async function afterwards(config: Config): Promise<number> {
   }
   const wired = await wire(config, createLog('warn', pino.destination(2)), { actor: config.operatorName });
   try {
-    // In the restored schedule this task is claimed by a server that is gone. Resetting it lets the first server to start handle
-    // events since the backup.
+    // In the restored schedule a server that no longer runs may have claimed this task. Made due, so that the first server to start
+    // processes the events since the backup.
     await postpone(wired.database, EVENTS_TASK, 0);
     const startedAt = wired.deps.now();
-    // No payment is in progress while servers are stopped, so even one from a minute ago is reported.
+    // All servers are stopped, so no payment is in progress, and even a payment of a minute ago counts as a difference.
     const result = await reconcile(wired.deps, { graceMinutes: 0 });
     tellReconciliation(await keepReconciliation(wired.deps, result, startedAt));
     console.log(

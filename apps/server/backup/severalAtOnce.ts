@@ -1,7 +1,7 @@
-/** How many calls run concurrently, since a bucket takes time to answer. */
+/** How many pieces of work run at once. More than one, because a bucket takes time to answer. */
 const AT_ONCE = 4;
 
-/** Runs `work` for each item, a few concurrently. After a failure no further item is begun, and the error is thrown. */
+/** Runs `work` for each item, several at once. After a failure no further item is started, and the error is thrown. */
 export async function severalAtOnce<Item>(
   items: readonly Item[],
   work: (item: Item) => Promise<void>,

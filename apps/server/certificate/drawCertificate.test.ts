@@ -34,7 +34,7 @@ function certificate(change: Partial<Certificate> = {}): Certificate {
   };
 }
 
-/** Real names, and texts that people have typed instead of a name. */
+/** Real names, and other texts that people have entered as names. */
 const names = [
   'Jordan Rivera',
   'Bo Li',
@@ -60,7 +60,7 @@ const names = [
   'x',
 ];
 
-/** The distance from the paper's edge to the inner edge of the frame (points). */
+/** The distance of the frame's inner line from the edge of the paper (points). */
 const FRAME = 38;
 
 test('a name never leaves the frame: it shrinks before it breaks, and breaks between words', () => {
@@ -126,7 +126,7 @@ for (const paper of papers)
   test(`all text of each name stands inside the frame, can be read out, and the file is sound (${paper})`, {
     skip: lacks('pdftotext', 'pdffonts', 'qpdf'),
   }, async () => {
-    // Every name is tried on Letter. A4 is wider, so a few long names suffice.
+    // All names are tried on Letter. On A4, which is wider, a few long names are enough.
     const tried = paper === 'letter' ? names : names.slice(15, 18);
     for (const [index, given] of tried.entries()) {
       const name = tidyText(given);

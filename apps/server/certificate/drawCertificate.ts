@@ -14,32 +14,32 @@ import {
 } from './sheet.ts';
 import type { Typeface } from './typeface.ts';
 
-/** Everything that is printed on a certificate. */
+/** What is printed on a certificate. */
 export interface Certificate {
   society: string;
   colours: { gold: string; red: string };
-  /** The name as given, after `tidyText`. The typeface has all its characters. */
+  /** The member's name after `tidyText`. The typeface must have all of its characters. */
   name: string;
-  /** The words after the name, which say what the member earned. */
+  /** The text after the name that says what the member earned. */
   citation: string;
   programme: string;
-  /** What an upgrade adds, such as "Distinguished Member". */
+  /** What an upgrade adds, such as "Distinguished Member"; null without one. */
   distinction: string | null;
-  /** "November 23, 2026" */
+  /** The date of admission: "November 23, 2026". */
   since: string;
-  /** The creation date of the file. */
+  /** The creation date in the PDF. */
   sinceTime: Date;
-  /** "7K3M-9QXR" */
+  /** The member number as it is displayed: "7K3M-9QXR". */
   number: string;
   verifyUrl: string;
   signatures: readonly { title: string; name?: string | undefined }[];
 }
 
-/** Distance of the frame from the paper's edge in points, for Letter. A4 is drawn a little smaller. */
+/** The distance of the frame from the edge of the paper, in points on Letter. On A4 everything is scaled down a little. */
 const FRAME = 32;
 const PAPER_WHITE = '#fdfbf4';
 
-/** Draws the certificate as a PDF of one page in landscape format. The same certificate gives the same bytes. */
+/** Draws the certificate as a PDF of one landscape page. Equal certificates give equal bytes. */
 export async function drawCertificate(
   typeface: Typeface,
   certificate: Certificate,
@@ -57,7 +57,7 @@ export async function drawCertificate(
 }
 
 interface Block {
-  /** Space above the block's first baseline and below its last one. */
+  /** The block's height above its first baseline and below its last one. */
   above: number;
   below: number;
   draw(baseline: number): void;
@@ -112,7 +112,7 @@ function drawOn(sheet: Sheet, certificate: Certificate): void {
   drawFoot(sheet, unit, certificate);
 }
 
-/** Draws blocks one below the other between two heights, with equal space between them, at most `most` points. */
+/** Draws blocks below each other between the heights `top` and `bottom`, with equal gaps of at most `most` points. */
 function spread(blocks: readonly Block[], top: number, bottom: number, most: number): void {
   const taken = blocks.reduce((sum, { above, below }) => sum + above + below, 0);
   const free = bottom - top - taken;
@@ -124,7 +124,7 @@ function spread(blocks: readonly Block[], top: number, bottom: number, most: num
   }
 }
 
-/** Draws a double golden frame, whose inner line has notched corners. */
+/** Draws a frame of two golden lines. The inner line has notched corners. */
 function drawFrame({ pdf, width, height }: Sheet, unit: number, gold: string): void {
   const line = shade(gold, 0.82);
   const outer = FRAME * unit;
@@ -167,7 +167,7 @@ function drawOrnament({ pdf }: Sheet, x: number, y: number, unit: number, gold: 
   pdf.polygon([x - half, y], [x, y - half], [x + half, y], [x, y + half]).fill(line);
 }
 
-/** Draws the signatures left and right, with the QR code between them. */
+/** Draws the signatures on the left and right, and the QR code between them. */
 function drawFoot(sheet: Sheet, unit: number, { signatures, verifyUrl }: Certificate): void {
   const { width, pdf } = sheet;
   const ruled = 190 * unit;
@@ -201,7 +201,7 @@ function drawFoot(sheet: Sheet, unit: number, { signatures, verifyUrl }: Certifi
   });
 }
 
-/** Draws the dark modules as one path, in which each run within a row is a rectangle. */
+/** Draws the dark modules of a QR code as one path, with a rectangle for each run of modules in a row. */
 function drawQrCode({ pdf }: Sheet, text: string, left: number, top: number, side: number): void {
   const code = generate(text, { minCorrectionLevel: correction.M });
   const module = side / code.size;

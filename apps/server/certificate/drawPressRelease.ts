@@ -14,10 +14,10 @@ import {
 import type { Typeface } from './typeface.ts';
 
 const MARGIN = 72;
-/** Sizes of the text (points). The first size at which the text fits on one page is used. */
+/** Font sizes (points), tried in this order until the text fits on one page. */
 const SIZES = [12, 11, 10, 9, 8, 7, 6];
 
-/** Draws the press release as a PDF of one page in portrait format. The same release gives the same bytes. */
+/** Draws the press release as a PDF of one portrait page. Equal releases give equal bytes. */
 export async function drawPressRelease(
   typeface: Typeface,
   written: PressRelease,
@@ -34,7 +34,9 @@ export async function drawPressRelease(
   return sheet.finish();
 }
 
-/** Draws the page, or only measures it. Returns where the text ends, measured from the top. */
+/**
+ * Draws the text, or only measures it if `isDrawn` is false. Returns the height at which the text ends, from the top of the page.
+ */
 function write(sheet: Sheet, written: PressRelease, size: number, isDrawn: boolean): number {
   const { headline, dateline, paragraphs, about, contact, society, colours } = written;
   const width = sheet.width - 2 * MARGIN;

@@ -2,21 +2,22 @@ import type { Sheet, Style } from './sheet.ts';
 
 const STYLE: Style = 'regular';
 /**
- * The smallest size of a name on one and on two lines, as a fraction of `largest`. Below it the name is broken into one more line.
+ * The least size of a name on one line and on two lines, as a fraction of `largest`. A name that would be smaller is broken into
+ * one line more.
  */
 const LEAST = [0.6, 0.42];
-/** The largest size of a name on one, two and three lines, as a fraction of `largest`. */
+/** The greatest size of a name on one, two and three lines, as a fraction of `largest`. */
 const MOST = [1, 0.7, 0.5];
 
 export interface FittedName {
   lines: string[];
-  /** Points. */
+  /** Font size in points. */
   size: number;
 }
 
 /**
- * Fits a name into `width`, as large as possible. If it would be small on one line, it is broken between words into two or three
- * lines of about the same width. A single very long word is made as small as necessary.
+ * Fits a name into `width` at the greatest possible size. A name that would be small on one line is broken between words into two
+ * or three lines of similar width. A single long word becomes as small as necessary.
  */
 export function fitName(
   sheet: Pick<Sheet, 'widthOf'>,
@@ -37,7 +38,7 @@ export function fitName(
   return tried.reduce((best, next) => (next.size > best.size ? next : best));
 }
 
-/** Breaks words into `count` lines so that the widest line is as narrow as possible. */
+/** Breaks words into `count` lines such that the widest line is as narrow as possible. */
 export function breakEvenly(
   words: readonly string[],
   count: number,

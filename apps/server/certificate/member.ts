@@ -23,10 +23,10 @@ const NOT_BOUGHT_HERE =
   'The membership below this upgrade was not bought here, so we cannot print its certificate. Please contact us.';
 const NO_NAME = 'We do not know your name, so we cannot print your certificate. Please contact us.';
 
-/** The facts about a member that papers contain. */
+/** The facts about a member for the papers. */
 export interface Member {
   uuid: string;
-  /** As the member gave it, after `tidyText`. */
+  /** The name that the member entered, after `tidyText`. */
   name: string;
   school: string | null;
   city: string | null;
@@ -57,9 +57,9 @@ interface MemberRow {
 }
 
 /**
- * Reads the member of a join, and counts the request, in one statement. Throws a {@link Refusal}: 404 for an unknown join; 403 for
- * a browser that does not hold the join; 429 beyond the limit; 409 before payment, without a held membership that was bought here,
- * or without a name.
+ * Reads the member of a join and counts the request against the limit, in one statement. Throws a {@link Refusal}: 404 if there is
+ * no such join, 403 if the browser does not hold the join, 429 beyond the limit, and 409 if the join is not paid, has no held
+ * membership that was bought here, or has no name.
  */
 export async function readMember(
   deps: Deps,
@@ -114,7 +114,7 @@ function verifyUrl({ config }: Pick<Deps, 'config'>, { number }: Member): string
   return config.publicUrl + verifyPath(number);
 }
 
-/** Returns what is printed on a member's certificate. */
+/** Returns the contents of a member's certificate. */
 export function certificateOf(deps: Deps, member: Member): Certificate {
   const { society } = deps;
   return {
@@ -132,7 +132,7 @@ export function certificateOf(deps: Deps, member: Member): Certificate {
   };
 }
 
-/** Returns a member's press release, without the facts for which `isPrintable` returns false. */
+/** Returns a member's press release. Facts for which `isPrintable` returns false are left out. */
 export function pressReleaseOf(
   deps: Deps,
   member: Member,
@@ -164,7 +164,9 @@ export function pressReleaseOf(
   );
 }
 
-/** Returns the characters of a text that cannot be printed. Asks the printer's thread only if the text has rare characters. */
+/**
+ * Returns the characters of a text that the typeface lacks. The printer's thread is asked only if the text has unusual characters.
+ */
 export async function unprintable({ printer }: Pick<Deps, 'printer'>, text: string): Promise<string[]> {
   return isPlainlyPrintable(text) ? [] : printer.print({ kind: 'missing', text });
 }

@@ -2,13 +2,13 @@ import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
 import { unprintable } from './member.ts';
 
-/** The kind of the staff notice about a name that cannot be printed. */
+/** The kind of the notice to staff. */
 const KIND = 'certificate_name';
 const MOST_NAMED = 10;
 
 /**
- * Returns the sentence for a member whose name has letters that the papers' typeface lacks, or null. Tells staff once for each
- * join. A certificate with boxes instead of letters would be useless.
+ * Returns a sentence if the typeface lacks letters of the member's name, since a certificate with boxes instead of letters would be
+ * useless; null if it has all. Staff get a notice, once for each join.
  */
 export async function nameProblem(
   deps: Deps,

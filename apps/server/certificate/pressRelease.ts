@@ -1,4 +1,4 @@
-/** The facts in a press release. A fact is null if it was not given or cannot be printed. */
+/** The facts of a press release. A fact that is unknown or cannot be printed is null. */
 export interface PressFacts {
   name: string;
   school: string | null;
@@ -6,25 +6,25 @@ export interface PressFacts {
   state: string | null;
   programme: string;
   distinction: string | null;
-  /** "November 23, 2026" */
+  /** The date of admission: "November 23, 2026". */
   since: string;
-  /** The address where readers can verify the membership; null if the member does not want that. */
+  /** The URL at which readers can verify the membership; null if the member is unlisted. */
   verifyUrl: string | null;
   society: { name: string; phone: string; email: string; website: string };
-  /** The society's own texts; null for those that it does not have. */
+  /** The society's own texts, each null if the society file lacks it. */
   words: { why: string | null; quote: { text: string; by: string } | null; about: string | null };
 }
 
 export interface PressRelease {
   headline: string;
-  /** "AUSTIN, Texas, November 23, 2026" */
+  /** Place and date: "AUSTIN, Texas, November 23, 2026". */
   dateline: string;
   paragraphs: string[];
   about: { title: string; text: string } | null;
   contact: string[];
   society: string;
   colours: { gold: string; red: string };
-  /** The creation date of the file. */
+  /** The creation date in the PDF. */
   sinceTime: Date;
 }
 
@@ -32,7 +32,9 @@ const RELEASE = 'FOR IMMEDIATE RELEASE';
 const END = '###';
 export const release = { top: RELEASE, end: END } as const;
 
-/** Writes the release: headline, place and date, the news, why it matters, a quote, about the society, and contact data. */
+/**
+ * Writes the press release, in this order: headline, place and date, news, why it matters, quote, about the society, contact data.
+ */
 export function writeRelease(
   facts: PressFacts,
   { colours, sinceTime }: Pick<PressRelease, 'colours' | 'sinceTime'>,
@@ -60,7 +62,7 @@ export function writeRelease(
   };
 }
 
-/** Returns the release as text to copy: a line for each paragraph, with empty lines between them. */
+/** Returns the press release as plain text for copying: one line for each paragraph, with empty lines between. */
 export function releaseText({ headline, dateline, paragraphs, about, contact }: PressRelease): string {
   const [first, ...others] = paragraphs;
   return [

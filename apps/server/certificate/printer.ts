@@ -3,20 +3,20 @@ import { Worker } from 'node:worker_threads';
 import { isBuilt, serverFolder } from '../platform/serverFolder.ts';
 import type { Answer, Job, Result } from './printerThread.ts';
 
-/** Makes papers on a thread. A paper takes about 100 ms, during which joiners would otherwise wait. */
+/** Makes papers on a worker thread. On the main thread each would delay all joiners' calls by about 100 ms. */
 export interface Printer {
-  /** Returns the PDF's bytes, or for the job `missing` the characters that the typeface lacks. */
+  /** Returns the result of a job: a PDF's bytes, or, for the kind `missing`, the characters that the typeface lacks. */
   print<Kind extends keyof Result>(job: Extract<Job, { kind: Kind }>): Promise<Result[Kind]>;
 }
 
 const program = join(serverFolder, isBuilt ? 'dist/printer.js' : 'certificate/printerThread.ts');
 
-/** Heap limit of the thread. Without it V8 would let a busy thread grow to hundreds of megabytes. */
+/** The heap limit of the thread. Without a limit V8 would let its heap grow to hundreds of megabytes. */
 const MOST_HEAP_MB = 96;
 
 /**
- * Opens the printer. Its thread starts with the first job, and does the jobs one by one. If the thread fails, all waiting jobs
- * fail.
+ * Returns the printer. Its thread is started by the first job and does the jobs one by one. If the thread ends, all waiting jobs
+ * reject, and the next job starts a new thread.
  */
 export function openPrinter(): Printer {
   let thread: Worker | null = null;
@@ -31,7 +31,7 @@ export function openPrinter(): Printer {
     started.on('message', ({ id, ...answer }: Answer) => {
       const job = waiting.get(id);
       waiting.delete(id);
-      // An idle thread must not keep the process running.
+      // An idle thread does not keep the process from ending.
       if (waiting.size === 0) started.unref();
       if ('failed' in answer) job?.reject(new Error(`A paper could not be made: ${answer.failed}`));
       else job?.resolve(answer.result);

@@ -16,7 +16,7 @@ export interface Result {
   missing: string[];
 }
 
-/** The result of a job, or an unexpected failure. */
+/** The result of a job, or the message of an unexpected error. */
 export type Answer = { id: number } & ({ result: Result[keyof Result] } | { failed: string });
 
 parentPort?.on('message', ({ id, job }: { id: number; job: Job }) => {

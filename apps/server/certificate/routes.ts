@@ -41,7 +41,7 @@ export function certificateRoutes(app: FastifyInstance, deps: Deps): void {
     return readMember(deps, uuid, { holding: deps.browser.holdingOf(request, uuid) });
   }
 
-  /** Registers a download of a join, whose path is in the contract. Refusals are answered like those of API calls. */
+  /** Registers the route of a PDF download, with its path from the contract. Refusals are answered like those of API calls. */
   function download(
     name: DownloadName,
     title: string,

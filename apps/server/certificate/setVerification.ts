@@ -6,8 +6,8 @@ import { baseMembership } from '../session/members.ts';
 import { readMember } from './member.ts';
 
 /**
- * Sets in one statement whether others can verify a membership by its number, which takes effect at once. Throws the same refusals
- * as {@link readMember}.
+ * Sets whether others can verify a membership by its number, in one statement. Takes effect at once. Throws like {@link
+ * readMember}.
  */
 export async function setVerification(
   deps: Deps,
@@ -19,7 +19,7 @@ export async function setVerification(
     where id = (select base.id from join_session session cross join lateral ${baseMembership} as base where session.uuid = ${uuid} and ${isHeldBy(holding)})
       and is_held
     returning id`.execute(deps.database);
-  // No row was changed: readMember throws the refusal that says why.
+  // Nothing was updated, so `readMember` throws the refusal with the reason.
   if (rows.length === 0) await readMember(deps, uuid, { holding });
   return { isVerifiable };
 }

@@ -17,36 +17,36 @@ export type Style = 'regular' | 'italic' | 'semibold';
 
 export interface TextLook {
   style: Style;
-  /** Points. */
+  /** Font size in points. */
   size: number;
   color?: string;
-  /** Extra points between letters. */
+  /** Additional space between letters (points). */
   spacing?: number;
   smallCaps?: boolean;
 }
 
-/** A page that is being drawn. Lengths are points, measured from the top left. */
+/** A page that is being drawn. Lengths are in points; `x` and `y` are measured from the top left corner. */
 export interface Sheet {
   pdf: PDFKit.PDFDocument;
   width: number;
   height: number;
-  /** Returns the width of a line of text. */
+  /** Returns the width of a line of text (points). */
   widthOf(text: string, look: TextLook): number;
   /** Draws one line of text; `y` is its baseline. */
   line(text: string, x: number, y: number, look: TextLook): void;
   centred(text: string, x: number, y: number, look: TextLook): void;
-  /** Marks what `draw` draws as one paragraph or heading for screen readers (PDF 32000-1, 14.8.4). */
+  /** Tags what `draw` draws as one paragraph or heading, for screen readers (PDF 32000-1, 14.8.4). */
   asText(draw: () => void, type?: 'P' | 'H1'): void;
   asPicture(alt: string, draw: () => void): void;
-  /** Marks what `draw` draws as decoration, which screen readers skip. */
+  /** Tags what `draw` draws as decoration, which screen readers skip. */
   asDecoration(draw: () => void): void;
   crest(x: number, y: number, height: number, colours: { gold: string; red: string }): void;
   finish(): Promise<Buffer>;
 }
 
 /**
- * Opens a PDF of one page, with fonts that contain only the letters that it uses. The same drawing gives the same bytes: `date`
- * stands for the time of its creation, and the file's id is derived from the values given here.
+ * Starts a PDF of one page, whose embedded fonts contain only the used letters. Equal drawings give equal bytes: `date` is used as
+ * the creation time, and the file's id is derived from the parameters.
  */
 export function openSheet(
   typeface: Typeface,
@@ -65,7 +65,7 @@ export function openSheet(
     tagged: true,
     displayTitle: true,
     info: { Title: title, Author: author, CreationDate: date, Producer: 'Induct', Creator: 'Induct' },
-    // Otherwise pdfkit opens a font that is not embedded.
+    // Without this, pdfkit uses a default font that is not embedded.
     font: typeface.regular as unknown as string,
   });
   for (const style of ['regular', 'italic', 'semibold'] as const) pdf.registerFont(style, typeface[style]);
@@ -73,7 +73,7 @@ export function openSheet(
   pdf.addStructure(root);
   const set = ({ style, size: points, color = INK, spacing = 0, smallCaps = false }: TextLook) => {
     pdf.font(style).fontSize(points).fillColor(color);
-    // `features` only for small capitals: without it pdfkit caches the layout of each word.
+    // pdfkit caches the layout of words only without `features`, so that is set for small capitals alone.
     return { lineBreak: false, characterSpacing: spacing, ...(smallCaps && { features: ['smcp' as const] }) };
   };
   const sheet: Sheet = {
@@ -112,7 +112,7 @@ export function openSheet(
   return sheet;
 }
 
-/** Returns a colour, "#RRGGBB", with its brightness multiplied by `part`. */
+/** Returns a colour, as "#RRGGBB", with its brightness multiplied by `part`. */
 export function shade(colour: string, part: number): string {
   const channels = [1, 3, 5].map((start) =>
     Math.round(Number.parseInt(colour.slice(start, start + 2), 16) * part),
@@ -120,7 +120,7 @@ export function shade(colour: string, part: number): string {
   return `#${channels.map((channel) => channel.toString(16).padStart(2, '0')).join('')}`;
 }
 
-/** Breaks a text between words into lines of at most `width`. A word that is wider gets a line of its own. */
+/** Breaks a text between words into lines of at most `width` points. A word that is wider has a line of its own. */
 export function wrap(sheet: Sheet, text: string, width: number, look: TextLook): string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {
@@ -131,7 +131,7 @@ export function wrap(sheet: Sheet, text: string, width: number, look: TextLook):
   return lines;
 }
 
-/** Returns the look of a line, with its size reduced until the line fits. */
+/** Returns the look with its size reduced so far that the line fits into `width`. */
 export function fitted(sheet: Sheet, text: string, width: number, look: TextLook): TextLook {
   const wide = sheet.widthOf(text, look);
   if (wide <= width) return look;

@@ -4,19 +4,19 @@ import { join } from 'node:path';
 import { create } from 'fontkit';
 import { serverFolder } from '../platform/serverFolder.ts';
 
-/** EB Garamond (SIL Open Font License): Latin with all its accents, Vietnamese, Greek and Cyrillic. */
+/** The fonts of the papers: EB Garamond (SIL Open Font License) with all accented Latin letters, Vietnamese, Greek and Cyrillic. */
 export interface Typeface {
   regular: Buffer;
   italic: Buffer;
   semibold: Buffer;
-  /** Returns the characters of a text that the typeface lacks or whose accents it cannot place, without repetitions. */
+  /** Returns the different characters of a text that the typeface lacks, or whose accents it cannot position. */
   missing(text: string): string[];
 }
 
 const PACKAGE = '@expo-google-fonts/eb-garamond';
 let opened: Promise<Typeface> | undefined;
 
-/** Reads the font files when the first paper is requested, and keeps them (1.4 MB). */
+/** Reads the fonts at the first call, and keeps them in memory (1.4 MB). */
 export function openTypeface(): Promise<Typeface> {
   opened ??= open().catch((error) => {
     opened = undefined;
@@ -26,7 +26,7 @@ export function openTypeface(): Promise<Typeface> {
 }
 
 async function open(): Promise<Typeface> {
-  // Resolves from apps/server, since in the built server this module is in another folder.
+  // Resolves packages from apps/server, because the built server's module is in another folder than this file.
   const packages = createRequire(join(serverFolder, 'main.ts'));
   const [regular, italic, semibold] = await Promise.all(
     ['400Regular', '400Regular_Italic', '600SemiBold'].map((style) =>
@@ -38,7 +38,7 @@ async function open(): Promise<Typeface> {
   const missingOf = (letter: string): string[] => {
     const absent = [...letter].filter((character) => !font.hasGlyphForCodePoint(character.codePointAt(0)!));
     if (absent.length > 0 || letter.length === 1) return absent;
-    // An accent without an anchor on its letter would be drawn beside the letter.
+    // An accent with zero offsets has no anchor on its letter, and would be drawn beside the letter.
     const [, ...accents] = font.layout(letter).positions;
     return accents.some(({ xOffset, yOffset }) => xOffset === 0 && yOffset === 0) ? [letter] : [];
   };

@@ -12,26 +12,28 @@ const LOOK_MS = 60_000;
 const EVERY_SECONDS = 3600;
 const BATCH = 1_000;
 /**
- * The kind of the notice that a contact holds the same membership type by two joins; refunds/membershipStanding.ts writes it, too.
+ * The kind of the notice that two joins of one contact hold the same type of membership. refunds/membershipStanding.ts uses it,
+ * too.
  */
 const HELD_TWICE = 'held_twice';
 
-/** SQL: memberships with the contact that their join now has (`present`), which may differ from the membership's own contact_id. */
+/** SQL: each membership with the contact of its join (`present`), which may differ from the membership's own contact_id. */
 const astray = sql`membership join join_session session on session.uuid = membership.session_uuid
   cross join lateral (select ${contactOfJoin('session')} as present) as joined`;
 const isAstray = sql`present is not null and membership.contact_id is distinct from present`;
-/** Whether the contact `present` already holds another membership of the type. */
+/** SQL: whether the contact `present` already holds another membership of the same type. */
 const isHeldAlready = sql`exists (select from membership other
   where other.contact_id = present and other.type = membership.type and other.is_held)`;
 
 /**
- * Moves the memberships of these joins to the contact of their join ({@link contactOfJoin}), in a transaction that has locked the
- * joins. A contact holds only one membership of a type: a second one stays where it is, and staff are told.
+ * Moves the memberships of these joins to the contacts of the joins ({@link contactOfJoin}). The transaction must have locked the
+ * joins. A contact can hold only one membership of a type: a second one stays where it is, and staff get a notice.
  */
 export async function bringMemberships(trx: Kysely<Tables>, joins: readonly string[]): Promise<void> {
   if (joins.length === 0) return;
   const these = sql`${isAstray} and session.uuid = any(${joins}::uuid[])`;
-  // Locks the contacts, too, as a payment does after its join: a concurrent payment of the same contact has committed or waits.
+  // Locks the contacts after the joins, as a payment does. A concurrent payment of the same contact has then either committed or
+  // waits.
   await sql`
     insert into contact (id) select distinct present from ${astray} where ${these} order by present on conflict do nothing`.execute(
     trx,
@@ -61,9 +63,9 @@ export async function bringMemberships(trx: Kysely<Tables>, joins: readonly stri
 }
 
 /**
- * Moves to a contact the memberships of its joins that could not be moved while it held the same type. Runs in the transaction that
- * ended what it held. Skips a join that another transaction has locked, since waiting could deadlock:
- * {@link startBringingMemberships} moves its memberships later.
+ * Moves memberships to a contact that could not be moved while the contact held one of the same type. To be called in the
+ * transaction that ended the membership held before. A join that another transaction has locked is skipped, since waiting could
+ * deadlock; {@link startBringingMemberships} moves its memberships later.
  */
 export async function bringLeftBehind(trx: Kysely<Tables>, contactId: string): Promise<void> {
   const { rows } = await sql<{ uuid: string }>`
@@ -77,8 +79,8 @@ export async function bringLeftBehind(trx: Kysely<Tables>, contactId: string): P
 }
 
 /**
- * Moves, once an hour, every membership that is not with the contact of its join: another version of the server wrote it, or it
- * could not move while the contact held the same type.
+ * Once an hour, moves every membership that is not with the contact of its join. An older version of the server may have written it
+ * so, or the contact held a membership of the same type.
  */
 export function startBringingMemberships(deps: Deps): () => Promise<void> {
   return repeat('bring memberships to their contacts', LOOK_MS, deps.log, async () => {
@@ -94,7 +96,7 @@ export async function bringAllMemberships(database: Database): Promise<void> {
     );
     const joins = [...new Set(rows.map(({ uuid }) => uuid))];
     await database.transaction().execute(async (trx) => {
-      // Join sessions are locked before the rows that belong to them, in the same order as by a payment.
+      // Locks join sessions before their memberships, in the order of their uuids, as a payment does.
       await sql`select from join_session where uuid = any(${joins}::uuid[]) order by uuid for update`.execute(
         trx,
       );

@@ -49,7 +49,7 @@ test("a join that is made while staff edit the contact keeps the staff's fields,
     [held.city, held.address, held.state, held.personal_email, held.high_school_gpa],
     ['Houston', '1 New Street', 'TX', 'jordan.changed@example.com', '3.9'],
   );
-  // Later edits by staff are not overwritten when the join continues.
+  // Staff edit the contact before the join continues. The join must not overwrite that.
   await edit('101', { high_school_gpa: '3.7' });
   await client.call('setMembership', { params: { uuid }, body: { membershipId: 1 } });
   await sql`update join_session set profile_revision = profile_revision + 1 where uuid = ${uuid}`.execute(
@@ -225,7 +225,7 @@ test('sync reads all contacts the first time, then what changed, and goes on whe
     );
     assert.deepEqual(codes.rows, [{ code: 'HONOR104' }]);
     assert.match((await run()).out, /had changed\.\n$/);
-    // HubSpot's search is eventually consistent.
+    // HubSpot's search is eventually consistent, so a sync finds this change only after a while.
     await edit('104', { firstname: 'Priyanka' });
     await sql`update schedule set reached_at = now() - interval '1 hour' where name = 'contacts sync'`.execute(
       fresh.deps.database,

@@ -10,29 +10,30 @@ import { crmValue, isMember, readProperties, toProfile } from '../providers/hubs
 import { isContactOfJoin } from '../session/members.ts';
 import { followMerges, takeIn } from './followContacts.ts';
 
-/** Our mirror of HubSpot's contacts. A join never waits for HubSpot longer than two seconds and never fails because of it. */
+/** Our mirror of HubSpot's contacts. A join waits at most two seconds for HubSpot, and never fails because of HubSpot. */
 export interface Contacts {
   /**
-   * Looks up an unknown code in HubSpot and stores the contact it finds in the mirror. `unavailable` when HubSpot cannot answer
-   * now. A `suspect`, whose address has tried several wrong codes, gets fewer of the scarce searches.
+   * Searches HubSpot for the contact with an invite code and writes it into the mirror. `unavailable`: HubSpot cannot answer now.
+   * `who` is `suspect` if the caller's address has tried several wrong codes; a suspect gets fewer of the searches, which HubSpot
+   * limits.
    */
   learnCode(code: string, who?: 'joiner' | 'suspect'): Promise<'known' | 'unknown' | 'unavailable'>;
   /**
-   * Brings one contact in the mirror up to date. The caller waits at most two seconds; a later answer still reaches the mirror. The
-   * data of a deleted contact is removed; a merged contact gives way to the one that remains. If the mirror lacks the contact:
-   * `unknown` when HubSpot does not have it either, `unavailable` when HubSpot cannot answer now.
+   * Updates one contact of the mirror from HubSpot. The caller waits at most two seconds; a later answer still updates the mirror.
+   * If the contact was deleted in HubSpot, its data is removed; if it was merged, the mirror follows. `unknown`: neither HubSpot
+   * nor the mirror has the contact. `unavailable`: the mirror does not have it, and HubSpot cannot answer now.
    */
   refresh(contactId: string): Promise<'known' | 'unknown' | 'unavailable'>;
 }
 
 const PATIENCE_MS = 2_000;
 const SLOWEST_MS = 20_000;
-/** How long (ms) a code that HubSpot did not know is not looked up again. */
+/** How long (ms) HubSpot is not searched again for a code that it did not know. */
 const MISS_MS = 60_000;
 const MISSES_KEPT = 10_000;
 /**
- * How many look-ups may wait for HubSpot's searches at the same time: about as many as HubSpot answers in two seconds. Suspects get
- * fewer places: some stay free for others, and a crowd of suspects does not load the database by polling for its turn.
+ * The most searches for codes that may wait for HubSpot at the same time: about as many as HubSpot answers in two seconds. Of
+ * suspects fewer may wait, so that they neither take all places nor load the database by polling the budget.
  */
 const MOST_LOOK_UPS = { joiner: 12, suspect: 4 } as const;
 
@@ -68,7 +69,7 @@ export function mirroredContacts(
   return {
     async learnCode(code, who = 'joiner') {
       if ((misses.get(code) ?? 0) > now().getTime()) return 'unknown';
-      // Concurrent look-ups of one code share a call.
+      // Concurrent look-ups of the same code share one search.
       const running = lookUps.get(code);
       if (running) return running;
       if (lookUps.size >= MOST_LOOK_UPS[who]) return 'unavailable';
@@ -77,7 +78,7 @@ export function mirroredContacts(
       return started;
     },
     async refresh(contactId) {
-      // The joiner waits two seconds at most; a later answer still reaches the mirror.
+      // Waits at most two seconds for HubSpot. A later answer still updates the mirror.
       const asked = isRecordId(contactId) ? reader(contactId) : Promise.resolve(false);
       const isAtHubspot = await Promise.race([
         asked.catch(unanswered),
@@ -96,14 +97,14 @@ export function mirroredContacts(
   };
 }
 
-/** Returns null when HubSpot cannot answer, so that the caller relies on the mirror; throws any other error. */
+/** Returns null if HubSpot cannot answer: the mirror then decides. Rethrows any other error. */
 function unanswered(error: unknown): null {
   if (error instanceof CrmUnavailable || error instanceof CrmRefused) return null;
   throw error;
 }
 
 /**
- * Whether these digits are an id as HubSpot writes it: below 2^63, without leading zeros. Any other would make HubSpot refuse the
+ * Whether a number is written like an id of HubSpot: below 2^63, without leading zeros. Another one would make HubSpot refuse the
  * whole batch, or answer with another id.
  */
 function isRecordId(contactId: string): boolean {
@@ -113,12 +114,13 @@ function isRecordId(contactId: string): boolean {
 
 /** HubSpot's largest batch. */
 const BATCH = 100;
-/** When the running call takes longer than this (ms), the next batch is sent in parallel. */
+/** If the running call takes longer than this (ms), the next batch does not wait for its end. */
 const HELD_UP_MS = 500;
 
 /**
- * Returns a function that reads a contact from HubSpot into the mirror and resolves to whether HubSpot has it. Requests made during
- * a running call share the next call: a mailing that everybody opens at once costs a few calls, not one per person.
+ * Returns a function that reads one contact from HubSpot into the mirror and resolves to whether HubSpot has it. Ids that are
+ * requested while a call runs are read together by the next call: when everybody opens a mailing at once, that takes a few calls
+ * instead of one for each person.
  */
 function readTogether(
   hubspot: HubspotClient,
@@ -156,8 +158,8 @@ function readTogether(
 }
 
 /**
- * Retries a call to HubSpot for up to two seconds, since HubSpot answers only a few searches a second. `when`: whether to retry
- * only when HubSpot limits the rate (`limited`), or also after a failure (`unavailable`).
+ * Retries a call to HubSpot for at most two seconds, because HubSpot allows only a few searches a second. If `when` is `limited`,
+ * retries only after a rate limit; if `unavailable`, also after any other failure.
  */
 async function patiently<T>(
   call: (timeoutMs: number) => Promise<T>,
@@ -178,8 +180,8 @@ async function patiently<T>(
 }
 
 /**
- * Writes what HubSpot says of contacts into the mirror, with the invite codes that lead to them, and follows contacts that were
- * merged into these. Until HubSpot has been told that a membership bought here has ended, its status "member" is not copied.
+ * Writes contacts from HubSpot into the mirror, with their invite codes, and follows contacts that were merged into them. The
+ * status "member" is not written while HubSpot has not yet been told that the membership bought here has ended.
  */
 export async function keepContacts(
   database: Database,

@@ -20,11 +20,13 @@ import { refundJoin } from '../refunds/refundJoin.ts';
 import { bringAllMemberships } from './bringMemberships.ts';
 import { diffCommand, linkCommand } from './commands.ts';
 
-/** These tests are about contacts that joins created in HubSpot because no invitation or link named one: proven contacts. */
+/**
+ * These tests are about joins without an invitation or link that created their contact in HubSpot, which is then a proven contact.
+ */
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 const { database } = server.deps;
 
-/** Makes a self-nomination with an order. */
+/** Starts a self-nomination and makes an order. */
 async function selfNominated(personalEmail: string, { isTOLA = true, firstName = 'Jordan' } = {}) {
   const client = server.client();
   const body = { hasConfirmedEligibility: true, isTOLA } as const;
@@ -57,7 +59,7 @@ const contactsOf = async (uuid: string) =>
   (await membershipsOf(server, uuid)).map(({ contact_id }) => contact_id);
 const statusOf = async (id: string) => (await atHubspot(server, id, 'membership_status')).membership_status;
 
-/** Starts a checkout by a signed link to a contact, which works while HubSpot is down, too. */
+/** Opens a signed checkout link to a contact, which works even while HubSpot is down. */
 function followLink(contactId: string, client = server.client()) {
   const { exp, sig } = server.deps.links.sign(
     { kind: 'checkout', contactId, parameters: {} },
@@ -179,7 +181,7 @@ test('of two merged contacts of which a self-nomination created one, HubSpot say
   await refundJoin(server.deps, linked.joinSessionUuid, everything);
   await deliver(server);
   assert.equal(await statusOf(id), 'member');
-  // The other membership, which kept this one from moving, has ended.
+  // The membership of the same type, which kept this one from being moved, has ended.
   await bringAllMemberships(database);
   assert.deepEqual(await contactsOf(self.uuid), [id]);
 });
@@ -192,7 +194,8 @@ test('memberships of before are those of the contact that their join created, bu
   );
   await sql`update contact set is_member = false where id = ${second.id}`.execute(database);
   const browser = server.client();
-  // While HubSpot is down, the link sells what the contact may already hold, as the previous version did.
+  // While HubSpot is down, nothing shows that the contact is a member, so the link sells a second membership, as the previous
+  // version did.
   await server.hubspotFault({ kind: 'status', status: 503 });
   const { joinSessionUuid } = (await followLink(second.id, browser)).data;
   await server.hubspotFault(null);

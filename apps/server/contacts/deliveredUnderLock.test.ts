@@ -38,7 +38,7 @@ test('what HubSpot has taken is noted of the joins of one payer in the order in 
     assert.equal((await lock(second!.uuid).noWait().execute()).length, 1);
     const contact = trx.selectFrom('contact').select('id').where('id', '=', second!.contact).forUpdate();
     assert.equal((await contact.noWait().execute()).length, 1);
-    // Wrapped in an object, since the transaction would await a bare promise.
+    // Returned in an object: if the callback returned the promise itself, the transaction would wait for it.
     return { late };
   });
   assert.equal((await late).taken, 2);

@@ -6,7 +6,8 @@ import { EMAIL, propertiesOfNamed, readJoin, valuesOf } from './dueJoins.ts';
 import { fieldsThere } from './fieldsThere.ts';
 
 /**
- * What sending one join would change now: for each property, HubSpot's value and the new value. Null when there is no such join.
+ * Returns what sending a join now would change in HubSpot: each property with its present and its new value. Null if there is no
+ * such join.
  */
 export async function diffOf(
   deps: Deps,

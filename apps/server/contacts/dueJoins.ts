@@ -26,31 +26,31 @@ import { hubspotIsToHear } from './tellHubspot.ts';
 /** HubSpot's largest batch. */
 const BATCH = 100;
 const LONGEST_BACKOFF_SECONDS = 60;
-/** How many times a row may fail in full batches before its batches get smaller. */
+/** How many times a row may fail before it is sent in smaller batches. */
 const FULL_TRIES = 2;
 
 /**
- * A join that is to be sent to HubSpot. How it is written depends on its contact:
- * - `named`: the invitation or link named the contact, or this join created it. It may be updated.
- * - `shared`: the contact has the same email but is not proven to be this joiner. Only the purchase is sent, and no value is
+ * A join that is to be sent to HubSpot. `whose` decides how it is written:
+ * - `named`: an invitation or link named the contact, or this join created it. The contact is updated.
+ * - `shared`: the contact has the join's email, but is not proven to be the joiner. Only the purchase is written, and no value is
  *   overwritten.
- * - `new`: a join by a school's code or by self-nomination proves nothing about who the joiner is. A contact is created, unless the
- *   email is taken.
+ * - `new`: the join has no contact yet (after a school's code or a self-nomination, which do not prove who the joiner is). A
+ *   contact is created, unless another one has the email.
  */
 export interface DueJoin {
   uuid: string;
   whose: 'named' | 'shared' | 'new';
-  /** Null for a join that has no contact in HubSpot yet. */
+  /** HubSpot's id of the contact; null if the join has none yet. */
   crm_id: string | null;
   /** Whether this join created the contact. */
   is_own: boolean;
   state: string;
   details: StudentDetails | null;
-  /** The values last sent to HubSpot; for a shared contact, only those that this join wrote there. */
+  /** The values that were last sent to HubSpot. For a shared contact, only those that this join wrote. */
   crm_known: CrmValues;
-  /** Whether the contact is the proven contact of other paid joins, too. */
+  /** Whether the contact is also the proven contact of other paid joins. */
   has_others: boolean;
-  /** Whether the contact holds a membership by one of those other joins. */
+  /** Whether one of those other joins holds a membership. */
   others_hold: boolean;
   profile_revision: number;
   created_at: Date;
@@ -58,28 +58,30 @@ export interface DueJoin {
   amount_cents: number | null;
   status: 'member' | 'former' | null;
   holds_upgrade: boolean;
-  /** Whether the contact's status `member` may be this payer's own: {@link mayBeTheirStatus}. */
+  /** Whether the status `member` of the contact may have been sent for this join's payer: see {@link mayBeTheirStatus}. */
   may_be_their_status: boolean;
   orders: Pick<PaidOrder, 'lines' | 'amountCents' | 'refunds'>[] | null;
   transcript_at: Date | null;
   /**
-   * Whether HubSpot may already have called the named contact a member when the join was paid, without our knowing. False once the
-   * join has sent a status itself.
+   * Whether the named contact may have been a member in HubSpot already when the join was paid, without our knowing. False once the
+   * join has sent a status.
    */
   may_have_been_member: boolean;
-  /** Whether the join holds what it bought, but has no student details to create a contact from. */
+  /** Whether the join holds a membership or upgrade, but has no student details from which to create a contact. */
   is_nameless: boolean;
 }
 
 /**
- * Whether the payer of `session` holds a membership by any join: then they stay a member in HubSpot even if this join's has ended.
+ * SQL: whether the payer of `session` holds a membership by any join. The payer's status in HubSpot is then `member`, even if the
+ * membership of this join has ended.
  */
 const payerHolds = sql`exists (
     select from join_session other join membership held on held.session_uuid = other.uuid
     where other.payer = session.payer and held.type = 'membership' and held.is_held)`;
 /**
- * For the contact of `session`: `others` are the other paid joins whose proven contact it is. `joins` are those whose purchases are
- * summed up for HubSpot: the others, and `session` itself if it is `named` or there are no others.
+ * SQL: `others` are the other paid joins whose proven contact is the contact of `session`. `joins` are the joins whose purchases
+ * are summed up for HubSpot: the others, and also `session` if it is `named` or there are no others. `paid_at` is when the contact
+ * last paid.
  */
 const joinsOfContact = sql`(
   select others, case when session.whose = 'named' or others = '{}' then session.uuid || others else others end as joins,
@@ -89,13 +91,14 @@ const joinsOfContact = sql`(
     where paid_at is not null and other.uuid <> session.uuid
       and ${isContactOfJoin('session.crm_id', 'other')}
   ) as paid)`;
-/** Whether one of the `others` holds a membership. */
+/** SQL: whether one of the `others` holds a membership. */
 const othersHold = sql`exists (
     select from membership held where held.session_uuid = any(others) and held.type = 'membership' and held.is_held)`;
 /**
- * Whether a contact's status `member` in HubSpot may be that of the payer of `session`, so that they have not paid twice. Another
- * join sent it: one that is not proven to be the contact's, or one that is and has the same payer, while the contact holds no
- * membership bought here. `contactId` is a column name, `session` the join session's name in the query.
+ * SQL: whether the status `member` of a contact in HubSpot may have been sent for the payer of `session`. If so, it does not show
+ * that the payer has paid twice. True in two cases: another join sent the status and is not proven to be the contact's; or another
+ * join of the same payer sent it and the contact holds no membership bought here. `contactId` is a column's name, `session` a table
+ * alias.
  */
 export function mayBeTheirStatus(contactId: string, session: string): RawBuilder<boolean> {
   const toldMember = sql`teller.uuid <> ${sql.ref(`${session}.uuid`)} and teller.crm_known ->> 'membershipStatus' = ${MEMBER}`;
@@ -107,11 +110,11 @@ export function mayBeTheirStatus(contactId: string, session: string): RawBuilder
       where ${isContactOfJoin(contactId, 'teller')} and teller.payer = ${sql.ref(`${session}.payer`)} and ${toldMember}))`;
 }
 
-/** How long before a payment (minutes) the mirror may have read a contact to count as up to date with it. */
+/** How many minutes before a payment the mirror may have read a contact and still counts as up to date. */
 const FRESH_MINUTES = 10;
 /**
- * Whether HubSpot may already have called the contact of `session` a member when the join was paid: the mirror says so, or was out
- * of date then, as in an outage of HubSpot. False once this join has sent a status, or another one the status `member`.
+ * SQL: whether the contact of `session` may have been a member in HubSpot already when the join was paid. True if the mirror says
+ * so, or was out of date, as in an outage of HubSpot. False once this join has sent a status, or another join the status `member`.
  */
 const mayHaveBeenMember = sql`(session.paid_at is not null and not crm_known ? 'membershipStatus'
   and exists (select from contact where contact.id = session.contact_id
@@ -121,9 +124,9 @@ const mayHaveBeenMember = sql`(session.paid_at is not null and not crm_known ? '
       and teller.uuid <> session.uuid and teller.crm_known ->> 'membershipStatus' = ${MEMBER}))`;
 
 /**
- * The columns of a {@link DueJoin}, from a join session named `session` with its `whose` and `crm_id`. Purchases are the sum of all
- * joins of the contact, since HubSpot keeps one amount for each contact. Only a join that itself bought a membership sends a
- * status, since staff may have made somebody a member by hand.
+ * SQL: the columns of a {@link DueJoin}, for a query with `session` (a join session with its `whose` and `crm_id`) and {@link
+ * joinsOfContact}. Purchases are those of all joins of the contact together, since HubSpot has one amount for a contact. Only a
+ * join that bought a membership sends a status, because staff may have made somebody a member by hand.
  */
 const columns = sql`session.uuid, whose, crm_id, coalesce(owns_hubspot_contact and crm_id = hubspot_contact_id, false) as is_own, state, details,
   crm_known, cardinality(others) > 0 as has_others, ${othersHold} as others_hold, profile_revision, created_at, person.paid_at,
@@ -147,8 +150,8 @@ const columns = sql`session.uuid, whose, crm_id, coalesce(owns_hubspot_contact a
     and exists (select from membership where session_uuid = session.uuid and is_held) as is_nameless`;
 
 /**
- * Takes due rows. Taking a row postpones it by a minute, so that it is due again if this process dies. Rows that failed repeatedly
- * are sent in ever smaller batches, until a row that HubSpot cannot handle fails alone and delays no other.
+ * Takes a batch of due rows. Taking a row postpones it by a minute, so that it is due again if this process dies. A row that failed
+ * repeatedly is taken in ever smaller batches, in the end alone: a row that HubSpot cannot process then delays no others.
  */
 export async function takeDue(deps: Deps): Promise<(DueJoin & { size: number })[]> {
   const { rows } = await sql<DueJoin & { size: number }>`
@@ -172,12 +175,12 @@ export async function takeDue(deps: Deps): Promise<(DueJoin & { size: number })[
   return rows.map((row) => ({ ...asShown(row), size: row.size }));
 }
 
-/** Adds the known values in the form's spelling: a "TX" in HubSpot is the "Texas" that the member left unchanged. */
+/** Writes the known values as the form writes them: "TX" becomes "Texas", so that an unchanged value counts as unchanged. */
 function asShown(row: DueJoin): DueJoin {
   return { ...row, crm_known: { ...row.crm_known, ...knownOf(row.crm_known) } };
 }
 
-/** Reads one join, due or not. Null when there is none. */
+/** Reads one join, whether it is due or not; null if there is none. */
 export async function readJoin(deps: Deps, uuid: string): Promise<DueJoin | null> {
   const { rows } = await sql<DueJoin>`
     with session as (select *, ${whose} as whose, ${crmId} as crm_id from join_session where uuid = ${uuid})
@@ -189,13 +192,13 @@ export async function readJoin(deps: Deps, uuid: string): Promise<DueJoin | null
 export interface Planned {
   row: DueJoin;
   properties: Record<string, string>;
-  /** The values that HubSpot then has, by field. */
+  /** The values, by field, that HubSpot has after the write. */
   known: CrmValues;
-  /** A notice to staff, written only once for each join and kind. */
+  /** A notice to staff; null if there is none. The same notice about a join is written only once. */
   notice: { kind: string; message: string } | null;
 }
 
-/** The contact that a join is written into, and whether the join created it. */
+/** The contact into which a join is written. */
 export interface ContactOfJoin {
   row: DueJoin;
   contactId: string;
@@ -203,17 +206,21 @@ export interface ContactOfJoin {
 }
 
 /**
- * Records that HubSpot has the rows as of the revision that was sent; a row that has changed since stays due. The mirror takes over
- * the status that was sent, unless the join has changed since. All joins that are proven to be the contact's also record it as
- * HubSpot's status: otherwise one of them would not send again a status that was overwritten. A join gets the same notice only
- * once. Joins that merely have the contact's email become due again in two cases: when the contact became a former member while
- * such a join holds a membership, so that staff are told; and when a proven join sends purchases, so that they take back their own.
+ * Records that joins were sent to HubSpot, in the revision that was sent: a join that has changed meanwhile stays due. Also, in the
+ * same transaction:
+ * - The mirror gets the status that was sent, unless the join has changed meanwhile.
+ * - Every other join whose proven contact this is records a written status as known. Otherwise it would not send its own status
+ *   again, which this one may have overwritten.
+ * - Notices are written, each only once for a join.
+ * - A join that only has the contact's email becomes due again if the contact is now a former member while that join holds a
+ *   membership (staff then get a notice), or if a proven join has sent purchases (that join then takes back its own).
  */
 export async function delivered(deps: Deps, sent: readonly Planned[]): Promise<void> {
   if (sent.length === 0) return;
   const statusProperty = deps.society.crm.fields.membershipStatus.property ?? '';
   const rows = sent.map(({ row, properties, known, notice }) => {
-    // No status is sent when HubSpot already has it, as when another join of the same payer keeps the contact a member.
+    // If HubSpot already has the status, it is not sent again: for example when another join of the same payer keeps the contact a
+    // member.
     const status = properties[statusProperty] ?? (known.membershipStatus === MEMBER ? MEMBER : undefined);
     return {
       uuid: row.uuid,
@@ -266,19 +273,19 @@ export async function delivered(deps: Deps, sent: readonly Planned[]): Promise<v
   });
 }
 
-/** Locks joins in the order of their uuids, before their contacts, as a payment does: this avoids deadlocks. */
+/** Locks joins in the order of their uuids. To be called before contacts are locked, as a payment does, to avoid deadlocks. */
 async function lockInOrder(trx: Transaction<Tables>, which: RawBuilder<unknown>): Promise<void> {
   await sql`select from join_session where ${which} order by uuid for no key update`.execute(trx);
 }
 
-/** A join that is not sent again until staff act on the reason; with a notice to staff where nothing else tells them. */
+/** A join that will not be sent until staff have acted on `reason`. `notice` tells staff of it, if nothing else does. */
 export interface Refused {
   uuid: string;
   reason: string;
   notice?: { kind: string; message: string };
 }
 
-/** Records that HubSpot does not get these rows, with the reason for staff, who can send them again. */
+/** Records that these joins are not sent to HubSpot, with the reasons. Staff can have them sent again. */
 export async function refuse(deps: Deps, refused: readonly Refused[]): Promise<void> {
   if (refused.length === 0) return;
   await deps.database.transaction().execute(async (trx) => {
@@ -293,10 +300,10 @@ export async function refuse(deps: Deps, refused: readonly Refused[]): Promise<v
 }
 
 /**
- * Records which contact a join is written into, and moves its memberships there if the join created that contact. A contact that
- * another join created does not count as this join's own. A contact that is not the join's own is recorded only if the details have
- * not changed since they were sent: a corrected email may lead to another contact. What the join sent to its former contact is
- * forgotten, since the new one does not have it.
+ * Records the contact of each join. If the join created the contact, its memberships are moved there. If another join created the
+ * contact, it does not count as this join's own. A contact that is not the join's own is recorded only if the join has not changed
+ * since it was sent: a corrected email may lead to another contact. The values known to be sent are forgotten, since they went to
+ * another contact.
  */
 export async function noteContacts(deps: Deps, contacts: readonly ContactOfJoin[]): Promise<void> {
   if (contacts.length === 0) return;
@@ -323,7 +330,8 @@ export async function noteContacts(deps: Deps, contacts: readonly ContactOfJoin[
 }
 
 /**
- * Returns the contacts of these joins' memberships that HubSpot no longer has, each with the contact that the join created instead.
+ * Returns the deleted contacts that have memberships of these joins (`old`), each with the contact that the join has created
+ * instead (`present`).
  */
 async function replacedBy(
   trx: Transaction<Tables>,
@@ -338,7 +346,7 @@ async function replacedBy(
   return rows;
 }
 
-/** Makes rows due again at once, for the next batch. */
+/** Makes rows due at once, for the next batch. */
 export async function later(deps: Deps, rows: readonly DueJoin[]): Promise<void> {
   if (rows.length === 0) return;
   const these = sql`uuid = any(${rows.map(({ uuid }) => uuid)}::uuid[])`;
@@ -348,7 +356,10 @@ export async function later(deps: Deps, rows: readonly DueJoin[]): Promise<void>
   });
 }
 
-/** Postpones rows with backoff. A failure that is not about the rows does not count as a try, so their next batch stays full. */
+/**
+ * Postpones rows with exponential backoff. If the failure cannot be a row's fault, it is not counted as an attempt, so that the
+ * next batch is as large.
+ */
 export async function postpone(
   deps: Deps,
   rows: readonly DueJoin[],
@@ -365,16 +376,16 @@ export async function postpone(
 }
 
 /**
- * The purchase fields that only the proven joins of a contact send, if it has any. A join with merely the same email then takes
- * back what it sent of them before.
+ * The purchase fields that only the proven joins of a contact send, if the contact has any. A join that only has the same email
+ * then takes back what it had sent of these fields.
  */
 const ofProvenAlone: readonly CrmField[] = ['membership', 'upgrade', 'donation', 'items', 'amountPaid'];
 
 /**
- * The values that the join sends to HubSpot, field by field. If a contact has proven joins, those send its purchases: a join with
- * merely the same email then sends whether and when its payer became a member, and replaces purchases that it sent before by
- * theirs, or blanks them. If another proven join of the contact holds a membership, the stage is `paid`, whatever this join's
- * state.
+ * Returns the values, by field, that a join sends to HubSpot. Special cases:
+ * - If the contact has proven joins and this join only has the same email, it sends its payer's status and time of payment.
+ *   Purchases that it sent before are replaced by those of the proven joins, or emptied.
+ * - If another proven join of the contact holds a membership, the stage is `paid`, whatever this join's state is.
  */
 export function valuesOf(row: DueJoin): FieldValue[] {
   const values = fromJoin({
@@ -394,12 +405,13 @@ export function valuesOf(row: DueJoin): FieldValue[] {
   ];
 }
 
-/** HubSpot's property for a contact's email: the only one whose format HubSpot validates. */
+/** HubSpot's built-in property for a contact's email. HubSpot validates the format of this property only. */
 export const EMAIL = 'email';
 
 /**
- * The properties to write for a join that may update its contact. If the join created the contact, a corrected email also becomes
- * HubSpot's own email of the contact. `present`: the contact's properties in HubSpot, if they were read.
+ * Returns the properties to write for a join that may update its contact. If the join created its contact and the joiner has
+ * corrected the email, HubSpot's built-in `email` property is written, too. `present` are the contact's properties in HubSpot; null
+ * if they were not read.
  */
 export function propertiesOfNamed(
   fields: FieldRules,
@@ -414,7 +426,7 @@ export function propertiesOfNamed(
     : properties;
 }
 
-/** The known values of the join's contact, by field. `present`: the contact's properties in HubSpot, if they were read. */
+/** Returns the values, by field, that HubSpot is known to have. `present`: as for {@link propertiesOfNamed}. */
 function knownFor(
   fields: FieldRules,
   row: DueJoin,

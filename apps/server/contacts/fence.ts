@@ -3,16 +3,16 @@ import type { Database } from '../platform/database/client.ts';
 import type { Tables } from '../platform/database/types.ts';
 
 /**
- * The key of a PostgreSQL advisory lock. Sending joins to HubSpot takes it shared; erasing a person, or linking a join to another
- * contact, takes it exclusively. It ends with its transaction, so also when the process dies.
+ * The key of a PostgreSQL advisory lock. Sending joins to HubSpot takes it in shared mode. Erasing a person and linking a join to
+ * another contact take it in exclusive mode. The lock ends with its transaction, also if the process dies.
  */
 const LOCK = 23_062;
-/** How long the exclusive lock waits for calls to HubSpot that are already running. */
+/** How long the exclusive lock waits for the calls to HubSpot that are running. */
 const PATIENCE_SECONDS = 45;
 /** SQLSTATE `lock_not_available`. */
 const NOT_AVAILABLE = '55P03';
 
-/** The exclusive lock was not obtained in time, because calls to HubSpot were still running. */
+/** Thrown if calls to HubSpot did not end in time for the exclusive lock. */
 export class StillTelling extends Error {
   constructor() {
     super(
@@ -22,8 +22,8 @@ export class StillTelling extends Error {
 }
 
 /**
- * Runs `work` while a transaction holds the lock; null if the lock cannot be taken. The result of `work` is returned even if the
- * commit fails, since the transaction itself writes nothing.
+ * Runs `work` while a transaction holds the lock. Returns null if `take` could not take the lock. The transaction writes nothing,
+ * so the result of `work` is returned even if the commit fails.
  */
 async function holding<T>(
   database: Database,
@@ -33,7 +33,7 @@ async function holding<T>(
   let done: { value: T } | null = null;
   try {
     await database.transaction().execute(async (trx) => {
-      // The transaction is idle while `work` talks to other servers, however long that takes.
+      // The transaction is idle while `work` runs, which may take long, so its idle timeout is switched off.
       await sql`select set_config('idle_in_transaction_session_timeout', '0', true)`.execute(trx);
       if (await take(trx)) done = { value: await work() };
     });
@@ -44,8 +44,8 @@ async function holding<T>(
 }
 
 /**
- * Runs `tell`, which sends joins to HubSpot, under the shared lock. `tell` must read its data under the lock: what was read before
- * may have been erased or linked since. Returns null, without running it, while somebody holds the exclusive lock.
+ * Runs `tell`, which sends joins to HubSpot, under the shared lock. `tell` must read its data only then: earlier data may belong to
+ * somebody who has been erased. Returns null, without running `tell`, while the exclusive lock is held.
  */
 export function tellingHubspot<T>(database: Database, tell: () => Promise<T>): Promise<T | null> {
   return holding(
@@ -60,8 +60,8 @@ export function tellingHubspot<T>(database: Database, tell: () => Promise<T>): P
 }
 
 /**
- * Runs `work` under the exclusive lock: waits until running calls to HubSpot have ended, and none begins before `work` ends. Throws
- * {@link StillTelling}.
+ * Runs `work` under the exclusive lock. It first waits until the running calls to HubSpot have ended; no call starts before `work`
+ * has ended. Throws {@link StillTelling}.
  */
 export async function tellingHubspotNothing<T>(database: Database, work: () => Promise<T>): Promise<T> {
   const take = async (trx: Kysely<Tables>) => {

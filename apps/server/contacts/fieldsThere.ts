@@ -3,14 +3,14 @@ import type { Deps } from '../deps.ts';
 import type { HubspotClient } from '../providers/hubspot/client.ts';
 import { CrmDenied } from '../providers/hubspot/errors.ts';
 
-/** How long (ms) the list of properties that HubSpot lacks is kept before HubSpot is asked again. */
+/** How long (ms) the list of missing properties is cached. */
 const LACKING_MS = 10 * 60_000;
 
 const lackingOf = new WeakMap<HubspotClient, { fields: readonly CrmField[]; until: number }>();
 
 /**
- * The society's table of fields, without those of `laterFields` that have no property in HubSpot. HubSpot's list is read again
- * every ten minutes. The doctor command says which properties to create.
+ * Returns the society's field rules. Fields of `laterFields` whose property does not exist in HubSpot are never written. HubSpot's
+ * list of properties is read again every ten minutes. The doctor tells staff which properties to create.
  */
 export async function fieldsThere({ society, now }: Deps, hubspot: HubspotClient): Promise<FieldRules> {
   const rules = society.crm.fields;
@@ -30,7 +30,7 @@ export async function fieldsThere({ society, now }: Deps, hubspot: HubspotClient
   };
 }
 
-/** Returns null if the token may not list properties: all of them are then assumed to exist. */
+/** Returns null if the token may not list properties: all are then assumed to exist. Rethrows any other error. */
 function notTold(error: unknown): null {
   if (error instanceof CrmDenied && error.status === 403) return null;
   throw error;

@@ -9,12 +9,12 @@ import { takeIn } from './followContacts.ts';
 const INTERVAL_MS = 1_000;
 /** HubSpot's largest batch. */
 const BATCH = 100;
-/** A row that was taken is due again after this time, in case HubSpot does not answer or this process dies. */
+/** When a row that was taken is due again, if HubSpot does not answer or this process dies. */
 const RETRY_SECONDS = 10;
-/** A row that HubSpot refuses to read is due again after this time: staff have been told, and may have repaired the cause. */
+/** When a row is due again that HubSpot refused to read. Staff have a notice, and may have repaired the cause by then. */
 const REFUSED_SECONDS = 3600;
 
-/** Fills the contacts that signed links named while HubSpot could not be asked. */
+/** Reads from HubSpot the contacts that signed links named while HubSpot was unavailable. */
 export function startFillingContacts(deps: Deps, hubspot: HubspotClient): () => Promise<void> {
   return repeat(
     'fill contacts from HubSpot',
@@ -25,8 +25,8 @@ export function startFillingContacts(deps: Deps, hubspot: HubspotClient): () => 
 }
 
 /**
- * Reads up to a batch of due contacts in one call. A contact that HubSpot does not know stays as it is. Returns how many rows it
- * took, and whether they filled a whole batch.
+ * Reads a batch of due contacts in one call. A contact that HubSpot does not know stays bare. Returns how many contacts were taken,
+ * and whether that was a full batch (`more`).
  */
 export async function fillDue(deps: Deps, hubspot: HubspotClient): Promise<{ taken: number; more: boolean }> {
   const { rows } = await sql<{ id: string }>`
@@ -51,7 +51,7 @@ export async function fillDue(deps: Deps, hubspot: HubspotClient): Promise<{ tak
   return { taken: rows.length, more: rows.length === BATCH };
 }
 
-/** Reads contacts. Halves a batch that HubSpot refuses, until only the refused contact has to wait. */
+/** Reads contacts into the mirror. A batch that HubSpot refuses is halved until only the refused contact is postponed. */
 async function fill(deps: Deps, hubspot: HubspotClient, ids: readonly string[]): Promise<void> {
   const fields = deps.society.crm.fields;
   try {

@@ -10,14 +10,14 @@ import { joinHolds } from '../session/members.ts';
 import { keepContacts } from './contacts.ts';
 import { type HeldTwice, heldTwice } from './heldTwice.ts';
 
-/** The kind of the notice about two contacts that were merged while both held the same membership or upgrade. */
+/** The kind of the notice that two contacts were merged which both held a membership of the same type. */
 const MERGED_TWICE = 'merged_contacts';
 /** HubSpot's largest batch. */
 const BATCH = 100;
 
 /**
- * Asks HubSpot about contacts and writes its answer: keeps the contacts that it has, follows merged ones ({@link followMerges}),
- * and forgets the ones that it no longer has.
+ * Reads contacts from HubSpot into the mirror: stores those that exist, follows merged ones ({@link followMerges}), and removes the
+ * data of those that were deleted.
  */
 export async function lookAtContacts(
   database: Database,
@@ -31,7 +31,7 @@ export async function lookAtContacts(
   }
 }
 
-/** Writes HubSpot's answer (`found`) to a question about the ids `asked`; see {@link lookAtContacts}. */
+/** Writes into the mirror what HubSpot answered (`found`) for the ids `asked`. See {@link lookAtContacts}. */
 export async function takeIn(
   database: Database,
   rules: FieldRules,
@@ -43,7 +43,7 @@ export async function takeIn(
     const present = found.get(id)?.id ?? id;
     return present === id ? [] : [{ id, present }];
   });
-  // A link may name a contact that was merged before we heard of it.
+  // A link may name a contact that was merged before the mirror first read it.
   if (moved.length > 0)
     await sql`
       insert into contact (id, merged_into)
@@ -56,8 +56,8 @@ export async function takeIn(
 }
 
 /**
- * Removes all personal data of contacts that HubSpot no longer has, if HubSpot once had them: the mirror has read them, or a join
- * created them there. A contact that an import or a link named and that HubSpot never had stays as it is.
+ * Removes the personal data of contacts that HubSpot has deleted. Only contacts that HubSpot once had count as deleted: the mirror
+ * has read them, or a join created them. A contact that an import or a link named and that HubSpot never had is left unchanged.
  */
 async function forgetContacts(database: Database, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
@@ -69,7 +69,7 @@ async function forgetContacts(database: Database, ids: readonly string[]): Promi
   );
 }
 
-/** Follows contacts that were merged into others in HubSpot: {@link moveContacts}. */
+/** Moves what belongs to merged contacts to the contacts that remain: see {@link moveContacts}. */
 export async function followMerges(database: Database, contacts: readonly CrmContact[]): Promise<void> {
   const merges = contacts.flatMap(({ id, properties }) =>
     (properties[MERGED_IDS] ?? '')
@@ -82,9 +82,9 @@ export async function followMerges(database: Database, contacts: readonly CrmCon
 }
 
 /**
- * A part of `update join_session set …` for a paid join whose contact was merged. If the membership is held, sends all of it again
- * when `isProven`, otherwise makes it due so that staff hear of a conflicting status. If it has ended, the remaining contact keeps
- * its status.
+ * SQL: a part of `update join_session set …` for joins of a merged contact. A paid join becomes due to be sent if it is proven to
+ * be the contact's (the SQL expression `isProven`) or holds its membership. All its values are sent again if both are true. If only
+ * `isProven` is, unchanged values are not sent, so the remaining contact keeps its status.
  */
 function isToHear(isProven: RawBuilder<unknown>): RawBuilder<unknown> {
   const isHeld = joinHolds('join_session.uuid', 'membership');
@@ -95,9 +95,9 @@ function isToHear(isProven: RawBuilder<unknown>): RawBuilder<unknown> {
 }
 
 /**
- * Moves the invitations, joins, memberships and documents of merged contacts to their present contacts, so that one person does not
- * buy twice. Where the present contact already holds the same, the other membership is not moved, and staff are told to refund one.
- * A join that is being paid is moved by a later call.
+ * Moves invitations, joins, memberships and documents of merged contacts (`old`) to the contacts that remain (`present`), so that
+ * one person does not buy twice. If the remaining contact already holds a membership of the same type, the other one is not moved,
+ * and staff get a notice to refund one. A join that is being paid is not moved; a later call does that.
  */
 export async function moveContacts(
   trx: Kysely<Tables>,
@@ -105,10 +105,9 @@ export async function moveContacts(
 ): Promise<void> {
   if (merges.length === 0) return;
   const merged = sql`json_to_recordset(${JSON.stringify(merges)}::json) as merged (old text, present text)`;
-  // The mirror may not yet have a contact that a join has just created.
+  // A join may have created the contact just now, and the mirror does not have it yet.
   await sql`insert into contact (id) select present from ${merged} on conflict do nothing`.execute(trx);
-  // Join sessions are locked before the rows that belong to them, and in the order of their uuids, as everywhere: this avoids
-  // deadlocks.
+  // Locks the join sessions before their memberships, in the order of their uuids, as everywhere: this avoids deadlocks.
   await sql`
     select from join_session
     where contact_id in (select old from ${merged}) or hubspot_contact_id in (select old from ${merged})

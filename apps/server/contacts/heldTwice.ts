@@ -1,14 +1,17 @@
 import type { MembershipType } from '#core/product.ts';
 import { giveBackCommand } from '#core/refunds.ts';
 
-/** A join with membership types that other joins of the same contact hold as well, and the uuids of those joins. */
+/** A join (`uuid`) with the types of membership that other joins of the same contact hold as well. */
 export interface HeldTwice {
   uuid: string;
   types: MembershipType[];
   others: string[];
 }
 
-/** Returns the end of a sentence to staff: what is held twice, by which joins, and the command that refunds just that. */
+/**
+ * Returns the end of a notice to staff: what is held twice, by which joins, and the command that refunds it of the join `uuid`.
+ * `bought` is inserted after the types.
+ */
 export function heldTwice({ uuid, types, others }: HeldTwice, bought = ''): string {
   const what = types.map((type) => `a ${type.replace('_', ' ')}`).join(' and ');
   const joins = [...others, uuid].join(' and ');

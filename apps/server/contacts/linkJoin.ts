@@ -9,16 +9,17 @@ import { moveContacts } from './followContacts.ts';
 import { type LeftContact, paidJoinsOf } from './takeBack.ts';
 import { hubspotIsToHear } from './tellHubspot.ts';
 
-/** Why a join cannot be linked, as a sentence for staff. */
+/** Thrown if a join cannot be linked. The message is for staff. */
 export class NotLinkable extends Error {}
 
 /**
- * Links a paid join to a contact, because staff know that they are the same person. The join named no contact, or one that HubSpot
- * does not have; all of it is then written to the given one, as if an invitation had named it. Purchases made by links to the
- * contact that the join had created move too. Refused when the join's membership has ended, or when HubSpot calls the contact a
- * member and that status cannot come from this join or its payer ({@link mayBeTheirStatus}): a refund would then end a membership
- * that the join did not begin. Returns the join's former contact, for {@link takeBack}. Call it only while nothing is sent to
- * HubSpot (fence.ts): a concurrent push would record the old contact.
+ * Links a paid join to a contact that staff know to be the same person. The join must have named no contact, or one that HubSpot
+ * does not have. All its values are then written to the given contact, as if an invitation had named that contact. Joins by links
+ * to the contact that the join had created are moved as well.
+ * Refuses if the membership of the join has ended. Also refuses if the contact is a member in HubSpot and that status cannot come
+ * from this join or its payer ({@link mayBeTheirStatus}): refunding the join would then end a membership that is not the join's.
+ * Returns the join's former contact for {@link takeBack}; null if there is nothing to take back. Must run while nothing is sent to
+ * HubSpot (fence.ts): a concurrent call would record the old contact.
  */
 export async function linkJoin(deps: Deps, uuid: string, given: string): Promise<LeftContact | null> {
   const found = await deps.contacts.refresh(given);
@@ -35,11 +36,11 @@ export async function linkJoin(deps: Deps, uuid: string, given: string): Promise
       .select('contact_id')
       .where('uuid', '=', uuid)
       .executeTakeFirst()) ?? {};
-  // HubSpot may have restored that contact meanwhile.
+  // The contact that the join named may have been restored in HubSpot meanwhile.
   if (namedBefore) await deps.contacts.refresh(namedBefore);
   const left = await deps.database.transaction().execute(async (trx) => {
-    // Locks, in the order of their uuids as everywhere: the join; the paid joins of its former contact, which are sent to HubSpot
-    // again; and all joins of the contact that it named, which may move too.
+    // Locks these joins, in the order of their uuids as everywhere: the given join; the paid joins of its former contact, which
+    // become due again; and all joins of the contact that it named, which may be moved.
     const leaves = sql<string>`(select own.hubspot_contact_id from join_session own where own.uuid = ${uuid})`;
     const names = sql<string>`(select own.contact_id from join_session own where own.uuid = ${uuid})`;
     await sql`
@@ -82,7 +83,7 @@ export async function linkJoin(deps: Deps, uuid: string, given: string): Promise
       .execute();
     const moving = [uuid, ...byLink.map((join) => join.uuid)];
     const isMoving = (column: string) => sql<boolean>`${sql.ref(column)} = any(${moving}::uuid[])`;
-    // Two of the joins that move may hold the same type: one was not moved when its contact was merged into another.
+    // Two of the moved joins may hold the same type of membership, if one was left behind when its contact was merged into another.
     const { rows } = await sql<{ uuid: string; isThere: boolean; mine: string; type: MembershipType }>`
       select theirs.session_uuid as uuid, theirs.contact_id is not distinct from ${contactId} as "isThere", mine.session_uuid as mine, type
       from membership theirs join membership mine using (type)
@@ -90,26 +91,26 @@ export async function linkJoin(deps: Deps, uuid: string, given: string): Promise
         and ${isMoving('mine.session_uuid')} and mine.is_held and mine.session_uuid <> theirs.session_uuid
       order by (mine.session_uuid = ${uuid}) desc`.execute(trx);
     if (rows[0]) {
-      // If the contact holds an upgrade but no membership, only the join's upgrade has to be refunded.
+      // If only an upgrade is held twice, only the join's upgrade has to be refunded.
       const isMember = rows.some(({ type }) => type === 'membership');
       throw new NotLinkable(
         `Contact ${contactId} ${rows[0].isThere ? 'holds that already' : 'would hold that twice, the second'} by join ${rows[0].uuid}. Give one of them back: ${isMember ? `npm run operator -- refund ${uuid} --upgrade --items all` : giveBackCommand(rows[0].mine, ['membership_upgrade'])}`,
       );
     }
     await sql`update membership set contact_id = ${contactId} where ${isMoving('session_uuid')}`.execute(trx);
-    // None of these joins has been written to the new contact yet, so everything is sent.
+    // Nothing of these joins is in the new contact yet, so all values are forgotten as known, and sent.
     await sql`
       update join_session set contact_id = ${contactId}, hubspot_contact_id = null, owns_hubspot_contact = null, crm_known = '{}', crm_refusal = null, crm_attempts = 0,
         ${hubspotIsToHear}, updated_at = now()
       where ${isMoving('uuid')}`.execute(trx);
-    // Moves all else of the contact that HubSpot does not have to this one: its invite code, and what links to it have sold.
+    // Also moves whatever else belongs to the contact that HubSpot does not have: its invite code, and joins by links to it.
     if (named !== null) await moveContacts(trx, [{ old: named, present: contactId }]);
-    // The old contact's other paid joins are sent again, since its amount in HubSpot must not include the joins that move away.
+    // The old contact's remaining paid joins are sent again, so that its amount in HubSpot does not include the moved joins.
     await sql`
       update join_session set ${hubspotIsToHear} where ${paidJoinsOf(sql`${before}`)}`.execute(trx);
     const known = [session, ...byLink].map(({ crm_known }) => crm_known);
-    // The notes are written again to the new contact (attachDocuments.ts). If the old contact was merged into the new one, the new
-    // one has them already, unless they went to the contact that HubSpot does not have any more.
+    // The notes with documents are created again for the new contact (attachDocuments.ts). They need not be if the old contact was
+    // merged into the new one: the notes were merged, too, unless they belonged to the contact that HubSpot does not have.
     const { rows: documents } = await sql<LeftContact['documents'][number]>`
       with sent as (
         select id, crm_file_id, crm_note_id from document where ${isMoving('session_uuid')} and crm_file_id is not null for update
@@ -121,6 +122,6 @@ export async function linkJoin(deps: Deps, uuid: string, given: string): Promise
     if (before === null) return null;
     return { contactId: before, known, isOwn: isOwn === true, documents };
   });
-  // If the old contact was merged into this one, there is nothing to take back.
+  // If the old contact was merged into the new one, there is nothing to take back.
   return left && (await idNow(left.contactId)) !== contactId ? left : null;
 }

@@ -3,14 +3,15 @@ import type { Deps } from '../deps.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 
 const CANNOT_LOOK_UP = 'We cannot look up who this link is for at this moment. Please try again in a minute.';
-/** After how many seconds a page may ask again. */
+/** The Retry-After of the refusal (s). */
 const RETRY_SECONDS = 5;
 
 /**
- * Makes sure that the mirror has the contact that a link names, and returns whether anything is known of it. A signed link proves
- * the id: if HubSpot cannot answer or does not know the contact, the join continues with the id alone, and the joiner fills in the
- * form; after an outage {@link fillDue} fills the row. Without a signature the id is a guess: throws 404 with `sentence` when
- * HubSpot does not know the contact, 503 while it cannot answer.
+ * Makes sure that the mirror has a row for the contact that a link names. Returns whether the contact is known.
+ * The id of a signed link is proven. If HubSpot does not know the contact or cannot answer, the join therefore continues with the
+ * id alone (a bare contact), and the joiner fills in the form; after an outage, {@link fillDue} reads the contact.
+ * The id of an unsigned link is only a guess. Throws 404 with `sentence` if HubSpot does not know it, and 503 while HubSpot cannot
+ * answer.
  */
 export async function linkedContact(
   deps: Deps,
@@ -30,7 +31,7 @@ export async function linkedContact(
   return found;
 }
 
-/** The refusal for calls that need HubSpot's answer while HubSpot cannot give one. The page retries by itself. */
+/** Returns the refusal of a call that needs an answer from HubSpot while HubSpot cannot give one. The page retries by itself. */
 export function cannotLookUp(): Refusal {
   return new Refusal(503, CANNOT_LOOK_UP, { retryAfter: RETRY_SECONDS });
 }

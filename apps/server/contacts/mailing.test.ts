@@ -17,7 +17,7 @@ afterEach(() => server.close());
 
 const outage = () => server.hubspotFault({ kind: 'cut', times: 1_000_000 });
 
-/** Ends the outage, and resets the failure counts and the pause of calls that it caused. */
+/** Ends the outage of HubSpot, and the pause of calls that it caused. */
 async function recovery(): Promise<void> {
   await server.hubspotFault(null);
   await sql`update crm_budget set tokens = 15, blocked_until = '-infinity', failures = 0`.execute(
@@ -26,7 +26,7 @@ async function recovery(): Promise<void> {
   await sql`update contact set fill_at = now() where fill_at is not null`.execute(server.deps.database);
 }
 
-/** Creates contacts that HubSpot has and the mirror does not. Returns their ids. */
+/** Creates contacts in HubSpot that the mirror does not have. Returns their ids. */
 async function mailed(count: number): Promise<string[]> {
   const ids: string[] = [];
   for (let first = 0; first < count; first += 100) {
@@ -50,7 +50,7 @@ async function mailed(count: number): Promise<string[]> {
 
 const sign = (target: LinkTarget) => server.deps.links.sign(target, new Date(Date.now() + 86_400_000));
 
-/** The call that each kind of link makes when it is opened. */
+/** For each kind of link: the call that a page makes when the link is opened. */
 const press = {
   init: (id: string, isSigned = true) =>
     server.client().call('initJoin', {
@@ -158,7 +158,7 @@ test('what was typed during the outage is written to HubSpot afterwards, and not
   });
 });
 
-/** Returns the properties that HubSpot adds to every contact it returns. */
+/** Returns the properties that HubSpot itself adds to each contact. */
 async function restOf(id: string) {
   const { firstname, middlename, city, ...rest } = await atHubspot(server, id, 'firstname');
   return rest;

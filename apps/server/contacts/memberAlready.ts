@@ -1,4 +1,4 @@
-/** The notice about a paid join whose contact HubSpot already called a member: they may have paid twice. */
+/** Returns the notice about a paid join whose contact was already a member in HubSpot, so that the person may have paid twice. */
 export function memberAlready(uuid: string, contactId: string): { kind: string; message: string } {
   return {
     kind: 'member_already',

@@ -37,7 +37,7 @@ const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
 const atCrm = (method: string, path: string, body?: object) =>
   askHubspot(server.hubspotUrl, method, path, body);
 let people = 0;
-/** Creates a contact with an invite code, and with the properties in `more`. */
+/** Creates a contact in HubSpot with an invite code and the properties `more`. */
 async function person(more: Record<string, string> = {}): Promise<{ id: string; code: string }> {
   const code = `PERSON${++people}`;
   const { id } = await atCrm('POST', '', {
@@ -73,7 +73,7 @@ const contactOf = async (uuid: string) =>
 const profileOf = async (id: string) =>
   (await sql<{ profile: object }>`select profile from contact where id = ${id}`.execute(server.background))
     .rows[0]?.profile;
-/** Buys a membership by a signed checkout link, which asks for no details. `meanwhile` happens before it is paid. */
+/** Buys a membership by a signed checkout link, and so without student details. `meanwhile` runs before the payment. */
 async function boughtByLink(id: string, meanwhile: () => Promise<unknown> = async () => {}): Promise<string> {
   const client = server.client();
   const started = await client.call('initiateCheckout', { body: checkoutLink(id) });
@@ -93,7 +93,7 @@ function checkoutLink(id: string) {
   return { hubspotContactId: id, mainProductId: 1, ...signature };
 }
 const argumentsOf = (notice: string) => /operator -- refund (.*)$/.exec(notice)![1]!.split(' ');
-/** How the server learns of a merge or deletion: by a joiner's page, or by a staff command. */
+/** The ways in which the server learns of a merge or deletion. */
 const ways: [string, (id: string) => Promise<unknown>][] = [
   ['a read', (id) => server.deps.contacts.refresh(id)],
   ['a sync', sync],
@@ -353,7 +353,7 @@ for (const [way, learn] of ways.slice(0, 2))
     const [one, two] = [await person(), await person()];
     const client = server.client();
     const open = await startJoin(client, two.code);
-    // The membership was not sent to HubSpot yet, so only our database has it.
+    // The purchase has not been sent to HubSpot, so only our database knows of the membership.
     const { uuid } = await paidJoin(server, server.client(), one.code);
     const merged = await merge(one.id, two.id);
     await learn(two.id);
@@ -472,7 +472,7 @@ test('HubSpot has the sum of what two merged contacts have bought, and says memb
   await refundJoin(server.deps, uuid, membershipOnly);
   await paidJoin(server, server.client(), two.code, { personalEmail: 'two.sum@example.com' });
   await deliver(server);
-  // The merged contact keeps the properties of the first one: a former member, and nothing paid.
+  // The remaining contact has the properties of the first one: status `former`, nothing paid.
   const merged = await merge(one.id, two.id);
   for (const id of [one.id, two.id]) await server.deps.contacts.refresh(id);
   await deliver(server);

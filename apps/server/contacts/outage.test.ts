@@ -6,17 +6,17 @@ import { deliver } from '../../../tests/harness/deliver.ts';
 import { beginPayment, details, openIntent, payByCard, reportPayment } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
 
-/** `npm run test:long` runs the same with twenty times as many joins. */
+/** `npm run test:long` runs this test with twenty times as many joins. */
 const isLong = process.env.TEST_LENGTH === 'long';
 const JOINS = isLong ? 500 : 25;
 /** How long HubSpot takes to answer (ms): far longer than a joiner waits, even on a busy machine. */
 const SLOW_MS = isLong ? 30_000 : 6_000;
-/** The longest (ms) that a call may take when it waits for HubSpot, for which it may wait two seconds. */
+/** The most time (ms) that a call which waits for HubSpot may take. The server waits for two seconds. */
 const PATIENCE_MS = 2_500;
 
 const server = await sharedServer();
 
-/** Imports invitations of contacts that the mirror has not read from HubSpot yet. */
+/** Imports invitations of contacts that the mirror does not have. */
 async function invite(prefix: string): Promise<void> {
   await sql`
     with people as (
@@ -28,7 +28,7 @@ async function invite(prefix: string): Promise<void> {
   );
 }
 
-/** Plays a whole join. Returns how long its slowest call took (ms). */
+/** Makes a whole join. Returns the time of its slowest call (ms). */
 async function join(
   client: Client,
   prefix: string,
@@ -78,7 +78,7 @@ const outages: [string, string, readonly object[]][] = [
 for (const [what, prefix, faults] of outages)
   test(`while HubSpot ${what}, ${JOINS} joins finish without waiting for it, and all of it is delivered afterwards`, async () => {
     await invite(prefix);
-    // HubSpot has none of these people before the outage ends.
+    // During the outage HubSpot has none of these contacts.
     for (const one of faults) await server.hubspotFault(one);
     let next = 1;
     const slowest: number[] = [];
@@ -91,7 +91,7 @@ for (const [what, prefix, faults] of outages)
     await server.hubspotFault(null);
     assert.equal(slowest.length, JOINS);
     assert.ok(Math.max(...slowest) < SLOW_MS, `one call took ${Math.max(...slowest)} ms`);
-    // Only the fastest of the calls that waited for HubSpot is checked: a busy machine may have slowed others.
+    // A busy machine may delay a call, so the limit is asserted only for the fastest of the calls that waited for HubSpot.
     const waited = slowest.filter((ms) => ms > 1_000);
     if (waited.length > 0)
       assert.ok(Math.min(...waited) < PATIENCE_MS, `whoever waited, did so for ${Math.min(...waited)} ms`);

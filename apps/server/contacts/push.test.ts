@@ -10,7 +10,7 @@ import { pushDue } from './push.ts';
 const server = await sharedServer();
 
 const push = () => deliver(server);
-/** Returns the properties of a contact that these tests compare. */
+/** Returns the properties of a contact in HubSpot that these tests compare. */
 const contact = (id: string) =>
   atHubspot(
     server,
@@ -50,7 +50,7 @@ test('a join is told while another statement only relies on it to stay', async (
   const uuid = await startJoin(client, 'HONOR101');
   await client.call('submitDetails', { params: { uuid }, body: details({ city: 'Austin' }) });
   const holder = await lockHolder(t, server);
-  // The lock that PostgreSQL takes when another transaction inserts a row that refers to the join, such as a payment.
+  // The row lock that PostgreSQL takes when another transaction inserts a row that references the join, such as a payment.
   await holder.query('select from join_session where uuid = $1 for key share', [uuid]);
   assert.equal(await push(), 1);
 });

@@ -41,13 +41,15 @@ import { lookAtContacts } from './followContacts.ts';
 import { memberAlready } from './memberAlready.ts';
 
 const INTERVAL_MS = 2_000;
-/** The kinds of the notices about a contact that is not proven, and an email that HubSpot refuses. */
+/** Kinds of notices: the contact with the join's email is not proven to be the joiner; HubSpot refuses the email. */
 const UNPROVEN = 'unproven_contact';
 const EMAIL_REFUSED = 'email_refused';
-/** The kind of the notice about a paid join that has no contact in HubSpot, and no details to create one from. */
+/** Kind of notice: a paid join has no contact in HubSpot, and no student details to create one from. */
 const CONTACT_GONE = 'contact_gone';
 
-/** Sends joins to HubSpot. A row is due while its `profile_revision` and `crm_revision` differ; its present state is sent. */
+/**
+ * Sends joins to HubSpot. A join is due while its `profile_revision` differs from its `crm_revision`; its present values are sent.
+ */
 export function startPushing(deps: Deps, hubspot: HubspotClient): () => Promise<void> {
   return repeat(
     'push joins to HubSpot',
@@ -58,9 +60,9 @@ export function startPushing(deps: Deps, hubspot: HubspotClient): () => Promise<
 }
 
 /**
- * Takes up to a batch of due rows with the same `whose` and sends them in one call, or in two where HubSpot's values must be read
- * first. Other processes take other rows. Takes none while calls to HubSpot are blocked or somebody is being erased. Returns how
- * many rows it took, and whether they filled a whole batch.
+ * Takes a batch of due joins with the same `whose` and sends them in one call, or in two if HubSpot's values must be read first.
+ * Other processes take other joins. Takes none while calls to HubSpot are paused or a person is being erased. Returns how many
+ * joins were taken, and whether that was a full batch (`more`).
  */
 export async function pushDue(deps: Deps, hubspot: HubspotClient): Promise<{ taken: number; more: boolean }> {
   const nothing = { taken: 0, more: false };
@@ -75,7 +77,7 @@ async function pushTaken(deps: Deps, hubspot: HubspotClient): Promise<{ taken: n
     if (rows[0]!.whose === 'new') await createAll(deps, hubspot, rows);
     else await updateAll(deps, hubspot, rows);
   } catch (error) {
-    // A refused read of a batch does not name the record at fault, so only a row that was read alone is refused.
+    // If reading a batch is refused, HubSpot does not say which contact is the reason. So a join is refused only if it was alone.
     if (error instanceof CrmRefused && rows.length === 1)
       await refuse(deps, [{ uuid: rows[0]!.uuid, reason: error.message }]);
     else if (error instanceof CrmRefused)
@@ -87,8 +89,8 @@ async function pushTaken(deps: Deps, hubspot: HubspotClient): Promise<{ taken: n
 }
 
 /**
- * Updates contacts that HubSpot has, in one call. HubSpot would refuse two joins of one contact in a batch, so one of them waits
- * for the next batch.
+ * Updates existing contacts in one call. HubSpot refuses a batch in which a contact occurs twice, so of several joins of one
+ * contact all but one wait for the next batch.
  */
 async function updateAll(deps: Deps, hubspot: HubspotClient, rows: readonly DueJoin[]): Promise<void> {
   const fields = await fieldsThere(deps, hubspot);
@@ -142,9 +144,9 @@ async function updateAll(deps: Deps, hubspot: HubspotClient, rows: readonly DueJ
 }
 
 /**
- * Handles joins whose contact was merged or deleted in HubSpot: they are sent again, to the contact that replaced it, or to a new
- * one. A join that is being paid waits, since it is not moved meanwhile ({@link lookAtContacts}). If HubSpot never had the contact
- * that the join names, the join is refused.
+ * Handles joins whose contact turned out to be merged or deleted. They become due again: for the contact into which theirs was
+ * merged, or for a new contact. A join that is being paid waits a minute, because it is not moved to another contact meanwhile
+ * ({@link lookAtContacts}). A join that named a contact which HubSpot never had is refused.
  */
 async function follow(deps: Deps, hubspot: HubspotClient, rows: readonly DueJoin[]): Promise<void> {
   if (rows.length === 0) return;
@@ -168,7 +170,7 @@ async function follow(deps: Deps, hubspot: HubspotClient, rows: readonly DueJoin
     where join_session.uuid = session.uuid`.execute(deps.database);
 }
 
-/** Plans what to send for a join. `present`: the contact's properties in HubSpot, if they were read. */
+/** Returns what to send for a join. `present` are the contact's properties in HubSpot; null if they were not read. */
 function plan(
   fields: FieldRules,
   row: DueJoin,
@@ -191,8 +193,8 @@ function plan(
 }
 
 /**
- * Whether HubSpot called the join's contact a member before the join did. If HubSpot has the time of this payment, the join itself
- * sent the status, and the server died before it could record that.
+ * Whether the contact was a member in HubSpot before this join was paid. If HubSpot has the time of this payment, the join itself
+ * has sent the status, and the server died before recording that.
  */
 function wasMember(fields: FieldRules, row: DueJoin, present: CrmContact['properties']): boolean {
   const heldPaidAt = crmValue(fields, present, 'paidAt') ?? '';
@@ -204,7 +206,7 @@ function wasMember(fields: FieldRules, row: DueJoin, present: CrmContact['proper
   );
 }
 
-/** The values to record as sent to HubSpot. Fields without a property there are left out, so that they are sent once it has one. */
+/** Returns the values to record as sent. A field without a property in HubSpot is left out, so that it is sent once it has one. */
 function knownAfter(fields: FieldRules, values: readonly FieldValue[]): CrmValues {
   return Object.fromEntries(
     values.flatMap(({ field, value }) => (fields[field].property === null ? [] : [[field, value]])),
@@ -212,8 +214,8 @@ function knownAfter(fields: FieldRules, values: readonly FieldValue[]): CrmValue
 }
 
 /**
- * The notice about a status in HubSpot that a join does not overwrite. If it is `member` and cannot come from this payer
- * ({@link mayBeTheirStatus}), the same person would have paid twice; otherwise staff may link the join to the contact.
+ * Returns the notice that a join did not overwrite a contact's status. If the status is `member` and was not sent for this payer
+ * ({@link mayBeTheirStatus}), the person may have paid twice. Otherwise staff may link the join to the contact.
  */
 function toldInTheWay({ uuid, crm_id, may_be_their_status }: DueJoin, status: string): Planned['notice'] {
   const what = `Join ${uuid} is paid and has the email of contact ${crm_id}, whose status in HubSpot is "${status}" and was left so.`;
@@ -225,13 +227,14 @@ function toldInTheWay({ uuid, crm_id, may_be_their_status }: DueJoin, status: st
 }
 
 /**
- * Creates contacts for joins that named none. If the email is taken, its contact is read: this join may have created it just before
- * a crash.
+ * Creates contacts for joins without one. If a contact with the email exists, it is read and recorded instead: this join may have
+ * created it just before a crash.
  */
 async function createAll(deps: Deps, hubspot: HubspotClient, rows: readonly DueJoin[]): Promise<void> {
   const emailOf = (row: DueJoin) => row.details?.personalEmail.toLowerCase();
   const fields = await fieldsThere(deps, hubspot);
-  // Without details no contact can be created. What such a join bought is told to HubSpot once staff have said whose it is.
+  // Without student details no contact can be created. A join that holds something is refused until staff say whose it is; any
+  // other counts as delivered.
   const withoutDetails = rows.filter((row) => !emailOf(row));
   await refuse(deps, withoutDetails.filter(({ is_nameless }) => is_nameless).map(nameless));
   await delivered(
@@ -240,7 +243,7 @@ async function createAll(deps: Deps, hubspot: HubspotClient, rows: readonly DueJ
       .filter(({ is_nameless }) => !is_nameless)
       .map((row) => ({ row, properties: {}, known: {}, notice: null })),
   );
-  // Siblings who share an email are two joins: the second one waits, and then finds the contact of the first.
+  // Two joins with the same email, such as siblings: one waits for the next batch, and then finds the other's contact.
   const byEmail = new Map(rows.flatMap((row) => (emailOf(row) ? [[emailOf(row)!, row] as const] : [])));
   await later(
     deps,
@@ -260,7 +263,8 @@ async function createAll(deps: Deps, hubspot: HubspotClient, rows: readonly DueJ
     const outcome = outcomes.get(row.uuid);
     return outcome?.kind === 'written' ? [{ row, contactId: outcome.id, isOwn: true }] : [];
   });
-  // Recorded before HubSpot is asked again: a contact without an email could not be found, and would be created a second time.
+  // Recorded before further calls to HubSpot: after a crash, a contact that was created without its email could not be found, and
+  // would be created again.
   await noteContacts(deps, created);
   await noteContacts(deps, await lookAtTaken(hubspot, fields, taken));
   await later(
@@ -274,7 +278,10 @@ async function createAll(deps: Deps, hubspot: HubspotClient, rows: readonly DueJ
   );
 }
 
-/** The refusal of a join that bought something without details, as by a link to a contact that was deleted since. */
+/**
+ * The refusal of a join that bought something and has no student details, for example by a link to a contact that was deleted
+ * later.
+ */
 function nameless({ uuid }: DueJoin): Refused {
   const reason = 'HubSpot has no contact of this join, and without details none can be created.';
   return {
@@ -288,8 +295,8 @@ function nameless({ uuid }: DueJoin): Refused {
 }
 
 /**
- * Finds out who created the contacts that already have the emails of these joins. If one is gone again, the join creates its own
- * with the next batch.
+ * Reads the existing contacts with the emails of these joins, and finds out whether the join itself created its contact. If a
+ * contact is gone meanwhile, its join is left out and creates a contact with the next batch.
  */
 async function lookAtTaken(
   hubspot: HubspotClient,
@@ -312,8 +319,8 @@ async function lookAtTaken(
 }
 
 /**
- * Whether this join itself created the contact and crashed before it could record that: the contact is younger than the join, and
- * has exactly the values that the join would write. A name alone is not enough, since somebody else may have typed it.
+ * Whether this join created the contact, and the server died before recording that: the contact is younger than the join, and has
+ * every value that the join would write. A name alone would prove nothing, since somebody else may have typed it.
  */
 function isOurs(fields: FieldRules, { row, properties }: Planned, existing: CrmContact): boolean {
   return (
@@ -329,8 +336,8 @@ function isOurs(fields: FieldRules, { row, properties }: Planned, existing: CrmC
 type Send = (part: readonly BatchWrite[]) => Promise<Map<string, BatchOutcome>>;
 
 /**
- * Sends the planned changes. Where HubSpot refuses an email, or another contact has it, sends the rest of that join without the
- * email, and tells staff.
+ * Sends the planned changes. If HubSpot refuses a join's email or another contact has it, sends the rest of the join without the
+ * email, with a notice to staff. A join that could not be sent is not in `sent`.
  */
 async function write(
   fields: FieldRules,
@@ -351,7 +358,7 @@ async function write(
     const rest = withoutEmail(fields, change);
     outcomes.delete(uuid);
     try {
-      // Sent alone: the outcomes of a batch do not tell which of several new contacts belongs to which join.
+      // One join at a time: a new contact without an email could not be matched to its join in the outcome of a batch.
       const again = (await eachAsFarAsPossible([writeOf(rest)], send)).get(uuid);
       if (again) outcomes.set(uuid, again);
       const notice = isTaken ? emailTaken(uuid, crm_id, outcome.id) : null;
@@ -359,7 +366,7 @@ async function write(
         again?.kind === 'written' ? { ...rest, notice: notice ?? emailRefused(uuid, again.id) } : rest,
       );
     } catch (error) {
-      // This join is due again in a minute. The others have been sent.
+      // This join is due again in a minute; the other joins have been sent.
       if (!(error instanceof CrmUnavailable)) throw error;
     }
   }
@@ -392,8 +399,8 @@ function emailTaken(uuid: string, contactId: string, otherId: string | null): Pl
 }
 
 /**
- * Sends a batch. If HubSpot refuses all of it, halves it until only the record at fault is refused, so that it never blocks the
- * others.
+ * Sends a batch. If HubSpot refuses the batch as a whole, it is halved until only the record at fault is refused, so that this
+ * record does not block the others.
  */
 async function eachAsFarAsPossible(
   writes: readonly BatchWrite[],

@@ -6,7 +6,7 @@ import { details } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { pushDue } from './push.ts';
 
-/** The first status is tested with many joins; the others take the same code path. */
+/** The first status is tested with many joins. The other statuses take the same path in the code, so fewer joins are enough. */
 const MANY = { joins: 500, seconds: 3600 };
 const SOME = { joins: 120, seconds: 600 };
 
@@ -21,7 +21,7 @@ beforeEach(async () => {
 
 const requests = () => requestsTo(server.hubspotUrl);
 
-/** Makes finished joins, due now, of people whom HubSpot does not know. */
+/** Inserts finished joins that are due now. HubSpot has no contacts for them. */
 async function finishJoins(word: string, joins: number): Promise<void> {
   await sql`
     insert into join_session (state, origin, programme, details, paid_at, profile_revision, created_at)
@@ -30,7 +30,7 @@ async function finishJoins(word: string, joins: number): Promise<void> {
     from generate_series(1, ${joins}::int) n`.execute(server.background);
 }
 
-/** Simulates `seconds` in rounds of ten seconds, and sends what is due in each. */
+/** Simulates `seconds` in steps of ten seconds. In each step, sends what is due. */
 async function serve(seconds: number): Promise<void> {
   const step = sql`make_interval(secs => 10)`;
   for (let passed = 0; passed < seconds; passed += 10) {

@@ -14,7 +14,7 @@ import { until } from '../../../tests/harness/until.ts';
 import { connect, type Database } from '../platform/database/client.ts';
 import { patience } from '../platform/database/patience.ts';
 
-/** `npm run test:long` runs the same with twenty times as many joins. */
+/** `npm run test:long` runs this test with twenty times as many joins. */
 const JOINS = process.env.TEST_LENGTH === 'long' ? 20_000 : 1_000;
 const FIRST_CONTACT = 500_000;
 const PATIENCE_MS = 170_000;
@@ -32,7 +32,7 @@ async function startServer(t: TestContext, env: Record<string, string>): Promise
   return child;
 }
 
-/** Makes finished joins: half are of contacts that HubSpot has, half of people whom it does not know. */
+/** Inserts finished joins: half have a contact in HubSpot, and half do not. */
 async function finishJoins(database: Database): Promise<void> {
   await sql`
     insert into contact (id, profile, email, fetched_at)
@@ -72,7 +72,7 @@ test(`${JOINS} finished joins reach HubSpot within its limits, in full batches, 
       id: String(FIRST_CONTACT + index + 1),
       properties: {
         firstname: 'Before',
-        // Staff changed the city after the form was filled in.
+        // In HubSpot, staff have changed the city after the form was filled in.
         city: 'Houston',
         email: `known${index + 1}@example.com`,
       },
@@ -99,7 +99,7 @@ test(`${JOINS} finished joins reach HubSpot within its limits, in full batches, 
       await once(process, 'never', { signal: AbortSignal.timeout(20) }).catch(() => {});
     process.kill('SIGKILL');
     await once(process, 'exit');
-    // Rows that a dead process had taken are due again after a minute. Makes them due now.
+    // Rows that a killed process had taken would be due again only after a minute.
     await sql`update join_session set crm_next_try_at = now()`.execute(database);
   }
   const last = await startServer(t, env);
@@ -114,7 +114,7 @@ test(`${JOINS} finished joins reach HubSpot within its limits, in full batches, 
     'no limit was exceeded and nothing was refused',
   );
   const batches = ledger.filter(({ path }) => /\/batch\/(update|create|upsert)$/.test(path)).length;
-  // A kill may lose the batch that was being sent, which is then sent again.
+  // A killed process may not have recorded its batch, which is then sent a second time.
   assert.ok(batches <= (JOINS / 100) * 1.05 + 2, `${batches} batch writes for ${JOINS} joins`);
   t.diagnostic(`${batches} batch writes`);
 
@@ -143,7 +143,7 @@ test(`${JOINS} finished joins reach HubSpot within its limits, in full batches, 
         firstname: `First${n}`,
         lastname: `Last${n}`,
         address: `${n} Oak Street`,
-        // If the member left the city unchanged, the city that staff wrote stays.
+        // If the joiner left the city of the form unchanged, the city that staff wrote in HubSpot stays.
         city: n % 2 === 0 ? 'Dallas' : isKnown ? 'Houston' : 'Austin',
         email: isKnown ? `known${n}@example.com` : `join${n}@example.com`,
         join_stage: 'paid',

@@ -31,10 +31,10 @@ const server = await sharedServer({}, { hubspotLimits: 'off' });
 const { database } = server.deps;
 const pin = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
 
-/** One email for all joins of a test: their payer is a member as long as one of the memberships is held. */
+/** All joins of a test have the same email and therefore the same payer, who is a member while one of the memberships is held. */
 const person = (id: string) => ({ personalEmail: `several-${id}@example.com` });
 
-/** Returns what a contact has bought according to HubSpot. */
+/** Returns what a contact has bought and its status, as HubSpot has it. */
 async function boughtBy(id: string) {
   await deliver(server);
   const told = await atHubspot(
@@ -48,7 +48,7 @@ async function boughtBy(id: string) {
   return [told.membership_status, told.membership_name, told.upgrade_name || null, told.amount_paid];
 }
 
-/** Buys a membership by a link to a contact. */
+/** Buys a membership by a checkout link to a contact. */
 async function paidByLink(hubspotContactId: string) {
   const client = server.client();
   const { data } = await client.call('initiateCheckout', { body: { hubspotContactId } });
@@ -57,7 +57,7 @@ async function paidByLink(hubspotContactId: string) {
   return payOrder(server, client, uuid);
 }
 
-/** Buys an upgrade by a link to a contact, in a join of its own. */
+/** Buys an upgrade by a link to a contact (upgrade by link). */
 async function upgradeByLink(hubspotContactId: string): Promise<string> {
   const client = server.client();
   const { data } = await client.call('initiateCheckout', { body: { hubspotContactId, mainProductId: 10 } });
@@ -113,10 +113,10 @@ test('whose refund fails after they had joined anew and were refunded again is a
   const [refund] = (body as unknown as { data: [{ id: string }] }).data;
   assert.equal(await statusNow(), 'former');
 
-  // With another email the person counts as another payer: the membership of one join does not keep the other one's status.
+  // With another email the second join has another payer, so its membership does not keep the status of the first join.
   const second = await joinAs('back.again@school.example');
   assert.equal(await statusNow(), 'member');
-  // Refunding an item makes the first join due for HubSpot, too, while the second one is held.
+  // The refund makes the first join due to be sent again while the second join holds its membership.
   await refundJoin(server.deps, first.uuid, { ...membershipOnly, membership: false, items: 'all' });
   assert.equal(await statusNow(), 'member');
   await refundJoin(server.deps, second.uuid, everything);
@@ -259,7 +259,9 @@ test('a contact that a join leaves for another is told again of the membership t
   assert.deepEqual(await boughtBy(id), ['former', 'Membership', null, '0.00']);
 });
 
-/** Makes two siblings who joined by a school's code with the email of one contact. The second one donated ten dollars. */
+/**
+ * Makes two paid joins by a school's code with the email of an existing contact, as of two siblings. The second also donates $10.
+ */
 async function siblings(email: string) {
   const shared = await newContact(server, email);
   const { uuid: first } = await paidJoin(server, server.client(), 'LINCOLN2026', {

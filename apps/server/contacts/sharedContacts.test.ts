@@ -22,7 +22,7 @@ import { refundJoin } from '../refunds/refundJoin.ts';
 import { diffCommand, linkCommand } from './commands.ts';
 import { diffOf } from './diffJoin.ts';
 
-/** These tests are about one contact of several joins: siblings with one email, one person who pays again, merged contacts. */
+/** These tests are about one contact of several joins: siblings with the same email, a person who pays again, merged contacts. */
 const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
 
 const statusOf = async (id: string) => (await atHubspot(server, id, 'membership_status')).membership_status;
@@ -31,7 +31,7 @@ const pay = async (person: Partial<StudentDetails>) => {
   await deliver(server);
   return uuid;
 };
-/** Asserts that a join's payer is a member in HubSpot, or that staff have a notice with the status there. */
+/** Asserts that a contact's status is `member` in HubSpot, or that staff have a notice about the join which contains the status. */
 async function isMemberOrTold(uuid: string, id: string) {
   const status = await statusOf(id);
   const notices = await noticesOf(server, uuid);

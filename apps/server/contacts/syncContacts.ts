@@ -6,18 +6,20 @@ import { keepContacts } from './contacts.ts';
 import { lookAtContacts } from './followContacts.ts';
 
 const TASK = 'contacts sync';
-/** HubSpot's search is eventually consistent: each run starts this much (ms) before the time that the last one reached. */
+/**
+ * Each run starts this much (ms) before the time that the previous run reached, because HubSpot's search is eventually consistent.
+ */
 const LAG_MS = 60_000;
 
 export interface SyncProgress {
   contacts: number;
-  /** The first run reads all contacts; later runs read what changed since. */
+  /** Whether all contacts are read, as in the first run, and not only those that changed since the previous run. */
   isFirst: boolean;
 }
 
 /**
- * Brings the mirror up to date with all contacts that changed since the last run; the first run reads them all. The position is
- * stored after every page, so that an interrupted run resumes there. `progress` is called after every page.
+ * Reads the contacts that changed since the previous run from HubSpot into the mirror; the first run reads all. The position is
+ * stored after each page, so an interrupted run is resumed there. `progress` is called after each page.
  */
 export async function syncContacts(
   deps: Deps,
@@ -42,7 +44,7 @@ export async function syncContacts(
   };
 
   if (soFar.isFirst) {
-    // The next run starts with the changes made while this one reads all contacts.
+    // Recorded as reached: the next run then also reads what changes while this run reads all contacts.
     const since = at?.reached_at ?? began;
     for (let after = at?.cursor ?? null; ; ) {
       const page = await patiently(() => hubspot.listContacts(after));
@@ -55,8 +57,8 @@ export async function syncContacts(
     }
   }
   let since = new Date(at!.reached_at!.getTime() - LAG_MS);
-  // Each page begins at the time of the last page's end, so contacts of that time come twice and are skipped by id and time. One
-  // that has changed since has a new time and is read again.
+  // Each page starts at the time of the previous page's last contact. Contacts of exactly that time are read twice, and are skipped
+  // by id and time. A contact that has changed meanwhile has another time, so it is not skipped.
   let edge = new Set<string>();
   const nameOf = ({ id, changedAt }: ChangedContact) => `${id} ${changedAt.getTime()}`;
   for (;;) {
@@ -80,10 +82,7 @@ export async function syncContacts(
   return soFar;
 }
 
-/**
- * Asks HubSpot about the mirror's contacts that its list of all contacts did not have: they were deleted, perhaps for good, or
- * merged.
- */
+/** Reads the mirror's contacts that were missing in HubSpot's list of all contacts, because they were deleted or merged. */
 async function lookAtUnlisted(
   { database, society }: Deps,
   hubspot: HubspotClient,
@@ -103,8 +102,7 @@ async function lookAtUnlisted(
 }
 
 /**
- * Asks HubSpot about the mirror's contacts that HubSpot lists as deleted, since its search does not show them. They may have been
- * merged.
+ * Reads the mirror's contacts that HubSpot lists as deleted, because its search does not return those. Some may have been merged.
  */
 async function lookAtDeleted({ database, society }: Deps, hubspot: HubspotClient): Promise<void> {
   for (let after: string | null = null; ; ) {
@@ -126,8 +124,8 @@ async function lookAtDeleted({ database, society }: Deps, hubspot: HubspotClient
 const isThere = sql`deleted_at is null and merged_into is null`;
 
 /**
- * Reads the contacts that changed at one and the same time when they exceed a page, as after an import: ordered by their ids, which
- * do not change.
+ * Reads all contacts that changed at the same time `at` if there are more than a page, as after an import. They are read in the
+ * order of their ids, which do not change meanwhile.
  */
 async function eachChangedAt(
   hubspot: HubspotClient,
@@ -153,8 +151,8 @@ async function reachedBy(deps: Deps, reachedAt: Date, cursor: string | null): Pr
 }
 
 /**
- * Retries while HubSpot does not take the call, since staff wait for the command. Throws after 30 tries, and at once when HubSpot
- * refuses the key. The next run resumes where this one stopped.
+ * Retries a call while HubSpot is unavailable, because staff wait for the command. Throws after 30 attempts, and at once if HubSpot
+ * denies the call. The next run resumes where this run stopped.
  */
 async function patiently<T>(call: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {

@@ -53,7 +53,7 @@ const sync = (client = hubspot) => syncContacts({ ...server.deps, database: serv
 test('a sync loses nobody who changes while it reads, wherever it is', async () => {
   await sync();
   const ids = await create('moving');
-  // One by one, so that each change has its own time, as when staff work.
+  // One by one, so that each contact has another time of change.
   for (const id of ids) await rename([id], 'Edited');
   let pages = 0;
   const edgeOf = (page: readonly { id: string }[]) => page.findLast(({ id }) => ids.includes(id))!.id;
@@ -61,7 +61,7 @@ test('a sync loses nobody who changes while it reads, wherever it is', async () 
     ...hubspot,
     async changedContacts(...args) {
       const page = await hubspot.changedContacts(...args);
-      // Changes contacts that were already read, and the page's last one. They move to the end of the list, and all others move up.
+      // Changes contacts of this page and of earlier ones. They move to the end of HubSpot's list, and all later contacts move up.
       if (pages++ < 2) await rename([...ids.slice(pages * 7, pages * 7 + 5), edgeOf(page)], 'Twice');
       return page;
     },
@@ -74,7 +74,7 @@ test('a sync loses nobody who changes while it reads, wherever it is', async () 
 test('a whole page of contacts that changed in one moment, as by an import, is passed, and those after it are read', async () => {
   const ids = await create('import');
   await sync();
-  // The stand-in gives a whole batch the same time, so this makes two and a half pages with one time.
+  // The stand-in gives all contacts of a batch the same time. So two and a half pages of contacts have one time.
   await rename(ids, 'Imported');
   const [later] = await batch('create', [{ properties: { email: 'later@example.com', firstname: 'Later' } }]);
   let moments = 0;

@@ -9,20 +9,20 @@ import { hubspotIsToHear } from './tellHubspot.ts';
 /** The former contact of joins that staff have linked to another contact. */
 export interface LeftContact {
   contactId: string;
-  /** For each of these joins, the values that it last sent to HubSpot. */
+  /** The values that were last sent to HubSpot, for each of these joins. */
   known: readonly CrmValues[];
   /** Whether the join created the contact. */
   isOwn: boolean;
   /**
-   * The join's documents that HubSpot has. `noteId` is null when we recorded no note. HubSpot may still have the note, if a process
-   * crashed after it created the note and before it recorded it.
+   * The joins' documents of which HubSpot has the file. `noteId` is null if no note is recorded. HubSpot may still have one, if a
+   * process died between creating and recording it.
    */
   documents: { fileId: string; noteId: string | null }[];
 }
 
 /**
- * Deletes the notes with a join's documents from its former contact: they are written to the new contact. Returns how many. Throws
- * when HubSpot cannot be asked, or refuses.
+ * Deletes the notes with these documents from the former contact; the new contact gets new notes. Returns how many were deleted.
+ * Throws if HubSpot is unavailable or refuses.
  */
 export async function takeBackNotes(
   hubspot: HubspotClient,
@@ -38,16 +38,16 @@ export async function takeBackNotes(
   return count;
 }
 
-/** SQL for whether a query's `join_session` is paid and written into this contact. */
+/** SQL: whether a query's `join_session` is paid and written into a contact. `contactId` is an SQL expression. */
 export function paidJoinsOf(contactId: RawBuilder<unknown>): RawBuilder<boolean> {
   return sql`(paid_at is not null and (contact_id = ${contactId} or hubspot_contact_id = ${contactId}))`;
 }
 
 /**
- * Blanks what a join has written of its purchase (membership, amount and so on) at its former contact, where those values are
- * unchanged. Other paid joins of that contact become due again, so that what they bought is written anew. Returns a sentence for
- * staff; null when there was nothing to blank. Throws when HubSpot cannot be asked, or refuses. Call it while nothing else is sent
- * to HubSpot (fence.ts).
+ * Empties at the former contact what these joins have written of their purchases (membership, amount and so on), if those values
+ * are unchanged. Other paid joins of the contact become due again, so that their purchases are written. Returns a sentence for
+ * staff; null if there was nothing to empty. Throws if HubSpot is unavailable or refuses. Must run while nothing else is sent to
+ * HubSpot (fence.ts).
  */
 export async function takeBack(
   deps: Deps,
@@ -55,7 +55,7 @@ export async function takeBack(
   { contactId, known, isOwn }: LeftContact,
 ): Promise<string | null> {
   const fields = await fieldsThere(deps, hubspot);
-  // The contact may have been merged since: HubSpot returns the id of the present one, which is used below.
+  // If the contact was merged meanwhile, HubSpot returns the remaining contact, whose id is used below.
   const present = (await hubspot.readContacts([contactId], neededProperties(fields))).get(contactId);
   if (!present) return null;
   const { id } = present;
@@ -66,7 +66,8 @@ export async function takeBack(
     return known.some(({ [field]: told }) => told && isSame(there, told));
   });
   if (standing.length === 0) return null;
-  // First, so that the other joins are sent again even if this process dies: the update below blanks their equal values, too.
+  // Before the update below, which also empties equal values of the other joins: these are then sent again even if this process
+  // dies.
   const { rows: others } = await sql`
     update join_session set crm_known = crm_known - ${standing}::text[], ${hubspotIsToHear} where ${paidJoinsOf(sql`${id}`)} returning uuid`.execute(
     deps.database,

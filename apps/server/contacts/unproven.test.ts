@@ -48,14 +48,14 @@ const atContact = async (id: string, properties: string[]) =>
     ),
   );
 
-/** Returns the id of the contact that a join created, from our database, since HubSpot's search lags. */
+/** Returns the id of the contact that a join has created. Reads our database, because HubSpot's search lags. */
 async function ownContactOf(uuid: string): Promise<string> {
   const { id, isOwn } = await contactOfJoin(uuid);
   assert.equal(isOwn, true);
   return id!;
 }
 
-/** Returns the contact that a join is written into, and whether the join created it. */
+/** Returns the contact into which a join is written, and whether the join created it. */
 async function contactOfJoin(uuid: string) {
   return server.deps.database
     .selectFrom('join_session')
@@ -64,7 +64,7 @@ async function contactOfJoin(uuid: string) {
     .executeTakeFirstOrThrow();
 }
 
-/** Makes a school join with an order, as any stranger can who knows somebody's email. */
+/** Makes a join by a school's code, with an order. Anybody can do so with somebody else's email. */
 async function schoolJoin(person: Partial<StudentDetails>): Promise<{ client: Client; uuid: string }> {
   const client = server.client();
   return { client, uuid: await orderingJoin(client, 'LINCOLN2026', person) };
@@ -109,7 +109,7 @@ test('who pays says what was bought in the blanks of that contact, and nothing o
     ['Robin'],
   );
   assert.deepEqual([await notices(t, uuid), await unproven(t)], [[], before]);
-  // A refund changes the values that the join itself wrote.
+  // The refund changes only the values that this join wrote itself.
   await refundJoin(server.deps, uuid, everything);
   await deliver(server);
   assert.deepEqual(await atContact(id, ['membership_status', 'amount_paid']), ['former', '0.00']);
@@ -140,7 +140,7 @@ for (const status of ['prospect', 'former'])
       'true',
     ]);
     assert.equal(await unproven(t), before);
-    // Our database knows that the contact is a member, too, and refuses the sale.
+    // Our database also knows that the contact is a member, so it refuses the sale.
     const again = await server.client().call('initiateCheckout', { body: { hubspotContactId: id } });
     assert.equal(again.status, 409);
   });
@@ -239,7 +239,7 @@ test("a sibling's payment leaves the contact of the one who paid first, and staf
   const found = await server.hubspot.findByEmail(personalEmail);
   assert.deepEqual([found?.properties.firstname, found?.properties.city], ['Ada', 'Austin']);
   assert.deepEqual([(await notices(t, ada)).length, (await notices(t, ben)).length], [0, 1]);
-  // The second payer's refund leaves the first payer's contact unchanged.
+  // The refund of the second payer leaves the contact, which is the first payer's, unchanged.
   await refundJoin(server.deps, ben, everything);
   await deliver(server);
   assert.deepEqual(await atContact(found!.id, ['membership_status', 'amount_paid']), ['member', '65.00']);
@@ -250,7 +250,7 @@ test('a name and an email are no proof: who began first with those of another ge
   const stranger = await schoolJoin({ personalEmail, city: 'Nowhere' });
   const victim = await schoolJoin({ personalEmail, city: 'Austin' });
   const isOwn = async (uuid: string) => (await contactOfJoin(uuid)).isOwn;
-  // The victim's join is sent first, the stranger's after it.
+  // The victim's join is sent first, the stranger's second.
   await sql`update join_session set crm_next_try_at = now() + interval '1 hour', profile_revision = crm_revision where uuid = ${stranger.uuid}`.execute(
     server.deps.database,
   );
@@ -262,7 +262,7 @@ test('a name and an email are no proof: who began first with those of another ge
   await deliver(server);
   assert.deepEqual([await isOwn(victim.uuid), await isOwn(stranger.uuid)], [true, false]);
   assert.equal((await server.hubspot.findByEmail(personalEmail))?.properties.city, 'Austin');
-  // The contact is not the stranger's even with the same details: the other join created it.
+  // Even with the same details, the contact is not the stranger's, because the other join has created it.
   await sql`update join_session set hubspot_contact_id = null, owns_hubspot_contact = null, profile_revision = profile_revision + 1,
     details = (select details from join_session where uuid = ${victim.uuid}) where uuid = ${stranger.uuid}`.execute(
     server.deps.database,

@@ -15,7 +15,10 @@ async function serverWith(t: TestContext, trustProxy: string): Promise<TestServe
   return server;
 }
 
-/** Starts a proxy in front of a server, which changes X-Forwarded-For in the given way. Returns its URL. */
+/**
+ * Starts a proxy in front of a server. `forwarded` gets the X-Forwarded-For of a call and returns the one that the proxy sends.
+ * Returns the proxy's URL.
+ */
 async function proxyBefore(
   t: TestContext,
   { url }: TestServer,
@@ -44,7 +47,7 @@ async function proxyBefore(
   return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
 }
 
-/** Returns the doctor's finding on callers' addresses. */
+/** Returns the line of the doctor's report about callers' addresses. */
 async function saysOf(server: TestServer, publicUrl: string): Promise<string> {
   const { report } = await diagnose({ ...server.deps.config, publicUrl });
   return report.split('\n').find((line) => line.includes("Callers' addresses"))!;

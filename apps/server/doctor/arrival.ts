@@ -6,24 +6,21 @@ import { nothingHere } from '../platform/http/errors.ts';
 import type { Answer } from '../providers/answer.ts';
 
 /**
- * How a call arrived at a server: `address` is the caller's address as the server determines it, `peer` the other end of the
- * connection (the caller or a proxy), and `forwarded` the X-Forwarded-For header as received.
+ * How a call arrived: `address` is the caller's address as the server determines it; `peer` is the other end of the connection,
+ * which is the caller or a proxy; `forwarded` is the received X-Forwarded-For header.
  */
 const arrivalShape = z.object({ address: z.string(), peer: z.string(), forwarded: z.string().nullable() });
 export type Arrival = z.infer<typeof arrivalShape>;
 
 const PATH = '/api/doctor/arrival';
 const HEADER = 'x-induct-doctor';
-/** How far a token's time may be from the server's clock, in either direction (ms). */
+/** The most that a token's time may differ from the server's clock, in either direction (ms). */
 const TOKEN_MS = 120_000;
 const TIMEOUT_MS = 5_000;
-/**
- * An address reserved for documentation (RFC 5737), from which nobody calls. The doctor sends it in X-Forwarded-For, as a stranger
- * might.
- */
+/** An address for documentation (RFC 5737), which no caller has. The doctor claims it in X-Forwarded-For, as an attacker would. */
 export const CLAIMED_ADDRESS = '192.0.2.1';
 
-/** Returns a token that proves knowledge of the installation's secret for two minutes. */
+/** Returns a token that proves knowledge of `secret`. It is valid for two minutes. */
 export function doctorToken(secret: string, at: Date): string {
   const time = String(at.getTime());
   return `${time}.${createHmac('sha256', secret).update(`doctor\n${time}`).digest('base64url')}`;
@@ -37,7 +34,7 @@ export function isDoctorToken(secret: string, token: string, now: Date): boolean
   return given.length === expected.length && timingSafeEqual(given, expected);
 }
 
-/** Tells the doctor how its call arrived. Answers all other callers with 404. */
+/** Serves a path that tells the doctor how its call arrived. Calls without a valid token get 404. */
 export function serveArrival(app: FastifyInstance, deps: Deps): void {
   app.get(PATH, { schema: { hide: true } }, (request, reply) => {
     const token = request.headers[HEADER];
@@ -51,7 +48,7 @@ export function serveArrival(app: FastifyInstance, deps: Deps): void {
   });
 }
 
-/** Calls the public address with a false X-Forwarded-For, as a stranger could, and returns how the call arrived. */
+/** Calls the public URL with a false X-Forwarded-For, as an attacker would. Returns how that call arrived. */
 export async function askArrival(publicUrl: string, secret: string): Promise<Answer<Arrival>> {
   try {
     const response = await fetch(publicUrl + PATH, {

@@ -19,7 +19,10 @@ const PRODUCTS = [
   "The society's file has no product 30 (Lapel Pin), which is in 1 order that was paid or is open.",
 ];
 
-/** Makes a paid and an open join, and then a society file without their programme and without an item of the open one. */
+/**
+ * Makes a paid join and an open join. Then writes a society file that lacks their programme and an item of the open order, and
+ * returns the file's path.
+ */
 async function sellOtherThings(t: TestContext): Promise<string> {
   await paidJoin(server, server.client());
   const client = server.client();

@@ -3,16 +3,16 @@ import type { Answer } from '../providers/answer.ts';
 import type { Society } from '../society/society.ts';
 import { askOnce } from './askDatabase.ts';
 
-/** Products and programmes that paid or open orders name but the society's file lacks. */
+/** Products and programmes of paid or open orders that the society file lacks. */
 export interface Absent {
   products: { id: number; name: string; orders: number }[];
   programmes: { key: string; joins: number }[];
 }
 
-/** Timeouts (ms). The query may take long, because it reads every order. */
+/** Timeouts (ms). The query reads every order, so it may take long. */
 const TIMES = { connectionTimeoutMillis: 5_000, query_timeout: 60_000 };
 
-/** Finds the products and programmes that paid and open orders name but the society's file lacks. Changes nothing. */
+/** Finds products and programmes of paid or open orders that the society file lacks. Changes nothing. */
 export function askAbsent(
   databaseUrl: string,
   { catalogue, programmes }: Pick<Society, 'catalogue' | 'programmes'>,
@@ -41,7 +41,7 @@ export function askAbsent(
   );
 }
 
-/** Returns a sentence for each missing programme and product, for the person who edits the society's file. */
+/** Returns a sentence for each missing programme and product. */
 export function absentSentences({ products, programmes }: Absent): string[] {
   const several = (count: number, what: string) =>
     count === 1 ? `1 ${what} that was paid or is open` : `${count} ${what}s that were paid or are open`;
@@ -56,10 +56,7 @@ export function absentSentences({ products, programmes }: Absent): string[] {
   ];
 }
 
-/**
- * Writes what {@link askAbsent} finds to the server's log. Ignores a database that does not answer, since that is reported
- * elsewhere.
- */
+/** Logs what {@link askAbsent} finds. If the database does not answer, logs nothing, since that is reported elsewhere. */
 export async function logAbsent(
   log: Log,
   { databaseUrl, societyFile }: { databaseUrl: string; societyFile: string },

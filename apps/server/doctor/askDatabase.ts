@@ -4,19 +4,19 @@ import { connectToPrimary } from '../platform/database/primary.ts';
 import type { Answer } from '../providers/answer.ts';
 
 export interface DatabaseState {
-  /** The number of migrations that the next start of the server will run. */
+  /** How many migrations the next start of the server will apply. */
   waiting: number;
-  /** The last migration that only a newer version knows; null if there is none. */
+  /** The last applied migration that this version does not have, since a newer version brought it; null if there is none. */
   newer: string | null;
   /** Whether our database user may create tables, which migrations need. */
   mayMigrate: boolean;
-  /** Why this program must not run on the database; null if it may. */
+  /** Why this version must not run on the database; null if it may. */
   foreign: string | null;
 }
 
 const TIMES = { connectionTimeoutMillis: 5_000, query_timeout: 5_000 };
 
-/** Reads the state of the database. Changes nothing. */
+/** Reads the state of a database. Changes nothing. */
 export function askDatabase(databaseUrl: string): Promise<Answer<DatabaseState>> {
   return askOnce(databaseUrl, async (client) => {
     const { rows } = await client.query<{ may: boolean }>(
@@ -27,7 +27,7 @@ export function askDatabase(databaseUrl: string): Promise<Answer<DatabaseState>>
   });
 }
 
-/** Runs `ask` on a connection of its own. Returns the result, or why the database did not answer. */
+/** Runs `ask` on a connection of its own. Returns its result, or the reason why the database gave none. */
 export async function askOnce<Said>(
   databaseUrl: string,
   ask: (client: pg.Client) => Promise<Said>,
@@ -46,8 +46,8 @@ export async function askOnce<Said>(
 }
 
 /**
- * Returns the secret from the database that signs links when no setting has one. Null if there is none yet or the database does not
- * answer.
+ * Returns the secret in the database with which links are signed if no setting has a secret. Null if there is none yet or the
+ * database does not answer.
  */
 export async function askLinkSecret(databaseUrl: string): Promise<string | null> {
   const answer = await askOnce(databaseUrl, async (client) => {
@@ -57,7 +57,10 @@ export async function askLinkSecret(databaseUrl: string): Promise<string | null>
   return 'said' in answer ? answer.said : null;
 }
 
-/** If a host name has several addresses, Node throws an AggregateError that has no message and holds one error for each address. */
+/**
+ * Returns an error's message. If a host name has several addresses, Node throws an AggregateError without a message, with one error
+ * for each address.
+ */
 function sentenceOf(error: unknown): string {
   const first = error instanceof AggregateError ? error.errors[0] : error;
   return first instanceof Error ? first.message : String(first);

@@ -7,34 +7,34 @@ import { CrmDenied, CrmRefused, CrmUnavailable } from '../providers/hubspot/erro
 import { tellNobody } from '../providers/trouble.ts';
 
 export interface HubspotAccount {
-  /** The names of the account's contact properties; null if HubSpot does not know the API version. */
+  /** The names of the account's contact properties; null if HubSpot does not support the API version. */
   properties: Answer<ReadonlySet<string> | null>;
-  /** Whether a contact may be read. */
+  /** The result of reading a contact. */
   contacts: Answer<unknown>;
   /**
-   * The scopes of the token. Null if HubSpot does not list them: it does so for the token of a private app, but not for a service
-   * key.
+   * The scopes of the token. Null if HubSpot does not tell them, which it does only for the token of a private app, not for a
+   * service key.
    */
   scopes: Answer<ReadonlySet<string> | null>;
-  /** The results of calls that need one scope each and change nothing; null if HubSpot lists the scopes. */
+  /** Without known scopes: the results of two calls that change nothing and need one scope each. Null if the scopes are known. */
   tried: { write: Answer<unknown>; files: Answer<unknown> } | null;
 }
 
 const TIMEOUT_MS = 10_000;
 
-/** Asks HubSpot about the token's account. Changes nothing. Returns HubSpot's errors instead of throwing them. */
+/** Makes calls to HubSpot that show what the token may do. Changes nothing. An error of HubSpot is returned, not thrown. */
 export async function askHubspot(settings: Providers['hubspot'], rules: FieldRules): Promise<HubspotAccount> {
   const client = hubspotClient(settings, rules, noBudget, 'joiner', tellNobody);
   const [properties, contacts, scopes] = await Promise.all([
     ask(() => client.getPropertyNames()),
-    // It does not matter whether this contact exists.
+    // Whether this contact exists does not matter.
     ask(() => client.getContact('1', TIMEOUT_MS).then(() => null)),
     ask(() => client.getScopes()),
   ]);
   if ('said' in scopes && scopes.said !== null) return { properties, contacts, scopes, tried: null };
   const [write, files] = await Promise.all([
     ask(() => client.mayWrite()),
-    // It does not matter whether this file exists.
+    // Whether this file exists does not matter.
     ask(() => client.findFile('/induct/doctor')),
   ]);
   return { properties, contacts, scopes, tried: { write, files } };

@@ -11,7 +11,7 @@ import { askMail, type MailState, USUAL_SELECTORS } from './askMail.ts';
 
 const sender = 'join@news.society.example';
 
-/** Returns the mail settings that follow from SMTP_URL. */
+/** Returns the mail settings for this SMTP_URL. */
 function settingsOf(smtpUrl: string, more: Record<string, string> = {}): MailSettings {
   return readConfig({
     DATABASE_URL: 'postgres://x/x',
@@ -23,11 +23,11 @@ function settingsOf(smtpUrl: string, more: Record<string, string> = {}): MailSet
   }).mail!;
 }
 
-/** A resolver that knows only these TXT records. */
+/** Returns a stand-in for DNS that knows only these TXT records. */
 const dnsOf = (records: Record<string, string[]>) => async (name: string) => {
   const found = records[name];
   if (!found) throw Object.assign(new Error(name), { code: 'ENOTFOUND' });
-  // DNS splits long records into several strings.
+  // In DNS, a long TXT record consists of several strings.
   return found.map((text) => [text.slice(0, 5), text.slice(5)]);
 };
 const nobody = settingsOf('smtp://127.0.0.1:9');

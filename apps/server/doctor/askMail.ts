@@ -3,30 +3,30 @@ import type { MailSettings } from '../platform/config/mail.ts';
 import type { Answer } from '../providers/answer.ts';
 import { MailDown, openMail } from '../providers/mail/client.ts';
 
-/** Returns the TXT records at a name; rejects as node:dns does. */
+/** Returns the TXT records of a name, each as the strings of which it consists. Rejects like node:dns. */
 export type ResolveTxt = (name: string) => Promise<string[][]>;
 
-/** What the doctor found out about the mail server, and about who may send for the sender's domain. */
+/** What the doctor found out about the mail server, and about DNS records of the sender's domain. */
 export interface MailState {
   server: string;
   isStandIn: boolean;
-  /** The result of connecting and logging in, as for sending letters. */
+  /** The result of connecting and logging in. */
   connection: Answer<null>;
-  /** The sender's domain; null if letters go to the stand-in. */
+  /** The DNS records of the sender's domain; null if letters go to the stand-in. */
   domain: {
     name: string;
-    /** All SPF records. There must be exactly one. */
+    /** All SPF records. A domain must have exactly one. */
     spf: Answer<readonly string[]>;
-    /** The selectors that were tried, and the first of them that has a key. */
+    /** The selectors that were tried, whether MAIL_DKIM_SELECTOR set them, and the first one that has a key (null if none has). */
     dkim: { selectors: readonly string[]; isSet: boolean; found: Answer<string | null> };
-    /** The DMARC record that applies to the domain: its own, or that of a domain above it. */
+    /** The DMARC record of the domain, or of the nearest domain above it; null if there is none. */
     dmarc: Answer<string | null>;
   } | null;
 }
 
 /**
- * The usual DKIM selectors, since DNS cannot list a domain's own: the defaults of Google Workspace, Microsoft 365, Mailchimp,
- * SendGrid, Mailgun, Zoho, Fastmail and many others.
+ * Common DKIM selectors: the defaults of Google Workspace, Microsoft 365, Mailchimp, SendGrid, Mailgun, Zoho, Fastmail and others.
+ * They are tried because DNS cannot list a domain's selectors.
  */
 export const USUAL_SELECTORS = [
   'default',
@@ -50,8 +50,8 @@ export const USUAL_SELECTORS = [
 const TIMEOUT_MS = 3_000;
 
 /**
- * Connects to the mail server, logs in, and looks up the DNS records by which receiving servers judge the sender. Sends no letter.
- * Returns failures of the mail server and of DNS instead of throwing them.
+ * Connects to the mail server, logs in, and reads the DNS records by which receiving servers judge the sender. Sends no letter. A
+ * failure of the mail server or of DNS is returned, not thrown.
  */
 export async function askMail(
   settings: MailSettings,
@@ -90,7 +90,7 @@ async function askDomain(
   const [spf, keys, dmarc] = await Promise.all([
     look(resolveTxt, name, /^v=spf1( |$)/i),
     Promise.all(
-      // A revoked key is a record with an empty value (RFC 6376, 3.6.1), so a value is required.
+      // The key in `p=` must not be empty: that would mean a revoked key (RFC 6376, 3.6.1).
       selectors.map((each) => look(resolveTxt, `${each}._domainkey.${name}`, /(^|;)\s*p=\s*[A-Za-z0-9+/]/)),
     ),
     askDmarc(name, resolveTxt),
@@ -109,7 +109,7 @@ async function askDomain(
   };
 }
 
-/** Finds the domain's own DMARC record, or that of a domain above it (RFC 7489, 6.6.3). */
+/** Finds the DMARC record of a domain, or of the nearest domain above it (RFC 7489, 6.6.3). */
 async function askDmarc(name: string, resolveTxt: ResolveTxt): Promise<Answer<string | null>> {
   for (let labels = name.split('.'); labels.length > 1; labels = labels.slice(1)) {
     const found = await look(resolveTxt, `_dmarc.${labels.join('.')}`, /^v=DMARC1\s*;/i);

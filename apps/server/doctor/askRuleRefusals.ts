@@ -7,7 +7,7 @@ export interface RuleRefusal {
   joins: number;
 }
 
-/** Counts the joins that HubSpot refuses by an administrator's rule. Changes nothing. */
+/** Counts the joins that HubSpot has refused because of a validation rule of the account. Changes nothing. */
 export function askRuleRefusals(databaseUrl: string): Promise<Answer<readonly RuleRefusal[]>> {
   return askOnce(databaseUrl, async (client) => {
     const { rows } = await client.query<RuleRefusal>(

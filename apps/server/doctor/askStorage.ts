@@ -8,17 +8,17 @@ import { DocumentFault, NotStored, type Storage, StorageFull } from '../provider
 
 const PROBE = 'written by the doctor, and removed again';
 
-/** Of how many documents the doctor checks that their document key is set. */
+/** How many documents the doctor checks for a missing or unknown document key. */
 const SAMPLE = 10;
 
 export interface StorageState {
-  /** Why one of the documents in the sample cannot be read; null if all can. */
+  /** Why a document of the sample cannot be read; null if all can. */
   unreadable: string | null;
 }
 
 /**
- * Stores, reads and removes a small file, and checks whether a sample of documents can be read. Returns failures of the storage
- * instead of throwing them.
+ * Stores, reads and removes a small file, and checks whether a sample of documents can be decrypted. A failure of the storage is
+ * returned, not thrown.
  */
 export async function askStorage(config: Config): Promise<{ place: string; answer: Answer<StorageState> }> {
   const { storage: settings } = config;
@@ -49,7 +49,7 @@ async function unreadableOf(storage: Storage): Promise<string | null> {
       await storage.how(key);
     } catch (error) {
       if (error instanceof DocumentFault) return error.notice;
-      // The document was removed meanwhile.
+      // The document was removed after the storage had listed it.
       if (!(error instanceof NotStored)) throw error;
     }
     if (--left === 0) break;

@@ -20,7 +20,7 @@ import { webhookEvents } from '../providers/stripe/webhookEvents.ts';
 import { askStorage } from './askStorage.ts';
 import { diagnose } from './doctorCommand.ts';
 
-// All tests share one account, which is reset before each test; the doctor changes nothing.
+// All tests use one account, which is reset before each test. The doctor itself changes nothing.
 const PUBLIC_URL = 'https://join.society.example';
 const server = await sharedServer({ PUBLIC_URL });
 let config: Config;
@@ -51,7 +51,7 @@ function register(change: Partial<Stripe.WebhookEndpointCreateParams> = {}) {
   });
 }
 
-/** Runs the doctor, with the emulated accounts treated as real ones. */
+/** Runs the doctor as if the stand-ins were the real providers. */
 function asReal(change: Partial<Config> = {}) {
   return diagnose({ ...config, ...change }, { stripe: false, hubspot: false });
 }
@@ -66,7 +66,7 @@ const withProviders = (change: {
   },
 });
 
-/** Returns the only line that begins with `missing`. */
+/** Asserts that exactly one line of the report begins with `missing`. Returns that line. */
 function missingIn({ report, status }: { report: string; status: number }): string {
   const lines = report.split('\n').filter((line) => line.startsWith('missing '));
   assert.deepEqual([status, lines.length], [1, 1], report);
@@ -99,12 +99,12 @@ test('the doctor only reads', async () => {
       .filter(({ method }) => method !== 'GET')
       .map(({ path }) => path),
     [
-      // Calls about objects that do not exist show whether the key may write.
+      // Calls that change objects which do not exist: the answer shows whether the key may write.
       '/v1/charges/ch_induct_none',
       '/v1/customers/cus_induct_none',
       '/v1/payment_intents/pi_induct_none',
       '/v1/refunds/re_induct_none',
-      // This call asks for the token's permissions and has the token in its body.
+      // The call that returns the token's scopes; the token is in its body.
       '/oauth/v2/private-apps/get/access-token-info',
     ],
   );
@@ -311,7 +311,7 @@ test('a database that is down, empty, or of a newer version is found without tou
   assert.match(report, /missing +Database: It does not answer \(.*ECONNREFUSED.*\)\. Check DATABASE_URL/);
 });
 
-/** Runs the staff command line as a process, on the emulators. */
+/** Runs the staff's command line as a child process, with the stand-ins. */
 const operator = (args: string[], env: Record<string, string>) =>
   runOperator({ ...settingsOf(server), PUBLIC_URL, ...env }, args);
 

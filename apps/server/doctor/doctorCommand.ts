@@ -16,7 +16,7 @@ export const doctorCommand: LoneCommand = {
   },
 };
 
-/** Runs all checks. Returns the report to print, and the exit status: 0 if nothing is missing, else 1. */
+/** Runs all checks. Returns the report and the exit status: 0 if nothing is missing, otherwise 1. */
 export async function diagnose(
   config: Config,
   standIns: StandIns = standInsOf(config),
@@ -27,9 +27,7 @@ export async function diagnose(
   return { report: written(findings, standIns), status };
 }
 
-/**
- * Writes a line for each finding. A line before them says which providers are stand-ins; a line after them counts what is missing.
- */
+/** Returns the report: which providers are stand-ins, a line for each finding, and how many things are missing. */
 function written(findings: readonly Finding[], standIns: StandIns): string {
   const width = Math.max(...findings.map(({ standing }) => standing.length));
   const count = (standing: Finding['standing']) =>

@@ -19,41 +19,43 @@ export interface StandIns {
   hubspot: boolean;
 }
 
-/** Everything that the findings are derived from. */
+/** All facts from which findings are derived. */
 export interface Facts {
   standIns: StandIns;
   mode: 'local' | 'live';
   publicUrl: string;
-  /** The addresses at which the server receives webhooks, the preferred one first. */
+  /** The URLs at which the server receives webhooks. Setup uses the first. */
   webhookUrls: readonly string[];
   hasLinkSecret: boolean;
   hasDocumentKey: boolean;
-  /** The proxies whose X-Forwarded-For is trusted. */
+  /** The proxies whose X-Forwarded-For is trusted; false if there are none. */
   trustProxy: Config['trustProxy'];
-  /** How a call with {@link CLAIMED_ADDRESS} in X-Forwarded-For arrives through the public address. */
+  /** How a call through the public URL arrives that claims {@link CLAIMED_ADDRESS} in X-Forwarded-For. */
   arrival: Answer<Arrival>;
-  /** The mode (live or test) and type of Stripe's keys, from their prefixes. */
+  /** What the prefixes of Stripe's keys show: live or test mode, and whether the secret key is a restricted one. */
   keys: { live: boolean; restricted: boolean; publishableLive: boolean };
   hubspotVersion: string;
   societyFile: string;
-  /** Mistakes in the society's file, one sentence for each. */
+  /** The faults of the society file, one sentence for each. */
   societyFaults: readonly string[];
   database: Answer<DatabaseState>;
-  /** What orders name but the society's file lacks; null if the file has mistakes. */
+  /** Products and programmes of orders that the society file lacks; null if the file has faults. */
   absent: Answer<Absent> | null;
   stripe: StripeAccount;
   hubspot: HubspotAccount;
-  /** Joins that HubSpot refuses by a rule of the account, counted by reason, the most frequent first. */
+  /**
+   * How many joins HubSpot has refused because of a validation rule of the account, for each reason; the most frequent comes first.
+   */
   ruleRefusals: Answer<readonly RuleRefusal[]>;
-  /** Where documents are stored, and the result of storing, reading and removing one. */
+  /** Where documents are stored, and the result of storing, reading and removing a file there. */
   storage: { place: string; answer: Answer<StorageState> };
-  /** Null if letters are sent by other means. */
+  /** Null if the society sends its letters by other means. */
   mail: MailState | null;
   /** Whether uploaded documents go to HubSpot as well. */
   attachDocuments: boolean;
-  /** Contact properties that the society's table of fields names. */
+  /** The names of the contact properties that the field rules need. */
   neededProperties: readonly string[];
-  /** Those of the needed properties without which joins are still sent to HubSpot. */
+  /** The needed properties without which joins can still be sent to HubSpot. */
   laterProperties: readonly string[];
 }
 
@@ -61,7 +63,7 @@ export function standInsOf({ providers }: Config): StandIns {
   return { stripe: providers.stripe.url !== null, hubspot: !providers.hubspot.url.startsWith('https:') };
 }
 
-/** Gathers all facts concurrently. Changes nothing, except for a file in the storage that is removed again. */
+/** Gathers all facts. Changes nothing, except that a file is stored and removed. */
 export async function examine(config: Config, standIns: StandIns, resolveTxt?: ResolveTxt): Promise<Facts> {
   const { stripe, hubspot } = config.providers;
   const { society, faults } = readOrFaults(config.societyFile);

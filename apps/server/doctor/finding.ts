@@ -1,6 +1,6 @@
 import type { Answer } from '../providers/answer.ts';
 
-/** The result of one check, as a sentence. If something is missing, the sentence also says what to do. */
+/** The result of one check. If something is missing, its sentence also says what to do. */
 export interface Finding {
   standing: 'ok' | 'missing' | 'could not be checked';
   about: string;
@@ -27,7 +27,7 @@ export function list(names: readonly string[]): string {
   return names.length < 2 ? (names[0] ?? '') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 }
 
-/** Whether an address may be reachable from the internet: its host has a dot, and is neither an IP address nor a local name. */
+/** Whether a URL may be reachable from the internet: its host has a dot, and is neither an IP address nor a local name. */
 export function isPublic(address: string): boolean {
   const host = new URL(address).hostname;
   return (

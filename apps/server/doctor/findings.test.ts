@@ -24,7 +24,7 @@ const forbidden = { refused: { status: 403, message: 'no permission' } };
 const unauthorized = { refused: { status: 401, message: 'not a key' } };
 const down = { down: 'no connection' };
 
-/** The facts of a live account in which nothing is missing. */
+/** Facts of a live installation in which nothing is missing. */
 const live: Facts = {
   standIns: { stripe: false, hubspot: false },
   mode: 'live',

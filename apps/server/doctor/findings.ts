@@ -6,7 +6,7 @@ import { ofHubspot } from './hubspotFindings.ts';
 import { ofMail } from './mailFindings.ts';
 import { ofStripe } from './stripeFindings.ts';
 
-/** Derives the findings from the facts, in the order in which a person would repair things. Pure. */
+/** Derives the findings from the facts, in the order in which staff should repair things. */
 export function findingsOf(facts: Facts): Finding[] {
   return [...ofSettings(facts), ...ofStripe(facts), ...ofHubspot(facts), ...ofMail(facts)];
 }
@@ -44,7 +44,7 @@ function ofSettings(facts: Facts): Finding[] {
   ];
 }
 
-/** Reports by which address callers are counted. */
+/** Reports whether the server determines callers' addresses correctly, by which it counts them. */
 function ofArrival({ arrival, publicUrl, trustProxy }: Facts): Finding {
   const callers = about("Callers' addresses");
   if ('down' in arrival)
@@ -78,8 +78,8 @@ function ofArrival({ arrival, publicUrl, trustProxy }: Facts): Finding {
 }
 
 /**
- * Reports products and programmes that the society's file lacks. Empty if the database does not answer, which is a separate
- * finding.
+ * Reports products and programmes that the society file lacks. Returns none if the database did not answer, since that is a finding
+ * of its own.
  */
 function ofAbsent({ absent, societyFile }: Facts): Finding[] {
   if (absent === null || !('said' in absent)) return [];

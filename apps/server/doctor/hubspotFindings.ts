@@ -5,7 +5,7 @@ import { about, type Finding, isForbidden, list, reasonOf } from './finding.ts';
 const HUBSPOT_KEY = 'HubSpot: Development, Keys, Service keys, the key';
 const HUBSPOT_PROPERTIES = 'HubSpot: Settings, Properties, Contact properties';
 
-/** The scopes that the server needs of its HubSpot token. `files` is needed only if documents are attached. */
+/** The scopes that the HubSpot token needs. `files` is needed only if documents are attached. */
 const SCOPES = ['crm.objects.contacts.read', 'crm.objects.contacts.write', 'files'];
 
 export function ofHubspot({
@@ -82,8 +82,8 @@ export function ofHubspot({
 }
 
 /**
- * Reports administrators' rules by which HubSpot refuses records, as it does since API version 2026-09. HubSpot does not list the
- * rules.
+ * Reports validation rules of the account because of which HubSpot refuses records (since API version 2026-09). HubSpot cannot list
+ * the rules.
  */
 function ofRules(refusals: Facts['ruleRefusals']): Finding {
   const rules = about('HubSpot rules');
@@ -99,7 +99,10 @@ function ofRules(refusals: Facts['ruleRefusals']): Finding {
   );
 }
 
-/** Returns a sentence on what happens to joins until the missing properties exist. */
+/**
+ * Returns a sentence about what happens to joins while properties are missing. `absent` are all missing ones; `later` those that
+ * joins can do without.
+ */
 function lackingMeans(absent: readonly string[], later: readonly string[]): string {
   return absent.every((name) => later.includes(name))
     ? `Until then joins are told without ${absent.length === 1 ? 'it' : 'them'}.`

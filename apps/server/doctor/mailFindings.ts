@@ -3,7 +3,7 @@ import type { MailState } from './askMail.ts';
 import type { Facts } from './examine.ts';
 import { about, type Finding, list, reasonOf } from './finding.ts';
 
-/** Reports whether the mail server accepts letters, and whether recipients will trust their sender. */
+/** Reports whether the mail server can be used, and whether DNS lets receivers trust the sender. */
 export function ofMail({ mail }: Facts): Finding[] {
   const server = about('Mail server');
   if (mail === null)

@@ -95,8 +95,8 @@ function ofPermissions({ keys, stripe: { reads, writes } }: Facts): Finding[] {
 }
 
 /**
- * If the clock is off by more than this (ms), webhooks and links may be refused as too old or too new. Stripe's own limit is five
- * minutes.
+ * The most that the clock may differ from Stripe's (ms). With a larger difference webhooks and links may be refused for their time.
+ * Stripe's own tolerance for webhooks is five minutes.
  */
 const CLOCK_MS = 60_000;
 
@@ -178,7 +178,7 @@ function ofApplePay({ standIns, publicUrl, stripe: { domain } }: Facts): Finding
     : applePay.missing(`${host} ${trouble}. npm run operator -- setup, or by hand: ${DOMAINS_PAGE}.`);
 }
 
-/** Reports whether the account offers Link. Both card forms switch Link off in any case (docs/integrations.md). */
+/** Reports whether the account offers Link. The card forms switch Link off in either case (docs/integrations.md). */
 function ofLink({ stripe: { offersLink } }: Facts): Finding {
   const link = about('Link');
   if ('down' in offersLink) return link.unknown(`Stripe does not answer (${offersLink.down}). Try again.`);

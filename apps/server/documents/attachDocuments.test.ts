@@ -22,7 +22,7 @@ beforeEach(async () => {
   );
 });
 
-/** Returns HubSpot's file and note of a document. */
+/** Returns the file and the note that HubSpot has of a document. */
 async function held(id: string) {
   const { files, notes } = await control<{
     files: { id: string; path: string; access: string; bytes: string }[];
@@ -35,7 +35,10 @@ async function held(id: string) {
   };
 }
 
-/** Makes a paid join with a transcript. Its contact exists at HubSpot, or is still to be created. */
+/**
+ * Makes a paid join with a transcript. With `contactId`, that is the join's contact in HubSpot; otherwise HubSpot has no contact
+ * for it yet.
+ */
 async function uploaded(
   name = 'transcript.pdf',
   contactId: string | null = null,
@@ -56,7 +59,7 @@ async function uploaded(
   return { uuid, id };
 }
 
-/** Attaches all documents now, with a full call budget. Returns how many documents {@link attachDue} took. */
+/** Makes all documents due, resets the call budget, and attaches them. Returns how many documents {@link attachDue} took. */
 async function attach(): Promise<number> {
   await sql`update document set crm_next_try_at = now()`.execute(server.deps.database);
   await sql`update crm_budget set tokens = 15, blocked_until = '-infinity', failures = 0`.execute(
@@ -145,7 +148,7 @@ test('a note whose answer was lost is found beside a hundred older ones', async 
   await onceAttached(id, '104');
 });
 
-/** In each case the process dies after a call to HubSpot and before this column is written. */
+/** Each case: the process dies after a call to HubSpot, and before it writes this column. */
 for (const [where, column] of [
   ['the file', 'crm_file_id'],
   ['the note', 'crm_note_id'],
@@ -154,7 +157,7 @@ for (const [where, column] of [
     const { id } = await uploaded('transcript.pdf', '104');
     await attach();
     await onceAttached(id, '104');
-    // As the next process sees the row: without the id that HubSpot has assigned.
+    // Restores the row as the killed process left it, without the id from HubSpot.
     await sql`update document set crm_note_id = null where id = ${id}`.execute(server.deps.database);
     if (column === 'crm_file_id')
       await sql`update document set crm_file_id = null where id = ${id}`.execute(server.deps.database);

@@ -11,7 +11,7 @@ import { DocumentFault } from '../providers/storage/storage.ts';
 import { tellUnreadable } from './tellUnreadable.ts';
 
 const INTERVAL_MS = 5_000;
-/** A small batch, since each document is a whole file and contacts are sent first. */
+/** Smaller than other batches, since each document is a whole file, and sending joins comes first. */
 const BATCH = 5;
 const LONGEST_BACKOFF_SECONDS = 600;
 const FOLDER = '/induct';
@@ -43,9 +43,9 @@ export function startAttachingDocuments(deps: Deps, hubspot: HubspotClient): () 
 }
 
 /**
- * Attaches documents to their HubSpot contacts, each as a private file with a note. Takes none while a person is being erased.
- * Returns how many it took. Each step is recorded at once, so that a crash repeats one step at most; before a repetition HubSpot is
- * asked whether it was done.
+ * Attaches due documents to their contacts in HubSpot, each as a private file with a note. Takes none while a person is being
+ * erased. Returns how many documents it took. Each step is recorded at once, so a crash repeats at most one step; before a step is
+ * repeated, HubSpot is asked whether it was done.
  */
 export async function attachDue(deps: Deps, hubspot: HubspotClient): Promise<number> {
   if (!deps.society.crm.attachDocuments || (await deps.crmBudget.blockedMs('call')) > 0) return 0;
@@ -64,7 +64,7 @@ async function attachTaken(deps: Deps, hubspot: HubspotClient): Promise<number> 
         await tellUnreadable(deps, error);
         await postpone(deps, row, 0);
       }
-      // The file cannot be read or is gone. The other documents are still attached.
+      // The document's file cannot be read. The other documents are attached nevertheless.
       else {
         deps.log.error({ err: error, document: row.id }, 'a document could not be attached in HubSpot');
         await postpone(deps, row, 0);
@@ -75,15 +75,15 @@ async function attachTaken(deps: Deps, hubspot: HubspotClient): Promise<number> 
 }
 
 /**
- * An SQL condition on `document left join join_session`: the document is not attached yet, staff have not rejected it, HubSpot has
- * not refused it, and its contact is in HubSpot.
+ * SQL condition on `document left join join_session`: the document is not attached yet, its contact is in HubSpot, and neither
+ * staff nor HubSpot has rejected it.
  */
 export const isAttachable = sql<boolean>`crm_note_id is null and document.crm_refusal is null and review <> 'rejected'
         and coalesce(document.contact_id, ${crmId}) is not null`;
 
 /**
- * Claims due documents by postponing them for as long as sending may take, so that they are due again if this process dies. A
- * document waits until HubSpot has its contact.
+ * Takes due documents. A taken document is postponed by as long as sending it may take, so that it is due again if this process
+ * dies. Documents whose contact is not in HubSpot yet are not taken.
  */
 async function takeRows({ database }: Deps): Promise<Row[]> {
   const { rows } = await sql<Row>`
@@ -125,8 +125,8 @@ async function attach(deps: Deps, hubspot: HubspotClient, row: Row): Promise<voi
 }
 
 /**
- * Returns the ids of files that HubSpot has of these joins' and contacts' documents although their rows lack the id: a process may
- * have died after an upload, before it recorded the id.
+ * Returns the ids of files in HubSpot that belong to documents of these joins and contacts, but are not recorded in their rows: a
+ * process died between uploading a file and recording its id.
  */
 export async function findUnnotedFiles(
   database: Database,
@@ -151,8 +151,8 @@ export async function findUnnotedFiles(
 type Named = Pick<Row, 'id' | 'kind' | 'media_type' | 'first_name' | 'last_name'>;
 
 /**
- * Returns the path of a document's file in HubSpot, with the applicant's name. It is unique and never changes, so that the file can
- * be found again.
+ * Returns the path of a document's file in HubSpot, which contains the applicant's name. The path is unique and always the same for
+ * a document, so that the file can be found again.
  */
 function pathOf({ id, kind, media_type, first_name, last_name }: Named): string {
   const who = [first_name, last_name].filter(Boolean).join(' ').normalize('NFKD').toLowerCase();
@@ -164,7 +164,7 @@ function pathOf({ id, kind, media_type, first_name, last_name }: Named): string 
   return `${FOLDER}/${[plain, kind, id].filter(Boolean).join('-')}${ending}`;
 }
 
-/** The text of the note on the contact, as HTML; names are user input. */
+/** Returns the HTML of the note about a document. Names are user input and are escaped. */
 function textOf({ kind, name, first_name, last_name }: Row): string {
   const who = [first_name, last_name].filter(Boolean).join(' ');
   const text = `${kind === 'transcript' ? 'Transcript' : 'Resume'}${who && ` from ${who}`}: ${name}`;

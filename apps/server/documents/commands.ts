@@ -121,7 +121,7 @@ async function rejectForGood(
   return tellPlan([{ ...plan, notes: [...plan.notes, ...given.waits, ...given.refused], given }], isTrial);
 }
 
-/** Makes a refund that was decided. If Stripe does not answer now, it stays due, and is retried in the background. */
+/** Makes a decided refund at Stripe. If Stripe does not answer, the refund stays due, and background work retries it. */
 async function makeRefund(deps: Deps, intentId: string): Promise<void> {
   try {
     await giveBack(deps, intentId);
@@ -171,7 +171,7 @@ export const documentsFetchCommand: Command = {
   },
 };
 
-/** Makes user input safe for a terminal. */
+/** Returns user input without the characters that a terminal interprets; "unknown" for null. */
 function plain(text: string | null): string {
   return text === null ? 'unknown' : plainText(text);
 }

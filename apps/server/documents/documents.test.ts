@@ -25,7 +25,7 @@ const { client, leavesNothing, path, rows, stored, upload } = await uploadsTo(se
 
 test('a transcript of several megabytes is kept byte for byte', async () => {
   const picture = jpegOf();
-  // A picture of random bytes, none of which begins a JPEG marker.
+  // A JPEG with random bytes, without 0xff, since that would begin a JPEG marker.
   const noise = randomBytes(4_000_000).map((byte) => (byte === 0xff ? 0 : byte));
   const bytes = Buffer.concat([picture.subarray(0, -2), noise, picture.subarray(-2)]);
   const { status, success, data } = await upload([['file', blob(bytes), 'Transcript 2026.pdf']]);
@@ -55,7 +55,7 @@ test('a transcript before payment is 409 and nothing is kept', async () => {
   assert.deepEqual([status, message], [409, 'Please complete your payment first.']);
 });
 
-/** Damages an archive: the last part's compressed bytes begin with a block type that does not exist. */
+/** Damages a ZIP archive: the compressed bytes of its last part then begin with an invalid block type. */
 function corrupt(archive: Buffer): Buffer {
   archive[archive.lastIndexOf('a.xml', archive.lastIndexOf('PK\x01\x02')) + 5] = 0xff;
   return archive;

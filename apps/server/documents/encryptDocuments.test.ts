@@ -27,7 +27,7 @@ import { encryptDocument } from './encryptDocuments.ts';
 const OLD = '0f'.repeat(32);
 const NEW = 'a5'.repeat(32);
 
-/** Starts a server without a key, and uploads `count` documents, which are stored unencrypted. */
+/** Starts a server without document keys and uploads `count` documents, which are stored unencrypted. */
 async function withPlainDocuments(t: TestContext, count: number): Promise<TestServer> {
   const server = await startTestServer();
   t.after(() => server.close());
@@ -60,7 +60,7 @@ async function keep({ deps }: TestServer, bytes: Buffer): Promise<string> {
   return file.key;
 }
 
-/** Gives the server other keys, as after a restart. */
+/** Gives the server these document keys, as a restart with other settings does. */
 async function restarted({ deps }: TestServer, documentKeys: Secrets | null): Promise<void> {
   deps.config.documentKeys = documentKeys;
   deps.storage = await openStorage(deps.config);
@@ -93,7 +93,7 @@ test('documents are counted, encrypted, and put under a new key without their co
     `3 would be encrypted, and 0 would be put under the key ${id}.\n0 were under it already, and 0 cannot be read.\n`,
   );
   assert.deepEqual(contentsOf(server), plain);
-  // A document without a row, as after a restore, is encrypted like the others.
+  // A document without a row, as a restore from an older backup leaves it, must be encrypted as well.
   await sql`delete from document where id = (select id from document limit 1)`.execute(server.deps.database);
   const first = await encrypt(t, server);
   assert.equal(first.code, 0, first.out);
@@ -158,7 +158,7 @@ test('a document that is erased while it is encrypted, or while its envelope is 
   assert.deepEqual(readdirSync(server.documents), []);
 });
 
-/** Runs the command as a process, and kills it while it waits for a document's row, which this test has locked. */
+/** Runs the command as a child process. Kills it while it waits for the lock on a document's row, which this test holds. */
 async function killedInTheMiddle(server: TestServer, keys: Record<string, string>): Promise<void> {
   const { deps } = server;
   const notCurrent: string[] = [];
@@ -194,7 +194,7 @@ test('killed in the middle of encrypting and of an exchange of keys, beside a se
     await restarted(server, keys);
     await Promise.all([killedInTheMiddle(server, env), upload()]);
     await allAreRead(server);
-    // Each run continues where the killed one before it stopped.
+    // Each run must continue where the previous run was killed.
     await Promise.all([killedInTheMiddle(server, env), upload()]);
     await allAreRead(server);
     const { code, out } = await encrypt(t, server);
@@ -217,7 +217,7 @@ const settings = (keys: Record<string, string>) =>
     ...keys,
   });
 
-/** Runs `rotate document-key`. Returns its output, and the settings of each step. */
+/** Runs `rotate document-key`. Returns its output, with the settings that it prints for each step. */
 async function rotate(t: TestContext, keys: Record<string, string>) {
   const { command, rest } = commandNamed(commands, ['rotate', 'document-key'])!;
   assert.ok('runAlone' in command);

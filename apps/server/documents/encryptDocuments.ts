@@ -5,12 +5,13 @@ import { isKey } from '../providers/storage/arrive.ts';
 import { DocumentFault, type How, NotStored } from '../providers/storage/storage.ts';
 import { tellUnreadable } from './tellUnreadable.ts';
 
-/** The first key of the PostgreSQL advisory lock on a document; the second one is the hash of the document's storage key. */
+/** The first key of the advisory lock on a document. The second key is a hash of the document's storage key. */
 const LOCK = 23_061;
 
 /**
- * Encrypts all documents in the storage, also those without a row, under the current document key. Returns how many were stored
- * plain, under another key and under the current key before, and the faults.
+ * Encrypts all stored documents with the current document key, including those without a row. Returns how many documents were
+ * stored in each way before (`plain`, `other`, `current`), and a sentence for each that could not be read. With `isTrial`, changes
+ * nothing.
  */
 export async function encryptDocuments(
   deps: Pick<Deps, 'storage' | 'database' | 'log'>,
@@ -24,7 +25,7 @@ export async function encryptDocuments(
       if (how !== 'current' && !isTrial) await encryptDocument(deps, key);
       result[how]++;
     } catch (error) {
-      // The document was removed after it was listed.
+      // The document was removed after the storage had listed it.
       if (error instanceof NotStored) continue;
       if (!(error instanceof DocumentFault)) throw error;
       if (!isTrial) await tellUnreadable(deps, error);
@@ -35,8 +36,8 @@ export async function encryptDocuments(
 }
 
 /**
- * Encrypts one document under its lock. An erasure also holds the lock until the file is gone, so an erased document does not come
- * back. Throws {@link NotStored} when it is gone.
+ * Encrypts one document while holding its lock. An erasure holds this lock until the file is removed, so an erased document cannot
+ * be written again. Throws {@link NotStored} if the document was removed.
  */
 export function encryptDocument(
   { storage, database }: Pick<Deps, 'storage' | 'database'>,
@@ -45,7 +46,7 @@ export function encryptDocument(
   return database.transaction().execute((trx) => storage.encrypt(key, () => holdDocument(trx, key)));
 }
 
-/** Locks a document until the transaction ends, so that nobody else removes or encrypts it. */
+/** Locks a document until the end of the transaction, so that no other transaction removes or encrypts it. */
 export async function holdDocument(trx: Kysely<Tables>, key: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(${LOCK}, hashtext(${key}))`.execute(trx);
   await sql`select from document where storage_key = ${key} for update`.execute(trx);

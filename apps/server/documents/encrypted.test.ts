@@ -25,7 +25,7 @@ import { documentsUnknownCommand } from './unknownCommand.ts';
 const KEY = '0f'.repeat(32);
 const OTHER = 'a5'.repeat(32);
 
-/** A server whose documents are encrypted. `files` returns every file of its storage, a folder or a bucket. */
+/** A server that encrypts its documents. `files` returns the bytes of every file in its folder or bucket. */
 interface Arranged {
   server: TestServer;
   files(): Buffer[];
@@ -63,7 +63,7 @@ async function arranged(t: TestContext, where: string): Promise<Arranged> {
   };
 }
 
-/** Makes a paid join with a document. Also returns the document's row. */
+/** Makes a paid join with a document. Returns the document's row. */
 async function uploaded(server: TestServer, bytes = pdf({ size: 200_000 }), name = 'transcript.pdf') {
   const client = server.client();
   const { uuid } = await paidJoin(server, client);
@@ -189,7 +189,7 @@ test('without their key documents stay, nobody gets a byte of them, and staff ar
   assert.equal((await notices(server)).length, 1);
   assert.match((await notices(server))[0]!, /^Documents are encrypted with the key/);
   assert.deepEqual(files(), kept);
-  // With its key again, the server attaches the documents.
+  // When its document key is set again, the server attaches the documents.
   server.deps.storage = storage;
   assert.equal((await attach(server)).length, 2);
 });

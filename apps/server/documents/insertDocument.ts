@@ -8,8 +8,8 @@ type Owner =
   | { kind: 'resume'; session_uuid: null; contact_id: string };
 
 /**
- * Writes the row of a document whose bytes are stored, in a transaction that has locked its owner. The bytes stay if the
- * transaction fails, since it may have been committed all the same.
+ * Inserts the row of a document whose bytes are stored. The transaction must have locked the document's join or contact. The bytes
+ * are kept even if the commit reports an error, because the commit may have succeeded.
  */
 export async function insertDocument(
   trx: Kysely<Tables>,

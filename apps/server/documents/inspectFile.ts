@@ -6,8 +6,8 @@ import { type Inspection, inspectDocument } from '#documents/inspectDocument.ts'
 import { type DataKey, pieceReader } from '../providers/storage/encryption.ts';
 
 /**
- * Determines a file's type from its content, in constant memory. `size` is the document's own size (bytes), also when the file is
- * encrypted. Reads synchronously, so call it in a child process.
+ * Determines a file's type from its content, in constant memory. `size` is the unencrypted size (bytes), also if the file is
+ * encrypted. Reads synchronously, so it must run in a child process.
  */
 export async function inspectFile(
   path: string,
@@ -45,7 +45,7 @@ async function* piecesOf(bytes: Bytes, start: number, length: number): AsyncGene
     yield await bytes.read(at, Math.min(CHUNK_BYTES, start + length - at));
 }
 
-/** Counts the bytes to which data inflates, up to a limit. Invalid data ends the count. */
+/** Decompresses data and counts its bytes, up to `mostBytes`. Stops at invalid data. */
 async function inflate(
   bytes: Bytes,
   start: number,
@@ -59,12 +59,13 @@ async function inflate(
     size += chunk.length;
   };
   try {
-    // Small parts are inflated in one call: a stream for each of a thousand small parts would cost more than their content.
+    // Small parts are decompressed in one call: for an archive of a thousand small parts, streams would cost more than the work
+    // itself.
     if (Math.max(length, mostBytes) <= AT_ONCE_BYTES)
       take(
         inflateRawSync(await bytes.read(start, length), {
           maxOutputLength: mostBytes + 1,
-          // zlib's default of 16 kB, allocated for each of a thousand small parts, costs more than inflating them.
+          // For small parts, allocating zlib's default of 16 kB would cost more than decompressing.
           chunkSize: Math.max(LEAST_CHUNK_BYTES, Math.min(mostBytes + 1, CHUNK_BYTES)),
         }),
       );
@@ -90,5 +91,5 @@ const AT_ONCE_BYTES = 1024 * 1024;
 const CHUNK_BYTES = 64 * 1024;
 /** The smallest chunk size that zlib accepts. */
 const LEAST_CHUNK_BYTES = 64;
-/** The chunk size for inflating large parts: it takes half the processor time of 64 kB. */
+/** The chunk size for decompressing large parts. It takes half the processor time of 64 kB chunks. */
 const INFLATED_CHUNK_BYTES = 256 * 1024;

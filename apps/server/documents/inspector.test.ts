@@ -18,7 +18,7 @@ import {
 import { openInspector } from './inspector.ts';
 
 const anyJob = { path: '/nowhere', sizeBytes: 1 };
-/** Returns an inspector process that runs this code for each file. In the code, `post` sends the answer. */
+/** Returns a function that starts an inspector process with this code. The code runs for each file and answers with `post`. */
 const program =
   (code: string, ...options: string[]) =>
   () => {
@@ -89,7 +89,7 @@ test('a file that cannot be read is a failure of ours, and the next one is looke
   assert.deepEqual(await inspector.inspect(keep(t, pdf()), 'a'), { type: 'application/pdf' });
 });
 
-/** A process with a small heap limit that keeps allocating memory. */
+/** A program that allocates memory until it exceeds its small heap limit. */
 const greedy = program(
   'const all = []; for (;;) all.push({ number: all.length });',
   '--max-old-space-size=16',

@@ -6,23 +6,23 @@ import type { Inspection } from '#documents/inspectDocument.ts';
 import { isBuilt, serverFolder } from '../platform/serverFolder.ts';
 import type { Answer, Job } from './inspectorProcess.ts';
 
-/** Inspects uploaded documents in child processes, which can be killed at any time. */
+/** Inspects uploaded files in child processes, which can be killed if a file takes too long. */
 export interface Inspector {
   /**
-   * Returns the type of a file, or why it is refused: `unchecked` when the inspection took too long or too much memory. One file of
-   * each `sender` is inspected at a time, and senders take turns, so that nobody waits for all files of another sender.
+   * Returns the type of a file, or why the file is refused. `unchecked`: the inspection took too long or too much memory. Of each
+   * `sender` only one file is inspected at a time, and senders take turns, so that nobody waits for all files of another sender.
    */
   inspect(job: Job, sender: string): Promise<Inspection>;
 }
 
-/** The number of inspector processes: half of the processors stay free for requests of joiners. */
+/** The number of child processes. Half of the processors stay free for the calls of joiners. */
 const PROCESSES = Math.max(1, Math.min(4, Math.floor(availableParallelism() / 2)));
 /**
- * The timeout of an inspection (ms): a hundred times as long as the slowest file within the limits takes, plus the time to read the
- * file from a disk of 20 MB/s.
+ * The timeout of an inspection (ms): a hundred times what the slowest accepted file takes, plus the time for reading the file at 20
+ * MB/s.
  */
 const patienceMs = ({ sizeBytes }: Job) => 15_000 + sizeBytes / 20_000;
-/** The heap limit of a process, beyond which V8 ends it. */
+/** The heap limit of a child process. V8 ends a process that exceeds it. */
 const MOST_HEAP_MB = 128;
 const program = join(serverFolder, isBuilt ? 'dist/inspector.js' : 'documents/inspectorProcess.ts');
 
@@ -36,11 +36,11 @@ export function openInspector({
   start = startProcess,
 }: {
   processes?: number;
-  /** How long inspecting a file may take (ms). */
+  /** Returns the timeout for inspecting a file (ms). */
   patience?: (job: Job) => number;
   start?: () => ChildProcess;
 } = {}): Inspector {
-  /** The waiting files by sender, in the order of the senders' turns. */
+  /** The waiting files of each sender. The order of the senders is the order of their turns. */
   const queues = new Map<string, Waiting[]>();
   const served = new Set<string>();
   let idle: ChildProcess[] = [];
@@ -56,7 +56,7 @@ export function openInspector({
       .then(resolve, reject)
       .finally(() => {
         served.delete(sender);
-        // Puts the sender behind all waiting senders.
+        // The sender goes to the end of the queue of senders.
         queues.delete(sender);
         if (queue.length > 0) queues.set(sender, queue);
         next();
@@ -100,15 +100,18 @@ function isAlive({ connected, exitCode, signalCode }: ChildProcess): boolean {
   return connected && exitCode === null && signalCode === null;
 }
 
-/** The answer for a process that ended by a signal (our timeout, V8's heap limit or the system): the file counts as unchecked. */
+/**
+ * Returns the answer for a child process that was ended by a signal (at our timeout, V8's heap limit or by the operating system):
+ * the file is `unchecked`. Throws if the process exited by itself.
+ */
 function endOf([code, signal]: (number | string | null)[]): [Answer] {
   if (signal === null) throw new Error(`What looks at documents ended with ${code}.`);
   return [{ inspection: { fault: 'unchecked' } }];
 }
 
 /**
- * Starts a child process without our environment variables and without permission to write, since it parses files from strangers.
- * It ends with this process.
+ * Starts a child process. As it parses files of strangers, it gets none of our environment variables and may not write files. It
+ * ends when this process ends.
  */
 function startProcess(): ChildProcess {
   const inspector = fork(program, {
@@ -121,7 +124,7 @@ function startProcess(): ChildProcess {
     ],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
-  // This error means that a message could not be sent to the process; its exit tells how it ended.
+  // A message could not be sent because the process ended. Its exit event, which is awaited, says how.
   inspector.on('error', () => {});
   inspector.unref();
   inspector.channel?.unref();

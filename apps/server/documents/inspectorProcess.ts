@@ -3,21 +3,21 @@ import { constants, setPriority } from 'node:os';
 import type { Inspection } from '#documents/inspectDocument.ts';
 import { inspectFile } from './inspectFile.ts';
 
-/** Where Linux lists this process's threads. Each has a scheduling priority of its own, so that of every thread is lowered. */
+/** The folder in which Linux lists this process's threads. Linux has a priority for each thread, so each must be lowered. */
 const THREADS = '/proc/self/task';
 
-/** An uploaded file. Its path does not contain user input. */
+/** An uploaded file to be inspected. The path contains no user input. */
 export interface Job {
   path: string;
-  /** The size of the document itself, also when the file is encrypted. */
+  /** The unencrypted size (bytes), also if the file is encrypted. */
   sizeBytes: number;
-  /** The key that encrypts the file, as hexadecimal digits; null when the file is not encrypted. The key is only ever in memory. */
+  /** The data key of the file, as hexadecimal digits; null if the file is not encrypted. The key is only ever in memory. */
   dataKey?: { key: string; name: string } | null;
 }
-/** The result of an inspection, or an error of our own code. */
+/** The result of an inspection, or the message of an unexpected error. */
 export type Answer = { inspection: Inspection } | { failed: string };
 
-// Inspections get a low priority: requests of joiners come first.
+// Lowers the priority of this process: calls of joiners come first.
 const threads = existsSync(THREADS) ? readdirSync(THREADS).map(Number) : [process.pid];
 for (const thread of threads) setPriority(thread, constants.priority.PRIORITY_LOW);
 
@@ -29,5 +29,6 @@ process.on('message', ({ path, sizeBytes, dataKey = null }: Job) => {
   );
 });
 process.once('disconnect', () => process.exit());
-// Service managers send these signals to all processes of a service, but the server still needs the running inspections.
+// A service manager sends these signals to all processes of the service. This process ignores them, since the stopping server still
+// needs running inspections.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {});

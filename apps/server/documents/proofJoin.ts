@@ -3,9 +3,9 @@ import type { Tables } from '../platform/database/types.ts';
 import { isContactOfJoin, isMemberNow } from '../session/members.ts';
 
 /**
- * The join that owes the proof of eligibility: the join itself, unless it is an upgrade by link, which owes none. Then it is the
- * join that bought the upgrade's base, even if that base has ended and nothing else makes the contact a member; or the upgrade's
- * own join if its base was not bought here.
+ * Returns the join that owes the proof of eligibility for `uuid`. That is the join itself, unless it is an upgrade by link, which
+ * owes none: then it is the join that bought the upgrade's base. The base may have ended if nothing else makes the contact a
+ * member. If the base was not bought here, it is the upgrade's own join.
  */
 export async function proofJoin(database: Kysely<Tables>, uuid: string): Promise<string> {
   const { rows } = await sql<{ uuid: string }>`

@@ -9,7 +9,7 @@ import { NoVerdict } from './scanner.ts';
 
 export interface ReceivedUpload {
   file: StoredFile & { name: string; mediaType: DocumentType };
-  /** The text fields of the form, in any order. */
+  /** The form's text fields by name, from before and after the file. */
   fields: Record<string, string>;
 }
 
@@ -23,28 +23,28 @@ const INFECTED =
 const NAME_MAX_LENGTH = 255;
 const MOST_FIELDS = 10;
 const MOST_FIELD_BYTES = 1000;
-/** The limit (bytes) for everything in a form except its file. */
+/** The most bytes that a form may have in addition to its file. */
 const MOST_BESIDES_BYTES = 65_536;
 
-/** How the sender of an upload is known. */
+/** Who sends an upload, and how that is proven. */
 export interface Sender {
-  /** The queue in which a sender's files wait for inspection: a join, or a contact's link. */
+  /** Returns a name for the sender. Files of the same name are inspected one after another. */
   name(fields: Record<string, string>): string;
-  /** The form fields that prove who sends, if any are needed. */
+  /** Proof by fields of the form; absent if the caller needs none. */
   proof?: {
     fields: readonly string[];
     /**
-     * Throws a {@link Refusal}. Called before the file is stored if all fields came before it, otherwise before the file is
-     * inspected.
+     * Throws a {@link Refusal} if the fields prove nothing. Called before the file is stored if all `fields` came before the file,
+     * otherwise before the file is inspected.
      */
     check(fields: Record<string, string>): Promise<void>;
   };
 }
 
 /**
- * Streams a form's one file into storage in constant memory and collects the form's text fields. Cheap checks come first: size,
- * free space, sender, and only then the content. A refused or incomplete file is removed. The bytes are durable when this resolves;
- * the caller writes the row.
+ * Streams the one file of a form into the storage, in constant memory, and collects the text fields. Checks run in the order of
+ * their cost: size, free space, sender, and then the content. A refused or incomplete file is removed. When this resolves, the
+ * bytes are stored durably; the caller must insert the row.
  */
 export async function receiveUpload(
   deps: Deps,
@@ -80,7 +80,7 @@ export async function receiveUpload(
     if (sender.proof?.fields.every((field) => field in fields)) await prove();
     const stored = await store(deps, part, Number.isNaN(length) ? null : length, async (file) => {
       if (part.file.truncated) throw tooLarge(uploadMaxBytes!);
-      // The fields that prove who sends may come after the file.
+      // Fields that prove the sender may also come after the file.
       if (await restOf(nextFile(parts, fields))) throw new Refusal(400, ONE_FILE);
       await prove();
       const mediaType = await inspect(deps, file, sender.name(fields));
@@ -89,19 +89,19 @@ export async function receiveUpload(
     });
     return { file: { ...stored, name }, fields };
   } catch (error) {
-    // Browsers read the answer only after they have sent everything.
+    // Browsers read an answer only when they have sent the whole body, so the rest is read and discarded.
     request.raw.unpipe();
     request.raw.resume();
     if (error instanceof Refusal) throw error;
     if (error instanceof StorageFull) throw isFull(deps);
     if (error instanceof StorageDown) throw isDown(deps, error);
     if (error instanceof StorageFault) throw error.cause;
-    // Any other error means a broken or truncated form.
+    // Any other error means that the form is malformed or incomplete.
     throw new Refusal(400, UPLOAD_FAILED);
   }
 }
 
-/** Returns the next part that is a file, or null; the fields before it go into `fields`. */
+/** Returns the next file of the form; null if there is none. Collects the text fields before it in `fields`. */
 async function nextFile(
   parts: AsyncIterator<Multipart>,
   fields: Record<string, string>,
@@ -114,7 +114,7 @@ async function nextFile(
   }
 }
 
-/** Reads the rest of a form. An error there is the sender's fault (400), as before the file. */
+/** Reads the rest of a form. An error is the sender's fault here, too, and becomes a 400. */
 async function restOf<T>(rest: Promise<T>): Promise<T> {
   return rest.catch((error: unknown) => {
     throw error instanceof Refusal ? error : new Refusal(400, UPLOAD_FAILED);
@@ -147,7 +147,7 @@ function isDown({ log }: Deps, err: StorageDown): Refusal {
   return new Refusal(503, NOT_NOW, { retryAfter: 300 });
 }
 
-/** Waits for the virus scanner's verdict. Without a verdict the file is refused. */
+/** Scans a file for viruses. Refuses it if a virus is found or the scanner gives no verdict. */
 async function scan({ scanner, log }: Deps, bytes: AsyncIterable<Buffer>): Promise<void> {
   if (scanner === null) return;
   let found: string | null;
@@ -163,10 +163,10 @@ async function scan({ scanner, log }: Deps, bytes: AsyncIterable<Buffer>): Promi
   throw new Refusal(415, INFECTED);
 }
 
-/** A failure of ours, which must not be answered as a broken form. */
+/** An error of ours while a file is stored, which must not be answered as a malformed form. */
 class StorageFault extends Error {}
 
-/** Stores a part's bytes once `look` has determined their type. */
+/** Stores a file. `look` inspects it first and returns its type. */
 async function store(
   deps: Deps,
   { file: bytes }: MultipartFile,
@@ -197,8 +197,8 @@ function tooLarge(uploadMaxBytes: number): Refusal {
 }
 
 /**
- * A file name that is safe to show to people: no folders, no control characters, no change of the text's direction, well-formed
- * Unicode. It is never used as a path.
+ * Returns a file name that is safe to display: without folders, control characters and changes of the text direction, and in
+ * well-formed Unicode. It is never used as a path.
  */
 function safeName(given: string | undefined): string {
   return (given ?? '')

@@ -51,7 +51,7 @@ async function disputed(intentId: string): Promise<string> {
 const rejectionOf = async (client: Client, uuid: string) =>
   (await client.call('getDocuments', { params: { uuid } })).data.rejection;
 
-/** Returns the text of a join's rejection letters, as they would be sent now. */
+/** Returns the texts of a join's letters about rejection, as they would be sent now. */
 async function rejectionLetters(uuid: string): Promise<string[]> {
   const rows = await server.deps.database
     .selectFrom('letter')
@@ -80,7 +80,7 @@ test('a final rejection is refused while the payment is disputed, in a trial as 
     [await rejectionOf(client, uuid), await rejectionLetters(uuid), await refundsOf(server, intentId)],
     [null, [], []],
   );
-  // After a lost dispute the bank has returned the money, so we must not refund it.
+  // The bank has given the money of a lost dispute to the cardholder, so it must not be refunded as well.
   await server.stripeControl(`disputes/${dispute}/close`, { status: 'lost' });
   await followPayment(server.deps, intentId);
   const { out, code } = await reject(t, uuid);
@@ -187,7 +187,7 @@ test('an upgrade that staff allowed after a final rejection says nothing of that
   await database.insertInto('invitation').values({ code: 'ANEW7302', contact_id: '7302' }).execute();
   const { uuid } = await uploaded('ANEW7302');
   assert.equal((await reject(t, uuid)).code, 0);
-  // In the mirror the contact is a member, whom staff added by hand in HubSpot.
+  // Staff made the contact a member by hand in HubSpot, and the mirror has read that.
   await database.updateTable('contact').set({ is_member: true }).where('id', '=', '7302').execute();
   const upgrade = await upgradeByLink(server, '7302');
   assert.equal(await rejectionOf(upgrade.client, upgrade.uuid), null);
@@ -221,7 +221,7 @@ test('a transcript that arrives while its join is being rejected finally is not 
 
 test('an upgrade by link owes no transcript of its own', async (t) => {
   await paidJoin(server, server.client(), 'HONOR101');
-  // The undergraduate programme requires a transcript of everybody.
+  // The undergraduate programme requires a transcript from every joiner.
   const { client, uuid } = await upgradeByLink(server, '101', { productId: 11 });
   const { owesTranscript } = (await client.call('getWelcome', { params: { uuid } })).data;
   assert.equal(owesTranscript, false);

@@ -18,25 +18,26 @@ import { contactOfJoin } from '../session/members.ts';
 import { proofJoin } from './proofJoin.ts';
 import { recordReview } from './review.ts';
 
-/** What a final rejection decided, or would decide. */
+/** What a final rejection has decided, or would decide (`isTrial`). */
 export interface FinalRejection {
-  /** How many transcripts were rejected; 0 when all of them had been rejected before. */
+  /** How many transcripts were rejected now; 0 if all had been rejected before. */
   count: number;
   /** The sentence that the applicant reads. */
   sentence: string;
   plan: RefundPlan;
-  /** The refunds that were written as due, by uuid. */
+  /** The uuids of the refunds that are now due. */
   promised: string[];
-  /** Other joins of the same payer that hold a membership: by them the payer stays a member. */
+  /** The uuids of other joins of the same payer that hold a membership, so that the payer stays a member. */
   others: string[];
 }
 
 /**
- * Rejects the transcripts of a join for good and decides the refund, in one transaction: the membership less the processing fee,
- * and its upgrade in full, even one that a link sold in a join of its own. `uuid` may name either join. Donations and store items
- * are not refunded. Returns null when there is no transcript. Throws {@link NotRefundable}, and decides nothing, if a membership or
- * upgrade would stay held, or if Stripe does not say what was refunded already. With `isTrial` nothing is written. A repeated call
- * decides what is not refunded yet.
+ * Rejects the transcripts of a join for good and decides the refund, in one transaction. Refunds the membership less the processing
+ * fee, and its upgrade in full, also an upgrade by link; then `uuid` may be that of either join. Donations and store items are not
+ * refunded.
+ * Returns null if there is no transcript. Throws {@link NotRefundable}, and decides nothing, if the membership or upgrade would
+ * stay held, or if Stripe cannot tell what was already refunded. With `isTrial`, writes nothing. Calling it again decides refunds
+ * that are still missing.
  */
 export async function rejectFinally(
   deps: Deps,
@@ -84,7 +85,10 @@ async function isRejectedFinally(trx: Kysely<Tables>, uuid: string): Promise<boo
   return rows.length > 0;
 }
 
-/** The joins by which the contact bought only an upgrade whose sole base is this join's membership. */
+/**
+ * Returns the upgrades by link, as the uuids of their joins, for which the contact has no other base than the membership of this
+ * join.
+ */
 async function upgradesByLink(database: Kysely<Tables>, uuid: string): Promise<string[]> {
   const { rows } = await sql<{ session_uuid: string }>`
     select upgrade.session_uuid from membership upgrade join join_session own on ${contactOfJoin('own')} = upgrade.contact_id

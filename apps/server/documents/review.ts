@@ -12,9 +12,9 @@ import { proofJoin } from './proofJoin.ts';
 type Verdict = { review: 'accepted' } | { review: 'rejected'; reason: RejectionReason };
 
 /**
- * Records the staff's decision on all pending transcripts of a join, or, for an upgrade by link, of the join that bought its base.
- * A rejection replaces an acceptance; {@link rejectFinally} does final rejections. Returns how many transcripts it changed. With
- * `isTrial` nothing changes.
+ * Records the decision of staff on all pending transcripts of a join; for an upgrade by link, on those of its base's join. A
+ * rejection also replaces an earlier acceptance. Final rejections are made by {@link rejectFinally}. Returns how many transcripts
+ * are changed. With `isTrial`, changes nothing.
  */
 export async function reviewTranscripts(
   deps: Deps,
@@ -24,16 +24,16 @@ export async function reviewTranscripts(
 ): Promise<number> {
   const join = await proofJoin(deps.database, uuid);
   return deps.database.transaction().execute(async (trx) => {
-    // The join is locked before its documents, in the same order as for a refund.
+    // Locks the join before its documents, in the same order as a refund.
     await trx.selectFrom('join_session').select('uuid').where('uuid', '=', join).forUpdate().execute();
     return recordReview(trx, deps, { named: uuid, join }, verdict, { isTrial });
   });
 }
 
 /**
- * Records a decision on the transcripts of a locked join, with its letter, and makes the join due for HubSpot. Includes transcripts
- * of the join that staff `named`, since servers of the previous version stored them with an upgrade by link. Returns how many
- * transcripts it changed.
+ * Records a decision on the transcripts of a locked join, makes its letter due, and makes the join due for HubSpot. Transcripts of
+ * the join that staff `named` are included: servers of the previous version stored them with an upgrade by link. Returns how many
+ * transcripts are changed.
  */
 export async function recordReview(
   trx: Kysely<Tables>,
@@ -83,7 +83,10 @@ export async function recordReview(
   return reviewed.length;
 }
 
-/** The applicant's data from the join, for staff to compare with the document. Null where neither the join nor HubSpot has it. */
+/**
+ * The applicant's data, for staff to compare with the transcript: from the join, otherwise from the contact. A field that neither
+ * has is null.
+ */
 export interface Applicant {
   name: string | null;
   email: string | null;
@@ -92,7 +95,7 @@ export interface Applicant {
   gpa: string | null;
 }
 
-/** The columns of the {@link Applicant}, for a query over `session` joined with its `contact`. */
+/** SQL: the columns of an {@link Applicant}, for a query on `session` with {@link ofSession}. */
 const applicant = sql`
   ${fullName} as name,
   coalesce(person ->> 'personalEmail', contact.email) as email, nullif(person ->> 'highSchoolName', '') as school,
@@ -107,7 +110,7 @@ export interface Waiting extends Applicant {
   count: number;
 }
 
-/** Joins with pending transcripts, the oldest first. */
+/** Returns the joins with pending transcripts. The one that has waited longest comes first. */
 export async function waitingTranscripts({ database }: Pick<Deps, 'database'>): Promise<Waiting[]> {
   const { rows } = await sql<Waiting>`
     select uuid, since, count, ${applicant}
@@ -119,7 +122,7 @@ export async function waitingTranscripts({ database }: Pick<Deps, 'database'>): 
   return rows;
 }
 
-/** Returns null when there is no such join. */
+/** Returns null if there is no such join. */
 export async function applicantOf(
   { database }: Pick<Deps, 'database'>,
   uuid: string,
@@ -134,7 +137,7 @@ export interface DueProof extends Applicant {
   paidAt: Date;
 }
 
-/** Joins that need a transcript, have none or only rejected ones, and whose proof is overdue. */
+/** Returns the joins whose proof is overdue: a transcript is required, and there is none or all were rejected. */
 export async function dueProofs({ database, society, now }: Deps): Promise<DueProof[]> {
   const required = Object.entries(society.programmes)
     .filter(([, programme]) => programme.transcriptRequired)

@@ -18,7 +18,7 @@ const isLong = process.env.TEST_LENGTH === 'long';
 const MIB = 1_048_576;
 const DAY_MS = 86_400_000;
 
-/** Servers that share one storage. `process` is the server process that is killed or measured. */
+/** Two servers on one storage: `arranged` runs in the test, and `process` is the one that is killed or measured. */
 interface Subject {
   arranged: TestServer;
   path: string;
@@ -37,7 +37,7 @@ async function subjectOn(t: TestContext, where: string): Promise<Subject> {
   return subject;
 }
 
-/** Starts a bucket emulator. Returns the settings of a server that uses it with encryption. */
+/** Starts an S3 emulator. Returns the settings of a server that stores documents there, encrypted. */
 async function aBucket(t: TestContext): Promise<Record<string, string>> {
   const dataDir = mkdtempSync(join(tmpdir(), 'induct-bucket-'));
   const s3 = await startS3Emulator({ dataDir });
@@ -53,7 +53,7 @@ async function aBucket(t: TestContext): Promise<Record<string, string>> {
   };
 }
 
-/** Yields a picture of random bytes, none of which begins a JPEG marker. */
+/** Yields a JPEG with random bytes, without 0xff, since that would begin a JPEG marker. */
 function* picture(bytes: number): Generator<Buffer> {
   const shell = jpeg();
   const noise = Buffer.from(randomBytes(65_536).map((byte) => (byte === 0xff ? 0 : byte)));
@@ -66,12 +66,12 @@ function* picture(bytes: number): Generator<Buffer> {
 interface Plan {
   name: string;
   size: number;
-  /** After this many bytes the sender disconnects, or waits for `resting` if that is given. */
+  /** After this many bytes the sender disconnects. With `resting`, the sender waits for that promise before. */
   cutAt?: number;
   resting?: Promise<void>;
 }
 
-/** Uploads a picture as a browser does. Returns the server's answer; null if there was none. */
+/** Uploads a JPEG like a browser. Returns the server's answer; null if there was none. */
 async function send(
   { process, path }: Subject,
   { name, size, cutAt, resting }: Plan,
@@ -139,9 +139,9 @@ for (const where of ['in a folder', 'in a bucket']) {
       let whole = 0;
       const plans = Array.from({ length: atOnce }, (_, index): Plan => {
         const name = `${round}-${index}.jpg`;
-        // Every tenth picture is larger than one part of a multipart upload.
+        // Every tenth file is larger than one part of a multipart upload to S3.
         const size = index % 10 === 2 ? randomInt(6 * MIB, 12 * MIB) : randomInt(1000, 3 * MIB);
-        // A third of the uploads disconnects early. A sixth pauses half-way while the server is killed.
+        // A third of the uploads is cut off by its sender. A sixth waits half-way until the server is killed.
         if (index % 3 === 0) return { name, size, cutAt: randomInt(0, size) };
         if (kill && index % 6 === 1) return { name, size, cutAt: size / 2, resting: killed.promise };
         whole += 1;
@@ -190,7 +190,7 @@ for (const where of ['in a folder', 'in a bucket']) {
 
   test(`${where}, a large upload takes no more memory than a smaller one`, async (t) => {
     const subject = await subjectOn(t, where);
-    // V8 may leave over 100 MiB of garbage uncollected. Uploads kept in memory would take far more.
+    // V8 may keep over 100 MiB of garbage. Uploads that are held in memory would exceed even that.
     const smaller = 160 * MIB;
     const large = (isLong ? 2048 : 400) * MIB;
     assert.ok(await send(subject, { name: 'smaller.jpg', size: smaller }));

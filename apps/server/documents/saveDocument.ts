@@ -5,8 +5,8 @@ import { DocumentFault, NotStored } from '../providers/storage/storage.ts';
 import { tellUnreadable } from './tellUnreadable.ts';
 
 /**
- * Writes a document to a new file that only its owner can read. Returns null, or a sentence when there is no such document or the
- * path is taken. `sha256` is the hash in the database, if the database knows the document.
+ * Writes a document to a new file that only its owner can read. Returns null if that succeeded; otherwise a sentence, for example
+ * if the path exists or the document cannot be read. `sha256` is the hash in the document's row; absent if there is no row.
  */
 export async function saveDocument(
   deps: Pick<Deps, 'storage' | 'database' | 'log'>,

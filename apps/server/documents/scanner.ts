@@ -1,17 +1,20 @@
 import { connect } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 
-/** The scanner gave no verdict: it is down, or the file exceeds its limit. */
+/** Thrown if the scanner gives no verdict: it cannot be reached, or the file exceeds its limit. */
 export class NoVerdict extends Error {}
 
 export interface Scanner {
-  /** Returns the name of the malware that was found, or null. Throws {@link NoVerdict}. */
+  /** Returns the name of the malware found; null if there is none. Throws {@link NoVerdict}. */
   scan(bytes: AsyncIterable<Buffer>): Promise<string | null>;
 }
 
 const PATIENCE_MS = 60_000;
 
-/** A ClamAV daemon at `url` (tcp://host:port), by its INSTREAM command: chunks with their lengths, then a length of 0. */
+/**
+ * Returns a scanner that uses clamd at `url` (tcp://host:port) with the command INSTREAM, which takes chunks, each with its length
+ * before it, and a final length of 0.
+ */
 export function clamd(url: string): Scanner {
   const { hostname, port } = new URL(url);
   return {

@@ -10,8 +10,9 @@ import { refusalFor } from '../session/standing.ts';
 import { proofJoin } from './proofJoin.ts';
 
 /**
- * The documents of a join, or of the base of an upgrade by link. Only the browser that holds the join sees file names. Anybody with
- * the uuid sees the staff's decisions, until somebody has proven to be the joiner.
+ * Returns the documents of a join that are not rejected, with those of the base of an upgrade by link, and the decision of staff if
+ * it is a rejection. File names are shown only to a browser that holds the join. The rejection is shown to everybody with the uuid,
+ * until somebody has proven to be the joiner.
  */
 export async function sessionDocuments(
   deps: Deps,
@@ -40,7 +41,10 @@ export async function sessionDocuments(
   };
 }
 
-/** The staff's rejection of the transcripts of a join, or of its base. Null unless it is final or all transcripts are rejected. */
+/**
+ * Returns the rejection of the transcripts of a join, or of its base's join. Null unless a transcript was rejected finally, or all
+ * were rejected.
+ */
 export async function rejectionOf(
   { database }: Pick<Deps, 'database'>,
   uuid: string,

@@ -6,12 +6,16 @@ import { isKey } from '../providers/storage/arrive.ts';
 
 const INTERVAL_MS = 3_600_000;
 /**
- * A file that has not changed for this long (ms) belongs to no upload in progress: it was cut off, or should have its row by now.
+ * A file that was last written longer ago than this (ms) belongs to no running upload, and a whole document should have its row by
+ * then.
  */
 const REST_MS = 86_400_000;
 const BATCH = 500;
 
-/** The first cleanup is a day after the server's start, which leaves staff time to check a restored database or another storage. */
+/**
+ * Starts the clean-up. Its first run is a day after the start, which gives staff time to check a restored database or a changed
+ * storage.
+ */
 export function startSweepingDocuments(deps: Deps): () => Promise<void> {
   return repeat('sweep documents', INTERVAL_MS, deps.log, () => sweepDocuments(deps), {
     firstAfterMs: REST_MS,
@@ -19,9 +23,9 @@ export function startSweepingDocuments(deps: Deps): () => Promise<void> {
 }
 
 /**
- * Removes the remains of interrupted uploads: partial files, and envelopes without a document. Tells staff of whole documents
- * without a row, but keeps them: a crash between document and row leaves one, and so does a database that was restored from an
- * older backup (docs/decisions/0025). Returns how many files it removed.
+ * Removes what interrupted uploads left: incomplete files, and envelopes without a document. Whole documents without a row are
+ * kept, and staff get a notice. A crash between storing a document and inserting its row causes one; so does restoring the database
+ * from an older backup (docs/decisions/0025). Returns how many files were removed.
  */
 export async function sweepDocuments(deps: Deps): Promise<number> {
   let removed = 0;
@@ -43,7 +47,7 @@ export async function sweepDocuments(deps: Deps): Promise<number> {
   return removed;
 }
 
-/** The keys of whole documents that have not changed for a day and have no row. */
+/** Yields the keys of whole documents that have no row and were last written more than a day ago. */
 export async function* unknownDocuments(
   deps: Pick<Deps, 'storage' | 'database' | 'now'>,
 ): AsyncGenerator<string> {

@@ -17,7 +17,7 @@ import { clamd } from './scanner.ts';
 import { sweepDocuments } from './sweepDocuments.ts';
 import { documentsUnknownCommand } from './unknownCommand.ts';
 
-/** These tests are about failures of the server during an upload: storage, connection, inspector and virus scanner. */
+/** These tests are about failures during an upload: of the storage, the connection, the inspector and the virus scanner. */
 const server = await sharedServer({ UPLOAD_MAX_BYTES: '5000000' });
 const { leavesNothing, path, stored, upload } = await uploadsTo(server);
 
@@ -127,7 +127,7 @@ test('a file that nobody can finish looking at is refused with a sentence, and l
   );
 });
 
-/** Starts a server that speaks clamd's INSTREAM: it reads a whole file, and replies with `answer`. Returns its address. */
+/** Starts a stand-in for clamd. It reads a file sent with INSTREAM and replies with `answer`. Returns its URL. */
 async function standInForClamd(t: TestContext, answer: (bytes: Buffer) => string | null): Promise<string> {
   const clamd = createServer((socket) => {
     let received = Buffer.alloc(0);

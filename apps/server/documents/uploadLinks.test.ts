@@ -24,7 +24,7 @@ async function linkFor(client: Client, uuid: string): Promise<string> {
   return data.path.split('/').at(-1)!;
 }
 
-/** Uploads by a link from another device, which has no cookie of the join. */
+/** Uploads a document with an upload link, from a device that does not hold the join. */
 async function uploadBy(token: string, bytes = pdf(), name = 'photo.pdf') {
   const response = await postPdf(server.client(), pathOf('uploadByLink', { token }), { bytes, name });
   return { status: response.status, body: (await response.json()) as { message?: string } };

@@ -14,14 +14,14 @@ const TOKEN_BYTES = 16;
 const LASTS_MINUTES = 60;
 
 export interface UploadLink {
-  /** The path of the page on which a phone uploads. */
+  /** The path of the page on which the link's holder uploads, such as a phone's browser. */
   path: string;
   expiresAt: string;
 }
 
 /**
- * Makes a link by which a phone uploads for a paid join. Only its hash is stored, so that a copy of the database contains no valid
- * links.
+ * Creates a link with which another device, such as a phone, can upload transcripts for a paid join. Only the token's hash is
+ * stored, so a copy of the database contains no valid link.
  */
 export async function createUploadLink(deps: Deps, uuid: string): Promise<UploadLink> {
   const limit = deps.config.limits?.uploadLinksPerSession;
@@ -39,14 +39,14 @@ export async function createUploadLink(deps: Deps, uuid: string): Promise<Upload
   return { path: uploadLinkPath(token), expiresAt: rows[0].expires_at.toISOString() };
 }
 
-/** Returns when a link expires. Throws the same sentence for an expired and an unknown link. */
+/** Returns when an upload link expires. An expired link and an unknown link are refused with the same sentence. */
 export async function getUploadLink(deps: Deps, token: string): Promise<{ expiresAt: string }> {
   const { session_uuid, expires_at } = await linkOf(deps, token);
   await refuseAfterFinal(deps, session_uuid);
   return { expiresAt: expires_at.toISOString() };
 }
 
-/** Stores a transcript from anybody who has the link. `size` is in bytes. */
+/** Stores a transcript from anybody who has the link. The returned `size` is in bytes. */
 export async function uploadByLink(
   deps: Deps,
   token: string,
@@ -73,7 +73,7 @@ async function linkOf(
   return link;
 }
 
-/** Plain SHA-256 is enough, since a random token cannot be guessed. */
+/** Plain SHA-256 is safe, because the token is random and too long to be guessed. */
 function hashOf(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }

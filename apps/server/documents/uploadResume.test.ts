@@ -57,7 +57,7 @@ test('too many resumes from one address are 429 before their bytes are taken', a
   assert.equal((await leavesNothing(send)).status, 429);
 });
 
-/** Returns a function that uploads a resume for contact 102 as a signed form, with its parts in the given order. */
+/** Returns a function that uploads a resume for contact 102 as a signed form. `order` is the order of the form's parts. */
 const resume = (...order: ('id' | 'signature' | 'file')[]) => {
   const { exp, sig } = server.deps.links.sign(
     { kind: 'resume', contactId: '102' },
@@ -77,7 +77,7 @@ const resume = (...order: ('id' | 'signature' | 'file')[]) => {
       '/api/public/upload-resume',
     );
 };
-/** Requires signed links until the end of the test, as with the real HubSpot. */
+/** Until the end of the test, only signed links are accepted, as with the real HubSpot. */
 function signLinks(t: TestContext, now = () => new Date()): void {
   const { links } = server.deps;
   server.deps.links = signedLinks(['x'.repeat(32)], false, now);

@@ -14,7 +14,7 @@ import { receiveUpload } from './receiveUpload.ts';
 const UNKNOWN_CONTACT =
   'We could not find the person this link is for. Please use the link from your email, or contact us.';
 
-/** Stores a resume for a known contact. The form's fields may come before or after its file. */
+/** Stores a resume for a contact. The form's fields may come before or after its file. */
 export async function uploadResume(deps: Deps, request: FastifyRequest): Promise<Data<'uploadResume'>> {
   const limit = deps.config.limits?.resumesPerAddress;
   if (limit && !(await countWithin(deps.database, 'resume', deps.hashAddress(request.ip), limit)))
@@ -24,7 +24,8 @@ export async function uploadResume(deps: Deps, request: FastifyRequest): Promise
     proof: { fields: ['contactId', 'exp', 'sig'], check: (fields) => mayLeaveResume(deps, fields) },
   });
   const isKept = await deps.database.transaction().execute(async (trx) => {
-    // Locked against an erasure: an earlier one leaves no such contact, a later one finds the document.
+    // Locks the contact against a concurrent erasure: either the erasure was first and the contact is gone, or it comes later and
+    // also removes this document.
     const { rows } = await sql<{ id: string }>`
       select id from contact where id = ${presentId(fields.contactId!)} and deleted_at is null for share`.execute(
       trx,
@@ -40,7 +41,10 @@ export async function uploadResume(deps: Deps, request: FastifyRequest): Promise
   return { success: true, message: RESUME_THANKS };
 }
 
-/** Throws unless the form names a contact by a link that we signed, or, if unsigned links are permitted, a contact that we know. */
+/**
+ * Throws unless the form's link to a contact may be used: it has our signature, or unsigned links are permitted and we know the
+ * contact.
+ */
 async function mayLeaveResume(
   deps: Deps,
   { contactId = '', exp, sig }: Record<string, string>,

@@ -13,8 +13,8 @@ import { receiveUpload } from './receiveUpload.ts';
 import { rejectionOf } from './sessionDocuments.ts';
 
 /**
- * Stores a transcript for a paid join, or for the base of an upgrade by link. Resolves when bytes and row are durable. `size` is in
- * bytes.
+ * Stores a transcript for a paid join; for an upgrade by link, for its base's join. Resolves when file and row are stored durably.
+ * The returned `size` is in bytes.
  */
 export async function uploadTranscript(
   deps: Deps,
@@ -27,11 +27,12 @@ export async function uploadTranscript(
     throw new Refusal(429, TOO_MANY, { retryAfter: limit.minutes * 60 });
   const { file } = await receiveUpload(deps, request, { name: () => uuid });
   const isKept = await deps.database.transaction().execute(async (trx) => {
-    // Locked against an erasure: an earlier one leaves no such join, a later one finds the document.
+    // Locks the join against a concurrent erasure: either the erasure was first and the join is gone, or it comes later and also
+    // removes this document.
     const { rows } = await sql`
       select from join_session where uuid = ${join} and erased_at is null and ${stateAllows('uploadTranscript')}
       for no key update`.execute(trx);
-    // Staff may have rejected the proof for good during the upload. This is read under the lock that a rejection also takes.
+    // Staff may have rejected the proof finally during the upload. Read under the lock that a final rejection takes, too.
     if (rows.length === 0 || (await rejectionOf({ database: trx }, join))?.isFinal) return false;
     await insertDocument(trx, file, { kind: 'transcript', session_uuid: join, contact_id: null });
     await tellHubspot(trx, join);
@@ -46,8 +47,8 @@ export async function uploadTranscript(
 }
 
 /**
- * The join whose proof is uploaded with this join (proofJoin.ts). Throws when the join is not paid, or when staff have rejected the
- * proof for good. Payment is checked first, since anybody can begin a join with somebody else's code.
+ * Returns the join that owes the proof for `uuid` (proofJoin.ts). Throws if the join is not paid, or if staff have rejected the
+ * proof finally. Payment comes first, since anybody can begin a join with somebody else's code.
  */
 export async function joinForUpload(deps: Deps, uuid: string): Promise<string> {
   const session = await deps.database
@@ -63,7 +64,7 @@ export async function joinForUpload(deps: Deps, uuid: string): Promise<string> {
   return join;
 }
 
-/** Throws a sentence for the applicant when staff have rejected the proof for good. */
+/** Throws if staff have rejected the proof finally. The sentence is for the applicant. */
 export async function refuseAfterFinal(deps: Deps, uuid: string): Promise<void> {
   const rejection = await rejectionOf(deps, uuid);
   if (rejection?.isFinal) throw new Refusal(409, rejection.message);

@@ -4,9 +4,9 @@ import { backgroundRounds } from './metrics.ts';
 import { tracer } from './watchCall.ts';
 
 /**
- * Repeats a task. The first run starts after `firstAfterMs`, each further one `intervalMs` after the end of the last, or at once if
- * the task returned `true` (more is due). Logs failures and tries again. Returns a function that stops the task and resolves when
- * the current run has ended.
+ * Repeats a task. The first run starts after `firstAfterMs`. The next run starts `intervalMs` after the end of a run, or at once if
+ * the task returned `true` (more work is due). A failed run is logged, and the task is retried after `intervalMs`. Returns a
+ * function that stops the repetition and resolves when the current run has ended.
  */
 export function repeat(
   name: string,
@@ -18,7 +18,7 @@ export function repeat(
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> = Promise.resolve();
   let stopped = false;
-  // Without an initial 0 Prometheus would not see the first failure as an increase.
+  // Exports the counter as 0 from the start: otherwise Prometheus would not see the first failure as an increase.
   backgroundRounds.inc({ task: name, result: 'failed' }, 0);
   const round = () => {
     running = (async () => {

@@ -4,7 +4,7 @@ import { csvLine } from '#core/csv.ts';
 import type { Wired } from '../wire.ts';
 import type { Config } from './config/config.ts';
 
-/** A command for staff. Its exit status is 0 when done, 1 when it failed or not all was done, 2 for wrong arguments. */
+/** A command for staff. Its exit status is 0 if everything was done, 1 if it failed or did only a part, 2 for wrong arguments. */
 export interface Command {
   /** The words that name the command, then its arguments. */
   usage: string;
@@ -12,12 +12,12 @@ export interface Command {
   run(args: string[], wired: Wired): Promise<number>;
 }
 
-/** A command that needs only the settings. It gets no database connection, so that it can run before any migration. */
+/** A command that needs only the settings. It gets no database connection, so it can run before the migrations. */
 export interface LoneCommand extends Omit<Command, 'run'> {
   runAlone(args: string[], config: Config): Promise<number>;
 }
 
-/** Removes from a text the characters that a terminal acts on: control characters, line ends and bidirectional controls. */
+/** Returns a text without the characters that a terminal interprets: control characters, line ends and bidirectional controls. */
 export function plain(text: string): string {
   return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, '');
 }
@@ -44,7 +44,7 @@ export function readArgs<const Options extends ParseArgsOptionsConfig>(args: str
   }
 }
 
-/** Asks the person at the terminal a yes-or-no question. Returns whether they say yes; false without a terminal. */
+/** Asks a yes-or-no question at the terminal. Returns whether the answer is yes; false without a terminal. */
 export async function askPerson(question: string): Promise<boolean> {
   if (!process.stdin.isTTY) return false;
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
@@ -55,7 +55,9 @@ export async function askPerson(question: string): Promise<boolean> {
   }
 }
 
-/** Finds the command with the longest name that matches the first words. Returns it with the arguments that follow, or null. */
+/**
+ * Finds the command with the longest name that matches the first of `args`. Returns the command and the rest of `args`, or null.
+ */
 export function commandNamed<Named extends Pick<Command, 'usage'>>(
   commands: readonly Named[],
   args: readonly string[],
@@ -67,7 +69,7 @@ export function commandNamed<Named extends Pick<Command, 'usage'>>(
   return longest ? { command: longest.command, rest: args.slice(longest.words.length) } : null;
 }
 
-/** Returns the words before the first argument or option: "invitations import FILE.csv" → ["invitations", "import"]. */
+/** Returns the words of a command's name, without its arguments: "invitations import FILE.csv" → ["invitations", "import"]. */
 function wordsOf({ usage }: Pick<Command, 'usage'>): string[] {
   const words = usage.split(' ');
   const first = words.findIndex((word) => !/^[a-z][a-z-]*$/.test(word));

@@ -1,4 +1,4 @@
-/** Codes of system errors about a file, a folder or a disk, but not about connections. */
+/** System error codes that concern a file, a folder or a disk. */
 const OF_FILES = [
   'EACCES',
   'EDQUOT',
@@ -18,11 +18,11 @@ const OF_FILES = [
   'EROFS',
 ];
 
-/** Returns the sentence about a file that could not be read or written; null for any other error. */
+/** Returns a sentence if the error is that of a file operation; null for any other error. */
 export function fileFaultOf(error: unknown): string | null {
   if (!(error instanceof Error)) return null;
   const { code, syscall } = error as NodeJS.ErrnoException;
-  // A failed `connect` to a Unix socket may have such a code, too.
+  // Connecting to a Unix socket can fail with the same codes, but is no file operation.
   if (code === undefined || syscall === undefined || syscall === 'connect' || !OF_FILES.includes(code))
     return null;
   return `A file could not be read or written (${code}): ${error.message}.`;

@@ -1,4 +1,4 @@
-/** Groups a list into pages of `size`, so that the database is asked once for each page. */
+/** Groups a list into arrays of `size`, so that callers query the database once for each array. */
 export async function* inPages<T>(list: AsyncIterable<T>, size = 100): AsyncGenerator<T[]> {
   let page: T[] = [];
   for await (const item of list) {

@@ -1,4 +1,4 @@
-/** Returns a function that runs `look` once for concurrent callers, and reuses its result for `keptMs`. */
+/** Returns a function that calls `look` and reuses its result for `keptMs`. Concurrent callers share one call. */
 export function kept<Found>(keptMs: number, look: () => Promise<Found>): () => Promise<Found> {
   let last: { found: Promise<Found>; until: number } | undefined;
   return () => {

@@ -2,16 +2,15 @@ import type pg from 'pg';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 /**
- * The counters of this process, for Prometheus (docs/operations.md, "Watching"). Counting is always on, since it costs next to
- * nothing; METRICS_PORT decides whether the numbers can be read. Labels have few values, all from our code: never a person, a
- * session or a path.
+ * The counters of this process, for Prometheus (docs/operations.md, "Watching"). Always counted, since that costs next to nothing;
+ * they are served only if METRICS_PORT is set. Labels have few values, all from our code: never a person, a session or a path.
  */
 export const registry = new Registry();
 const registers = [registry];
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** `route` is a route's template, or `none` for an address that has no route. */
+/** The label `route` is a route template, or `none` if no route matches. */
 export const requestSeconds = new Histogram({
   name: 'induct_http_request_duration_seconds',
   help: 'Requests by method, route template and status, and how long they took.',
@@ -27,7 +26,7 @@ export const requestsShed = new Counter({
   registers,
 });
 
-/** Counts the stages that joins reach. A joiner who goes back and submits a step again is counted again. */
+/** Counts the stages that joins reach. A joiner who goes back and repeats a step is counted again. */
 export const joins = new Counter({
   name: 'induct_joins_total',
   help: 'Joins by the stage that they reached.',
@@ -35,7 +34,7 @@ export const joins = new Counter({
   registers,
 });
 
-/** The outcome `refunded` is a payment that succeeded but bought nothing. */
+/** The outcome `refunded` stands for a payment that succeeded but bought nothing, so all of it goes back. */
 export const payments = new Counter({
   name: 'induct_payments_total',
   help: 'Payments by kind and outcome, each counted once.',
@@ -58,20 +57,20 @@ export const backgroundRounds = new Counter({
   registers,
 });
 
-/** Gives the counters that alerts watch the initial value 0. Otherwise Prometheus would not see the first event as an increase. */
+/** Exports the counters of alerts as 0 from the start. Otherwise Prometheus would not see the first event as an increase. */
 for (const stage of ['started', 'detailed', 'ordering', 'paying', 'paid', 'upgraded'])
   joins.inc({ stage }, 0);
 for (const kind of ['join', 'upgrade'])
   for (const outcome of ['succeeded', 'declined', 'refunded']) payments.inc({ kind, outcome }, 0);
 for (const priority of ['new', 'joining', 'paying']) requestsShed.inc({ priority }, 0);
 
-/** Whether the mail server was down when this process last used it. */
+/** Whether the mail server failed when this process last sent a letter. */
 export const mailServer = { isDown: false };
 
-/** The connection pools of this process, by name. */
+/** The database connection pools of this process, by name. */
 const pools = new Map<string, pg.Pool>();
 
-/** Shows a pool's connections among the metrics. A later pool of the same name replaces it. */
+/** Includes a pool's connections in the metrics. Replaces an earlier pool of the same name. */
 export function watchPool(name: string, pool: pg.Pool): void {
   pools.set(name, pool);
 }

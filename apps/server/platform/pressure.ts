@@ -1,22 +1,19 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { SheddingLimits } from './config/watch.ts';
 
-/** How often the process is measured (ms). */
+/** The interval of the measurements (ms). */
 const SAMPLE_MS = 500;
-/** The resolution with which the delay of the event loop is measured (ms). */
+/** The resolution of the measured event loop delay (ms). */
 const RESOLUTION_MS = 10;
 
-/** The load of a process. */
 export interface Measured {
-  /**
-   * Mean delay of the event loop (ms): the lowest of the last three samples, so that one busy moment, as at a start, is ignored.
-   */
+  /** The mean delay of the event loop (ms): the lowest of the last three samples, so that a single busy moment is ignored. */
   eventLoopDelayMs: number;
   heapBytes: number;
   rssBytes: number;
 }
 
-/** Measures this process until `end` is called. `now` returns the last measurement. */
+/** Measures the load of this process until `end` is called. `now` returns the latest measurement. */
 export function measureProcess(): { now(): Measured; end(): void } {
   const histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   histogram.enable();
@@ -39,8 +36,8 @@ export function measureProcess(): { now(): Measured; end(): void } {
 }
 
 /**
- * Returns the highest of delay, heap and memory, each as a fraction of its limit (a limit of 0 is ignored). At 1 or more the
- * process is overloaded.
+ * Returns the load as a multiple of the limits: the highest of the three ratios. A limit of 0 is ignored. From 1 the process is
+ * overloaded.
  */
 export function levelOf(measured: Measured, limits: SheddingLimits): number {
   const part = (name: keyof Measured) => (limits[name] > 0 ? measured[name] / limits[name] : 0);

@@ -1,13 +1,13 @@
 const EVERY_MS = 200;
 
-/** Shows a long command's progress on a terminal; prints nothing when the output is no terminal. */
+/** Shows the progress of a long command. Prints nothing if the output is not a terminal. */
 export class Progress {
   readonly #what: string;
   readonly #total: number | null;
   readonly #began = performance.now();
   #shownAt = 0;
 
-  /** `total` is in the unit of `done` in {@link at}; null if unknown. */
+  /** `total` is the final value of `done` in {@link at}; null if it is unknown. */
   constructor(what: string, total: number | null = null) {
     this.#what = what;
     this.#total = total;

@@ -30,7 +30,7 @@ interface LogRecord {
   attributes: Attribute[];
 }
 
-/** Starts an OTLP collector over HTTP, which keeps what it receives. */
+/** Starts an OTLP collector (HTTP) that keeps the spans and log lines that it receives. */
 async function collector(t: TestContext) {
   const [spans, lines]: [Span[], LogRecord[]] = [[], []];
   let text = '';
@@ -54,7 +54,7 @@ async function collector(t: TestContext) {
 const attribute = ({ attributes }: Pick<Span, 'attributes'>, name: string) =>
   attributes.find(({ key }) => key === name)?.value.stringValue;
 
-/** Returns environment variables with which a process prints each OpenTelemetry package, except the API, that it loads. */
+/** Returns environment variables that make a process print the name of each OpenTelemetry package that it loads, except the API. */
 function tellingWhatIsLoaded(t: TestContext): Record<string, string> {
   const hook = join(temporaryFolder(t), 'hook.mjs');
   writeFileSync(
@@ -83,7 +83,7 @@ test("a request, its calls to Stripe and its log lines are one trace, with Strip
   await server.hubspotFault({ kind: 'status', status: 500, times: 1 });
   const client = browser(sending.url);
   const { uuid, intentId, clientSecret } = await paidJoin(server, client, 'HONOR101');
-  // The background work calls both providers: its first poll lists Stripe's events, and the join is sent to HubSpot.
+  // Background work calls both providers: polling lists Stripe's events, and the join is sent to HubSpot.
   const called = (what: string) =>
     sending.log().some(({ operation, provider }) => operation === what || provider === what);
   await until(() => called('GET /v1/events') && called('hubspot'), 30_000);
@@ -103,7 +103,7 @@ test("a request, its calls to Stripe and its log lines are one trace, with Strip
   assert.equal(line.body.stringValue, 'a provider was called');
   assert.equal(line.traceId, request.traceId);
   assert.equal(attribute(line, 'reqId'), attribute(request, 'induct.request_id'));
-  // Standard output has the same ids, for installations without a collector.
+  // Log lines on standard output have the same ids as the exported ones.
   const printed = sending.log().find(({ requestId }) => requestId === stripeId)!;
   assert.equal(printed.trace_id, request.traceId);
 

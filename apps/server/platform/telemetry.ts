@@ -15,8 +15,8 @@ import type { DestinationStream } from 'pino';
 import { ROUND } from './background.ts';
 
 /**
- * Sends spans and log lines to a collector (OTLP over HTTP). main.ts imports this file only if an endpoint is set. `logs` accepts
- * pino's lines; `stop` sends what is not sent yet.
+ * Starts sending trace spans and log lines to a collector (OTLP over HTTP). main.ts imports this file only if an endpoint is set.
+ * `logs` is a stream for pino's lines; `stop` flushes what is not sent yet.
  */
 export function startTelemetry(
   endpoint: string,
@@ -39,7 +39,7 @@ export function startTelemetry(
   const logger = lines.getLogger('induct');
   return {
     logs: {
-      // Runs synchronously in the code that logs, so that the record belongs to its span.
+      // Pino calls this synchronously, so the active span is still that of the code that logs.
       write(line) {
         const { level, time, msg, ...attributes } = JSON.parse(line) as Record<string, unknown>;
         logger.emit({
@@ -56,7 +56,7 @@ export function startTelemetry(
       },
     },
     async stop() {
-      // An unreachable collector must not keep the server from stopping.
+      // If the collector is unreachable, the server must stop all the same.
       await Promise.allSettled([spans.shutdown(), lines.shutdown()]);
     },
   };
@@ -67,10 +67,10 @@ function severityOf(level: number): number {
   return Math.min(21, Math.max(1, (Math.floor(level / 10) - 1) * 4 + 1));
 }
 
-/** Drops the span of a background run that contains no other span: there are several such runs each second. */
+/** Drops the trace span of a background run that contains no other span: several such runs happen each second. */
 class WithoutIdleRounds implements SpanProcessor {
   readonly #next: SpanProcessor;
-  /** Ids of the spans of background runs that contain no other span so far. */
+  /** The ids of open background-run spans that contain no other span so far. */
   readonly #idle = new Set<string>();
 
   constructor(next: SpanProcessor) {

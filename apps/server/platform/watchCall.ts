@@ -3,18 +3,18 @@ import type { Log } from '../deps.ts';
 import { providerSeconds } from './metrics.ts';
 
 /**
- * The result of a call to a provider. `declined`: a bank declined. `rejected`: the provider refused the request's content, which
- * may be part of a normal join. `refused`: the provider refuses our key until somebody repairs it. `limited`: too many calls.
- * `failed`: no answer, or an error of the provider itself.
+ * The result of a call to a provider. `declined`: a bank declined the card. `rejected`: the provider rejected the request's
+ * content, which can be part of a normal join. `refused`: the provider does not accept our key. `limited`: too many calls.
+ * `failed`: no answer, or an error of the provider.
  */
 export type CallResult = 'ok' | 'declined' | 'rejected' | 'refused' | 'limited' | 'failed';
 
-/** Derives the result from an HTTP status, as Stripe and HubSpot use it. */
+/** Maps an HTTP status of Stripe or HubSpot to a result. */
 export function resultOf(status: number): CallResult {
   if (status >= 200 && status < 300) return 'ok';
   if (status === 402) return 'declined';
   if (status === 401 || status === 403) return 'refused';
-  // 477: HubSpot is moving the account between data centres.
+  // HubSpot answers 477 while it moves an account to another data centre.
   if (status === 423 || status === 429 || status === 477) return 'limited';
   return status < 400 || status === 408 || status >= 500 ? 'failed' : 'rejected';
 }
@@ -25,14 +25,20 @@ export interface CallNote {
   requestId: string | null;
 }
 
-/** Makes a call to a provider. `work` reports the result with `note`; the default is `ok`, or `failed` if `work` threw. */
+/**
+ * Makes a call to a provider by running `work`, which can report the result with `note`. Without that, the result is `ok`, or
+ * `failed` if `work` throws.
+ */
 export type WatchCall = <T>(
-  /** `operation` has few values and contains no id. */
+  /** `operation` is one of few values and contains no id, since it is a metric's label. */
   call: { provider: 'stripe' | 'hubspot' | 'mail'; operation: string },
   work: (note: (noted: Partial<CallNote>) => void) => Promise<T>,
 ) => Promise<T>;
 
-/** Counts and times calls to providers, makes a span for each, and logs it with the provider's own request id. */
+/**
+ * Returns a function that measures calls to providers for the metrics, makes a trace span for each, and logs each with the
+ * provider's request id.
+ */
 export function callWatcher(log: Pick<Log, 'info'> | null): WatchCall {
   return (call, work) =>
     tracer().startActiveSpan(
@@ -44,7 +50,7 @@ export function callWatcher(log: Pick<Log, 'info'> | null): WatchCall {
         try {
           return await work((more) => Object.assign(noted, more));
         } catch (error) {
-          // The call was noted as `ok`, but the rest of its answer did not arrive.
+          // An `ok` may have been noted from the status before the rest of the answer failed to arrive.
           if (noted.result === undefined || noted.result === 'ok') noted.result = 'failed';
           throw error;
         } finally {
@@ -64,7 +70,7 @@ export function callWatcher(log: Pick<Log, 'info'> | null): WatchCall {
     );
 }
 
-/** Returns the tracer, which does nothing without tracing. Must be called for each span, since tracing may start later. */
+/** Returns the tracer; without telemetry its spans do nothing. Call this for each span, since telemetry may start later. */
 export function tracer() {
   return trace.getTracer('induct');
 }

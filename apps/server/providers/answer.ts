@@ -1,6 +1,8 @@
-/** The result of a call to a provider or the database: an answer, a refusal with its HTTP status, or no answer. */
+/**
+ * The result of a call to a provider or the database: what was answered, a refusal with its HTTP status, or that no answer came.
+ */
 export type Answer<T> =
   | { said: T }
   | { refused: { status: number; message: string } }
-  /** Why there was no answer. */
+  /** The reason why no answer came. */
   | { down: string };

@@ -1,17 +1,15 @@
-/**
- * A failed call to a provider, of which neither the joiner, the card nor one record is the cause. Contains nothing about a person.
- */
+/** A failed call to a provider that was not the fault of the joiner, the card or a single record. Contains no personal data. */
 export interface ProviderTrouble {
   provider: 'Stripe' | 'HubSpot' | 'Mail';
-  /** The call's method and path, without ids and query. */
+  /** The call's method and path, in which ids are replaced and the query is left out. */
   call: string;
   /** HTTP status; null when no answer came. */
   status: number | null;
-  /** The provider's code for the cause, such as MISSING_SCOPES. */
+  /** The parameter or property that the provider's error names; null if it names none. */
   code: string | null;
-  /** The parameter or property that the provider's error names. */
+  /** The provider's id of the call, for its support: Stripe's request id or HubSpot's correlation id. */
   param: string | null;
-  /** The id by which the provider finds the call: Stripe's request id, HubSpot's correlation id. */
+  /** What is wrong and what to do, for staff. The same cause always has the same text. Null if the trouble ends by itself. */
   requestId: string | null;
   /** For staff: what is wrong and what to do. The same cause always has the same text. Null if the trouble ends by itself. */
   notice: string | null;
@@ -19,5 +17,5 @@ export interface ProviderTrouble {
 
 export type TellTrouble = (trouble: ProviderTrouble) => Promise<void>;
 
-/** For the doctor, which reports every trouble itself. */
+/** Reports nothing. For the doctor, which shows every failure itself. */
 export const tellNobody: TellTrouble = async () => {};

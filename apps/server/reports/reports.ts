@@ -8,39 +8,42 @@ import { countWithin } from '../platform/http/limits.ts';
 import { REPORTS_PATH } from '../platform/http/securityHeaders.ts';
 
 /**
- * The largest body (bytes) and the most reports in it. Chromium sends up to a hundred reports together, each with the page's
- * policy.
+ * The most bytes of a body, and the most reports that are read from it. Chromium sends up to a hundred reports at once, each with
+ * the page's policy.
  */
 const REPORT_BYTES = 131_072;
 const REPORTS_AT_ONCE = 100;
-/** The most kinds that are accepted from one body. */
+/** The most kinds that are counted of one body. */
 const KINDS_AT_ONCE = 20;
 /**
- * The most kinds that are kept. A new kind replaces the one with the lowest count, so that invented kinds cannot displace frequent
- * real ones.
+ * The most kinds that are stored. A new kind replaces the one with the lowest count, so that invented kinds do not displace real
+ * ones, which are frequent.
  */
 const KINDS = 100;
-/** The most new kinds of which staff are told in a day. */
+/** The most notices to staff about new kinds in a day. */
 export const NOTICES_A_DAY = 20;
 /** After this many days without a report a kind counts as new again. */
 const KEPT_DAYS = 90;
-/** The kind of the staff notice. */
+/** The kind of the notice to staff. */
 const BLOCKED = 'blocked';
 
 /** Something that a browser blocked on one of our pages. */
 export interface Blocked {
-  /** The policy's directive, such as `script-src-elem`. */
+  /** The directive of the content security policy, such as `script-src-elem`. */
   directive: string;
-  /** The origin of the blocked resource, or a keyword: `inline`, `eval`, `data`. Never a path or a query. */
+  /**
+   * The origin of the blocked content, its scheme if it has no origin, or a keyword such as `inline` or `eval`. Never a path or
+   * query.
+   */
   blocked: string;
-  /** The screen's name. Never its address, which may contain a secret. */
+  /** The name of the page's screen. Never its URL, which may contain a secret. */
   page: string;
 }
 
 const text = z.string().max(8192).catch('');
 /**
- * The schemas of the bodies that browsers send to `report-to` and to `report-uri`, which name the same fields differently (Content
- * Security Policy Level 3).
+ * The schemas of report bodies. Browsers send one form to `report-to` and another to `report-uri`, with different names for the
+ * same fields (Content Security Policy Level 3).
  */
 const reportTo = z.array(z.unknown());
 const sentTo = z.object({
@@ -62,7 +65,7 @@ const sentToUri = z.object({
   }),
 });
 
-/** Reads the reports in a body, except reports of other types, and violations by browser extensions. */
+/** Returns the violations that a report's body contains. Leaves out other types of reports, and content of browser extensions. */
 export function readReports(body: unknown): Blocked[] {
   const alone = sentToUri.safeParse(body);
   if (alone.success) {
@@ -95,8 +98,8 @@ function originOf(address: string): string {
 }
 
 /**
- * Accepts reports from anybody, limited by address and in size, and answers with an empty body. Stores only a count for each kind,
- * not the sender's address or browser.
+ * Serves the path to which browsers send reports. Anybody can send them, so their size and their number from each address are
+ * limited. The answer is empty. Only a count for each kind is stored, and nothing about the sender.
  */
 export async function reportRoutes(app: FastifyInstance, { deps }: { deps: Deps }): Promise<void> {
   app.removeAllContentTypeParsers();
@@ -125,13 +128,13 @@ function parsed(body: string): unknown {
   }
 }
 
-/** Removes repeated reports: a browser that blocks the same thing ten times on a page sends ten reports. */
+/** Returns each kind once: a browser that blocks the same content ten times on a page sends ten reports. */
 function kindsIn(blocked: Blocked[]): Blocked[] {
   const kinds = new Map(blocked.map((report) => [`${report.directive} ${report.blocked}`, report]));
   return [...kinds.values()].slice(0, KINDS_AT_ONCE);
 }
 
-/** Counts one more report of a kind, and tells staff if the kind is new, in one statement. */
+/** Counts a report of a kind, and gives staff a notice if the kind is new, in one statement. */
 async function countBlocked(database: Database, { directive, blocked, page }: Blocked): Promise<void> {
   await sql`
     with known as (
@@ -159,7 +162,7 @@ async function countBlocked(database: Database, { directive, blocked, page }: Bl
     from counted, told where count = 1 and today < ${NOTICES_A_DAY}`.execute(database);
 }
 
-/** Returns a line for each kind of blocked content, the most frequent first. */
+/** Returns a line for each stored kind, the most frequent first. */
 export async function blockedKinds(database: Database): Promise<string[]> {
   const kinds = await database
     .selectFrom('browser_report')

@@ -15,13 +15,13 @@ import { reportingChromium } from '../../../tools/local/chromium.ts';
 import { findProgram } from '../../../tools/local/findProgram.ts';
 import { blockedKinds } from './reports.ts';
 
-/** The timeout (ms): browsers may delay reports for a minute to send several at once. */
+/** The timeout (ms). Browsers may hold reports back for a minute to send several at once. */
 const PATIENCE_MS = 60_000;
 const openssl = findProgram('openssl');
 const firefox = firefoxProgram();
 const reporting = reportingChromium();
 
-/** A page into which an attacker has put scripts and pictures. */
+/** The checkout page with scripts and pictures that an attacker has inserted. */
 const changedPage = `<title>Checkout</title><h1>Checkout</h1><script>1</script>
   <script src="https://scripts.example/card.js"></script>
   ${Array.from({ length: 60 }, (_, number) => `<img src="https://pictures.example/${number}.png">`).join('')}`;
@@ -42,7 +42,7 @@ const openInFirefox: Open = async (t, url) => {
   await hands.open(url);
 };
 
-/** Starts two https origins in front of one server, since browsers send reports only from and to https. */
+/** Starts two https origins for one server, because browsers send reports only from and to https. */
 async function startOrigins(t: TestContext) {
   const folder = temporaryFolder(t);
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];

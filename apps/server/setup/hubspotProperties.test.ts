@@ -68,14 +68,14 @@ test('in an account without the properties of the society, they are made with th
     [held.membership_status, held.amount_paid, held.accepted_privacy_policy],
     ['member', '65.00', 'true'],
   );
-  // Applied again, as when two members of staff run setup at once, or a run was interrupted.
+  // A second run, as after an interrupted one or beside that of a colleague, must find all properties.
   assert.deepEqual(
     new Set((await applyProperties(server.hubspot, plan)).map(({ outcome }) => outcome)),
     new Set(['was there']),
   );
 });
 
-/** Whether a property is the society's own, which the test removes, and not one of HubSpot's defaults. */
+/** Whether a property is not one of HubSpot's default properties, so that the test may remove it. */
 function isOwn(name: string): boolean {
   return !['firstname', 'lastname', 'email', 'address', 'city', 'state', 'zip', 'country'].includes(name);
 }

@@ -9,25 +9,25 @@ import type {
 import { CrmRefused } from '../providers/hubspot/errors.ts';
 import { FORMER, MEMBER } from '../providers/hubspot/properties.ts';
 
-/** A property that joins read or write, as setup would create it if it is missing. */
+/** A property that joins read or write, as setup creates it if it is missing. */
 export interface WantedProperty extends CrmProperty {
   isWritten: boolean;
-  /** All values that joins write; null if people type the values. */
+  /** All values that joins write; null if they are free text. */
   values: readonly string[] | null;
 }
 
 export interface PropertyPlan {
   create: WantedProperty[];
-  /** The names of properties that exist and fit. */
+  /** The names of the properties that exist and fit. */
   fine: string[];
   /**
-   * Properties that exist but do not fit, each with what staff should do. Setup never changes an existing property, which others
-   * may use.
+   * Existing properties that do not fit, each with a sentence about what staff should do. Setup never changes an existing property,
+   * because others may use it.
    */
   differ: { name: string; text: string }[];
 }
 
-/** The property group of new properties, which every account has. */
+/** The group of new properties. Every HubSpot account has it. */
 const GROUP = 'contactinformation';
 const TYPES: Partial<Record<CrmField, { type: CrmPropertyType; fieldType: string }>> = {
   acceptedPrivacyPolicy: { type: 'bool', fieldType: 'booleancheckbox' },
@@ -42,10 +42,10 @@ const VALUES: Partial<Record<CrmField, readonly string[]>> = {
   membershipStatus: [MEMBER, FORMER],
   acceptedPrivacyPolicy: ['true', 'false'],
 };
-/** Fields that are always written: a contact is created with its email, whatever the society's table of fields says. */
+/** Fields that are always written. A contact is created with its email, whatever the field rules say. */
 const writtenAlways: readonly CrmField[] = ['email'];
 
-/** Returns the properties that the society's table of fields names. */
+/** Returns the properties that the field rules name. */
 export function wantedProperties(rules: FieldRules): WantedProperty[] {
   const wanted = new Map<string, WantedProperty>();
   for (const field of crmFields) {
@@ -72,8 +72,8 @@ export function wantedProperties(rules: FieldRules): WantedProperty[] {
 }
 
 /**
- * Plans which properties to create and which ones staff must check, so that every wanted property exists and accepts the values
- * that joins write. Pure.
+ * Plans which properties setup creates and which ones staff must check, so that each wanted property exists and accepts the values
+ * that joins write. Makes no calls.
  */
 export function planProperties(
   existing: readonly ExistingProperty[],
@@ -94,7 +94,8 @@ export function planProperties(
 }
 
 /**
- * Returns why HubSpot would refuse or change the values that joins write; null if the property fits. Text properties always fit.
+ * Returns a sentence if HubSpot would refuse or change values that joins write to an existing property; null if the property fits.
+ * A text property always fits.
  */
 function differenceOf(
   there: ExistingProperty,
@@ -120,13 +121,13 @@ function differenceOf(
 export interface AppliedProperty {
   name: string;
   outcome: 'created' | 'was there' | 'refused';
-  /** HubSpot's reason if it refused the property. */
+  /** HubSpot's message if it refused the property, otherwise null. */
   reason: string | null;
 }
 
 /**
- * Creates the properties of the plan one after the other, and calls `told` after each. Can safely run again. Throws a
- * CrmUnavailable if HubSpot does not answer, or if the key lacks crm.schemas.contacts.write.
+ * Creates the properties of a plan one by one, and calls `told` after each. Can be repeated safely. Throws CrmUnavailable if
+ * HubSpot does not answer, or if the token lacks the scope crm.schemas.contacts.write.
  */
 export async function applyProperties(
   hubspot: HubspotClient,
@@ -151,14 +152,14 @@ async function create(
     return { name, outcome: 'created', reason: null };
   } catch (error) {
     if (!(error instanceof CrmRefused)) throw error;
-    // 409: somebody else has created it meanwhile.
+    // 409: the property exists, so somebody else has created it meanwhile.
     return error.status === 409
       ? { name, outcome: 'was there', reason: null }
       : { name, outcome: 'refused', reason: error.message };
   }
 }
 
-/** Turns `highSchoolGpa` into "High school gpa". */
+/** Returns a property's label: `highSchoolGpa` becomes "High school gpa". */
 function labelOf(field: CrmField): string {
   const words = field.replace(/[A-Z0-9]+/g, (letters) => ` ${letters.toLowerCase()}`);
   return words[0]!.toUpperCase() + words.slice(1);

@@ -4,10 +4,7 @@ import { CrmRefused, CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { applyProperties, planProperties, wantedProperties } from './hubspotProperties.ts';
 import type { SetupPlan, SetupStep } from './step.ts';
 
-/**
- * Plans the contact properties that the society's table of fields names and HubSpot's account lacks. Never changes an existing
- * property.
- */
+/** Plans the contact properties that the field rules name and the HubSpot account lacks. Existing properties are never changed. */
 export async function planHubspot(hubspot: HubspotClient, rules: FieldRules): Promise<SetupPlan> {
   const provider = 'HubSpot';
   const existing = await propertiesOf(hubspot);
@@ -29,7 +26,7 @@ export async function planHubspot(hubspot: HubspotClient, rules: FieldRules): Pr
   return { provider, steps, inOrder: length === 0 ? [] : [`${length} contact properties.`] };
 }
 
-/** Returns the account's properties, or a sentence for staff if HubSpot does not list them. */
+/** Returns the account's contact properties, or a sentence for staff if HubSpot does not return them. */
 async function propertiesOf(hubspot: HubspotClient): Promise<ExistingProperty[] | string> {
   try {
     return (

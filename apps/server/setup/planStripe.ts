@@ -5,9 +5,9 @@ import { webhookEvents } from '../providers/stripe/webhookEvents.ts';
 import type { SetupPlan, SetupStep } from './step.ts';
 
 /**
- * Plans what Stripe's account lacks: one webhook endpoint with our version of the API and exactly the events that we need, and the
- * domain for Apple Pay. Corrects an existing endpoint instead of adding a second one. `webhookUrls` are the addresses at which the
- * server receives webhooks, the preferred one first.
+ * Plans what the Stripe account lacks: a webhook endpoint with our API version and exactly the events that the server needs, and
+ * the domain for Apple Pay. An existing endpoint of our version is corrected instead of adding another. `webhookUrls` are the URLs
+ * at which the server receives webhooks; a new endpoint gets the first.
  */
 export function planStripe(
   { endpoints, domain }: Pick<StripeAccount, 'endpoints' | 'domain'>,

@@ -25,7 +25,7 @@ beforeEach(async () => {
 
 const endpoints = async () => (await stripe.webhookEndpoints.list()).data;
 
-/** Runs setup on the emulated account, treated as a real one. */
+/** Runs setup on the stand-ins as if they were the real providers. */
 async function run({
   agrees = true,
   isTrial = false,

@@ -28,7 +28,7 @@ export const setupCommand: LoneCommand = {
   },
 };
 
-/** Shows what it would do, and does it if the person agrees. Exit status 0: nothing is left to do. Exit status 1: something is. */
+/** Prints the steps, and takes them if the person agrees. Returns the exit status: 0 if nothing is left to do, otherwise 1. */
 export async function setUp(
   config: Config,
   {
@@ -70,7 +70,7 @@ export async function setUp(
   return isDone ? 0 : 1;
 }
 
-/** Returns a plan for each provider. A stand-in needs no setup. */
+/** Returns a plan for each provider, except for stand-ins, which need no setup. */
 async function plansOf(
   config: Config,
   standIns: StandIns,
@@ -96,7 +96,7 @@ async function plansOf(
   return plans;
 }
 
-/** Prints the address at which staff create a restricted key, since the server needs fewer permissions than the secret key has. */
+/** Prints the URL at which staff create a restricted key: the server needs fewer permissions than the secret key has. */
 function sayKeyPage(live: boolean, say: (line: string) => void): void {
   say(`Stripe: the server needs no more than a restricted key: ${restrictedKeyPage({ live })}`);
   for (const { name, access, why, word } of permissions)

@@ -1,15 +1,17 @@
-/** One thing to do, either by setup or by a person. */
+/** One step of the setup. */
 export interface SetupStep {
-  /** What to do, as a sentence without a subject: "Register …". */
+  /** What the step does, as an imperative: "Register …". */
   text: string;
-  /** Does the step and returns a sentence about the result. Throws if the provider refuses. Null if a person has to do the step. */
+  /**
+   * Takes the step. Returns a sentence about the result; throws if the provider refuses. Null if only a person can take the step.
+   */
   apply: (() => Promise<string>) | null;
 }
 
-/** What a provider's account still needs. No steps if nothing is missing. */
+/** What a provider's account lacks. `steps` is empty if nothing is missing. */
 export interface SetupPlan {
   provider: string;
   steps: readonly SetupStep[];
-  /** What is already in order, one sentence for each thing. */
+  /** One sentence for each thing that is already set up. */
   inOrder: readonly string[];
 }

@@ -1,10 +1,13 @@
 import { contrastFaults } from '#core/contrast.ts';
 import type { SocietyFile } from './schema.ts';
 
-/** The placeholders that texts of papers may use: {@link fillIn} has a value for them on every paper. */
+/** The placeholders that texts of papers may contain. {@link fillIn} has a value for each of them on every paper. */
 const PLACEHOLDERS = ['product', 'society', 'email', 'phone'];
 
-/** Finds faults that no single field shows: wrong references between products and programmes, and names that are used twice. */
+/**
+ * Returns the faults that the schema cannot find: colours with too little contrast, wrong references between programmes and
+ * products, ids used twice, settings that do not fit the type of product or need another setting, and unknown placeholders.
+ */
 export function crossFaults(data: SocietyFile): { path: PropertyKey[]; text: string }[] {
   const faults: { path: PropertyKey[]; text: string }[] = [];
   const add = (path: PropertyKey[], text: string) => faults.push({ path, text });

@@ -20,7 +20,7 @@ function faultsOf(change: (text: string) => string): readonly string[] {
   return [];
 }
 
-/** The demo's catalogue: id, price and floor (cents), and the id of the upgrade. */
+/** The demo's products: id, price (cents), floor (cents), and the id of the upgrade. */
 const catalogue: [number, number | undefined, number | undefined, number | undefined][] = [
   [1, 6500, 2000, 10],
   [2, 8900, 4000, 10],

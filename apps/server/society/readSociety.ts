@@ -5,7 +5,7 @@ import { crossFaults } from './crossChecks.ts';
 import { type SocietyFile, societyFile } from './schema.ts';
 import type { Society } from './society.ts';
 
-/** All faults of a society file, one line for each. */
+/** Thrown for a wrong society file. `faults` has one line for each fault. */
 export class SocietyFaults extends Error {
   readonly faults: readonly string[];
   constructor(faults: readonly string[]) {
@@ -24,7 +24,7 @@ export function readSociety(file: string): Society {
   return parseSociety(source, file);
 }
 
-/** Parses a society file. Throws {@link SocietyFaults} with every fault and its line number. */
+/** Parses a society file. Throws {@link SocietyFaults} with all faults and their line numbers. */
 export function parseSociety(source: string, file: string): Society {
   const lineCounter = new LineCounter();
   const document = parseDocument(source, { lineCounter });
@@ -85,7 +85,7 @@ function build(data: SocietyFile): Society {
   };
 }
 
-/** Returns the offset of the node at a path, or of its nearest existing ancestor. */
+/** Returns the offset of the node at a path in the source; if there is none, that of its nearest ancestor. */
 function offsetOf(root: ParsedNode | null, path: readonly PropertyKey[]): number {
   let node: unknown = root;
   let offset = root?.range?.[0] ?? 0;

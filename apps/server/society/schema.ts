@@ -33,13 +33,13 @@ export const programme = z.strictObject({
   defaultMembership: z.int(),
   processingFee: price,
   transcriptRequired: z.boolean(),
-  /** Whether most joiners of the programme are minors. They get reminders only if the society allows it (`remindMinors`). */
+  /** Whether most joiners of the programme are minors. Reminders are then sent only if `remindMinors` is set. */
   minors: z.boolean().default(true),
-  /** The guardian consent sentence: the text of a required checkbox on Student Details. Absent: nothing is asked. */
+  /** The guardian consent sentence, the text of a required checkbox on Student Details. If absent, there is no checkbox. */
   guardianConsent: line.optional(),
   eligibility: z.strictObject({ intro: line, rules: z.array(line).min(1), note: line }),
   refund: line,
-  /** The refund text for the upgrade, whose fee differs. */
+  /** The refund text of an upgrade. Of its own price no processing fee is kept. */
   upgradeRefund: line,
   pages: z.strictObject({
     membershipHeader: line,
@@ -64,7 +64,7 @@ export const catalogueProduct = z.strictObject({
   upgrade: z.int().optional(),
   features: z.array(line).default([]),
   recommended: z.boolean().default(false),
-  /** What a membership or upgrade includes that is sent by post. A store item is always sent by post itself. */
+  /** What of a membership or upgrade is sent by post. A store item is itself sent. */
   ships: line.optional(),
   /** What an upgrade adds to the certificate, such as "Distinguished Member". */
   distinction: line.optional(),
@@ -78,7 +78,7 @@ const fieldRule = z.strictObject({
   write: z.enum(['overwrite', 'blanks', 'never']).default('overwrite'),
 });
 
-/** The schema of society.yaml. It converts prices to cents. */
+/** The schema of society.yaml. Prices are converted to cents. */
 export const societyFile = z.strictObject({
   crm: z
     .strictObject({
@@ -92,7 +92,7 @@ export const societyFile = z.strictObject({
     tagline: line,
     supportEmail: z.email(),
     supportPhone: line,
-    /** The time zone of the dates on papers. */
+    /** The time zone in which dates on papers are written. */
     timeZone: timeZone.default('UTC'),
     links: z.strictObject({ whoWeAre: webAddress, privacy: webAddress, refunds: webAddress }),
     colours: z.strictObject({ gold: colour, red: colour }),
@@ -112,7 +112,7 @@ export const societyFile = z.strictObject({
       .array(z.strictObject({ title: line, text: line }))
       .max(6)
       .default([]),
-    /** The sentence on who invited the joiner and why: with {school}, without a school, and for self-nominations. */
+    /** Sentences about who invited the joiner: with {school}, without a school, and for self-nominations. */
     studentDetails: z.strictObject({ invitedThroughSchool: line, invited: line, nominated: line }),
     checkout: z.strictObject({ donationIntro: line, carbonNote: line }),
     congratulations: z.strictObject({
@@ -124,50 +124,53 @@ export const societyFile = z.strictObject({
   }),
   letters: z
     .strictObject({
-      /** Days between the payment and the letter. The congratulations page (`when`) should promise the same. */
+      /** Days from the payment to the letter. The congratulations page (`when`) should promise the same. */
       certificateAfterDays: z.int().min(0).max(60).default(1),
       portalAfterDays: z.int().min(0).max(60).default(7),
-      /** Whether joiners who left a join behind get reminders. Off by default, since the society must decide. */
+      /** Whether reminders are sent about joins that were left behind. Off by default, since the society must decide. */
       reminders: z.boolean().default(false),
-      /** Whether reminders are also sent in programmes for minors. */
+      /** Whether reminders are sent in programmes for minors, too. */
       remindMinors: z.boolean().default(false),
-      /** The address of the members' portal. Without it the letter about the portal links to the welcome page. */
+      /** The URL of the members' portal. If absent, the letter about the portal links to the welcome page. */
       portal: webAddress.optional(),
-      /** The society's postal address, shown at the foot of every letter. */
+      /** The society's postal address, at the end of every letter. */
       postalAddress: line.optional(),
     })
     .default({ certificateAfterDays: 1, portalAfterDays: 7, reminders: false, remindMinors: false }),
-  /** The number of days after which personal data is removed. Without a setting it is kept for ever (docs/privacy.md). */
+  /** After how many days personal data is removed. Data without a setting is kept for ever (docs/privacy.md). */
   retention: z
     .strictObject({
-      /** Joins that were never paid: days since the last activity. */
+      /** For joins that were never paid: days since the last activity. */
       abandonedDays: days(3, 'joiners come back, and are reminded after two days').optional(),
-      /** Paid joins: days since the payment. The member number and the certificate end with the join. */
+      /** For paid joins: days since the payment. The member number and the certificate become invalid with the join. */
       paidDays: days(180, 'a payment can be disputed for months').optional(),
-      /** Joins whose transcript was finally rejected: days since that decision. */
+      /** For joins whose transcript was finally rejected: days since that decision. */
       rejectedDays: days(30, 'the refund has to arrive, and the applicant may ask').optional(),
-      /** After so many days uploaded files are deleted: transcripts counted from the decision of staff, resumes from their upload. */
+      /** For uploaded files: days since the decision of staff on a transcript, or since the upload of a resume. */
       documentsDays: days(1, 'the decision has to reach the applicant').optional(),
-      /** Notices to staff, which may name people: days since they were written. A join's notices also go with the join. */
+      /**
+       * For notices to staff, which may name people: days since they were written. The notices of a join are also removed with the
+       * join.
+       */
       noticesDays: days(90, 'staff act on a notice within weeks').optional(),
     })
     .default({}),
   certificate: z
     .strictObject({
-      /** The words after the name: "has been admitted …". */
+      /** The text after the name: "has been admitted …". */
       citation: line,
-      /** The texts under the lines for signatures, the left one first. */
+      /** The texts below the signature lines, from left to right. */
       signatures: z
         .array(z.strictObject({ title: line, name: line.optional() }))
         .min(1)
         .max(2),
     })
     .default({ citation: 'has been admitted to membership', signatures: [{ title: 'President' }] }),
-  /** The society's own texts beside the facts. Absent texts are left out. */
+  /** The society's own texts in press releases. Absent texts are left out. */
   pressRelease: z
     .strictObject({
       why: line.optional(),
-      /** The quote. `by` names the speaker and stands in the middle of a sentence. */
+      /** A quote. `by` names the speaker, in the middle of a sentence. */
       quote: z.strictObject({ text: line, by: line }).optional(),
       about: line.optional(),
     })

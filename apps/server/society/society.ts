@@ -2,20 +2,20 @@ import type { z } from 'zod';
 import type { FieldRules } from '#core/crmFields.ts';
 import type { catalogueProduct, programme, SocietyFile } from './schema.ts';
 
-/** A programme: its audience and the texts of its pages. */
+/** A programme, with the texts of its pages. */
 export type Programme = Omit<z.output<typeof programme>, 'processingFee'> & { processingFeeCents: number };
 
-/** A product. Only the custom donation has no `priceCents`. */
+/** A product of the catalogue. Only the custom donation lacks `priceCents`. */
 export type CatalogueProduct = Omit<z.output<typeof catalogueProduct>, 'price' | 'floor'> & {
   priceCents?: number;
-  /** The lowest price that a link may name. */
+  /** The lowest price that a link may set (cents). */
   floorCents?: number;
   sortOrder: number;
 };
 
-/** One society's words, programmes and catalogue, from its society.yaml. */
+/** A society's texts, programmes and catalogue, from its society.yaml. */
 export interface Society extends Omit<SocietyFile, 'catalogue' | 'crm' | 'programmes' | 'donations'> {
-  /** Which property of the CRM holds each field, and what a join may write there. */
+  /** `fields`: which property of the CRM has each field, and whether joins may write it. */
   crm: { fields: FieldRules; attachDocuments: boolean };
   donations: { maximumCents: number };
   programmes: Record<string, Programme>;
@@ -24,6 +24,6 @@ export interface Society extends Omit<SocietyFile, 'catalogue' | 'crm' | 'progra
   product(id: number): CatalogueProduct | undefined;
   productByUuid(uuid: string): CatalogueProduct | undefined;
   programme(key: string): Programme;
-  /** The memberships and the upgrade that a programme sells, in the file's order. */
+  /** Returns the memberships and upgrades of a programme, in the order of the file. */
   memberships(programme: string): CatalogueProduct[];
 }

@@ -2,7 +2,8 @@ import { shortPrice } from '#core/money.ts';
 import type { Society } from './society.ts';
 
 /**
- * Fills {product}, {society}, {email}, {phone}, {fee} and {discount}, and the names in `more`, into a text of the society's file.
+ * Replaces {product}, {society}, {email}, {phone}, {fee} and {discount} in a text of the society file, and the placeholders in
+ * `more`.
  */
 export function fillIn(
   text: string,
@@ -23,12 +24,12 @@ export function fillIn(
   return text.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);
 }
 
-/** Returns the date in the society's time zone, in words: "November 23, 2026". */
+/** Returns a date in words, in the society's time zone: "November 23, 2026". */
 export function dateOf({ society: { timeZone } }: Society, at: Date): string {
   return at.toLocaleDateString('en-US', { dateStyle: 'long', timeZone });
 }
 
-/** Returns who is eligible for a programme, in the society's words. */
+/** Returns the society's texts about who is eligible for a programme. */
 export function eligibilityOf(society: Society, key: string) {
   const { intro, rules, note } = society.programme(key).eligibility;
   const fill = (text: string) => fillIn(text, society, key);

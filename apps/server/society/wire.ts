@@ -4,7 +4,7 @@ import type { OrderLine } from '#core/orderLine.ts';
 import type { CatalogueProduct, Society } from './society.ts';
 import { eligibilityOf, fillIn } from './texts.ts';
 
-/** Returns what every page may know of the society: the `site` of the contract. */
+/** Returns what every page may know of the society: `site` of the contract. */
 export function toSite(
   society: Society,
   rest: Pick<Site, 'payments' | 'uploadMaxBytes' | 'sendsLetters' | 'apiUrl'>,
@@ -45,7 +45,10 @@ export function toSite(
   };
 }
 
-/** Returns a product for the wire. An order line passes its own uuid and its stored price (cents). */
+/**
+ * Returns a product in the wire format. `line` has the uuid and the stored price (cents) of an order line; without it, the
+ * product's price is used.
+ */
 export function toWireProduct(
   product: Pick<
     CatalogueProduct,
@@ -69,8 +72,9 @@ export function toWireProduct(
 }
 
 /**
- * Returns an order line for the wire, with the name and price (cents) of the day on which it was added. A product that has left the
- * catalogue is still shown, without description and picture, since everything that is charged must be shown.
+ * Returns an order line in the wire format, with its name and price (cents) of the day on which it was added. If its product is no
+ * longer in the catalogue, the line has no description and picture, but is still shown, because everything that is charged must be
+ * shown.
  */
 export function toWireLine(society: Pick<Society, 'product'>, line: OrderLine & { uuid: string }) {
   const product = society.product(line.productId) ?? {

@@ -22,8 +22,8 @@ import { catchUpOnEvents } from '../settlement/catchUp.ts';
 import { keepReconciliation, reconcile } from '../settlement/reconcile.ts';
 import { serveMetrics } from './serveMetrics.ts';
 
-// Makes the cause of each alert: a server is scraped before and after something goes wrong. Then Prometheus's own tool evaluates
-// the rules for a day on which the fault persists.
+// Creates the cause of each alert. Metrics are scraped before and after; then promtool evaluates the rules as if the cause
+// persisted for a day.
 
 const ops = join(import.meta.dirname, '../../../ops');
 const alertsFile = join(ops, 'alerts.yaml');
@@ -43,7 +43,7 @@ const { database } = server.deps;
 const metrics = await metricsOf(server);
 after(() => metrics.close());
 
-/** A database address where nobody listens. */
+/** A connection pool to a port on which nothing listens. */
 const nowhere = () => connect('postgres://nobody@127.0.0.1:9/none', { name: 'nowhere' });
 const change = (statement: ReturnType<typeof sql>) => statement.execute(database);
 const cleanMail = async () => {
@@ -54,16 +54,15 @@ const cleanMail = async () => {
 interface Cause {
   name: string;
   fires: string[];
-  /** Minutes between increments of the counters; 1 if absent. */
+  /** How many minutes pass between two increments of the counters; 1 if absent. */
   everyMinutes?: number;
   /**
-   * Whether the alert is about the process itself. For all others the process's own metrics are left out, since the stand-ins and
-   * the test run in the same process.
+   * Whether the alert is about the server's own process. For other alerts the metrics of the process are left out, because the test
+   * and the stand-ins run in the same process.
    */
   isOfProcess?: boolean;
-  /** Makes the cause. Returns the page of metrics that a scraper then gets; null if it gets none. */
+  /** Creates the cause. Returns the metrics page that is scraped then; null if scraping fails. */
   make(): Promise<string | null>;
-  /** Removes the cause. */
   end?(): Promise<unknown>;
 }
 
@@ -231,7 +230,7 @@ const causes: Cause[] = [
     name: 'the disk is nearly full',
     fires: ['InductDiskLow'],
     async make() {
-      // A storage reserve that is larger than any disk.
+      // A disk reserve that is larger than any disk, so that the storage counts as full.
       const config = { ...server.deps.config, storageReserveBytes: 1e18 };
       const full = await serveMetrics({ ...server.deps, config }, 0);
       const page = await scrape(full.url);
@@ -297,19 +296,19 @@ const causes: Cause[] = [
   },
 ];
 
-/** Returns a series with the labels that Prometheus adds. Prometheus itself writes `up` for each scrape. */
+/** Returns a series with the labels that Prometheus adds on scraping. */
 const labelled = (series: string) => {
   const [name, labels = ''] = series.split(/[{}]/, 2);
   return `${name}{${[labels, 'job="induct"', 'instance="induct-1:9464"'].filter(Boolean).join(',')}}`;
 };
 
 const WELL_MINUTES = 5;
-/** How many times a counter grows after something goes wrong. */
+/** How many increments of the counters are simulated after the cause. */
 const ILL_TIMES = 30;
 
 /**
- * Returns the values of each series for one scrape a minute, at first those of `before`. Then counters go on growing by the
- * difference between the two pages, and other values stay as in `after`.
+ * Returns the series for promtool, with one scrape in a minute. First all values are those of the page `before`. Then counters grow
+ * repeatedly by the difference between the two pages, and other values are those of the page `after`.
  */
 function seriesOf(before: string, after: string | null, isOfProcess: boolean, everyMinutes: number) {
   const counters = new Set(
@@ -385,7 +384,7 @@ test('rules and metrics are as Prometheus wants them', { skip: lacksPromtool }, 
   execFileSync(promtool!, ['check', 'rules', alertsFile], { stdio: 'pipe' });
   const { url, close } = await metricsOf(server);
   t.after(close);
-  // Only our own metrics: the names of the others come from prom-client.
+  // Checks only our own metrics, because the names of all others come from prom-client.
   const own = (await scrape(url)).split('\n').filter((line) => /^(# \w+ )?induct_/.test(line));
   const input = `${own.join('\n')}\n`;
   assert.equal(execFileSync(promtool!, ['check', 'metrics'], { input, encoding: 'utf8', stdio: 'pipe' }), '');

@@ -8,15 +8,15 @@ import { mailServer } from '../platform/metrics.ts';
 import { FAILURES } from '../providers/hubspot/budget.ts';
 import { freeBytes } from '../providers/storage/room.ts';
 
-/** Metrics are read from the database at most once in this time (ms), however many scrapers ask. */
+/** How long values from the database are reused (ms), however often metrics are scraped. */
 export const KEPT_MS = 10_000;
-/** A database that takes longer than this (ms) is shown as down. Prometheus waits only ten seconds for the whole page. */
+/** If the database takes longer than this (ms), it counts as down. Prometheus itself waits only ten seconds for the whole page. */
 const PATIENCE_MS = 3_000;
-/** The most entries that are counted in a queue. */
+/** The highest number up to which a queue is counted. */
 const MOST_COUNTED = 50_000;
 /**
- * More than the longest backoff of a letter (sendLetters.ts). The query skips letters whose next try is later: they are due on
- * another day.
+ * Longer than the longest backoff of a letter (sendLetters.ts). A letter whose next attempt is later than this is not due today,
+ * and is not counted.
  */
 const POSTPONED = sql`interval '5 hours'`;
 
@@ -24,13 +24,13 @@ interface Figure {
   kind: 'queue' | 'breaker' | 'age' | 'number';
   name: string;
   value: number;
-  /** For a queue: how long its oldest entry has waited (s). */
+  /** For a queue: how long (s) its oldest entry has waited; otherwise null. */
   oldest: number | null;
 }
 
 /**
- * Reads all metrics from the database in one statement. Each part reads a queue's own index or a few rows by primary key. So the
- * cost depends on what is waiting now, not on the size of the tables (platform/database/plans.test.ts).
+ * Reads all values from the database in one statement. Each part reads the partial index of a queue or a few rows by primary key,
+ * so the cost depends on how much is waiting, and not on the size of the tables (platform/database/plans.test.ts).
  */
 export async function readFigures({ database }: Pick<Deps, 'database'>): Promise<Figure[]> {
   const queue = (name: string, waiting: ReturnType<typeof sql>) => sql`
@@ -64,9 +64,9 @@ export async function readFigures({ database }: Pick<Deps, 'database'>): Promise
 }
 
 /**
- * Registers the gauges whose values come from outside this process: from the database and the disks. While the database does not
- * answer, its gauges are absent and `induct_database_up` is 0. A task that was never done counts as done at `startedAt` (Unix time
- * in ms), when the process started.
+ * Registers the gauges that are read from the database and the disks. While the database does not answer, its gauges are absent,
+ * and `induct_database_up` is 0. A task that has never run counts as if it ran at `startedAt`, when the process started (Unix time
+ * in ms).
  */
 export function registerGauges(
   registry: Registry,
@@ -91,8 +91,8 @@ export function registerGauges(
     }
   });
   /**
-   * Registers a gauge with one sample (labels and value) for each figure that `read` does not skip. Without samples the gauge is
-   * absent, not 0.
+   * Registers a gauge with a sample (labels and value) for each figure for which `read` does not return null. If there are none,
+   * the gauge is absent instead of 0.
    */
   const gauge = (
     name: string,
@@ -107,7 +107,7 @@ export function registerGauges(
       registers,
       async collect() {
         this.reset();
-        // `reset` sets a gauge without labels to 0, so it must be removed.
+        // `reset` sets a gauge without labels to 0; `remove` makes it absent.
         if (labelNames.length === 0) this.remove();
         for (const figure of (await figures()) ?? []) {
           const sample = read(figure);
@@ -147,7 +147,7 @@ export function registerGauges(
     ['provider', 'kind'],
     ({ kind, name, value }) => {
       if (kind === 'breaker') return [{ provider: 'hubspot', kind: name }, value];
-      // Without waiting letters nobody knows whether the mail server is still down, so 0 is shown.
+      // Without a waiting letter the mail server is not used, so whether it is still down is unknown: then 0.
       if (kind === 'queue' && name === 'letters')
         return [{ provider: 'mail', kind: 'send' }, mailServer.isDown && value > 0 ? 1 : 0];
       return null;

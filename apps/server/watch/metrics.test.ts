@@ -11,7 +11,7 @@ import { until } from '../../../tests/harness/until.ts';
 
 const server = await sharedServer();
 
-/** Serves metrics that are read from the database at each scrape, or again after `keptMs`. Closed after the test. */
+/** Serves metrics until the end of the test. Values from the database are reused for `keptMs`. */
 async function watched(t: TestContext, keptMs = 0) {
   const metrics = await metricsOf(server, keptMs);
   t.after(() => metrics.close());
@@ -20,7 +20,7 @@ async function watched(t: TestContext, keptMs = 0) {
 
 const number = (page: string, name: string, ...labels: string[]) => sampleOf(page, name, ...labels) ?? 0;
 
-/** Returns by how much a sum of samples has grown between two pages. */
+/** Returns by how much the sum of the matching samples has grown between two metrics pages. */
 const growth = (before: string, after: string, name: string, ...labels: string[]) =>
   number(after, name, ...labels) - number(before, name, ...labels);
 
@@ -104,7 +104,7 @@ test('every queue shows how much waits and for how long, whoever else looks mean
   }
   assert.equal(number(page, 'induct_breaker_open', 'provider="hubspot"'), 0);
   assert.equal(number(page, 'induct_breaker_open', 'provider="mail"'), 0);
-  // Before the first reconciliation the metric is absent, not 0.
+  // Before the first reconciliation, the metric must be absent instead of 0.
   assert.equal(sampleOf(page, 'induct_reconciliation_differences'), undefined);
   await sql`insert into reconciliation (started_at, finished_at, counts, differences) values (now(), ${hours(1)}, '{}', '[{}, {}]')`.execute(
     database,
@@ -159,7 +159,7 @@ test('what was done, was refused or is due later is in no queue', async (t) => {
 });
 
 test('all scrapers together cost the database one statement in ten seconds', async (t) => {
-  // A server without other calls: the shared server may still log or count an earlier one.
+  // A server of its own: the shared server may still log or count calls of earlier tests.
   const idle = await startTestServer();
   const { url, close } = await metricsOf(idle, 10_000);
   t.after(async () => {

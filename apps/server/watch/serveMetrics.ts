@@ -5,7 +5,7 @@ import type { Deps } from '../deps.ts';
 import { registry as counted } from '../platform/metrics.ts';
 import { registerGauges } from './gauges.ts';
 
-/** Time limit for a scraper's request (ms). */
+/** The timeout of a request for metrics (ms). */
 const PATIENCE_MS = 15_000;
 
 export interface MetricsServer {
@@ -14,8 +14,8 @@ export interface MetricsServer {
 }
 
 /**
- * Serves only /metrics, on HOST and a port of its own, since the public port must not show metrics. Throws an Error for staff when
- * the port is taken.
+ * Serves /metrics, and nothing else, on a separate port of HOST, because the public port must not show metrics. Throws an Error for
+ * staff if the port is in use.
  */
 export async function serveMetrics(
   deps: Pick<Deps, 'database' | 'log' | 'config' | 'society'>,

@@ -17,18 +17,20 @@ export interface Config extends WatchSettings {
   dataDir: string;
   publicUrl: string;
   apiUrl: string;
-  /** The proxies' addresses (CIDR), the only callers whose X-Forwarded-* headers are trusted. False: no caller's are. */
+  /** The proxies' addresses (CIDR). X-Forwarded-* headers are trusted only if they come from one of these; false: never. */
   trustProxy: false | string[];
-  /** May name several hosts: see `connectToPrimary`. */
+  /** Can name several hosts, of which one accepts writes: see `connectToPrimary`. */
   databaseUrl: string;
-  /** How long a starting server waits for an unreachable database. */
+  /** How long (s) a starting server retries to reach the database before it gives up. */
   databaseWaitSeconds: number;
-  /** How long (s) a stopping server still accepts calls, so that a load balancer notices. Skipped unless one polls /readyz. */
+  /**
+   * How long (s) a stopping server still accepts calls, so that its load balancer can notice. No delay if nothing polls /readyz.
+   */
   stopDelaySeconds: number;
   providers: Providers;
   linkSecrets: Secrets | null;
   allowUnsignedLinks: boolean;
-  /** Whether browsers must use https for the subdomains of our address, too (HSTS). */
+  /** Whether the HSTS header also covers the subdomains of our host. */
   hstsSubdomains: boolean;
   /** Whether the API's documentation pages are served. */
   apiDocs: boolean;
@@ -43,9 +45,9 @@ export interface Config extends WatchSettings {
   /** The address of the clamd that scans documents for viruses (tcp://host:port); null if none is used. */
   clamdUrl: string | null;
   societyFile: string;
-  /** The name of the person at the staff's command line. */
+  /** The name under which the changes of staff commands are recorded. */
   operatorName: string;
-  /** Null if rate limits are switched off, for tests and benchmarks. */
+  /** The rate limits. Null if they are switched off, for tests and benchmarks. */
   limits: Limits | null;
   logLevel: string;
 }
@@ -59,7 +61,7 @@ function accountName(): string {
   }
 }
 
-/** All faults of the settings, one sentence for each. */
+/** Thrown for wrong settings. `faults` has one sentence for each fault. */
 export class ConfigFaults extends Error {
   readonly faults: readonly string[];
   constructor(faults: readonly string[]) {
@@ -68,7 +70,10 @@ export class ConfigFaults extends Error {
   }
 }
 
-/** Returns the settings for a command. `setup` needs no webhook secret: it creates the webhook endpoint, and so the secret. */
+/**
+ * Returns the environment with which to read a command's settings. Without STRIPE_WEBHOOK_SECRET, `setup` gets a placeholder,
+ * because `setup` itself creates the webhook endpoint and its secret.
+ */
 export function settingsOf(
   command: string | undefined,
   env: NodeJS.ProcessEnv = process.env,
@@ -79,8 +84,8 @@ export function settingsOf(
 }
 
 /**
- * Returns the environment variables for PostgreSQL's own programs: PATH, HOME and `more`, without our settings, some of which are
- * secret.
+ * Returns the environment variables for PostgreSQL's own programs (pg_dump, for example): PATH, HOME and `more`. Leaves out our
+ * settings, since some of them are secret.
  */
 export function environmentOfTool(
   more: NodeJS.ProcessEnv = {},
@@ -89,7 +94,7 @@ export function environmentOfTool(
   return { PATH, HOME, ...more };
 }
 
-/** Parses every setting. Throws {@link ConfigFaults} with all faults at once. Only this function reads the environment. */
+/** Parses every setting. Throws one {@link ConfigFaults} with all faults. Settings are read from the environment only here. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const settings = settingReader(env);
   const { get, fault, integer, choice, flag, address } = settings;
@@ -98,7 +103,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const host = get('HOST') ?? '127.0.0.1';
   const port = integer('PORT', 3000, 0, 65_535);
   const dataDir = resolve(get('DATA_DIR') ?? 'data');
-  // Nobody can connect to 0.0.0.0 or ::, so without PUBLIC_URL the address is that of localhost.
+  // No client can connect to 0.0.0.0 or ::, so without PUBLIC_URL the public URL names localhost.
   const name = ['0.0.0.0', '::'].includes(host) ? 'localhost' : host.includes(':') ? `[${host}]` : host;
   const publicUrl = address('PUBLIC_URL', ['http:', 'https:']) ?? `http://${name}:${port}`;
   const apiUrl = address('API_URL', ['http:', 'https:']) ?? '';

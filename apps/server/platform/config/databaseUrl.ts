@@ -1,6 +1,6 @@
 import type { SettingReader } from './reader.ts';
 
-/** The values of `target_session_attrs` that Induct accepts, since it writes to the database. */
+/** The values of `target_session_attrs` that Induct accepts. All other values allow a host that is read-only. */
 const WRITABLE = ['read-write', 'primary'];
 
 /**
@@ -24,19 +24,19 @@ export function readDatabaseUrl({ get, fault }: SettingReader): string | undefin
   return value.replace(/\/$/, '');
 }
 
-/** Splits a DATABASE_URL into one address for each host, in the same order. */
+/** Splits a DATABASE_URL with several hosts into one URL for each host, in the same order. */
 export function addressesOf(databaseUrl: string): string[] {
   const [, before, hosts, after] = /^(\w+:\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/s.exec(databaseUrl) ?? [];
   return hosts === undefined ? [databaseUrl] : hosts.split(',').map((host) => before + host + after);
 }
 
-/** Whether the host may be a standby, and so must be checked: with several hosts, or with `target_session_attrs`. */
+/** Whether the database's hosts must be checked for accepting writes: if there are several, or if `target_session_attrs` is set. */
 export function maybeStandby(databaseUrl: string): boolean {
   const addresses = addressesOf(databaseUrl);
   return addresses.length > 1 || new URL(databaseUrl).searchParams.has('target_session_attrs');
 }
 
-/** Returns the hosts and ports of the database, without the password: `h1:5432, h2:5433`. */
+/** Returns the hosts and ports of a DATABASE_URL for messages, without user and password: `h1:5432, h2:5433`. */
 export function placeOf(databaseUrl: string): string {
   return addressesOf(databaseUrl)
     .map((address) => new URL(address))

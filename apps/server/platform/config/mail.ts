@@ -1,34 +1,32 @@
 import { isProviderEmail } from '#core/providerEmail.ts';
 import type { SettingReader } from './reader.ts';
 
-/** The mail server that sends letters, and the sender that they name. */
+/** The mail server, and the sender of letters. */
 export interface MailSettings {
   host: string;
   port: number;
-  /** Whether TLS starts with the connection (smtps://) instead of by STARTTLS. */
+  /** Whether the connection uses TLS from its first byte (smtps://). If false, TLS starts with STARTTLS, if at all. */
   isSecure: boolean;
-  /** Whether the server must offer STARTTLS. Not required of a server on this machine. */
+  /** Whether letters are sent only if the server offers STARTTLS. False for a mail server on this machine. */
   requiresTls: boolean;
   credentials: { user: string; password: string } | null;
-  /** Null: the society's support email. */
+  /** The sender of letters. Null: the society's support email. */
   from: MailAddress | null;
   replyTo: MailAddress | null;
   /** Whether the mail server is the stand-in, which accepts letters and sends them to nobody. */
   isStandIn: boolean;
-  /**
-   * The selector under which the sender's domain publishes its DKIM key in DNS. If it is null, the doctor tries usual selectors.
-   */
+  /** The selector under which the sender's domain publishes its DKIM key in DNS. If null, the doctor tries common selectors. */
   dkimSelector: string | null;
   /** The page that shows the stand-in's letters; null without a stand-in. */
   mailbox: string | null;
 }
 export interface MailAddress {
-  /** Empty if there is no name. */
+  /** Empty if the setting has an address only. */
   name: string;
   address: string;
 }
 
-/** Reads the settings of the mail server, real or the stand-in. Returns null if the society sends letters by other means. */
+/** Reads the settings of the mail server or of its stand-in. Returns null if the society sends letters by other means. */
 export function readMail(settings: SettingReader, mode: 'local' | 'live'): MailSettings | null {
   const { get, fault, address } = settings;
   const dkimSelector = get('MAIL_DKIM_SELECTOR') ?? null;
@@ -112,7 +110,7 @@ function decoded({ fault }: SettingReader, text: string): string {
   }
 }
 
-/** Reads a setting that is an email, or a name and an email: Honor Society <join@society.example>. */
+/** Reads a setting of the form `join@society.example` or `Honor Society <join@society.example>`. */
 function mailAddress({ get, fault }: SettingReader, name: string): MailAddress | null {
   const value = get(name);
   if (value === undefined) return null;

@@ -1,22 +1,22 @@
 import type { SettingReader } from './reader.ts';
 import { readSecrets, type Secrets } from './secrets.ts';
 
-/** How Stripe and HubSpot are reached: both real, or both emulated, unless ALLOW_MIX=1. */
+/** The addresses and keys of Stripe and HubSpot: both real, or both stand-ins, unless ALLOW_MIX=1. */
 export interface Providers {
   emulated: boolean;
   stripe: {
     secretKey: string;
     publishableKey: string;
     webhookSecrets: Secrets;
-    /** The stand-in's address; null for Stripe's own. */
+    /** The stand-in's URL for the server; null for Stripe's own. */
     url: string | null;
-    /** The stand-in's address for browsers, a separate origin; null for Stripe's own. */
+    /** The stand-in's URL for browsers, which has an origin of its own; null for Stripe's own. */
     browserUrl: string | null;
   };
   hubspot: { accessToken: string; url: string; apiVersion: string };
 }
 
-/** Keys for the stand-ins. They work nowhere else. */
+/** The keys that only the stand-ins accept. */
 const emulatedKeys = {
   secretKey: 'sk_test_emulated',
   publishableKey: 'pk_test_emulated',
@@ -25,8 +25,8 @@ const emulatedKeys = {
 };
 
 /**
- * Reads which providers are used: both real or both emulated, unless ALLOW_MIX=1. An incomplete group of settings, a mix, or a key
- * of the wrong kind is a fault.
+ * Reads the addresses and keys of Stripe and HubSpot. Reports a fault if a group of settings is incomplete, if a key is of the
+ * wrong kind, or if one provider is real and the other is not, unless ALLOW_MIX=1.
  */
 export function readProviders(settings: SettingReader, mode: 'local' | 'live'): Providers {
   const { get, fault, flag, address } = settings;

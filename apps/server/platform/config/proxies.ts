@@ -1,7 +1,10 @@
 import { isIP } from 'node:net';
 import type { SettingReader } from './reader.ts';
 
-/** Reads TRUST_PROXY, which must name the proxies: rate limits count callers by the address that the proxies report. */
+/**
+ * Reads TRUST_PROXY, the proxies in front of the server. In live mode it must be set: rate limits count callers by the address that
+ * a trusted proxy reports.
+ */
 export function readProxies({ get, fault }: SettingReader, mode: 'local' | 'live'): false | string[] {
   const given = get('TRUST_PROXY');
   if (given === undefined && mode === 'live')

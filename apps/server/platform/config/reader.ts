@@ -1,13 +1,13 @@
-/** Reads settings one by one and collects a sentence about each fault. */
+/** Reads settings by name. Each wrong setting adds a sentence to `faults`. */
 export interface SettingReader {
-  /** Returns the trimmed value; undefined if it is missing or empty. */
+  /** Returns the trimmed value of a setting; undefined if it is missing or empty. */
   get(name: string): string | undefined;
   fault(text: string): void;
   integer(name: string, fallback: number, min: number, max: number): number;
   choice<T extends string>(name: string, fallback: T, values: readonly T[]): T;
-  /** Whether the setting is 1. It must be 1 or 0; the default is 0. */
+  /** Reads a setting that is 1 (true) or 0 (false, the default). */
   flag(name: string): boolean;
-  /** Returns an address with one of these protocols (`https:`), without a slash at its end. */
+  /** Returns a URL with one of these protocols (`https:`), without a final slash; undefined if it is missing or wrong. */
   address(name: string, protocols: readonly string[]): string | undefined;
   readonly faults: readonly string[];
 }

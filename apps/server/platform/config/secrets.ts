@@ -1,12 +1,12 @@
 import type { SettingReader } from './reader.ts';
 
 /**
- * A secret and, while it is being rotated, a second one: the old or the next one. The first signs; a signature by either is
- * accepted.
+ * A secret and, while it is rotated, a second one: the previous or the next secret. New signatures use the first; verification
+ * accepts both.
  */
 export type Secrets = readonly [current: string, ...others: string[]];
 
-/** Reads a secret and, if it is set, the second one in NAME_ALSO. Returns null if there is no secret. */
+/** Reads a secret from the setting NAME and, if set, the second one from NAME_ALSO. Returns null if NAME is not set. */
 export function readSecrets({ get, fault }: SettingReader, name: string): Secrets | null {
   const [current, other] = [get(name), get(`${name}_ALSO`)];
   if (current === undefined && other !== undefined) fault(`${name}_ALSO is set without ${name}.`);

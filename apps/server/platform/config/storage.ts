@@ -9,15 +9,15 @@ export interface S3Settings {
   bucket: string;
   /** The prefix of every object's name: empty, or ending in a slash. */
   prefix: string;
-  /** If null, the AWS SDK's own settings decide. */
+  /** Null: the AWS SDK takes the region from its own settings. */
   region: string | null;
-  /** Null for Amazon S3. */
+  /** The URL of an S3-compatible service; null for Amazon S3. */
   endpoint: string | null;
-  /** If null, the AWS SDK's own settings decide. */
+  /** Null: the AWS SDK takes the credentials from its own settings. */
   credentials: { accessKeyId: string; secretAccessKey: string } | null;
 }
 
-/** Reads DOCUMENT_KEY and, during a rotation of keys, DOCUMENT_KEY_ALSO. */
+/** Reads the document keys: DOCUMENT_KEY and, while the key is rotated, DOCUMENT_KEY_ALSO. */
 export function readDocumentKeys(settings: SettingReader): Secrets | null {
   const keys = readSecrets(settings, 'DOCUMENT_KEY');
   if (keys?.some((key) => !/^[0-9a-f]{64}$/i.test(key)))
@@ -27,7 +27,7 @@ export function readDocumentKeys(settings: SettingReader): Secrets | null {
   return keys;
 }
 
-/** Reads where documents are stored: in a folder, or a bucket (s3://bucket/prefix?region=…&endpoint=…), with access keys if set. */
+/** Reads where documents are stored: in a folder (file:///path), or in a bucket (s3://bucket/prefix?region=…&endpoint=…). */
 export function readStorage({ get, fault, address }: SettingReader, dataDir: string): StorageSettings {
   const here: StorageSettings = { kind: 'folder', folder: resolve(dataDir, 'documents') };
   const keys = ['STORAGE_ACCESS_KEY_ID', 'STORAGE_SECRET_ACCESS_KEY'] as const;
@@ -53,7 +53,7 @@ export function readStorage({ get, fault, address }: SettingReader, dataDir: str
     kind: 's3',
     bucket: url.hostname,
     prefix: prefix === '' ? '' : `${prefix}/`,
-    // Services other than Amazon S3 accept any region.
+    // An S3-compatible service accepts any region, but the AWS SDK needs one.
     region: url.searchParams.get('region') ?? (endpoint === null ? null : 'us-east-1'),
     endpoint,
     credentials: accessKeyId && secretAccessKey ? { accessKeyId, secretAccessKey } : null,

@@ -2,11 +2,11 @@ import { totalmem } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
 import type { SettingReader } from './reader.ts';
 
-/** How the process is monitored, and when it sheds load. */
+/** The settings of metrics and telemetry, and the load from which calls are refused. */
 export interface WatchSettings {
-  /** The port of HOST on which /metrics is served; null if it is not. */
+  /** The port on which /metrics is served, at the address HOST; null if it is not served. */
   metricsPort: number | null;
-  /** The address to which traces and logs are sent by OTLP over HTTP; null if they are not. */
+  /** The collector's URL for traces and logs (OTLP over HTTP); null if none are sent. */
   otlpEndpoint: string | null;
   /** The load from which new joins and uploads are refused; 0 means no limit. */
   shedding: SheddingLimits;
@@ -22,7 +22,8 @@ export interface SheddingLimits {
 const MEBIBYTE = 1_048_576;
 
 /**
- * Reads the settings and collects faults. `heapLimitBytes` is V8's own limit; `memoryBytes` is the container's memory limit, or 0.
+ * Reads the settings of metrics, telemetry and load. `heapLimitBytes` is V8's heap limit; `memoryBytes` is the container's memory
+ * limit, or 0. The default limits of load are 60 % of these.
  */
 export function readWatchSettings(
   { integer, address }: SettingReader,
@@ -40,7 +41,8 @@ export function readWatchSettings(
     shedding: isLimited
       ? {
           eventLoopDelayMs: integer('SHED_EVENT_LOOP_DELAY_MS', 250, 0, 60_000),
-          // Calls of paying joiners are accepted up to 1.5 times this limit. The rest of the heap is for calls already running.
+          // Calls of paying joiners are accepted up to 1.5 times this limit (90 % of the heap). The rest is left for the calls that
+          // are already running.
           heapBytes: megabytes('SHED_HEAP_MB', Math.floor((0.6 * heapLimitBytes) / MEBIBYTE)),
           rssBytes: megabytes('SHED_RSS_MB', Math.floor((0.6 * memoryBytes) / MEBIBYTE)),
         }

@@ -22,7 +22,7 @@ test('a connection that breaks in the middle of a transaction fails that transac
   const breakOff = async (pid: number) => {
     await sql`select pg_terminate_backend(${pid}, 5000)`.execute(breaker);
   };
-  // The connection breaks between two statements, while no answer is awaited.
+  // The connection breaks between two statements of a transaction.
   await assert.rejects(
     database.transaction().execute(async (trx) => {
       await breakOff(await pidOf(trx));
@@ -30,7 +30,7 @@ test('a connection that breaks in the middle of a transaction fails that transac
       await pidOf(trx);
     }),
   );
-  // The connection breaks while a statement runs.
+  // The connection breaks while a statement of a transaction runs.
   await assert.rejects(
     database.transaction().execute(async (trx) => {
       const pid = await pidOf(trx);

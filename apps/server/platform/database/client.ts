@@ -9,16 +9,16 @@ import { asUnavailable, DatabaseUnavailable } from './unavailable.ts';
 
 export type Database = Kysely<Tables>;
 
-// Reads bigint columns as numbers instead of strings. Our sums and sizes are far below 2^53.
+// Parses bigint values as numbers; pg would return strings. Our sums and sizes are far below 2^53.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 
-/** The SQL that names the person of a staff command: triggers record this name with every change. */
+/** Sets the name that triggers record as the author of each change, for a connection of a staff command. */
 const NAME_ACTOR = "select set_config('induct.actor', $1, false)";
 
 /**
- * Opens at most `connections` connections, shown under `name` among the metrics. If `url` names several hosts, they go to the host
- * that accepts writes. A statement that times out or cannot be sent throws {@link DatabaseUnavailable}; the database may have
- * executed it.
+ * Opens a pool of at most `connections` connections, which the metrics show under `name`. If `url` names several hosts, the pool
+ * connects to the one that accepts writes. A statement that times out or cannot be sent rejects with {@link DatabaseUnavailable};
+ * the database may have executed it nevertheless.
  */
 export function connect(
   url: string,
@@ -35,16 +35,16 @@ export function connect(
     max: connections,
     statement_timeout: waits.statementMs,
     application_name: 'induct',
-    // Detects connections whose other end has vanished.
+    // TCP keep-alive detects a connection whose other end has vanished.
     keepAlive: true,
-    // The host may have become a standby since Primary found it.
+    // Since `Primary` found this host, it may have become a standby.
     ...(primary && { onConnect: (client) => refuseReadOnly(client, waits.connectMs) }),
   });
   watchPool(name, pool);
   pool.on('connect', (client) => {
-    // A checked-out client that breaks fails its statement; without a listener its `error` event would end the process.
+    // Without a listener the `error` event of a broken client would end the process. Its running statement rejects in any case.
     client.on('error', () => primary?.doubt());
-    // Runs before any statement of the caller. When it fails, the statement after it fails, too.
+    // The client queues this before the caller's first statement. If the connection breaks, that statement fails as well.
     if (actor !== null) client.query(NAME_ACTOR, [actor]).catch(() => {});
   });
   // Without this listener a broken idle client would end the process. The pool drops such a client by itself.
@@ -61,8 +61,8 @@ const NO_CONNECTION_FREE = 'timeout exceeded when trying to connect';
 const READ_ONLY = '25006';
 
 /**
- * A pool for Kysely whose connections prepare their statements. It closes a connection whose statement timed out, since later
- * statements would wait behind that statement. It also closes a connection whose host does not accept writes.
+ * Returns a pool for Kysely that prepares its statements and has timeouts. It closes a connection whose statement timed out, since
+ * later statements would wait behind it. It also closes a connection whose host does not accept writes.
  */
 function patientPool(pool: pg.Pool, silence: Silence, primary: Primary | null): PostgresPool {
   const checkOut = async () => {
@@ -88,7 +88,7 @@ function patientPool(pool: pg.Pool, silence: Silence, primary: Primary | null): 
       });
       let fault: unknown;
       const query = async (text: string, values: unknown[]) => {
-        // A later statement on a broken connection, for example the rollback after a timeout, fails at once.
+        // The connection is broken: any further statement, such as the rollback after a timeout, rejects at once.
         if (fault) throw fault;
         try {
           const answer = await client.query(statement(text, values, silence.answerMs));
@@ -111,15 +111,15 @@ function patientPool(pool: pg.Pool, silence: Silence, primary: Primary | null): 
 }
 
 /**
- * The most statements that are prepared. Statements are literals in the code, so there are few; any beyond this number must be
- * generated, and are not worth preparing.
+ * The most statements that are prepared. The code contains fewer. Any beyond this number are generated at run time, and seldom
+ * repeated, so they are not prepared.
  */
 const MOST_STATEMENTS = 500;
 const names = new Map<string, string>();
 
 /**
- * Returns a statement with its values. A statement with parameters is prepared by name, so that each connection parses and plans it
- * only once; this halves what a call costs the database. pg rejects after `answerMs` without an answer.
+ * Returns the query for pg, with a timeout of `answerMs`. A statement with parameters is prepared under a name: each connection
+ * then parses and plans it only once, which halves the database's work for a call.
  */
 function statement(text: string, values: unknown[], answerMs: number): pg.QueryConfig {
   if (!names.has(text) && values.length > 0 && names.size < MOST_STATEMENTS)

@@ -19,7 +19,7 @@ before(async () => {
 });
 after(() => database.close());
 
-/** A proxy between a server and its database. While cut, it drops all bytes and closes no connection. */
+/** Starts a TCP proxy between a server and its database. While the proxy is cut, it drops all bytes but keeps connections open. */
 async function network(databaseUrl: string) {
   const address = new URL(databaseUrl);
   const [host, port] = [address.hostname, Number(address.port)];
@@ -60,7 +60,7 @@ async function network(databaseUrl: string) {
 }
 
 const LONGEST_MS = 5_000;
-/** The timeout for each wait: far longer than any takes, even on a busy machine. */
+/** The timeout of each `until`: far longer than needed, even on a busy machine. */
 const PATIENCE_MS = 30_000;
 
 for (const hanging of ['its processes stand still', 'the network swallows what is sent'] as const)
@@ -94,7 +94,7 @@ for (const hanging of ['its processes stand still', 'the network swallows what i
       const ended = [...first, ...second];
       for (const { status, body, retryAfter } of ended)
         assert.deepEqual([status, body.message, retryAfter], [503, NO_DATABASE, '5']);
-      // Measured in the server's log: on a busy machine the test may read an answer late.
+      // Durations are taken from the server's log: on a busy machine, the test itself may receive an answer late.
       const lineOf = ({ body }: (typeof ended)[number], msg: string) =>
         server.log().find((line) => line.msg === msg && String(line.reqId).startsWith(body.reference!));
       await until(() => ended.every((call) => lineOf(call, 'answered')), PATIENCE_MS);

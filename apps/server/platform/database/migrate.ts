@@ -6,7 +6,10 @@ import { serverFolder } from '../serverFolder.ts';
 import { isLater, version as ours } from '../version.ts';
 import { connectToPrimary } from './primary.ts';
 
-/** Key of the advisory lock that is held while migrating, so that only one of several starting servers migrates. */
+/**
+ * The key of the advisory lock that a server holds while it migrates, so that servers that start together migrate one after
+ * another.
+ */
 const migrating = 7_368_275;
 const folder = join(serverFolder, 'platform/database/migrations');
 
@@ -15,26 +18,29 @@ export interface Migration {
   sql: string;
   checksum: string;
   /**
-   * For a migration that removes something: the oldest version that can run after it (`-- oldest version: 1.2.3` in the file). Null
-   * if every version that ran before the migration can run after it.
+   * The oldest version of Induct that can run after a migration that removes something, from the line `-- oldest version: 1.2.3` of
+   * its file. Null if the migration removes nothing that older versions need.
    */
   oldestVersion: string | null;
 }
 
-/** How a database's schema compares with this version. */
+/** The difference between a database's schema and the migrations of this version. */
 export interface MigrationState {
   /** Migrations not applied yet, in order. */
   waiting: Migration[];
-  /** Applied migrations that only a newer version knows. This version can still run if `foreign` is null. */
+  /**
+   * Applied migrations that this version does not have, since a newer version brought them. This version may still run if `foreign`
+   * is null.
+   */
   newer: string[];
   /** Why this version must not run on the database; null if it may. */
   foreign: string | null;
 }
 
 /**
- * Applies the pending files `migrations/NNNN-name.sql` in order, each in its own transaction, and returns their names. Leaves a
- * database that a newer version migrated unchanged, if this version can still run on it (docs/decisions/0024). Throws an Error for
- * staff if this version cannot, or if an applied file has changed since.
+ * Applies the pending files `migrations/NNNN-name.sql` in order, each in its own transaction, and returns their names. If a newer
+ * version has migrated the database and this version can still run on it (docs/decisions/0024), applies nothing. Throws an Error
+ * for staff if this version cannot run on it, or if the file of an applied migration has changed.
  */
 export async function migrate(
   databaseUrl: string,
@@ -80,7 +86,7 @@ export async function migrationState(
   const table = await client.query<{ made: boolean }>("select to_regclass('migration') is not null as made");
   const { rows: applied } = table.rows[0]!.made
     ? await client.query<{ name: string; checksum: string; oldest_version: string | null }>(
-        // The table may lack the column `oldest_version` if version 0.1.0 made it.
+        // Version 0.1.0 created the table without the column `oldest_version`; `to_jsonb` gives null then.
         "select name, checksum, to_jsonb(migration) ->> 'oldest_version' as oldest_version from migration order by name",
       )
     : { rows: [] };
@@ -100,7 +106,7 @@ export async function migrationState(
   return { waiting: [...unseen.values()], newer, foreign };
 }
 
-/** Reads every migration in order. Line ends do not affect the checksum, so that a checkout on Windows has the same one. */
+/** Reads every migration in order. The checksum ignores whether lines end in LF or CR LF, which depends on the git checkout. */
 export async function readMigrations(migrations: string = folder): Promise<Migration[]> {
   const names = (await readdir(migrations)).filter((name) => name.endsWith('.sql')).sort();
   return Promise.all(

@@ -31,7 +31,7 @@ export const migrateCommand: LoneCommand = {
   },
 };
 
-/** Returns why a command must not run on a database, as a sentence; null if it may. Changes nothing. */
+/** Returns a sentence about why a command must not run on a database; null if it may. Changes nothing. */
 export async function refusalOfDatabase(databaseUrl: string): Promise<string | null> {
   const { client } = await connectToPrimary(databaseUrl);
   try {

@@ -21,7 +21,7 @@ after(async () => {
   await made.drop();
 });
 
-/** Makes an empty database with the migrations up to this number. */
+/** Creates a database with all migrations up to the number `last`. */
 async function databaseOf(last: string): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'induct-migrations-'));
   try {

@@ -1,29 +1,29 @@
 /** Database timeouts (ms). */
 export interface Patience {
-  /** For opening a connection, or waiting for a free one of the pool. */
+  /** The timeout for opening a connection, or for getting a free one from the pool. */
   connectMs: number;
   /**
-   * PostgreSQL's own `statement_timeout`, which ends statements that wait for a lock or a disk. Less than `answerMs`, so that
-   * PostgreSQL's error still arrives.
+   * PostgreSQL's own `statement_timeout`, which cancels a statement that waits for a lock or a disk. It is less than `answerMs`, so
+   * that PostgreSQL's error arrives before our timeout.
    */
   statementMs: number;
-  /** For the answer to any statement. */
+  /** The timeout for the answer to a statement. */
   answerMs: number;
 }
 
 export const patience = {
-  /** For joiners' calls, which are answered within five seconds even if the database hangs and the machine is busy. */
+  /** For joiners' calls. They are answered within five seconds even if the database hangs and the machine is busy. */
   ofCalls: { connectMs: 2_500, statementMs: 2_500, answerMs: 3_000 },
-  /** For background work and commands, whose statements may read all joins. */
+  /** For background work and commands, whose statements may read all rows. */
   ofWork: { connectMs: 10_000, statementMs: 60_000, answerMs: 65_000 },
 } as const satisfies Record<string, Patience>;
 
-/** The timeout (ms) while the database has not answered the last statement. */
+/** The highest timeout (ms) after a statement has timed out, until the database answers again. */
 const SILENT_MS = 1_000;
 
 /**
- * Remembers that the last statement timed out. Until a statement is answered again, the timeout of all callers is at most
- * SILENT_MS.
+ * Shortens timeouts while the database does not answer: from `begin` to `end` no timeout is longer than SILENT_MS. Otherwise each
+ * call would wait for the full time.
  */
 export class Silence {
   readonly #patience: Patience;

@@ -16,7 +16,7 @@ const all = join(import.meta.dirname, 'migrations');
 const operator = (databaseUrl: string, ...args: string[]) =>
   runOperator({ ...settingsOf(server), DATABASE_URL: databaseUrl }, args);
 
-/** Returns the whole schema as PostgreSQL's catalogue has it, and the applied migrations. */
+/** Returns the whole schema from PostgreSQL's catalogs, and the applied migrations. */
 async function schemaOf(client: pg.Client): Promise<unknown[]> {
   const { rows } = await client.query(`
     select relname, relkind::text, attname, atttypid::regtype::text as type, attnotnull

@@ -3,14 +3,14 @@ import { migrationState } from './migrate.ts';
 import { connectToPrimary } from './primary.ts';
 import { type Effect, effectsOf, wordsOf } from './readStatements.ts';
 
-/** Rows are counted up to this number; beyond it, it is enough to know that there are more. */
+/** The number up to which a table's rows are counted. Above it, staff read only that there are more. */
 const COUNTED = 1_000_000;
 
 export interface PlannedTable {
   table: string;
-  /** At most COUNTED + 1, which stands for any larger number. */
+  /** The number of rows. COUNTED + 1 stands for any number above COUNTED. */
   rows: number;
-  /** The operations on this table that are slow when it has many rows, each once. Empty if there are none. */
+  /** What the migration does to this table that takes longer the more rows there are, each operation once. */
   slow: string[];
   /** Whether the table is locked against reads and writes until the migration ends. */
   isExclusive: boolean;
@@ -20,15 +20,15 @@ export interface PlannedMigration {
   name: string;
   words: string;
   oldestVersion: string | null;
-  /** The tables that the migration locks, except those that it creates, each once. */
+  /** The existing tables that the migration alters, locks or changes rows of, each once. */
   tables: PlannedTable[];
-  /** The number of blocks of code (`do $$ … $$`), which only a person can judge. */
+  /** The number of `do $$ … $$` blocks, whose effect only a person can judge. */
   unread: number;
 }
 
 /**
- * Returns the migrations that a database does not have yet, in order, and why this version must not run on it (`foreign`; null if
- * it may). Reads everything in one read-only transaction.
+ * Returns the migrations that a database does not have yet, in order, with their effects. `foreign` says why this version must not
+ * run on the database; null if it may. Runs in one read-only transaction.
  */
 export async function planMigrations(
   databaseUrl: string,
@@ -61,7 +61,9 @@ function together(effects: readonly Effect[]): Pick<PlannedTable, 'slow' | 'isEx
   };
 }
 
-/** Counts a table's rows, at most COUNTED + 1. Returns null if the table does not exist yet. */
+/**
+ * Counts a table's rows up to COUNTED + 1. Returns null if the table does not exist, since an earlier planned migration creates it.
+ */
 async function countRows(client: pg.Client, table: string): Promise<number | null> {
   const quoted = table.split('.').map(pg.escapeIdentifier).join('.');
   const { rows: found } = await client.query('select to_regclass($1) is not null as is_there', [quoted]);
@@ -72,7 +74,7 @@ async function countRows(client: pg.Client, table: string): Promise<number | nul
   return rows[0]!.count;
 }
 
-/** Describes a migration in lines for staff. The first line is its name. */
+/** Returns the description of a migration for staff, as lines. The first line is the migration's name. */
 export function describeMigration({
   name,
   words,
@@ -80,7 +82,7 @@ export function describeMigration({
   tables,
   unread,
 }: PlannedMigration): string[] {
-  // A migration is one transaction: a table that it alters stays locked until the whole migration ends.
+  // A migration is one transaction, so the lock on an altered table is held until the whole migration ends.
   const isSlow = tables.some(({ rows, slow }) => rows > 0 && slow.length > 0) || unread > 0;
   return [
     name,

@@ -26,9 +26,9 @@ import { sweepPayments, sweepRefunds } from '../../settlement/sweep.ts';
 import { readStory } from '../../story/readStory.ts';
 import { readFigures } from '../../watch/gauges.ts';
 
-/** So many joins that the planner reads a whole table only if no index leads to the rows. */
+/** The number of joins in the test's database. It is so high that the planner chooses a sequential scan only if no index fits. */
 const SESSIONS = 50_000;
-/** No statement may read a whole table or index of this many rows or more. A queue's index has fewer. */
+/** Statements may not scan all of a table or index with this many rows or more. The partial index of a queue has fewer. */
 const LARGE = 1_000;
 
 let server: TestServer;
@@ -52,7 +52,7 @@ interface Statement {
   values: unknown[];
 }
 
-/** Returns the statements that the server sends while `work` runs, each text once. */
+/** Returns the statements that the server sends while `work` runs, each different text once. */
 async function statementsOf(work: () => Promise<unknown>): Promise<Statement[]> {
   const statements = new Map<string, Statement>();
   const query = pg.Client.prototype.query as (...given: unknown[]) => unknown;
@@ -82,7 +82,10 @@ interface PlanNode {
   Plans?: PlanNode[];
 }
 
-/** Returns the tables and indexes that a statement would read completely, with these values or as a prepared statement. */
+/**
+ * Returns the large tables of which a statement's plan scans every row, sequentially or through an index without a condition.
+ * Explains the statement twice: with its values, and as a generic plan, which prepared statements may get.
+ */
 async function readWhole({ text, values }: Statement): Promise<string[]> {
   const { rows } = await database.query<{ relname: string }>(
     "select relname from pg_class where relkind in ('r', 'i') and reltuples >= $1",
@@ -217,7 +220,7 @@ test('the statements of what runs in the background read by index', async () => 
     });
   });
   assert.ok(statements.length >= 10, `only ${statements.length} statements were seen`);
-  // Left out: the test's own statement, which makes all joins due at once.
+  // Leaves out the test's own statement, which makes all joins due.
   await assertByIndex(
     statements.filter(({ text }) => text !== 'update join_session set crm_next_try_at = now()'),
   );

@@ -3,21 +3,22 @@ import { addressesOf, maybeStandby, placeOf } from '../config/databaseUrl.ts';
 import { patience } from './patience.ts';
 import { asUnavailable, DatabaseUnavailable } from './unavailable.ts';
 
-/** Timeouts (ms) of a single connection. Without them, connecting to a DATABASE_URL with one host has no timeout. */
+/** The timeouts (ms) of one connection. If they are absent, connecting to a DATABASE_URL with one host never times out. */
 export type Times = Pick<pg.ClientConfig, 'connectionTimeoutMillis' | 'query_timeout'>;
 
 export interface PrimaryConnection {
   client: pg.Client;
-  /** The address of the connected host alone, even if DATABASE_URL names several. */
+  /** The URL of the connected host alone, even if DATABASE_URL names several. */
   address: string;
 }
 
 /**
- * Connects to the host of a DATABASE_URL that accepts writes. Asks several hosts at once, so that a silent one delays nothing
- * (docs/decisions/0045). Checks a single host only if `target_session_attrs` is set: a proxy may briefly lead to a standby, which
- * may hold commits that were never acknowledged.
- * Throws an unchecked single host's error unchanged. Otherwise throws the error about a wrong user, password or database, or a
- * {@link DatabaseUnavailable} that names each host.
+ * Connects to the host of a DATABASE_URL that accepts writes. Tries all hosts at once, so that one that does not answer delays
+ * nothing (docs/decisions/0045).
+ * A single host is checked for accepting writes only if `target_session_attrs` is set. With that setting, a proxy's address is
+ * refused while the proxy still leads to a standby.
+ * The error of a single, unchecked host is thrown unchanged. Otherwise throws the error about a wrong user, password or database if
+ * there is one, else a {@link DatabaseUnavailable} with every host's error.
  */
 export async function connectToPrimary(databaseUrl: string, times: Times = {}): Promise<PrimaryConnection> {
   if (!maybeStandby(databaseUrl)) return open(databaseUrl, times);
@@ -48,9 +49,12 @@ export async function connectToPrimary(databaseUrl: string, times: Times = {}): 
   }
 }
 
-/** Rejects with {@link DatabaseUnavailable} if the host is a standby, or if `default_transaction_read_only` is on. */
+/**
+ * Rejects with {@link DatabaseUnavailable} if the connection's transactions are read-only: the host is a standby, or
+ * `default_transaction_read_only` is on.
+ */
 export async function refuseReadOnly(client: pg.ClientBase, answerMs: number): Promise<void> {
-  // pg's types lack `query_timeout` for a single statement, as in client.ts.
+  // As in client.ts: pg's types lack `query_timeout` for a single statement.
   const config: pg.QueryConfig & { query_timeout: number } = {
     text: 'show transaction_read_only',
     query_timeout: answerMs,
@@ -61,7 +65,7 @@ export async function refuseReadOnly(client: pg.ClientBase, answerMs: number): P
 
 async function open(address: string, times: Times): Promise<PrimaryConnection> {
   const client = new pg.Client({ connectionString: address, ...times });
-  // Without a listener a broken connection would end the process. The statement that is running fails in any case.
+  // Without a listener the `error` event of a broken connection would end the process. The running statement rejects in any case.
   client.on('error', () => {});
   try {
     await client.connect();
@@ -77,7 +81,7 @@ function end(client: pg.Client): void {
   void client.end().catch(() => {});
 }
 
-/** Finds which of several hosts accepts writes, and remembers it until {@link Primary.doubt} is called. */
+/** Finds which host of a DATABASE_URL accepts writes, and remembers it until {@link Primary.doubt} is called. */
 export class Primary {
   readonly #databaseUrl: string;
   #found: Promise<string> | null = null;
@@ -87,8 +91,7 @@ export class Primary {
   }
 
   /**
-   * Returns the address of the host that accepts writes. Concurrent callers share one search. Rejects as {@link connectToPrimary}
-   * does.
+   * Returns the URL of the host that accepts writes. Concurrent callers share one search. Rejects like {@link connectToPrimary}.
    */
   address(waitMs: number): Promise<string> {
     if (this.#found === null) {
@@ -107,7 +110,7 @@ export class Primary {
     return this.#found;
   }
 
-  /** Forgets the host, because a connection to it broke, could not be opened, or did not accept writes. */
+  /** Forgets the host. To be called when a connection to it broke, could not be opened, or did not accept writes. */
   doubt(): void {
     this.#found = null;
   }

@@ -2,19 +2,21 @@
 export interface Effect {
   table: string;
   /**
-   * Whether the table is locked against reads and writes from this statement to the end of the migration, even if the statement is
-   * quick.
+   * Whether the table stays locked against reads and writes from this statement to the end of the migration, however quick the
+   * statement is.
    */
   isExclusive: boolean;
-  /** The operation that takes longer the more rows the table has; null if there is none. */
+  /** The part of the statement that takes longer the more rows the table has; null if there is none. */
   slow: string | null;
 }
 
-/** Matches comments, string literals and bodies of functions, in which a semicolon or a keyword means nothing. */
+/** Matches comments, string literals and dollar-quoted bodies. Semicolons and keywords in these are no part of a statement. */
 const opaque = /--[^\n]*|\/\*[\s\S]*?\*\/|'(?:[^']|'')*'|\$(\w*)\$[\s\S]*?\$\1\$/g;
 const name = String.raw`(?:if (?:not )?exists )?(?:only )?"?([\w.]+)"?`;
 
-/** Returns the statements of an SQL text without comments, each on one line. String literals and bodies of functions become ''. */
+/**
+ * Returns the statements of an SQL text, each on one line, without comments. String literals and dollar-quoted bodies become ''.
+ */
 export function statementsOf(sql: string): string[] {
   return sql
     .replace(opaque, (text) => (text.startsWith('--') || text.startsWith('/*') ? ' ' : "''"))
@@ -36,8 +38,8 @@ function beginning(statement: string): string {
 }
 
 /**
- * Returns the effects of statements on tables that existed before, by simple rules from PostgreSQL's documentation (ALTER TABLE,
- * "Notes"; CREATE INDEX; 13.3 "Explicit Locking"). `unread` is the number of blocks of code (`do $$ … $$`), which only a person can
+ * Returns the effects of a migration's statements on existing tables, by simple rules from PostgreSQL's documentation (ALTER TABLE,
+ * "Notes"; CREATE INDEX; 13.3 "Explicit Locking"). `unread` is the number of `do $$ … $$` blocks, whose effect only a person can
  * judge.
  */
 export function effectsOf(sql: string): { effects: Effect[]; unread: number } {
@@ -73,7 +75,7 @@ function effectsOfOne(statement: string): Effect[] {
   }));
 }
 
-/** Returns the part of an ALTER TABLE that takes longer the more rows the table has; null if there is none. */
+/** Returns what an ALTER TABLE does that takes longer the more rows the table has; null if there is nothing. */
 function slowChange(statement: string): string | null {
   const rewrites =
     /\balter (column )?\S+ (set data )?type\b|\bgenerated (always|by default) as\b|\bset (un)?logged\b|\bserial\b|\bdefault \(?(gen_random_uuid|random|clock_timestamp|nextval)\b/;

@@ -2,15 +2,15 @@ import { sql } from 'kysely';
 import type { Database } from './client.ts';
 
 export interface Turn {
-  /** The time that the last run reached (see `reach`); null at the first run. */
+  /** The time that the last `reach` of this task recorded; null before the first. */
   reachedAt: Date | null;
-  /** When this run was claimed, by the database's clock. */
+  /** The database's time when this run was claimed. */
   at: Date;
 }
 
 /**
- * Claims a due task, so that only one process on this database runs it. Returns null if another process has claimed it or if it is
- * not due. The task is due again after `seconds`, however this run ends.
+ * Claims a task if it is due. Returns null if it is not due, for example because another process on this database has just claimed
+ * it. However this run ends, the task is due again after `seconds`.
  */
 export async function takeTurn(database: Database, name: string, seconds: number): Promise<Turn | null> {
   const { rows } = await sql<{ reached_at: Date | null; at: Date }>`
@@ -21,10 +21,7 @@ export async function takeTurn(database: Database, name: string, seconds: number
   return row ? { reachedAt: row.reached_at, at: row.at } : null;
 }
 
-/**
- * Sets after how many seconds a finished task is due again. Without this call (the run was interrupted, say), the task is due when
- * its claim ends.
- */
+/** Makes a task due again `seconds` from now, instead of at the time that its claim set. */
 export async function postpone(database: Database, name: string, seconds: number): Promise<void> {
   await sql`update schedule set due_at = now() + make_interval(secs => ${seconds}) where name = ${name}`.execute(
     database,

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Database } from './client.ts';
 
-/** Returns a random value that is made once for each name and shared by every process on this database. */
+/** Returns the random value that is stored in the database under a name, for all processes. The first call creates the value. */
 export async function sharedSecret(database: Database, name: string, bytes = 32): Promise<string> {
   const find = async () =>
     (await sql<{ value: string }>`select value from secret where name = ${name}`.execute(database)).rows[0];
@@ -12,7 +12,7 @@ export async function sharedSecret(database: Database, name: string, bytes = 32)
     await sql`insert into secret (name, value) values (${name}, ${value}) on conflict (name) do nothing`.execute(
       database,
     );
-    // Another process may have made the value first.
+    // If another process was first, its value is used.
     found = await find();
   }
   return found!.value;

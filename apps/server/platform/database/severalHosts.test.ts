@@ -17,12 +17,12 @@ import { connect, type Database } from './client.ts';
 import { connectToPrimary } from './primary.ts';
 import { DatabaseUnavailable } from './unavailable.ts';
 
-/** The timeout for each wait: far longer than any takes, even on a busy machine. */
+/** The timeout of each `until`: far longer than needed, even on a busy machine. */
 const PATIENCE_MS = 60_000;
 
 let pair: Pair;
 let server: TestServer;
-/** The database's name, and its URL with both hosts, the standby first. */
+/** The name of the test's database, and a DATABASE_URL with both hosts, of which the standby comes first. */
 let name: string;
 let url: string;
 before(async () => {
@@ -41,7 +41,7 @@ const portAsked = async (database: Database) =>
   (await sql<{ port: number }>`select inet_server_port() as port`.execute(database)).rows[0]!.port;
 const write = (database: Database) => sql`create temporary table written ()`.execute(database);
 
-/** Makes the primary read-only, or writable again. Its connections notice a moment later. */
+/** Makes the primary read-only or writable. Open connections learn of it a moment later, by the reloaded configuration. */
 const setReadOnly = async (value: 'on' | 'off') => {
   await pair.ask(pair.primary, `alter system set default_transaction_read_only = ${value}`);
   await pair.ask(pair.primary, 'select pg_reload_conf()');
@@ -73,7 +73,7 @@ test('a single address that asks for writes is not used while it leads to a stan
 
 test('a host that is silent, or is not there, delays nobody', async (t) => {
   const nobody = { url: `postgres://127.0.0.1:${await freePort()}` };
-  // An address reserved for documentation (RFC 5737): nobody answers, or there is no route.
+  // An address for documentation (RFC 5737): connecting to it times out or fails.
   const silent = { url: 'postgres://192.0.2.1:5432' };
   const database = connect(atSeveral('induct', pair.standby, nobody, silent, pair.primary));
   t.after(() => database.destroy());
@@ -143,7 +143,7 @@ test('when the primary dies and the standby is promoted, a server goes on with t
   assert.equal((await welcome()).status, 200);
 
   await pair.crash();
-  // The clean-up after the tests needs both servers.
+  // Revives the primary even if the test fails, since cleaning up needs both servers.
   t.after(() => pair.revive());
   const failed = await welcome();
   assert.deepEqual([failed.status, failed.message], [503, NO_DATABASE]);

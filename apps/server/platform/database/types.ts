@@ -101,29 +101,32 @@ export interface JoinSessionTable {
   is_checkout_only: Generated<boolean>;
   has_agreed_to_policies: Generated<boolean>;
   /**
-   * The guardian consent sentence that the joiner agreed to, and when they first did so. Both are null if the programme did not
-   * ask.
+   * The sentence of the guardian consent that the joiner agreed to, and the time of the first agreement. Both are null if the
+   * programme asks for none.
    */
   guardian_consent: string | null;
   guardian_consent_at: NullableTimestamp;
   upsell_product_id: number | null;
   revision: Generated<number>;
   paying_since: NullableTimestamp;
-  /** The revision that was on the screen when a payment was last begun; null before that. */
+  /** The revision of the order for which a payment was last begun; null if none was. */
   begun_revision: number | null;
   intent_changing_since: NullableTimestamp;
   intent_change: string | null;
   provider_failures: Generated<number>;
   paid_at: NullableTimestamp;
-  /** Email and name of the payer, in lower case; null before payment, and if one of them is not known. */
+  /**
+   * The payer's email and name as one text in lower case (finds a person who pays twice). Null before payment, or if either is
+   * unknown.
+   */
   payer: string | null;
   upgrade: Generated<'open' | 'skipped' | 'taken'>;
   address_hash: string | null;
   profile_revision: Generated<number>;
   crm_revision: Generated<number>;
   /**
-   * The contact that the join is written into if no invitation, link or staff named one, and whether the join created it. Both are
-   * null together.
+   * For a join without a contact from an invitation, a link or staff: the HubSpot contact into which the join is written, and
+   * whether the join created that contact. Either both are null, or neither is.
    */
   hubspot_contact_id: string | null;
   owns_hubspot_contact: boolean | null;
@@ -131,9 +134,9 @@ export interface JoinSessionTable {
   crm_attempts: Generated<number>;
   crm_refusal: string | null;
   crm_known: ColumnType<Partial<Record<CrmField, string>>, string | undefined, string>;
-  /** When the join was erased. Its row stays only for the money and names nobody. */
+  /** When the join was erased; null if it was not. An erased join's row is kept for its money, and names nobody. */
   erased_at: NullableTimestamp;
-  /** When somebody first proved to be the joiner. */
+  /** When a browser's user first proved to be the joiner; null before that. */
   proven_at: NullableTimestamp;
   created_at: Timestamp;
   updated_at: Timestamp;
@@ -146,11 +149,11 @@ export interface OrderSnapshotTable {
   amount_cents: number;
   items: Json<OrderLine[]>;
   /**
-   * The goods of each line; null for a line without goods. Null as a whole if an older version wrote the row: society.yaml then
-   * decides.
+   * The goods of each line, in the order of `items`; a line without goods has null. The column is null in rows of older versions:
+   * the goods are then those of society.yaml.
    */
   goods: ColumnType<(string | null)[] | null, string | null | undefined, string | null>;
-  /** In cents. Null if an older version wrote the row: society.yaml then decides. */
+  /** In cents. Null in rows of older versions: the fee is then that of society.yaml. */
   processing_fee_cents: number | null;
   created_at: Timestamp;
 }
@@ -166,7 +169,7 @@ export interface PaymentTable {
   customer_id: string;
   amount_cents: number;
   revision: number;
-  /** The email to which Stripe was asked to send its receipt; Stripe may have refused it. */
+  /** The email to which Stripe was asked to send a receipt. Stripe may have rejected the address. */
   receipt_email: string | null;
   saves_card: boolean | null;
   payment_method_id: string | null;
@@ -216,7 +219,7 @@ export interface DocumentTable {
   reviewed_at: NullableTimestamp;
   crm_file_id: string | null;
   crm_note_id: string | null;
-  /** When the file and its name were removed. The decision about the document stays. */
+  /** When the file and its name were removed; null before. The decision of staff stays. */
   removed_at: NullableTimestamp;
   crm_attempts: Generated<number>;
   crm_next_try_at: Timestamp;
@@ -235,7 +238,10 @@ export interface RefundTable {
   attempts: Generated<number>;
   next_try_at: Timestamp;
   refusal: string | null;
-  /** Whether the row is the amount that a lost dispute took. Then `stripe_id` is the dispute's id, and `reason` is `dashboard`. */
+  /**
+   * Whether the row stands for a lost dispute. If so, `amount_cents` is what the dispute took, `stripe_id` is the dispute's id, and
+   * `reason` is `dashboard`.
+   */
   is_dispute: Generated<boolean>;
   assigned_at: NullableTimestamp;
   created_at: Timestamp;
@@ -244,7 +250,7 @@ export interface RefundTable {
 
 export interface EventRetryTable {
   id: string;
-  /** Stripe's event, as settlement/catchUp.ts reads it. */
+  /** The event as Stripe sent it. settlement/catchUp.ts processes it again. */
   event: Json<object>;
   attempts: Generated<number>;
   next_try_at: ColumnType<Date, Date | string, Date | string>;
@@ -265,7 +271,7 @@ export interface ShipmentTable {
   unshipped_by: string | null;
 }
 
-/** Only triggers write this table. */
+/** The steps of joins (their story). Only triggers insert rows. */
 export interface JoinEventTable {
   id: ColumnType<number, never, never>;
   session_uuid: ColumnType<string, never, never>;

@@ -18,14 +18,14 @@ import { browser, startTestServer, type TestServer } from '../../../../tests/har
 import { until } from '../../../../tests/harness/until.ts';
 import { isLater, version } from '../version.ts';
 
-/** The previous version, which runs on this version's tables: docs/decisions/0024. */
+/** The previous version's program, which must be able to run on this version's tables (docs/decisions/0024). */
 const previous = previousVersion();
 const skip =
   previous === null && 'git has no version before this one here (a shallow clone, or no repository)';
 const folder = mkdtempSync(join(tmpdir(), 'induct-previous-'));
 const oldMain = join(folder, 'apps/server/main.ts');
 
-/** Used only for its stand-ins and its empty database: no call goes to this server. */
+/** Provides the stand-ins and the empty database. The test makes no calls to this server. */
 let stage: TestServer;
 let client: pg.Client;
 const running: ServerProcess[] = [];
@@ -45,7 +45,7 @@ after(async () => {
 });
 
 async function start(program?: string): Promise<ServerProcess> {
-  // Uses the previous version's society file, since that version refuses unknown settings.
+  // The previous version refuses settings that it does not know, so it gets its own society file.
   const society = { SOCIETY_FILE: join(folder, 'society/society.yaml') };
   const server = await startServerProcess(withSettings(stage, society), program);
   running.push(server);
@@ -54,8 +54,8 @@ async function start(program?: string): Promise<ServerProcess> {
 
 let people = 0;
 /**
- * Plays a join from an invite code to the welcome page, with everything that can be bought or uploaded. Its calls go to `urls` in
- * turn, and after the payment to `afterwards` in turn.
+ * Makes a whole join, from an invite code to the welcome page, with every purchase and upload. The calls before the payment go to
+ * each of `urls` in turn; those after it to each of `afterwards`.
  */
 async function wholeJoin(urls: readonly string[], afterwards = urls): Promise<void> {
   let calls = 0;
@@ -67,7 +67,7 @@ async function wholeJoin(urls: readonly string[], afterwards = urls): Promise<vo
   await joiner.call('setCustomDonation', { params, body: { amount: '12.50' } });
   const paid = await payOrder(stage, joiner, uuid);
   turn = afterwards;
-  // The previous version can charge an upgrade only to a Customer at Stripe, so this waits until the join has one.
+  // The previous version can charge an upgrade only to a Stripe Customer, so this waits until the join has a Customer.
   await until(async () => (await customerOf(uuid)) !== '', 30_000);
   const offer = await joiner.call('getUpgradeDetails', { params });
   assert.equal(offer.data.isEligibleForUpgrade, true);

@@ -13,7 +13,7 @@ before(async () => {
 });
 after(() => database.close());
 
-/** Returns the status of a URL; null while nobody listens there. */
+/** Returns the HTTP status of a URL; null if the connection is refused. */
 async function statusOf(url: string): Promise<number | null> {
   return fetch(url).then(
     ({ status }) => status,
@@ -132,7 +132,7 @@ test('a connection that breaks while it migrates only begins the wait', async (t
   const holder = new pg.Client({ connectionString: arranged.deps.config.databaseUrl });
   holder.on('error', () => {});
   await holder.connect();
-  // Holds the lock that a server holds while it migrates.
+  // Takes the advisory lock of migrations, as a server does that migrates at this moment.
   await holder.query('select pg_advisory_lock(7368275)');
   const server = launchServerProcess(withSettings(arranged, { LOG_LEVEL: 'warn' }));
   t.after(() => server.kill());

@@ -13,15 +13,15 @@ const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 5_000;
 const ANSWER_MS = 5_000;
 /**
- * If a start takes longer than this (ms), for example because of a long migration, the waiting room answers 503 meanwhile. During a
- * shorter start the port stays closed, so that calls go to other servers.
+ * If a start takes longer than this (ms), because of a long migration, for example, the waiting room opens the port and answers
+ * 503. Until then the port stays closed, so that a load balancer uses other servers.
  */
 const SLOW_MS = 15_000;
 
 /**
- * Runs `start` as soon as the database can be reached, and answers 503 until then. Throws an Error for staff at once if a setting
- * is wrong (password, database name), or when DATABASE_WAIT_SECONDS have passed. After a wait, `room` goes on answering until the
- * caller closes it.
+ * Runs `start`, and retries it while the database cannot be reached. Meanwhile the waiting room answers calls with 503. Throws an
+ * Error for staff at once if a setting is wrong (password, database name), and otherwise when DATABASE_WAIT_SECONDS have passed. If
+ * the waiting room was opened, it is returned as `room`, and the caller must close it.
  */
 export async function whenReached<Done>(
   config: Config,
@@ -35,7 +35,7 @@ export async function whenReached<Done>(
     opening ??= openWaitingRoom(config, log, readSociety(config.societyFile).society.name);
     return opening;
   };
-  // Ignores errors of the waiting room: the server itself meets them when it listens on the same address.
+  // Ignores an error of the waiting room, such as a port in use: the server gets the same error when it listens.
   const slow = setTimeout(() => void openRoom().catch(() => {}), SLOW_MS);
   let isTold = false;
   try {
@@ -65,7 +65,7 @@ export async function whenReached<Done>(
   }
 }
 
-/** Tries to start once. Returns the reason if a retry may help; throws every other error. */
+/** Runs `start` once. Returns the reason if it failed because the database cannot be reached; throws any other error. */
 async function attempt<Done>(
   databaseUrl: string,
   start: () => Promise<Done>,
@@ -83,7 +83,7 @@ async function attempt<Done>(
   }
 }
 
-/** Checks within a time limit that the database answers. `start`, which follows, has no time limit. */
+/** Checks with a timeout that the database answers, because `start` itself has no timeout. */
 async function probe(databaseUrl: string): Promise<void> {
   const { client } = await connectToPrimary(databaseUrl, {
     connectionTimeoutMillis: ANSWER_MS,
@@ -96,20 +96,22 @@ async function probe(databaseUrl: string): Promise<void> {
   }
 }
 
-/** Whether an error means that a retry may reach the database. */
+/** Whether an error means that the database cannot be reached at present, so that a retry may succeed. */
 function isAway(error: unknown): boolean {
   if (error instanceof DatabaseUnavailable) return true;
   if (error instanceof pg.DatabaseError) return asUnavailable(error) !== error;
   if (error instanceof AggregateError) return error.errors.some(isAway);
   if (!(error instanceof Error) || fileFaultOf(error) !== null) return false;
-  // Errors of sockets and DNS have a `syscall`. pg's own errors have no code and are known by their message.
+  // System errors of sockets and DNS have a `syscall`. pg's own connection errors have no code, so their message is tested.
   const { syscall } = error as NodeJS.ErrnoException;
   return (
     syscall !== undefined || /^(timeout expired|Query read timeout|Connection terminated)/.test(error.message)
   );
 }
 
-/** Returns the sentence about a wrong setting, which a retry does not fix; null for any other error. */
+/**
+ * Returns a sentence if the error is the consequence of a wrong DATABASE_URL, which no retry corrects; null for any other error.
+ */
 export function faultOf(error: unknown, databaseUrl: string): string | null {
   if (fileFaultOf(error) !== null) return null;
   const place = placeOf(databaseUrl);
@@ -124,7 +126,10 @@ export function faultOf(error: unknown, databaseUrl: string): string | null {
   return null;
 }
 
-/** Returns the sentence for the command line about a wrong setting or an unreachable database; null for any other error. */
+/**
+ * Returns a sentence for the command line if the error is the consequence of a wrong DATABASE_URL or an unreachable database; null
+ * for any other error.
+ */
 export function sentenceOf(error: unknown, databaseUrl: string): string | null {
   const causes = [error, (error as { cause?: unknown } | null)?.cause];
   const fault = causes.map((cause) => faultOf(cause, databaseUrl)).find(Boolean);

@@ -2,10 +2,10 @@ import fastJsonStringify from 'fast-json-stringify';
 import { type ZodType, z } from 'zod';
 
 /**
- * Returns a function that writes answers as JSON by their schema. It leaves out fields that the schema does not name, and throws
- * (500) if a required field is missing. It does not validate values: our own typed code makes them, and the tests check every
- * answer by its schema.
- * Compiles at the first answer, since compiling at the start would cover hundreds of answers, most of them failures that never
+ * Returns a function that serializes answers by their schema. The function leaves out fields that are not in the schema, and throws
+ * if a required field is missing (the call is then answered with 500). It does not validate values: typed code makes them, and the
+ * tests validate every answer.
+ * The serializer is compiled at its first use. Compiling all at the start would be wasted: most are for failures that hardly ever
  * occur.
  */
 export function answerWriter(schema: ZodType): (data: unknown) => string {

@@ -5,9 +5,10 @@ import type { HeldJoin, Holding } from '#core/holding.ts';
 import type { Secrets } from '../config/secrets.ts';
 
 /**
- * An HttpOnly cookie by which a browser shows that it holds a join; a browser that only learned the session's uuid lacks it. It
- * carries the uuids of the joins that this browser last began, paid or proved, each with an HMAC for each way of holding it, so
- * that no table is needed. The database decides whether a join can still be held in that way: session/holding.ts.
+ * Writes and reads an HttpOnly cookie that shows that a browser holds a join. Somebody who only knows the session's uuid lacks the
+ * cookie.
+ * Its value has the uuids of the joins that the browser last began, paid or proved, each with one HMAC for each of these ways, so
+ * no table is needed. Whether that way of holding still counts is decided by the database: session/holding.ts.
  */
 export interface BrowserCookie {
   /** Gives the cookie to a browser that began the join. */
@@ -22,14 +23,14 @@ export interface BrowserCookie {
 }
 
 const NAME = 'induct_join';
-/** How long the cookie lasts: as long as a pass is valid. */
+/** The cookie lasts as long as a pass. */
 const MAX_AGE_SECONDS = 30 * 86_400;
-/** The most joins in one cookie: one person or a family may join in several tabs at the same time. */
+/** The most joins in one cookie. One person or family may have several joins open in different tabs. */
 const MOST_JOINS = 3;
 
 /**
- * The word that is signed for each way of holding a join. Up to version 0.6 a cookie had one signature, and `browser` also stood
- * for having paid.
+ * The word that is signed for each way of holding a join. In cookies of version 0.6 and before, the signature of `browser` also
+ * stood for having paid.
  */
 const WORDS = { began: 'browser', proven: 'proven', paid: 'paid' } as const satisfies Record<
   keyof Holding,

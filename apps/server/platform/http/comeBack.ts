@@ -1,4 +1,4 @@
-/** Returns a page without scripts that reloads itself after this many seconds. */
+/** Returns an HTML page without scripts that reloads itself after `seconds`. */
 export function comeBackPage({
   societyName,
   sentence,
@@ -28,7 +28,7 @@ export function comeBackPage({
 `;
 }
 
-/** Whether a path is for programs, not people. Every other path is answered with a page. */
+/** Whether requests to a path expect data instead of an HTML page: the API and the static files. */
 export function isForPrograms(path: string): boolean {
   return /^\/(api|static)(\/|\?|$)/.test(path);
 }

@@ -12,7 +12,7 @@ for (const [address, counted] of [
   ['2001:DB8::1', '2001:db8:0:0::/64'],
   ['::1', '0:0:0:0::/64'],
   ['fe80::1%eth0', 'fe80:0:0:0::/64'],
-  // Azure's Application Gateway adds the port.
+  // Azure Application Gateway appends the caller's port to X-Forwarded-For.
   ['198.51.100.7:5678', '198.51.100.7'],
   ['[2001:db8:1:2::7]:5678', '2001:db8:1:2::/64'],
   ['[2001:db8:1:2::7]', '2001:db8:1:2::/64'],

@@ -1,15 +1,14 @@
 import { isIPv6 } from 'node:net';
 
 /**
- * Returns the address by which callers are counted. An IPv4 address stays whole, also if it is mapped into IPv6 (::ffff:0:0/96). Of
- * an IPv6 address the first 64 bits count, which one household or one rented server has to itself (RFC 4291, section 2.5.1; RFC
- * 6177).
- * Removes a port, which some load balancers add (198.51.100.7:5678, [2001:db8::1]:443) and which differs for each connection.
- * Returns any other text unchanged.
+ * Returns the counted address of a caller (see CONTEXT.md). An IPv4 address stays whole, also if it is mapped into IPv6
+ * (::ffff:0:0/96). An IPv6 address is cut to its first 64 bits, since one household or rented server usually has a whole /64 (RFC
+ * 4291, section 2.5.1; RFC 6177).
+ * Removes a port, which some load balancers append (198.51.100.7:5678, [2001:db8::1]:443). Returns any other text unchanged.
  */
 export function countedAddress(address: string): string {
   const [, bracketed, dotted] = /^(?:\[(.+)\]|([\d.]+))(?::\d+)?$/.exec(address) ?? [];
-  // A link-local address may end with its interface: fe80::1%eth0.
+  // A link-local address may end with its network interface: fe80::1%eth0.
   const plain = (bracketed ?? dotted ?? address).split('%')[0]!;
   if (!isIPv6(plain)) return plain;
   // URL normalizes an IPv6 address to groups of 16 bits.

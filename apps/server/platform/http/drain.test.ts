@@ -7,7 +7,7 @@ import Fastify from 'fastify';
 import { until } from '../../../../tests/harness/until.ts';
 import { drainOnClose, stopAccepting } from './drain.ts';
 
-/** Starts a server with one call that is answered at once, and one that waits until `answer` is called. */
+/** Starts a server with two routes: /quick is answered at once, /slow when `answer` is called. */
 async function listening(patienceMs: number) {
   const app = Fastify({ return503OnClosing: false });
   drainOnClose(app, patienceMs);
@@ -66,7 +66,7 @@ test('what does not end within its patience is cut off', async () => {
   assert.deepEqual([await asked.text, await halfway.text], ['', '']);
 });
 
-/** Makes a call on a kept-alive connection. Returns the first part of the answer. */
+/** Makes a call on an open connection. Returns the head of the answer: its status line and headers. */
 async function askOn(socket: Socket, path = '/quick'): Promise<string> {
   const answered = new Promise<string>((done) => socket.once('data', (chunk) => done(String(chunk))));
   socket.write(`GET ${path} HTTP/1.1\r\nHost: induct\r\n\r\n`);
@@ -91,7 +91,7 @@ test('connections that wait to be taken when a server closes are taken and answe
   const { app, open } = await listening(60_000);
   const { socket } = await open();
   await askOn(socket);
-  // Each connection sends its next call before the server's next check for idle connections.
+  // Each connection sends a call as soon as it is open, before the server's next search for idle connections.
   const waiting = Array.from({ length: 100 }, open);
   const closed = app.close();
   const heads = await Promise.all(waiting.map(async (opened) => askOn((await opened).socket)));
@@ -121,7 +121,7 @@ test('a connection that was quiet for long is let go no sooner than others, sinc
   await pause(1_100);
   const closed = app.close();
   await until(() => !app.server.listening, 5_000);
-  // Long enough for two checks of all connections.
+  // The time for two searches for idle connections (every 50 ms).
   await pause(100);
   assert.match(await Promise.race([askOn(socket), text]), /connection: close/i);
   await closed;
@@ -133,7 +133,7 @@ test('a call that came while the process could not read is answered, however qui
   await askOn(socket);
   const closed = app.close();
   await until(() => !app.server.listening, 5_000);
-  // Now timers run next, before the server reads what has arrived.
+  // Continues in the event loop's check phase: expired timers run before the sockets are polled.
   await setImmediate();
   socket.write('GET /quick HTTP/1.1\r\nHost: induct\r\n\r\n');
   const began = performance.now();

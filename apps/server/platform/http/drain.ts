@@ -3,26 +3,26 @@ import { Server, type Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 
-/** How often idle connections are looked for and closed (ms). */
+/** The interval (ms) in which the closing server looks for idle connections and closes them. */
 const LOOK_MS = 50;
-/** A connection that has been silent for this long (ms) since the server began to close is expected to bring no further call. */
+/** A connection is closed after this time without traffic (ms), counted from the beginning of the shutdown at the earliest. */
 const QUIET_MS = 1_000;
-/** How long to wait for connections that are still arriving (ms). */
+/** The most time to wait for connections that the operating system has accepted and Node has not (ms). */
 const ACCEPT_MS = 2_000;
 
 interface Connection {
   underWay: number;
-  /** When the connection was opened or last answered (`performance.now`, ms). */
+  /** When the connection was opened, or when its last answer ended (`performance.now`, ms). */
   since: number;
-  /** Bytes received at that time. If more have arrived since, a call has begun. */
+  /** Bytes received until `since`. If the socket has read more, a further call has begun. */
   readBytes: number;
 }
 
 /**
- * Lets a server stop without losing calls: call {@link stopAccepting} first. `app.close()` then still answers calls on open
- * connections. It closes a connection after its next answer (Fastify's `connection: close` header tells the client) or after a
- * silence: closing at once could lose a call that is arriving. It ends when all connections are closed, after `patienceMs` at the
- * latest.
+ * Makes `app.close()` finish without losing calls, by a hook. The hook first calls {@link stopAccepting}; calls on open connections
+ * are still answered. A connection is closed after its next answer, whose `connection: close` header tells the client, or after
+ * QUIET_MS without traffic: closing it at once could lose a call that is on its way. The hook ends when all connections are closed,
+ * or closes the remaining ones after `patienceMs`.
  */
 export function drainOnClose(app: FastifyInstance, patienceMs: number): void {
   const { server } = app;
@@ -31,7 +31,7 @@ export function drainOnClose(app: FastifyInstance, patienceMs: number): void {
     connections.set(socket, { underWay: 0, since: performance.now(), readBytes: 0 });
     socket.once('close', () => connections.delete(socket));
   });
-  // Runs before the request handler, which may answer at once.
+  // Comes before the request handler, since that may answer synchronously.
   server.prependListener('request', ({ socket }, response) => {
     const connection = connections.get(socket);
     if (!connection) return;
@@ -45,7 +45,8 @@ export function drainOnClose(app: FastifyInstance, patienceMs: number): void {
 
   app.addHook('preClose', async () => {
     await stopAccepting(server);
-    // Silence is counted from now at the earliest: a proxy that gets no new connections may reuse one that was idle for long.
+    // Even a connection that was idle for long stays open for QUIET_MS from now: a proxy that can open no new connection may reuse
+    // it.
     const began = performance.now();
     await new Promise<void>((done) => {
       const end = () => {
@@ -55,7 +56,8 @@ export function drainOnClose(app: FastifyInstance, patienceMs: number): void {
       };
       const closeQuiet = async () => {
         const now = performance.now();
-        // Timers run before sockets are read. On a busy machine a call may already wait in the socket, so sockets are read first.
+        // Lets Node poll its sockets first. Timers run before that, so on a busy machine a received call may not have been read
+        // yet.
         await setImmediate();
         for (const [socket, { underWay, since, readBytes }] of connections)
           if (underWay === 0 && socket.bytesRead === readBytes && now - Math.max(since, began) >= QUIET_MS)
@@ -73,17 +75,17 @@ export function drainOnClose(app: FastifyInstance, patienceMs: number): void {
 }
 
 /**
- * Accepts no more connections and keeps the open ones. Must come before any client is told that its connection ends: the client
- * would open another one here, which would break when the server stops.
+ * Stops accepting connections and keeps the open ones. Must run before any answer has `connection: close`: after such an answer a
+ * client would open a new connection to this server, and lose it when the server stops.
  */
 export async function stopAccepting(server: HttpServer): Promise<void> {
   if (!server.listening) return;
   let arrived = 0;
   const count = () => arrived++;
   server.on('connection', count);
-  // The system may have accepted a connection that Node has not taken over yet. Closing the port now would reset that connection,
-  // and the first request on it would be lost. Node takes over one connection in each turn of its event loop, so two turns without
-  // a new one mean that none waits.
+  // The operating system may have accepted a connection that Node has not taken over. Closing the port would reset that connection,
+  // and lose its first request. Node takes over one connection per turn of its event loop, so after two turns without a new
+  // connection none is left.
   const until = performance.now() + ACCEPT_MS;
   for (let quietTurns = 0; quietTurns < 2 && performance.now() < until; ) {
     const before = arrived;
@@ -91,6 +93,6 @@ export async function stopAccepting(server: HttpServer): Promise<void> {
     quietTurns = arrived === before ? quietTurns + 1 : 0;
   }
   server.off('connection', count);
-  // Not `close` of the HTTP server, which would close idle connections at once.
+  // `close` of the HTTP server would also close idle connections, so this calls the method of net.Server.
   Server.prototype.close.call(server);
 }

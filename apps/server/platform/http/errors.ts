@@ -11,7 +11,7 @@ import { fallback } from '#core/sentences.ts';
 import { DatabaseUnavailable } from '../database/unavailable.ts';
 import { LINE_NOT_FOUND, Refusal, SESSION_NOT_FOUND } from './refusal.ts';
 
-/** Returns the sentence for an unknown id in a path: of a contact, an order line or a session. */
+/** Returns the sentence of a 404 for the part of the path that is no known id: the contact's, the order line's or the session's. */
 function unknownOf(instancePath: string): string {
   if (instancePath === '/id') return fallback.initJoin;
   return instancePath === '/sessionProductUuid' ? LINE_NOT_FOUND : SESSION_NOT_FOUND;
@@ -19,12 +19,12 @@ function unknownOf(instancePath: string): string {
 
 const MALFORMED = 'There was a problem with your request.';
 const NOTHING_HERE = 'There is nothing at this address.';
-/** The Retry-After header if the database does not answer (s). */
+/** The Retry-After header (s) of answers while the database is unavailable. */
 export const DATABASE_RETRY_SECONDS = 5;
 export const NO_DATABASE = 'We cannot reach our records right now. Please wait a moment and try again.';
 const UNEXPECTED = 'Something went wrong on our side. Nothing was lost; please try again.';
 
-/** Turns every failure into an answer; no other code does. Bodies of 5xx answers contain no internals. */
+/** Answers every failed call; no other code does. The body of a 5xx answer contains no internals. */
 export function handleErrors(app: FastifyInstance): void {
   app.setNotFoundHandler(nothingHere);
   app.setErrorHandler<FastifyError | Refusal>((error, request, reply) => {
@@ -54,7 +54,7 @@ export function handleErrors(app: FastifyInstance): void {
       return send(503, NO_DATABASE);
     }
     if (hasZodFastifySchemaValidationErrors(error)) {
-      // A malformed id in a path is answered like an unknown one.
+      // A malformed id in a path gets the same answer as an unknown id.
       if (error.validationContext === 'params')
         return send(404, unknownOf(error.validation[0]?.instancePath ?? ''));
       const errors: Record<string, string> = {};
@@ -63,7 +63,7 @@ export function handleErrors(app: FastifyInstance): void {
       return send(400, MALFORMED, { errors });
     }
     const status = 'statusCode' in error && error.statusCode ? error.statusCode : 500;
-    // The requested file is outside the served folder.
+    // The path leads out of the folder of static files: answered like an unknown path.
     if (status === 403) return nothingHere(request, reply);
     if (status < 500)
       return send(
@@ -75,14 +75,14 @@ export function handleErrors(app: FastifyInstance): void {
   });
 }
 
-/** Returns a short reference that a person can read out and staff can search the log for: the beginning of `reqId`. */
+/** Returns the reference of a request: the beginning of its id (`reqId` in the log), short enough to be read out on the phone. */
 export function referenceOf(requestId: string): string {
   return requestId.slice(0, 8);
 }
 
 /**
- * Accepts paths with broken percent-encoding (a link that a mail program cut) and with parts of any length. Otherwise the router
- * would answer them itself, without our page and its headers.
+ * Lets paths with broken percent-encoding (a link that a mail client cut) and with parameters of any length reach our handlers. The
+ * router would answer those requests itself, without our page and headers.
  */
 export const addressOptions = {
   rewriteUrl: ({ url = '/' }) => (isEncoded(url) ? url : url.replaceAll('%', '%25')),

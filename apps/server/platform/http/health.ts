@@ -12,7 +12,7 @@ export type NotReady = 'stopping' | 'overloaded' | 'database' | 'migrations' | '
 
 /** How long a result is reused (ms), so that frequent probes cost little. */
 const KEPT_MS = 1_000;
-/** How long the storage's result is reused (ms): its provider may charge for each request. */
+/** How long the result of the storage is reused (ms). It is longer because a storage provider may charge for each request. */
 const STORAGE_KEPT_MS = 10_000;
 const STORAGE_PATIENCE_MS = 3_000;
 
@@ -20,8 +20,8 @@ export const HEALTHZ = '/healthz';
 export const READYZ = '/readyz';
 
 /**
- * Serves `/healthz`, which answers 200 while the process runs, and `/readyz`, which answers 200 if the server can take calls.
- * Otherwise, and as soon as the server is told to stop, `/readyz` answers 503 and names what is missing, without internals.
+ * Serves `/healthz`, which answers 200 while the process runs, and `/readyz`, which answers 200 if the server can take calls. If it
+ * cannot, or is stopping, `/readyz` answers 503 with the reasons ({@link NotReady}), without internals.
  */
 export function serveHealth(
   app: FastifyInstance,
@@ -50,7 +50,7 @@ export function serveHealth(
   });
 }
 
-/** Checks with one statement that the database answers and has the schema that this version needs. */
+/** Reads the applied migrations, which shows that the database answers and whether it has the schema that this version needs. */
 async function lookAtDatabase({ database, log }: Deps): Promise<NotReady[]> {
   try {
     const files = await readMigrations();

@@ -11,13 +11,13 @@ interface Shape {
   points: Point[];
 }
 
-/** The side length of the square in which the shapes are drawn. */
+/** The width and height of the drawing (units of its coordinates). */
 const SIDE = 48;
-/** Samples for each pixel and direction, which soften the edges. */
+/** Samples for each pixel in each direction (anti-aliasing). */
 const SAMPLES = 4;
 
 /**
- * Returns the shapes of the pages' crest (apps/web/components/Crest.tsx), without the finer lines, which would not show in a tab.
+ * Returns the shapes of the pages' crest (apps/web/components/Crest.tsx), without the fine lines, which are too small for an icon.
  */
 function shapesIn({ gold, red }: Colours): Shape[] {
   const shield = [
@@ -39,7 +39,7 @@ function shapesIn({ gold, red }: Colours): Shape[] {
   ];
 }
 
-/** Returns points on a cubic Bézier curve. */
+/** Returns nine points on a cubic Bézier curve. */
 function curve(from: Point, first: Point, second: Point, to: Point): Point[] {
   return Array.from({ length: 9 }, (_, step) => {
     const [t, u] = [step / 8, 1 - step / 8];
@@ -58,7 +58,7 @@ export function iconSvg(colours: Colours): string {
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${SIDE} ${SIDE}">${polygons.join('')}</svg>`;
 }
 
-/** Returns the icon as PNG, `size` pixels square, for home screens and for browsers that do not support SVG icons. */
+/** Returns the icon as PNG, `size` pixels square, for home screens and for browsers without support for SVG icons. */
 export function iconPng(colours: Colours, size: number): Buffer {
   const shapes = shapesIn(colours).map(({ fill, points }) => ({
     points,
@@ -84,7 +84,7 @@ export function iconPng(colours: Colours, size: number): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(size, 0);
   header.writeUInt32BE(size, 4);
-  // Eight bits each for red, green, blue and opacity.
+  // Bit depth 8; colour type 6: red, green, blue and alpha.
   header.set([8, 6], 8);
   return Buffer.concat([
     Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
@@ -94,7 +94,7 @@ export function iconPng(colours: Colours, size: number): Buffer {
   ]);
 }
 
-/** Whether a point is inside: a ray to the right then crosses the edges an odd number of times. */
+/** Whether a point is inside a polygon: a ray to the right then crosses its edges an odd number of times. */
 function isInside([x, y]: Point, points: readonly Point[]): boolean {
   let inside = false;
   for (let index = 0; index < points.length; index++) {

@@ -6,7 +6,7 @@ import { connect, type Database } from '../database/client.ts';
 import { countWithin, forgetCounts } from './limits.ts';
 
 let made: TestDatabase;
-/** Connections of two servers to one database. */
+/** Two connection pools on one database, as two servers have them. */
 let servers: Database[];
 before(async () => {
   made = await testDatabase();

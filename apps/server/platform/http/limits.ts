@@ -4,7 +4,7 @@ import type { Database } from '../database/client.ts';
 
 export const TOO_MANY = 'Too many attempts. Please wait a few minutes and try again.';
 
-/** Returns SQL for the number of events counted within the window, as part of a larger statement; 0 if limits are off. */
+/** Returns an SQL expression for the number of events in the window that ends now; 0 without a limit. */
 export function limitedCount(name: string, key: string, limit: Limit | undefined): RawBuilder<number> {
   if (!limit) return sql<number>`0`;
   return sql<number>`(
@@ -13,8 +13,8 @@ export function limitedCount(name: string, key: string, limit: Limit | undefined
 }
 
 /**
- * Counts one more event. Returns false, without counting, if the limit is reached. The window moves in steps of a tenth of its
- * length. The statement locks the key's row, so that concurrent calls cannot exceed the limit.
+ * Counts one more event. Returns false, and counts nothing, if the limit is reached. The window moves in steps of a tenth of its
+ * length. The upsert locks the key's row, so concurrent calls cannot exceed the limit.
  */
 export async function countWithin(
   database: Database,
@@ -28,9 +28,9 @@ export async function countWithin(
 }
 
 /**
- * Returns {@link countWithin} as part of a larger statement: common table expressions, of which the last, `within`, has one row
- * with `is_within`. A free attempt (`isFree`) is not counted, but is refused like any other when the limit is reached, so that
- * callers cannot tell the two apart.
+ * Returns the common table expressions of {@link countWithin}, for use in a larger statement. The last one, `within`, has one row
+ * with `is_within`. If the SQL expression `isFree` is true, the event is not counted; it is still refused when the limit is
+ * reached, so that a caller cannot tell free events from others.
  */
 export function countingWithin(
   name: string,
@@ -57,7 +57,7 @@ export function countingWithin(
     )`;
 }
 
-/** Deletes counts that are older than a day and older than every limit's window. */
+/** Deletes the counts that no limit needs any more: those older than a day and than the longest window. */
 export async function forgetCounts(database: Database, limits: Limits | null): Promise<void> {
   const minutes = Math.max(24 * 60, ...Object.values(limits ?? {}).map((limit: Limit) => limit.minutes));
   await sql`delete from limit_count where window_start < now() - make_interval(mins => ${minutes})`.execute(

@@ -16,7 +16,7 @@ test('whatever is logged while a call runs carries the id of its request, also b
   const lines: Record<string, unknown>[] = [];
   const log = createLog('info', { write: (line) => void lines.push(JSON.parse(line)) });
   const { config } = server.deps;
-  // A HubSpot address at which nobody answers.
+  // Nothing listens at this HubSpot URL.
   const hubspot = { ...config.providers.hubspot, url: 'http://127.0.0.1:9' };
   const wired = await wire({ ...config, providers: { ...config.providers, hubspot } }, log);
   const app = await buildApp(wired.deps);
@@ -35,7 +35,7 @@ test('whatever is logged while a call runs carries the id of its request, also b
     const [answer] = (await once(sent, 'response')) as [IncomingMessage];
     return answer.resume().headers['x-request-id'];
   };
-  // A request whose body arrives long after its headers.
+  // A request of which the body is sent long after the headers.
   const slow = post();
   slow.flushHeaders();
   const quick = await answerTo(post().end(JSON.stringify({ invitationCode: 'LINCOLN2026', isTOLA: true })));
@@ -64,7 +64,7 @@ test('nothing of a link in a letter, of a code or of an email is logged, however
   await device.call('provePassByCode', { body: { token, code: '482913' } });
   await device.call('provePassByName', { body: { token, lastName: 'Rivera', zipcode: '78701' } });
   await device.call('sendPassLinks', { body: { email: 'jordan.rivera@example.com' } });
-  // At this level the form parser logs its options, which include the request's headers.
+  // At the log level `trace` the form parser logs its options, which include the request's headers.
   const { uuid: paid } = await paidJoin(server, client, undefined, { lastName: 'Rivera' });
   const upload = { name: 'jordan-secret.pdf' };
   assert.equal((await postPdf(client, pathOf('uploadTranscript', { uuid: paid }), upload)).status, 200);

@@ -3,31 +3,28 @@ import { isSpanContextValid, trace } from '@opentelemetry/api';
 import type { FastifyInstance } from 'fastify';
 import { type DestinationStream, type Logger, pino } from 'pino';
 
-/**
- * Log lines are written together, at the latest after this time (ms), since one write for each line would cost more than most
- * calls.
- */
+/** Log lines are buffered for at most this time (ms): one write for each line would cost more than most calls. */
 const FLUSH_MS = 500;
 const FLUSH_BYTES = 4096;
 
-/** The id of the request that is being handled, kept across asynchronous calls. */
+/** The id of the request that the current asynchronous context handles. */
 const requestId = new AsyncLocalStorage<string>();
 
-/** Adds the request's id to every line logged while it is handled, including those of use cases and providers. */
+/** Adds the request's id to every line that is logged while the request is handled, also by use cases and providers. */
 export function logRequestIds(app: FastifyInstance): void {
   app.addHook('onRequest', ({ id }, _, done) => requestId.run(id, done));
 }
 
 /**
- * Creates a log of JSON lines. Requests are logged by route template; bodies, queries, cookies and addresses are never logged. All
- * lines are written when the process ends, also after a fault; after kill -9 the last half second may be lost.
+ * Creates a logger that writes JSON lines. Requests are logged by route template; bodies, queries, cookies and addresses are never
+ * logged. Buffered lines are written when the process ends, also after an uncaught error. A SIGKILL may lose the last half second.
  */
 export function createLog(level: string, to: DestinationStream = standardOutput()): Logger {
   const log: Logger = pino(
     {
       level,
       base: null,
-      // Fastify's loggers, one for each request, add the id themselves.
+      // Fastify's logger for a request adds the id by itself; this adds it to lines of the root logger.
       mixin: (_line, _level, logger) => {
         const reqId = logger === log ? requestId.getStore() : undefined;
         const span = trace.getActiveSpan()?.spanContext();
@@ -38,7 +35,8 @@ export function createLog(level: string, to: DestinationStream = standardOutput(
       },
       serializers: {
         req: (request) => ({ method: request.method, route: request.routeOptions?.url ?? 'none' }),
-        // @fastify/multipart logs this at the level trace with all headers of the request, including its cookie.
+        // At the level `trace`, @fastify/multipart logs these options with all request headers, including the cookie. Only the
+        // limits are kept.
         busboyOptions: ({ limits }) => ({ limits }),
         err: (error) => ({ type: error.name, message: error.message, stack: error.stack ?? '' }),
       },

@@ -4,7 +4,10 @@ import type { CallName } from '#contract/calls.ts';
 import { joins, requestSeconds } from '../metrics.ts';
 import { tracer } from '../watchCall.ts';
 
-/** The stage that a join reaches by a successful call. `paid` is not here: the code that confirms a payment counts it. */
+/**
+ * The stage that a join reaches when a call succeeds, for the metric. Left out is `paid`, which is counted where payments are
+ * confirmed.
+ */
 const stages: Partial<Record<CallName, string>> = {
   initiateJoin: 'started',
   initiateSchoolJoin: 'started',
@@ -17,8 +20,8 @@ const stages: Partial<Record<CallName, string>> = {
 };
 
 /**
- * Returns a route's template, without ids and query, or `none` for an address without a route. Never a path, since a session's uuid
- * is a credential.
+ * Returns a request's route template; `none` if no route matches. Never the path itself: it contains the session's uuid, which is a
+ * credential.
  */
 export function routeOf({ routeOptions: { url } }: FastifyRequest): string {
   return url === undefined || url === '/*' || url === '*' ? 'none' : url;
@@ -28,7 +31,7 @@ function operationOf({ routeOptions: { schema } }: FastifyRequest): CallName {
   return (schema as { operationId?: string } | undefined)?.operationId as CallName;
 }
 
-/** Counts and times every request, and makes a span that contains everything that the request does. */
+/** Measures every request for the metrics, and starts a trace span that contains all that the request does. */
 export function observeRequests(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
     const route = routeOf(request);
@@ -39,7 +42,7 @@ export function observeRequests(app: FastifyInstance): void {
       'induct.request_id': request.id,
     };
     const span = tracer().startSpan(`${method} ${route}`, { kind: SpanKind.SERVER, attributes });
-    // `close` also comes when the caller went away before the answer.
+    // `close` is also emitted if the caller disconnects before the answer.
     reply.raw.once('close', () => {
       const status = reply.raw.statusCode;
       requestSeconds.observe({ method, route, status }, reply.elapsedTime / 1000);

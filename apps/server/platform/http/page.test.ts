@@ -20,7 +20,7 @@ const site = toSite(society, {
   apiUrl: '',
 });
 
-/** Serves a minimal build with each kind of file of a real one. */
+/** Serves a small build of the web app that has each kind of file of a real build. */
 async function build(t: TestContext, given = site): Promise<{ app: FastifyInstance; page: Page }> {
   const folder = mkdtempSync(join(tmpdir(), 'induct-page-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
@@ -92,7 +92,7 @@ test('the page comes in the encoding that the browser takes, and not again when 
   const plain = await get({});
   assert.equal(plain.headers['cache-control'], 'no-cache');
   const [gzip, none] = [await get({ 'accept-encoding': 'gzip' }), await get({ 'accept-encoding': 'br;q=0' })];
-  // Right after the start the Brotli version is not ready, and browsers get gzip.
+  // The page is compressed by Brotli in the background, so at first browsers get gzip.
   const modern = () => get({ 'accept-encoding': 'gzip, deflate, br' });
   let br = await modern();
   while (br.headers['content-encoding'] === 'gzip') {
@@ -148,7 +148,7 @@ test('the tab has an icon in the society’s colours, as SVG and as PNG', async 
       const offset = Math.floor(y * size) * (1 + size * 4) + 1 + Math.floor(x * size) * 4;
       return [...pixels.subarray(offset, offset + 4)];
     };
-    // Pixels outside the shield, in its left half, in its right half, and in the star.
+    // Points outside the shield, in its left half, in its right half, and in the star.
     assert.deepEqual(
       [at(0.02, 0.02), at(0.2, 0.3), at(0.72, 0.3), at(0.5, 0.48)],
       [
@@ -198,7 +198,7 @@ test('an address that the site does not have is 404 with the page, and its scree
     '/registration',
     '/no/such/page?a=1',
     '/upload/a/b',
-    // Links that a mail client, for example, has cut or damaged.
+    // Broken links, as after a mail client has cut or damaged them.
     '/%',
     '/%ff',
     '/registration/get-started%',
@@ -207,7 +207,7 @@ test('an address that the site does not have is 404 with the page, and its scree
     const answer = await app.inject({ url, headers: { 'accept-encoding': 'gzip' } });
     assert.equal(answer.statusCode, 404, url);
     assert.match(gunzipSync(answer.rawPayload).toString(), /<p>Loading…<\/p>/);
-    // No cache may keep the page under this address.
+    // Without an ETag, so that a repeated request gets 404 again instead of 304 (not modified).
     assert.deepEqual([answer.headers.etag, answer.headers['cache-control']], [undefined, 'no-cache']);
   }
   const { etag } = (await app.inject('/registration/checkout')).headers;

@@ -21,17 +21,17 @@ import { iconPng, iconSvg } from './icon.ts';
 export interface Page {
   /** Icons in the society's colours for tabs and home screens. */
   icons: { svg: string; png: (size: number) => Buffer };
-  /** The page with Get Started prerendered, for the addresses that show that screen. */
+  /** The page with the Get Started screen prerendered, for that screen's paths. */
   getStarted: string;
-  /** The page for every other address, which shows a placeholder until the app renders. */
+  /** The page for all other paths. It shows a placeholder until the app has rendered. */
   waiting: string;
-  /** The hash by which the content security policy allows the inlined style sheet. */
+  /** The hash of the inlined style sheet, for the content security policy. */
   styleHash: string;
-  /** By screen: the `Link` header that preloads its scripts. */
+  /** For each screen, the `Link` header that preloads the screen's scripts. */
   links: Partial<Record<ScreenName, string>>;
 }
 
-/** Reads the build (`apps/web/dist`) and inserts the society's data into its page. */
+/** Reads the web app's build (`apps/web/dist`) and inserts the society's data into its HTML. */
 export async function writePage(buildDir: string, site: Site): Promise<Page> {
   const [template, scripts] = ['index.html', 'scripts.json'].map((name) => resolve(buildDir, name)) as [
     string,
@@ -43,7 +43,7 @@ export async function writePage(buildDir: string, site: Site): Promise<Page> {
         `The web app is not built, or not by this version: ${file} is missing. \`npm start\` builds it.`,
       );
   const { renderGetStarted, renderWaiting } = (await import(
-    // This file is part of the web app's build, not of the server's.
+    // The server's bundler must not bundle this file, which is part of the web app's build.
     /* rspackIgnore: true */ pathToFileURL(resolve(buildDir, 'server/render.js')).href
   )) as Record<'renderGetStarted' | 'renderWaiting', (site: Site) => string>;
 
@@ -67,8 +67,8 @@ export async function writePage(buildDir: string, site: Site): Promise<Page> {
 }
 
 /**
- * Returns a `Link` header for each screen. The entry script comes first, since every screen needs it. Get Started has no header,
- * because it is prerendered.
+ * Returns the `Link` header of each screen. The entry script comes first, since every screen needs it. Get Started has no such
+ * header, because it is prerendered.
  */
 function scriptLinks({ index, downloads }: ScriptFiles): Page['links'] {
   const links: Page['links'] = {};
@@ -86,7 +86,7 @@ function scriptLinks({ index, downloads }: ScriptFiles): Page['links'] {
 interface Encoded {
   identity: Buffer;
   gzip: Buffer;
-  /** The page compressed by Brotli. Null until that has been done in the background, shortly after the start. */
+  /** The page compressed by Brotli; null until the background compression is finished, shortly after the start. */
   br: Buffer | null;
   etag: string;
 }
@@ -95,7 +95,7 @@ function encode(html: string): Encoded {
   const identity = Buffer.from(html);
   const etag = `W/"${createHash('sha256').update(identity).digest('base64url').slice(0, 22)}"`;
   const encoded: Encoded = { identity, gzip: gzipSync(identity, { level: 9 }), br: null, etag };
-  // Brotli's default window of 4 MiB would take a hundred times the memory of a page.
+  // A window of 2^17 bytes. Brotli's default window of 4 MiB would take a hundred times the page's size in memory.
   const params = { [constants.BROTLI_PARAM_LGWIN]: 17 };
   brotliCompress(identity, { params }, (error, br) => {
     if (!error) encoded.br = br;
@@ -104,8 +104,9 @@ function encode(html: string): Encoded {
 }
 
 /**
- * Serves the hashed files under /static, which browsers may keep for ever, and the page for every other address. An address without
- * a screen gets the page with status 404, so that programs notice, too. A missing file gets a plain 404 without the page.
+ * Serves the build's files under /static, which browsers may cache for a year since their names contain a hash, and the page for
+ * every other path. A path without a screen gets the page with status 404, for programs. A missing file under /static gets a 404
+ * without the page.
  */
 export async function servePage(app: FastifyInstance, buildDir: string, page: Page): Promise<void> {
   await app.register(staticFiles, {
@@ -117,7 +118,7 @@ export async function servePage(app: FastifyInstance, buildDir: string, page: Pa
     preCompressed: true,
   });
   const getStarted = encode(titled(page.getStarted, screenTitles.getStarted));
-  /** The waiting pages by title, each made at its first use. */
+  /** The placeholder pages by title. Each is made when it is first requested. */
   const waitings = new Map<string, Encoded>();
   const waiting = (title: string) => {
     const document = waitings.get(title) ?? encode(titled(page.waiting, title));
@@ -166,7 +167,7 @@ export async function servePage(app: FastifyInstance, buildDir: string, page: Pa
   });
 }
 
-/** Keeps search engines from listing members. */
+/** Keeps the pages of members out of search engines. */
 function keepFromIndexes(screen: ScreenName, reply: FastifyReply): void {
   if (screen === 'verify') void reply.header('x-robots-tag', 'noindex');
 }
@@ -207,8 +208,8 @@ function fill(html: string, places: Record<string, string>): string {
 }
 
 /**
- * Returns JSON that cannot close its script element. The element is not executable, so that the content security policy does not
- * apply to it.
+ * Returns the site's data as JSON in which no `</script>` can occur. The script element is of a data type, so the content security
+ * policy does not apply.
  */
 function dataForScript(site: Site): string {
   return JSON.stringify(site)

@@ -1,13 +1,13 @@
-/** An expected failure with its HTTP status and sentence. Any other error is a bug of ours and answered with 500. */
+/** An expected failure of a call, with its HTTP status and sentence. Any other error is a bug, and answered with 500. */
 export class Refusal extends Error {
   readonly status: number;
-  /** Field name → sentence. */
+  /** By field name, a sentence about what is wrong with the field. */
   readonly errors: Record<string, string> | undefined;
-  /** The screen where the joiner can go on, if the call does not fit the session's state. */
+  /** The screen on which the joiner can continue, if the session's state does not allow the call. */
   readonly goOn: string | undefined;
-  /** A code that a page can act on: `Failure['code']` of the contract. */
+  /** A code for the page's own logic: `Failure['code']` of the contract. */
   readonly code: 'perhaps_paid' | undefined;
-  /** Seconds, for 429 and 503. */
+  /** The Retry-After header (s), for 429 and 503. */
   readonly retryAfter: number | undefined;
 
   constructor(

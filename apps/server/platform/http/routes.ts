@@ -10,7 +10,7 @@ export interface CallContext<Name extends CallName> {
   reply: FastifyReply;
 }
 
-/** The result of a use case: the `data` of the contract and, if it has one, a message for the joiner. */
+/** The result of a use case: the contract's `data`, and a message for the joiner if the contract has one. */
 export interface Answer<Name extends CallName> {
   data: Data<Name>;
   message?: string;
@@ -20,12 +20,12 @@ const failures = Object.fromEntries(
   [400, 403, 404, 408, 409, 413, 415, 429, 500, 502, 503].map((status) => [status, failure]),
 );
 
-/** Returns the route template of a call of the contract: `/api/public/join-session/:uuid/welcome`. */
+/** Returns the route template of a call in Fastify's syntax: `/api/public/join-session/:uuid/welcome`. */
 export function templateOf(name: CallName): string {
   return calls[name].path.replace(/\{(\w+)\}/g, ':$1');
 }
 
-/** Registers a call of the contract. Path, request schema and answer schema come from the contract. */
+/** Registers a call with the path, request schema and answer schema of the contract. */
 export function serve<Name extends CallName>(
   app: FastifyInstance,
   name: Name,

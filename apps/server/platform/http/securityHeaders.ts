@@ -2,21 +2,21 @@ import helmet from 'helmet';
 import type { Config } from '../config/config.ts';
 import type { Page } from './page.ts';
 
-/** The path to which browsers report what they blocked. Only the headers of pages name it. */
+/** The path to which browsers report content that they blocked. Only the headers of pages contain it. */
 export const REPORTS_PATH = '/api/browser-reports';
 
 const everywhere = ({ hstsSubdomains }: Config) => ({
   referrerPolicy: { policy: 'no-referrer' } as const,
-  // Off by default: we must not decide for the society's other subdomains.
+  // Off by default, since the society's other subdomains may not support https.
   strictTransportSecurity: { includeSubDomains: hstsSubdomains },
 });
 
-/** Returns a middleware that sets the headers of a page. */
+/** Returns a middleware that sets the security headers of pages. */
 export function securePages(config: Config, page: Page | null) {
   return helmet({
     ...everywhere(config),
     contentSecurityPolicy: { useDefaults: false, directives: pagePolicy(config, page) },
-    // The card form's frames open windows for wallets, which `same-origin` would prevent.
+    // Stripe's card form opens popup windows for wallets. `same-origin` would cut their connection to the page.
     crossOriginOpenerPolicy: { policy: 'same-origin-allow-popups' },
   });
 }
@@ -50,7 +50,10 @@ export function otherHeadersOfPages(config: Config): Record<string, string> {
   };
 }
 
-/** Denies every browser feature that no page needs, in frames, too. Allows `payment` for wallets in Stripe's frames. */
+/**
+ * Returns a policy that denies these browser features to our pages and their frames, since no page needs them. `payment` stays
+ * allowed to our pages and the card form's frames, for wallets.
+ */
 function permissionsPolicy({ providers }: Config): string {
   const refused = [
     'accelerometer',
@@ -66,10 +69,10 @@ function permissionsPolicy({ providers }: Config): string {
   return [...refused.map((feature) => `${feature}=()`), `payment=(${payment})`].join(', ');
 }
 
-/** The name of the reporting endpoint. */
+/** The name of the reporting endpoint in the headers. */
 const REPORTS = 'reports';
 
-/** The origins of the card form's scripts, frames, calls and pictures. */
+/** The origins of the card form's resources, for the content security policy. */
 interface CardForm {
   scripts: string[];
   frames: string[];
@@ -79,7 +82,7 @@ interface CardForm {
 
 /**
  * The origins that Stripe documents (https://docs.stripe.com/security/guide#content-security-policy), except maps.googleapis.com,
- * which serves anybody's scripts. Address suggestions, if any, run in Stripe's own frame.
+ * which serves scripts of anybody. Address autocompletion, if any, runs in Stripe's own frame.
  */
 const STRIPE: CardForm = {
   scripts: ['https://js.stripe.com', 'https://*.js.stripe.com'],
@@ -88,7 +91,7 @@ const STRIPE: CardForm = {
   pictures: ['https://*.stripe.com'],
 };
 
-/** Returns the card form's origins. The stand-in has a single origin for all of Stripe's. */
+/** Returns the card form's origins: Stripe's, or the one origin of the stand-in. */
 function cardForm({ stripe }: Config['providers']): CardForm {
   if (stripe.browserUrl === null) return STRIPE;
   const { origin } = new URL(stripe.browserUrl);
@@ -96,8 +99,8 @@ function cardForm({ stripe }: Config['providers']): CardForm {
 }
 
 /**
- * Returns the content security policy of pages. It allows nothing inline except the page's own style sheet, and only our origin and
- * those of the card form.
+ * Returns the content security policy of pages. It allows our origin, the card form's origins, and the page's own inlined style
+ * sheet; nothing else inline.
  */
 function pagePolicy(config: Config, page: Page | null): Record<string, string[]> {
   const { scripts, frames, calls, pictures } = cardForm(config.providers);
@@ -113,7 +116,7 @@ function pagePolicy(config: Config, page: Page | null): Record<string, string[]>
     'frame-src': frames,
     'connect-src': ["'self'", ...(config.apiUrl ? [config.apiUrl] : []), ...calls],
     'report-to': [REPORTS],
-    // For browsers without `report-to`. Browsers that know `report-to` ignore this.
+    // For browsers that do not support `report-to`; all others ignore `report-uri`.
     'report-uri': [config.apiUrl + REPORTS_PATH],
   };
 }

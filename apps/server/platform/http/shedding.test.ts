@@ -18,7 +18,7 @@ import { BUSY } from './shedding.ts';
 const server = await sharedServer();
 const limits = { eventLoopDelayMs: 100, heapBytes: 1_000_000, rssBytes: 1_000_000 };
 
-/** Makes a server whose load is `level` times its limits. Returns a client. */
+/** Starts a server whose measured load is `level` times its limits. Returns a client of it. */
 async function underPressure(t: TestContext, level: number): Promise<Client> {
   const deps = { ...server.deps, config: { ...server.deps.config, shedding: limits } };
   const app = await buildApp(deps, {
@@ -37,7 +37,7 @@ async function statusOf(client: Client, path: string, method = 'GET'): Promise<n
   return answer.status;
 }
 
-/** Returns which calls are accepted: of a new visitor, of somebody with a join, of somebody who is paying. */
+/** Makes an upload, one call of each priority, and a webhook call. Returns which of them are accepted (not answered with 503). */
 async function letIn(client: Client, uuid: string) {
   const isIn = async (name: keyof typeof calls) =>
     (await statusOf(client, calls[name].path.replace(/\{\w+\}/, uuid), calls[name].method)) !== 503;

@@ -12,8 +12,8 @@ import { templateOf } from './routes.ts';
 export const BUSY = 'Very many people are here just now. Please wait a moment and try again.';
 
 /**
- * The priorities of calls. `from` is the multiple of the limits from which calls are refused. `retryAfter` is the shortest time
- * after which a caller may retry (s).
+ * The priorities of calls. `from` is the load from which calls are refused, as a multiple of the limits. `retryAfter` is the lowest
+ * value of the Retry-After header (s).
  */
 const priorities = {
   new: { from: 1, retryAfter: 10 },
@@ -44,13 +44,16 @@ const ofCalls: Partial<Record<CallName, Priority>> = {
   skipUpgrade: 'paying',
 };
 
-/** Priorities by route template. Without an entry, an API call has the priority `joining` and a page `new`. Null: never refused. */
+/**
+ * The priorities by route template; null means that the route is never refused. For a route that is absent, API calls have
+ * `joining` and pages `new`.
+ */
 const ofRoutes: Record<string, Priority | null> = {
   ...Object.fromEntries(
     (Object.keys(calls) as CallName[]).map((name) => [templateOf(name), ofCalls[name] ?? 'joining']),
   ),
   '/api/webhooks/stripe': 'paying',
-  // The pages of a joiner who is paying need these files, and serving them costs little.
+  // The page of a paying joiner needs these files, which cost little to serve.
   '/static/*': 'paying',
   [screens.postPayment]: 'paying',
   [screens.upgrade]: 'paying',
@@ -64,9 +67,9 @@ const ofRoutes: Record<string, Priority | null> = {
 };
 
 /**
- * Refuses calls before the process runs out of memory or the event loop stalls: first new joins and uploads, then joins in
- * progress, and last those that are paying (docs/operations.md, "Under load"). Must come after the hooks that set an answer's
- * headers.
+ * Refuses calls before the process runs out of memory or its event loop stalls: first new joins and uploads, then joins in
+ * progress, and last the calls of paying joiners (docs/operations.md, "Under load"). Must be registered after the hooks that set
+ * headers, so that refusals have them, too.
  */
 export function shedLoad(
   app: FastifyInstance,
@@ -82,7 +85,7 @@ export function shedLoad(
     requestsShed.inc({ priority });
     request.log.warn({ priority, level: Math.round(now * 100) / 100 }, 'refused: there is too much to do');
     const least = priorities[priority].retryAfter;
-    // Random, so that callers do not all retry at the same moment.
+    // A random delay, so that callers do not all retry at the same moment.
     const seconds = least + Math.floor(Math.random() * (least + 1));
     if (isForPrograms(request.url)) return done(new Refusal(503, BUSY, { retryAfter: seconds }));
     const reference = referenceOf(request.id);

@@ -1,19 +1,22 @@
 import type { Config } from '../config/config.ts';
 
-/** How long a stopping server continues calls that are running (ms). */
+/** How long a stopping server lets running calls continue (ms). */
 export const FINISH_MS = 20_000;
-/** How long background work may take after that before it is abandoned (ms). The next start resumes it. */
+/** How long background work may then still take before the process ends (ms). The next start resumes unfinished work. */
 const REST_MS = 3_000;
 
-/** Returns the longest time from the signal to the end of the process (ms). */
+/** Returns the longest time from SIGTERM to the end of the process (ms). */
 export function stopMs({ stopDelaySeconds }: Pick<Config, 'stopDelaySeconds'>): number {
   return stopDelaySeconds * 1_000 + FINISH_MS + REST_MS;
 }
 
-/** If /readyz was polled within this time (ms), a load balancer is watching. */
+/** If /readyz was requested within this time (ms), a load balancer polls it. */
 const WATCHED_MS = 60_000;
 
-/** Knows whether the server is stopping, and whether a load balancer polls /readyz and must notice before the port closes. */
+/**
+ * Knows whether the server is stopping, and whether a load balancer polls /readyz. If one does, it must see 503 before the port
+ * closes.
+ */
 export class Stopping {
   #hasBegun = false;
   #askedAt = Number.NEGATIVE_INFINITY;

@@ -14,7 +14,7 @@ const server = await sharedServer();
 const { uuid } = await paidJoin(server, server.client());
 const path = `/api/public/join-session/${uuid}/upload-transcript`;
 
-/** Longer than any test runs. */
+/** A time limit that no test reaches. */
 const NEVER_MS = 60_000;
 const never: TimeLimits = {
   headersMs: NEVER_MS,
@@ -26,7 +26,7 @@ const never: TimeLimits = {
   keepAliveMs: NEVER_MS,
 };
 
-/** Opens a connection to a server with only these limits. Returns it with the server's answers. */
+/** Opens a connection to a server that has no time limits but these. Returns the socket and what the server sends on it. */
 async function connectTo(t: TestContext, limits: Partial<TimeLimits>) {
   const app = await buildApp(server.deps, { times: { ...never, ...limits } });
   await app.listen({ host: '127.0.0.1', port: 0 });
@@ -43,7 +43,7 @@ async function connectTo(t: TestContext, limits: Partial<TimeLimits>) {
   return { socket, ended, theirs, answered: () => answer };
 }
 
-/** Writes `text` again and again, slowly, like an attacker who wants to occupy a connection. */
+/** Writes `text` every `everyMs` (ms), like an attacker who keeps a connection occupied. */
 function trickle(t: TestContext, socket: Socket, text: string, everyMs: number): void {
   const timer = setInterval(() => socket.writable && socket.write(text), everyMs);
   t.after(() => clearInterval(timer));
@@ -113,7 +113,7 @@ test('an upload that is slow and goes on is taken, though it takes longer than e
   const { socket, ended } = await connectTo(t, { ...limits, uploadWindowBytes: 1000 });
   const body = Buffer.from(fileStart + pdf({ size: 100_000 }).toString('latin1') + fileEnd, 'latin1');
   socket.write(formHead(body.length));
-  // Ten pieces, each of which arrives well within its time limit.
+  // Sends the body in ten pieces, each within the limit of a window.
   const size = Math.ceil(body.length / 10);
   for (let at = 0; at < body.length; at += size) {
     socket.write(body.subarray(at, at + size));

@@ -5,21 +5,27 @@ import { Refusal } from './refusal.ts';
 
 const TOO_SLOW = 'Your request did not arrive in time. Please check your connection and try again.';
 
-/** Time limits for each part of a connection (ms). Without them a client could exhaust the server by opening many connections. */
+/** The timeouts for each phase of a connection (ms). Without them a client could exhaust the server with open connections. */
 export interface TimeLimits {
-  /** For a request's headers, from its first byte. For the first request of a connection: from the opening of the connection. */
+  /**
+   * From the first byte of a request to the end of its headers. For a connection's first request: from the opening of the
+   * connection.
+   */
   headersMs: number;
-  /** For the whole body of a call. Uploads have {@link uploadWindowMs} instead: a phone may need an hour for a large film. */
+  /**
+   * For the whole body of a call. Uploads have {@link uploadWindowMs} instead, because a large file may take an hour from a phone.
+   */
   bodyMs: number;
-  /** The window in which an upload must bring at least `uploadWindowBytes`; the next one follows at once. */
+  /** An upload must bring at least `uploadWindowBytes` in each window of this length. */
   uploadWindowMs: number;
   uploadWindowBytes: number;
-  /** For the rest of a body that was answered early: browsers read the answer only after they have sent the whole body. */
+  /** For the rest of a body after an early answer: browsers read the answer only when they have sent the whole body. */
   restMs: number;
-  /** For a connection without traffic in either direction, as when nobody reads an answer. Longer than any call takes. */
+  /** For a connection without traffic in either direction. No call takes this long. */
   idleMs: number;
   /**
-   * For a connection between requests. Longer than a proxy's limit, so that no proxy sends on a connection that was just closed.
+   * For an idle connection between two requests. Longer than the timeout of proxies, so that no proxy sends a request on a
+   * connection that the server is just closing.
    */
   keepAliveMs: number;
 }
@@ -35,7 +41,7 @@ export const timeLimits: TimeLimits = {
   keepAliveMs: 72_000,
 };
 
-/** Returns the limits that Node enforces. Node's limit for a whole request stays off, since it would apply to uploads. */
+/** Returns the timeouts that Node enforces. Node's timeout for a whole request stays off, since it would also apply to uploads. */
 export function serverTimes({ headersMs, idleMs, keepAliveMs }: TimeLimits) {
   return {
     requestTimeout: 0,
@@ -45,7 +51,7 @@ export function serverTimes({ headersMs, idleMs, keepAliveMs }: TimeLimits) {
   } satisfies FastifyHttpOptions<Server>;
 }
 
-/** Enforces the limits of bodies. Refuses a body that takes too long with 408 and a sentence, and closes its connection. */
+/** Enforces the time limits of request bodies. A body that takes too long is refused with 408, and its connection is closed. */
 export function limitBodies(
   app: FastifyInstance,
   { bodyMs, uploadWindowMs, uploadWindowBytes, restMs }: TimeLimits,
@@ -54,7 +60,7 @@ export function limitBodies(
     const { raw, headers } = request;
     done();
     if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) return;
-    // Node emits no `end` for a request that was answered before its body had arrived.
+    // If a request is answered before its body has arrived, Node emits no `end`, but the answer emits `close`.
     const untilAnswered = (timer: NodeJS.Timeout) => {
       const clear = () => clearTimeout(timer);
       raw.once('end', clear);
@@ -75,7 +81,7 @@ export function limitBodies(
       before = socket.bytesRead;
     }, uploadWindowMs);
     untilAnswered(window);
-    // Scanning and forwarding an upload may take longer than a connection may be idle.
+    // Once the upload has arrived, its idle timeout is switched off, since scanning and storing it may take longer.
     raw.once('end', () => socket.setTimeout(0));
   });
   app.addHook('onResponse', ({ raw }, _, done) => {
@@ -91,7 +97,10 @@ function isForm(contentType: string | undefined): boolean {
   return /^multipart\//i.test(contentType ?? '');
 }
 
-/** Fails the body's reader, which then sends the refusal. Closes the connection if nobody reads the body any more. */
+/**
+ * Makes reading the body fail, and the error handler then answers with the refusal. If nothing reads the body any more, closes the
+ * connection.
+ */
 function breakOff(request: IncomingMessage, refusal: Refusal): void {
   if (request.listenerCount('error') > 0) request.emit('error', refusal);
   else request.socket.destroy();

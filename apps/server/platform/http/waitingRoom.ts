@@ -11,13 +11,13 @@ import { secureCalls } from './securityHeaders.ts';
 
 export interface WaitingRoom {
   port: number;
-  /** Closes the port. Running calls are still answered. */
+  /** Closes the port. Calls that are running are still answered. */
   leave(): Promise<void>;
 }
 
 /**
- * Answers while the server has no database: calls with 503 as JSON, pages with 503 and a page that reloads itself, /healthz with
- * 200, /readyz with 503.
+ * Opens the server's port while there is no database. API calls get 503 as JSON, pages get 503 as a page that reloads itself,
+ * /healthz gets 200, /readyz gets 503.
  */
 export async function openWaitingRoom(config: Config, log: Log, societyName: string): Promise<WaitingRoom> {
   const secure = secureCalls(config);
@@ -35,7 +35,7 @@ export async function openWaitingRoom(config: Config, log: Log, societyName: str
           ...(status === 503 ? { 'retry-after': String(DATABASE_RETRY_SECONDS) } : {}),
         })
         .end(body);
-    // Discards the body.
+    // Reads and discards the request's body.
     request.resume();
     if (path === HEALTHZ) return send(200, 'application/json', '{"ok":true}');
     const missing: NotReady[] = ['database'];

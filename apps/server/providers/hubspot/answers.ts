@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
-/** Schemas of HubSpot's answers with the fields that we read (https://developers.hubspot.com/docs/api-reference). */
+/** The fields that we read of HubSpot's answers, as schemas (https://developers.hubspot.com/docs/api-reference). */
 
-/** An id: digits that may need 64 bits, so it is kept as text and never becomes a number. */
+/** An id of HubSpot. It is kept as text, because it may have 64 bits, more than a JavaScript number holds exactly. */
 const id = z.string().regex(/^\d+$/);
 const time = z.string().refine((text) => !Number.isNaN(Date.parse(text)));
 
@@ -34,7 +34,7 @@ export const answers = {
   }),
   records: z.object({ results: z.array(contact) }),
   page: z.object({ results: z.array(contact), paging }),
-  /** Only the ids of deleted contacts are read. */
+  /** For deleted contacts: only their ids are read. */
   idPage: z.object({ results: z.array(z.object({ id })), paging }),
   batch: z.object({ results: z.array(contact), errors: z.array(writeError).optional() }),
   created: z.object({ id }),
@@ -65,7 +65,8 @@ export const answers = {
 export type BatchAnswer = z.infer<typeof answers.batch>;
 
 /**
- * Parses an answer's JSON and removes what PostgreSQL cannot store: NUL, and halves of surrogate pairs. Undefined for other text.
+ * Parses JSON, and removes what PostgreSQL cannot store from its strings: NUL and unpaired surrogates. Undefined if the text is not
+ * JSON.
  */
 export function jsonOf(text: string): unknown {
   const storable = (_: string, value: unknown) =>

@@ -2,17 +2,17 @@ import type { BatchAnswer, CrmContact } from './answers.ts';
 import { isInvalidEmail, reasonOf } from './failures.ts';
 import { MERGED_IDS } from './properties.ts';
 
-/** One contact of a batch write. HubSpot repeats the caller's `mark` in an error about this contact. */
+/** One contact of a batch write. The caller chooses `mark`, which HubSpot repeats in an error about this contact. */
 export interface BatchWrite {
   mark: string;
-  /** Null to create the contact. */
+  /** The id of the contact to update; null to create a contact. */
   id: string | null;
   properties: Record<string, string>;
 }
 /**
- * The result for one contact. `conflict`: another contact has that email; `id` is its id, if HubSpot names it. `gone`: HubSpot does
- * not know the contact or has deleted it. `isMerged`: HubSpot wrote to another id than the one asked for, because the contact has
- * been merged.
+ * The result for one contact. `conflict`: another contact has the email; `id` is that contact's id, or null if HubSpot does not
+ * name it. `gone`: the contact does not exist or was deleted. `isMerged`: the contact had been merged into another one, and HubSpot
+ * wrote to that one.
  */
 export type BatchOutcome =
   | { kind: 'written'; id: string; isMerged: boolean }
@@ -21,7 +21,8 @@ export type BatchOutcome =
   | { kind: 'refused'; reason: string; isEmail: boolean };
 
 /**
- * Maps each requested id to its contact. For the id of a merged contact HubSpot returns the contact that remains, with another id.
+ * Maps each requested id to the contact that HubSpot returned for it. For the id of a merged contact that is the contact into which
+ * it was merged.
  */
 export function byAskedId(ids: readonly string[], results: readonly CrmContact[]): Map<string, CrmContact> {
   const found = new Map<string, CrmContact>();
@@ -31,14 +32,14 @@ export function byAskedId(ids: readonly string[], results: readonly CrmContact[]
   return found;
 }
 
-/** Extracts from a conflict's message the id of the contact that has the email. */
+/** Extracts from the message of a conflict the id of the contact that has the email. */
 export function existingId(message: string): string | null {
   return /Existing ID: (\d+)/.exec(message)?.[1] ?? null;
 }
 
 /**
- * Returns the results by mark. Errors name the mark or the id of their contact. An update that the answer does not mention is left
- * out.
+ * Returns the outcome of each write, by mark. Errors in the answer name a write by its mark or by its contact's id. An update that
+ * the answer does not mention has no entry.
  */
 export function outcomesOf(writes: readonly BatchWrite[], answer: BatchAnswer): Map<string, BatchOutcome> {
   const outcomes = new Map<string, BatchOutcome>();
@@ -62,7 +63,7 @@ export function outcomesOf(writes: readonly BatchWrite[], answer: BatchAnswer): 
       );
   }
   const answered = new Set(answer.results.map(({ id }) => id));
-  // Contacts in the answer whose ids were not requested: merged or created contacts.
+  // Contacts in the answer with an id that was not requested: created contacts, and contacts into which a requested one was merged.
   const others = answer.results.filter((contact) => writes.every(({ id }) => id !== contact.id));
   const byEmail = new Map(others.map((contact) => [contact.properties.email?.toLowerCase(), contact.id]));
   for (const { mark, id, properties } of writes) {
@@ -72,7 +73,7 @@ export function outcomesOf(writes: readonly BatchWrite[], answer: BatchAnswer): 
       outcomes.set(
         mark,
         written === undefined
-          ? // The answer does not mention the contact. The caller then looks for it by its email.
+          ? // The answer does not mention the new contact. The caller then searches for a contact with its email.
             { kind: 'conflict', id: null }
           : { kind: 'written', id: written, isMerged: false },
       );

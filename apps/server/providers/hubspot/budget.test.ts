@@ -7,7 +7,7 @@ import { type Budget, sharedBudget } from './budget.ts';
 
 let made: TestDatabase;
 let database: Database;
-/** Budgets of two processes on one database. */
+/** The budgets of two processes that share a database. */
 let one: Budget;
 let two: Budget;
 before(async () => {
@@ -30,13 +30,13 @@ const pass = (seconds: number) =>
     blocked_until = blocked_until - make_interval(secs => ${seconds})`.execute(database);
 
 /**
- * Counts the calls that two processes get in `seconds` of simulated time when both ask all the time. `own` is the real time that
- * passed meanwhile (s).
+ * Counts the calls that two processes are allowed in `seconds` of simulated time when both ask constantly. `own` is the real time
+ * that the simulation took (s), in which tokens were added as well.
  */
 async function taken(kind: 'call' | 'search', seconds: number): Promise<{ calls: number; own: number }> {
   const began = performance.now();
   let calls = 0;
-  // Ten tries a second are enough to take every new token.
+  // Asking ten times in each simulated second takes every new token.
   for (let look = 0; look < seconds * 10; look++) {
     await pass(0.1);
     while ((await (look % 2 ? one : two).take(kind, 'joiner')) === 0) calls++;
@@ -69,7 +69,7 @@ test('of searches a joiner is always before those who failed lately, and none is
   const waits: number[] = [];
   for (let look = 0, waitedFrom: number | null = null; look < 200; look++) {
     await pass(0.05);
-    // Suspects always ask first. A joiner comes every two seconds.
+    // Suspects ask first in each round. A joiner comes every two seconds.
     while ((await one.take('search', 'suspect')) === 0) suspects++;
     if (look % 40 === 20) waitedFrom = look;
     if (waitedFrom === null || (await two.take('search', 'joiner')) > 0) continue;

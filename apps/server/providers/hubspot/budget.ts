@@ -3,9 +3,9 @@ import type { Database } from '../../platform/database/client.ts';
 
 /**
  * HubSpot's limits for a service key, as for a private app
- * (https://developers.hubspot.com/docs/guides/apps/api-usage/usage-details), are 100 calls in any ten seconds and 4 searches in any
- * second. Each is a token bucket, which in any period allows at most capacity + seconds * perSecond calls: fewer than HubSpot, to
- * allow for network delays and differences between clocks.
+ * (https://developers.hubspot.com/docs/guides/apps/api-usage/usage-details): 100 calls in any ten seconds and 4 searches in any
+ * second. Each is a token bucket here, which allows at most capacity + seconds * perSecond calls. That is less than HubSpot's
+ * limit, to allow for network delays and differences between clocks.
  */
 const BUCKETS = {
   call: { capacity: 15, perSecond: 8 },
@@ -14,39 +14,40 @@ const BUCKETS = {
 export type CallKind = keyof typeof BUCKETS;
 
 /**
- * For whom a call is made: a joiner who waits (`joiner`), a joiner at an address that has tried several wrong codes (`suspect`), or
- * background work.
+ * For whom a call is made: `joiner`: a joiner who waits for it; `suspect`: the same, but several wrong codes were tried from the
+ * joiner's address; `background`: nobody waits.
  */
 export type Urgency = 'joiner' | 'suspect' | 'background';
 
 /**
- * Tokens that `suspect` and `background` must leave for waiting joiners. With half a token for searches, a joiner, who needs one
- * token, is served before a caller who needs 1.5, and no search is lost while no joiner waits.
+ * How many tokens must be left for joiners when `suspect` or `background` takes one. For searches half a token is enough: a
+ * joiner's search needs 1 token and all others 1.5, so joiners come first, and without joiners every token is used.
  */
 const RESERVED = {
   call: { joiner: 0, suspect: 0, background: 5 },
   search: { joiner: 0, suspect: 0.5, background: 0.5 },
 } as const;
 /**
- * After this many consecutive failures no calls are made for a while. Then one call at a time probes whether HubSpot works again.
+ * After this many consecutive failures of a kind of calls, such calls pause. Then one call at a time probes whether HubSpot works
+ * again.
  */
 export const FAILURES = 5;
 const PROBE_SECONDS = 10;
 const LONGEST_PAUSE_SECONDS = 60;
 
 export interface Budget {
-  /** Takes a token for one call and returns 0; otherwise returns how long to wait (ms, at least 1). */
+  /** Takes a token for one call and returns 0. If that is not allowed now, returns how long to wait (ms, at least 1). */
   take(kind: CallKind, urgency: Urgency): Promise<number>;
   answered(kind: CallKind): Promise<void>;
-  /** Records that HubSpot asked us to wait with calls of a kind, or with all calls. */
+  /** Records that HubSpot asked for a pause of one kind of calls, or of all calls. */
   limited(kind: CallKind | 'all', retryAfterMs: number): Promise<void>;
-  /** Records a failure: HubSpot was down, or too slow. */
+  /** Records that a call failed because HubSpot was down or too slow. */
   failed(kind: CallKind): Promise<void>;
-  /** Returns for how long (ms) no call may be made. Takes no token. */
+  /** Returns how long (ms) calls of this kind are still paused; 0 if they are not. Takes no token. */
   blockedMs(kind: CallKind): Promise<number>;
 }
 
-/** A budget without limits, for a few calls without a database to share a budget in. */
+/** A budget without limits, for a command that makes a few calls and has no database. */
 export const noBudget: Budget = {
   take: async () => 0,
   answered: async () => {},
@@ -55,9 +56,12 @@ export const noBudget: Budget = {
   blockedMs: async () => 0,
 };
 
-/** Returns the budget that all processes on a database share, with what each of them learns about HubSpot's state. */
+/** Returns the budget that all processes on a database share, and with it what they have learned about HubSpot's state. */
 export function sharedBudget(database: Database): Budget {
-  /** Kinds of calls that have failed in this process. Only for these must a success reset the failure count in the database. */
+  /**
+   * The kinds of calls that this process knows to have failed. Only for these does a successful call reset the failure count in the
+   * database, which saves a statement for all others.
+   */
   const failing = new Set<CallKind>();
   return {
     async take(kind, urgency) {

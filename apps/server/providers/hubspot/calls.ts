@@ -9,18 +9,21 @@ import { CrmDenied, CrmRefused, CrmUnavailable } from './errors.ts';
 import { correlationIdOf, failureOf } from './failures.ts';
 
 export const DEFAULT_TIMEOUT_MS = 10_000;
-/** The longest wait of background work for its turn. If it would have to wait longer, it fails and is retried later. */
+/**
+ * The longest time that background work waits for a token. If it would have to wait longer, the call fails and the work is retried
+ * later.
+ */
 const LONGEST_WAIT_MS = 2_000;
 
 export interface Request {
   method: 'GET' | 'POST' | 'DELETE';
-  /** The collection, such as `/crm/objects/2026-09/contacts`. */
+  /** The first part of the path, such as `/crm/objects/2026-09/contacts`. */
   under: string;
   /** The rest of the path and the query. */
   path?: string;
-  /** A form, or a value that is sent as JSON. */
+  /** A FormData, or a value that is sent as JSON. */
   body?: unknown;
-  /** For the time from sending the request to the end of the answer. */
+  /** The timeout from sending the request to the end of the answer. */
   timeoutMs?: number | undefined;
   kind?: CallKind;
   who?: Urgency | undefined;
@@ -28,17 +31,17 @@ export interface Request {
 
 export interface HubspotCalls {
   /**
-   * Throws {@link CrmUnavailable}, {@link CrmDenied} or {@link CrmRefused}. An answer that does not match `shape` counts as a
-   * failure, since another server may have sent it.
+   * Makes a call and parses its answer by `shape`. Throws {@link CrmUnavailable}, {@link CrmDenied} or {@link CrmRefused}. An
+   * answer that does not match `shape` counts as a failure of HubSpot, since another server may have sent it.
    */
   call<T>(shape: z.ZodType<T>, request: Request): Promise<T>;
-  /** Like `call`, for a call about one record. Returns null if HubSpot does not know the record. */
+  /** Like `call`, for a call about a single record. Returns null if HubSpot answers that the record does not exist (404). */
   callAboutOne<T>(shape: z.ZodType<T>, request: Request): Promise<T | null>;
 }
 
 /**
- * Makes calls with fetch, each with a timeout and within the budget that all processes share. If the budget allows no call now, a
- * call for a joiner fails at once, and background work waits for its turn. Reports failures to `tell`.
+ * Returns functions that call HubSpot. Each call has a timeout and takes a token from the shared budget. If there is no token, a
+ * call for a joiner fails at once, and a call of background work waits. Failures are reported to `tell`.
  */
 export function hubspotCalls(
   { url, accessToken }: Providers['hubspot'],
@@ -72,7 +75,7 @@ export function hubspotCalls(
           ...(body === undefined || body instanceof FormData ? {} : { 'content-type': 'application/json' }),
         },
         ...(body === undefined ? {} : { body: body instanceof FormData ? body : JSON.stringify(body) }),
-        // HubSpot never redirects a call, so another server must have sent a redirect.
+        // HubSpot's API never redirects, so a redirect comes from another server, which must not get the token.
         redirect: 'manual',
         signal: AbortSignal.timeout(timeoutMs),
       });
@@ -122,13 +125,13 @@ export function hubspotCalls(
   }
 
   return {
-    // `send` returns null only for calls about one record.
+    // `send` returns null only if its last argument is true.
     call: async (shape, request) => (await send(shape, request, false))!,
     callAboutOne: (shape, request) => send(shape, request, true),
   };
 }
 
-/** Returns the name of a call for the log, without ids, emails and file names. */
+/** Returns a call's name for the log and the metrics, in which ids, emails and file names are replaced by `:id`. */
 export function nameOf(method: string, under: string, path: string): string {
   const [named] = path.split('?', 1);
   return `${method} ${under}${named!.replace(/\/[^/]*[\d%@][^/]*/g, '/:id')}`;

@@ -43,81 +43,84 @@ export interface ExistingProperty extends CrmProperty {
 }
 
 export interface HubspotClient {
-  /** Returns null if HubSpot does not know the id. */
+  /** Null if HubSpot has no contact with this id. */
   getContact(id: string, timeoutMs: number): Promise<CrmContact | null>;
   findByCode(
     code: string,
     options: { timeoutMs: number; who: 'joiner' | 'suspect' },
   ): Promise<CrmContact | null>;
   findByEmail(email: string): Promise<CrmContact | null>;
-  /** Reads at most 100 contacts. Returns those that HubSpot knows, by the requested ids, since a merged contact has another id. */
+  /**
+   * Reads at most 100 contacts. Returns the existing ones by the requested ids. The id of a merged contact leads to the contact
+   * into which it was merged.
+   */
   readContacts(
     ids: readonly string[],
     properties: readonly string[],
     timeoutMs?: number,
   ): Promise<Map<string, CrmContact>>;
   /**
-   * Updates or creates at most 100 contacts in one call. Returns the results by mark. A refused contact does not keep the others
-   * from being written.
+   * Updates or creates at most 100 contacts in one call. Returns the outcomes by mark. If HubSpot refuses one contact, it still
+   * writes the others.
    */
   updateContacts(writes: readonly BatchWrite[]): Promise<Map<string, BatchOutcome>>;
   createContacts(writes: readonly BatchWrite[]): Promise<Map<string, BatchOutcome>>;
-  /** Returns a page of all contacts, oldest first. `after` leads to the next page; null at the end. */
+  /** Returns one page of all contacts, oldest first. `after` is the cursor of the next page; null after the last page. */
   listContacts(after: string | null): Promise<{ contacts: CrmContact[]; after: string | null }>;
-  /** Returns a page of the ids of deleted contacts. `after` leads to the next page; null at the end. */
+  /** Returns one page of the ids of deleted contacts. `after` is the cursor of the next page; null after the last page. */
   deletedContacts(after: string | null): Promise<{ ids: string[]; after: string | null }>;
   /**
-   * Returns at most {@link LARGEST_PAGE} contacts that changed at or after a time, earliest change first. Has no further pages: a
-   * contact that changes meanwhile moves to the end and all behind it move up, so that a next page would miss one. Ask again from
-   * the last contact's time.
+   * Returns at most {@link LARGEST_PAGE} contacts that changed at or after `since`, earliest change first. For more, call it again
+   * with the time of the last contact. There is no cursor: a contact that changes meanwhile moves to the end of the list, so a
+   * second page would skip a contact.
    */
   changedContacts(since: Date): Promise<ChangedContact[]>;
   /**
-   * Returns at most {@link LARGEST_PAGE} contacts that last changed at exactly this time and whose id is above `afterId`, by
-   * ascending id.
+   * Returns at most {@link LARGEST_PAGE} contacts that last changed exactly `at`, with an id above `afterId`, in the order of their
+   * ids.
    */
   contactsChangedAt(at: Date, afterId: string): Promise<ChangedContact[]>;
   /**
-   * Uploads a file that only staff can see, and returns its id. Does not replace a file of the same path: look for one first.
-   * Rethrows an error of reading `bytes` unchanged.
+   * Uploads a file that only staff can see. Returns its id. Does not replace an existing file of the same path, so call {@link
+   * findFile} first. If reading `bytes` fails, rejects with that error.
    */
   uploadFile(file: CrmFile): Promise<string>;
   /** Returns the id of the file with this path, or null. */
   findFile(path: string): Promise<string | null>;
-  /** Creates a note about a contact, with a file, in one call. Returns the note's id. `html` is the note's text. */
+  /** Creates a note with an attached file about a contact. Returns the note's id. `html` is the note's text. */
   createNote(note: { contactId: string; fileId: string; html: string; at: Date }): Promise<string>;
-  /** Returns the id of a note about this contact that has this file, or null. */
+  /** Returns the id of the contact's note to which the file is attached; null if there is none. */
   findNote(contactId: string, fileId: string): Promise<string | null>;
-  /** Deletes a note and keeps its file. A note that does not exist is no error. */
+  /** Deletes a note but not its file. Resolves also if the note does not exist. */
   deleteNote(id: string): Promise<void>;
   /**
-   * Deletes a contact for good, with all that HubSpot has about the person (GDPR). A contact that does not exist is no error. Takes
-   * an id, since HubSpot puts an unknown email on a list of emails that can never be added again. Throws {@link CrmDenied} if the
-   * token lacks the permission.
+   * Deletes a contact for good, with all that HubSpot has about the person (GDPR). Resolves also if the contact does not exist.
+   * Takes an id and not an email: HubSpot would put an unknown email on a list of emails that can never be added again. Throws
+   * {@link CrmDenied} if the token lacks the permission.
    */
   eraseContact(id: string): Promise<void>;
-  /** Deletes a file and its bytes for good. A file that does not exist is no error. */
+  /** Deletes a file for good. Resolves also if the file does not exist. */
   eraseFile(id: string): Promise<void>;
-  /** Returns every contact property of the account; null if HubSpot does not know this API version. */
+  /** Returns all contact properties of the account; null if HubSpot does not support the API version. */
   getProperties(): Promise<ExistingProperty[] | null>;
-  /** Returns the names of the contact properties; null as for {@link getProperties}. */
+  /** Returns the names of all contact properties; null as for {@link getProperties}. */
   getPropertyNames(): Promise<Set<string> | null>;
-  /** Creates a contact property. HubSpot refuses one that exists or is not valid. */
+  /** Creates a contact property. Throws {@link CrmRefused} if it exists or is not valid. */
   createProperty(property: CrmProperty): Promise<void>;
-  /** Tests by a call that writes nothing whether the token may write contacts. Throws {@link CrmDenied} if it may not. */
+  /** Checks with a call that writes nothing whether the token may write contacts. Throws {@link CrmDenied} if not. */
   mayWrite(): Promise<void>;
-  /** Returns the scopes of the token; null if HubSpot does not know it as the token of a private app. */
+  /** Returns the scopes of the token; null if it is not the token of a private app. */
   getScopes(): Promise<Set<string> | null>;
 }
 
 /** The most contacts in one page of a list or a search. */
 export const LARGEST_PAGE = 100;
-/** The lowest speed of an upload (50 KB a second), from which its timeout follows. */
+/** The slowest upload (bytes per ms, so 50 KB/s) that does not time out. */
 const SLOWEST_BYTES_PER_MS = 50;
-/** HubSpot's type id for the association of a note with a contact. */
+/** HubSpot's id of the association type "note to contact". */
 const NOTE_TO_CONTACT = 202;
 
-/** A client of HubSpot's contacts API (dated version). See {@link hubspotCalls} for limits and errors. */
+/** Returns a client of HubSpot's API (dated version). {@link hubspotCalls} describes its limits and errors. */
 export function hubspotClient(
   settings: Providers['hubspot'],
   rules: FieldRules,
@@ -203,7 +206,7 @@ export function hubspotClient(
       const [found] = await search([{ propertyName, operator: 'EQ', value }], { limit: 1, ...options });
       return found ?? null;
     },
-    // Reads by the unique property instead of searching, since search lags behind writes.
+    // Reads the contact by its unique email instead of searching, because the search index is eventually consistent.
     findByEmail: (email) =>
       callAboutOne(answers.contact, {
         method: 'GET',
@@ -242,7 +245,7 @@ export function hubspotClient(
         RECORD_ID,
       ),
     async uploadFile({ path, mediaType, sizeBytes, bytes }) {
-      // Listens before the first `await`: a stream's error without a listener would end this process.
+      // Added before the first `await`: an `error` event without a listener would end the process.
       let unread: Error | null = null;
       bytes.on('error', (error) => {
         unread = error;
@@ -289,7 +292,7 @@ export function hubspotClient(
         under: contacts,
         path: `/${encodeURIComponent(contactId)}?associations=notes`,
       });
-      // The newest notes come last, and the caller looks for a note that was made just now.
+      // Only the newest notes, which come last: the wanted note was made just now, if at all.
       const inputs =
         contact?.associations?.notes?.results.slice(-LARGEST_PAGE).map(({ id }) => ({ id })) ?? [];
       if (inputs.length === 0) return null;
@@ -337,12 +340,12 @@ export function hubspotClient(
       try {
         await call(answers.anything, { method: 'POST', under: contacts, path: '/batch/update', body });
       } catch (error) {
-        // HubSpot checked the permission first and then refused the empty list: the token may write.
+        // HubSpot checks the permission before the batch. It refused the empty batch, so the token may write.
         if (!(error instanceof CrmRefused)) throw error;
       }
     },
     async getScopes() {
-      // The call that returns a private app's scopes has no dated version.
+      // The endpoint that returns a private app's scopes has no dated version.
       const answer = await callAboutOne(answers.scopes, {
         method: 'POST',
         under: '/oauth/v2/private-apps',

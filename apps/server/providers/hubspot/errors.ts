@@ -1,7 +1,9 @@
-/** HubSpot does not accept the call now: a limit is reached, or it is down or too slow. Retry after `retryAfterMs`. */
+/**
+ * Thrown if HubSpot does not process a call now: a limit is reached, or HubSpot is down or too slow. Retry after `retryAfterMs`.
+ */
 export class CrmUnavailable extends Error {
   readonly retryAfterMs: number;
-  /** Whether the data that was sent may be the cause of the failure. */
+  /** Whether the failure may be the fault of the sent data, so that a retry with the same data fails again. */
   readonly perhapsRecord: boolean;
   constructor(message: string, retryAfterMs = 0, perhapsRecord = false) {
     super(message);
@@ -10,7 +12,10 @@ export class CrmUnavailable extends Error {
   }
 }
 
-/** The key is not allowed to make this call (401, 403), or HubSpot does not know its address. Lasts until somebody repairs it. */
+/**
+ * Thrown if HubSpot denies a call until somebody repairs something: the key is wrong or lacks a permission (401, 403), or HubSpot
+ * does not know the call's path.
+ */
 export class CrmDenied extends CrmUnavailable {
   readonly status: number;
   constructor(status: number, message: string, retryAfterMs: number) {
@@ -19,10 +24,10 @@ export class CrmDenied extends CrmUnavailable {
   }
 }
 
-/** HubSpot refuses this record with its present values. The message is for staff. */
+/** Thrown if HubSpot refuses a record because of its values. The message is for staff. */
 export class CrmRefused extends Error {
   readonly status: number;
-  /** Whether HubSpot refuses the record because of its email. */
+  /** Whether the refused value is the email. */
   readonly isEmail: boolean;
   constructor(status: number, message: string, isEmail = false) {
     super(message);

@@ -2,16 +2,19 @@ import { z } from 'zod';
 import type { ProviderTrouble } from '../trouble.ts';
 import { errorDetail } from './answers.ts';
 
-/** The body of HubSpot's errors. Every field is optional (https://developers.hubspot.com/docs/api-reference/error-handling). */
+/**
+ * The body of HubSpot's error answers (https://developers.hubspot.com/docs/api-reference/error-handling). Every field may be
+ * missing.
+ */
 const errorBody = z.object({
   message: z.string().optional().catch(undefined),
   category: z.string().optional().catch(undefined),
   correlationId: z.string().optional().catch(undefined),
-  /** In a 429: the limit that was reached. */
+  /** In a 429: the name of the limit that was reached. */
   policyName: z.string().optional().catch(undefined),
   errors: z.array(errorDetail).optional().catch(undefined),
 });
-/** Returns the correlation id in the body of an error, by which HubSpot finds the call. */
+/** Returns the correlation id from an error's body, by which HubSpot's support finds the call. */
 export function correlationIdOf(json: unknown): string | null {
   return errorBody.safeParse(json).data?.correlationId ?? null;
 }
@@ -20,16 +23,16 @@ type ErrorBody = Partial<z.infer<typeof errorBody>>;
 type ErrorDetail = z.infer<typeof errorDetail>;
 
 /**
- * Returns the reason why HubSpot refuses a record, for staff: in our own words for a rule of the account, since HubSpot's message
- * does not say where the rule is set (https://developers.hubspot.com/changelog/crm-api-write-validation-enforcement), otherwise
- * HubSpot's message, or null.
+ * Returns for staff why HubSpot refuses a record. If a validation rule of the account is the reason, the text is ours, because
+ * HubSpot's message does not say where the rule is set
+ * (https://developers.hubspot.com/changelog/crm-api-write-validation-enforcement). Otherwise it is HubSpot's message, or null.
  */
 export function reasonOf({ message, errors }: Pick<ErrorBody, 'message' | 'errors'>): string | null {
   const rules = errors?.flatMap((detail) => ruleOf(detail) ?? []) ?? [];
   return rules.length > 0 ? [...new Set(rules)].join(' ') : (message ?? null);
 }
 
-/** The beginning of the reason when a rule of the account refuses the record. */
+/** The beginning of {@link reasonOf} for a validation rule of the account. */
 export const RULE = 'A rule in HubSpot wants';
 
 function ruleOf({ code, message, context }: ErrorDetail): string | null {
@@ -48,8 +51,8 @@ function namesOf(context: Record<string, unknown> | undefined): string | null {
 }
 
 /**
- * Whether HubSpot refuses a record because of its property `email`. HubSpot lists what is wrong with each property in `errors`, or
- * as JSON in the message.
+ * Whether HubSpot refuses a record because of its property `email`. HubSpot lists the invalid properties in `errors`, or as JSON in
+ * the message.
  */
 export function isInvalidEmail({
   message = '',
@@ -62,8 +65,8 @@ export function isInvalidEmail({
 }
 
 /**
- * Returns the notice to staff about refused records. It contains nothing about a person and is sent once for each cause. Null for
- * an invalid email: its join is sent without the email, with a notice of its own.
+ * Returns the notice to staff about refused records, without personal data. It is sent once for each cause. Null if the email is
+ * invalid: the join is then sent without its email, which has its own notice.
  */
 function refusalNotice(cause: string, error: Pick<ErrorBody, 'message' | 'errors'>): string | null {
   if (isInvalidEmail(error)) return null;
@@ -73,7 +76,7 @@ function refusalNotice(cause: string, error: Pick<ErrorBody, 'message' | 'errors
   return `${why} Which, and why: npm run operator -- contacts failed`;
 }
 
-/** Returns the trouble for one record of a batch that HubSpot refused while accepting others. */
+/** Returns the trouble for one refused record of a batch of which other records were accepted. */
 export function refusedRecord(
   call: string,
   error: Pick<ErrorBody, 'category' | 'message' | 'errors'>,
@@ -91,48 +94,50 @@ export function refusedRecord(
   };
 }
 
-/** How to handle an error answer. A 404 about one record is not an error. */
+/** The classification of an error answer. A 404 about a single record is not an error, and does not come here. */
 export type Failure = {
   /** HubSpot's message, for staff. */
   message: string;
   trouble: ProviderTrouble;
 } & (
   | { kind: 'refused'; isEmail: boolean }
-  /** A limit is reached: no call of this kind, or with `ofAll` no call at all, before `retryAfterMs`. */
+  /** A limit is reached. Until `retryAfterMs` have passed, no call of this kind may be made, or no call at all if `ofAll`. */
   | { kind: 'limited'; retryAfterMs: number; ofAll: boolean }
-  /** HubSpot answers, but refuses this call, because the key lacks a permission or because HubSpot does not know the address. */
+  /** HubSpot denies this call until somebody repairs something: the key lacks a permission, or HubSpot does not know the path. */
   | { kind: 'denied'; retryAfterMs: number }
-  /** HubSpot accepts no call at present. With `perhapsRecord` the cause may be the record that was sent. */
+  /** HubSpot processes no calls at present. If `perhapsRecord`, the cause may also be the record that was sent. */
   | { kind: 'down'; retryAfterMs: number; perhapsRecord: boolean }
 );
 
-/** Statuses by which HubSpot refuses the data of a call. All others say nothing about a record. */
+/** The statuses with which HubSpot refuses the sent data. With any other status the data may be right. */
 const REFUSALS = [400, 409, 413, 414, 415, 422];
 
 const SECOND_MS = 1_000;
-/** How long to wait after each of HubSpot's limits (by `policyName`) if the answer does not say. */
+/** The pause after each of HubSpot's limits (by `policyName`), if the answer has no Retry-After header. */
 const LIMIT_MS: Record<string, number> = {
   SECONDLY: SECOND_MS,
   TEN_SECONDLY_ROLLING: 10 * SECOND_MS,
-  // This limit ends at midnight in the account's time zone, which is unknown here, so calls are retried every 15 minutes.
+  // The daily limit is reset at midnight in the account's time zone, which we do not know. So calls are retried every 15 minutes.
   DAILY: 15 * 60 * SECOND_MS,
 };
-/** The shortest wait after a 423: HubSpot's lock lasts two seconds. */
+/** The shortest pause after a 423 (locked): HubSpot's lock lasts two seconds. */
 const LOCKED_MS = 2 * SECOND_MS;
-/** How long to wait while HubSpot moves the account between data centres, if it does not say. A move may last a day. */
+/**
+ * The pause while HubSpot moves the account to another data centre, if the answer has no Retry-After header. A move may last a day.
+ */
 const MIGRATION_MS = 10 * 60 * SECOND_MS;
 const LONGEST_MS = 24 * 3600 * SECOND_MS;
-/** How long to wait before retrying a call that fails until somebody repairs the cause. */
+/** The pause after a call that fails until somebody repairs something. */
 const DENIED_MS = 60 * SECOND_MS;
 const TIMED_OUT_MS = 5 * SECOND_MS;
 
 export const KEYS_PAGE = 'HubSpot: Development, Keys, Service keys';
 
 /**
- * Classifies an error of HubSpot.
- * @param retryAfter the header, in seconds
- * @param requestId from the header, or else from the body
- * @param json the body; undefined if it is no JSON
+ * Classifies an error answer of HubSpot.
+ * @param retryAfter the Retry-After header, in seconds
+ * @param requestId from the header, otherwise from the body
+ * @param json the parsed body; undefined if it is not JSON
  */
 export function failureOf(
   call: string,
@@ -164,7 +169,7 @@ export function failureOf(
       kind: 'down',
       message: `what answered (${status}) is not HubSpot`,
       retryAfterMs: 0,
-      // Something between us and HubSpot, such as a firewall, may block this data.
+      // A firewall, for example, may have blocked the request because of the sent data.
       perhapsRecord: true,
       trouble: {
         ...trouble(
@@ -263,7 +268,8 @@ export function failureOf(
 }
 
 /**
- * Returns the code of the first error that has one, and the property that it names. If none has a code: the limit or the category.
+ * Returns the code of the first error that has one, with the property that this error names. Without such a code: the name of the
+ * limit, or the category.
  */
 function causeOf({ category, policyName, errors }: ErrorBody): { code: string | null; param: string | null } {
   const first = errors?.find(({ code }) => code !== undefined);

@@ -7,23 +7,23 @@ import { findCountry } from '#reference/countries.ts';
 import { findSubdivision } from '#reference/lookup.ts';
 import type { ContactProfile } from '../../platform/database/types.ts';
 
-/** The value of `membershipStatus` for a member. */
+/** The value that the field `membershipStatus` has for a member. */
 export const MEMBER = 'member';
-/** The value of `membershipStatus` for a former member. */
+/** The value that the field `membershipStatus` has for a former member. */
 export const FORMER = 'former';
 
 export type Properties = Record<string, string | null | undefined>;
 
-/** The ids of contacts that were merged into one, separated by semicolons: HubSpot's own property. */
+/** HubSpot's built-in property for the ids of contacts that were merged into a contact, separated by semicolons. */
 export const MERGED_IDS = 'hs_merged_object_ids';
 
-/** Returns the properties that every read of a contact asks for. */
+/** Returns the names of the properties that are read with every contact. */
 export function readProperties(rules: FieldRules): string[] {
   const read: CrmField[] = [...contactFields, 'invitationCode', 'membershipStatus'];
   return [...read.flatMap((field) => rules[field].property ?? []), MERGED_IDS];
 }
 
-/** Returns all properties that must exist in HubSpot. */
+/** Returns the names of all properties that the field rules need in HubSpot. */
 export function neededProperties(rules: FieldRules): string[] {
   return [...new Set(Object.values(rules).flatMap(({ property }) => property ?? []))];
 }
@@ -46,7 +46,10 @@ export function isMember(rules: FieldRules, properties: Properties): boolean {
   return crmValue(rules, properties, 'membershipStatus') === MEMBER;
 }
 
-/** Returns a profile in the form of the values that {@link fromJoin} would send, so that "TX" and "Texas" become the same. */
+/**
+ * Returns a contact's profile with its values written as {@link fromJoin} writes them ("Texas" for "TX"), so that the two can be
+ * compared.
+ */
 export function knownOf(
   profile: Partial<Record<ContactField, string | boolean | null>>,
 ): Partial<Record<ContactField, string>> {
@@ -64,17 +67,17 @@ export function knownOf(
 }
 
 /**
- * Returns the values that a join sends to HubSpot. Leaves out fields that the joiner did not fill in, so that the contact's are not
- * blanked. Refunded purchases become empty.
+ * Returns the values that a join sends to HubSpot. A field that the joiner left empty is not sent, so the contact keeps its value.
+ * Purchases that were refunded are sent as empty.
  */
 export function fromJoin(join: {
   details: StudentDetails | null;
   state: string;
   bought: Purchases;
-  /** The amount that the join has paid, less refunds (cents). */
+  /** What the join paid, less what was refunded (cents). */
   amountCents: number | null;
   paidAt: Date | null;
-  /** Null for a join that bought no membership: an upgrade alone does not say whether somebody is a member. */
+  /** Null if the join bought no membership, only an upgrade, which does not show whether somebody is a member. */
   status: 'member' | 'former' | null;
   transcriptAt: Date | null;
 }): FieldValue[] {
@@ -88,7 +91,8 @@ export function fromJoin(join: {
   }
   values.push(['stage', join.state]);
   const { bought, amountCents } = join;
-  // A status without `paidAt` means that the payment turned out not to count. These values then replace what HubSpot was sent.
+  // A join with a status and without `paidAt` has a payment that turned out not to count. These values then correct what HubSpot
+  // was sent.
   if (join.paidAt || join.status)
     values.push(
       ['membershipStatus', join.status],

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { ReadableStream } from 'node:stream/web';
 
-/** Returns a file for a form, whose bytes are read while it is sent. A normal File would need all of them in memory. */
+/** Returns a File for a FormData that reads its bytes while it is sent. An ordinary File would hold all bytes in memory. */
 export function streamedFile(name: string, type: string, size: number, bytes: Readable): File {
   return Object.defineProperties(new File([], name, { type }), {
     size: { value: size },
@@ -10,8 +10,8 @@ export function streamedFile(name: string, type: string, size: number, bytes: Re
 }
 
 /**
- * Ends early if reading fails; the call then fails because bytes are missing. An exception could reach fetch after it has given up,
- * as an unhandled rejection, which would end the process.
+ * Yields the bytes, and ends without an error if reading fails; the upload then fails because bytes are missing. An error thrown
+ * here could arrive after fetch has given up. It would be an unhandled rejection, which ends the process.
  */
 async function* untilFailure(bytes: Readable): AsyncGenerator<Buffer> {
   try {

@@ -10,7 +10,7 @@ import { type Budget, type CallKind, noBudget } from './budget.ts';
 import { type HubspotClient, hubspotClient } from './client.ts';
 import { CrmDenied, CrmRefused, CrmUnavailable } from './errors.ts';
 
-/** The answer to every call. */
+/** The HTTP answer that the test's server gives to every call. */
 let answer: { status: number; headers?: Record<string, string>; body: unknown };
 const server = createServer((request, response) => {
   request.resume();
@@ -53,7 +53,7 @@ const file = () => ({
   sizeBytes: 1,
   bytes: Readable.from([Buffer.from('%')]),
 });
-/** Every call, and whether it is about a single record, so that a 404 is no failure. */
+/** Every call of the client. `isAboutOne`: the call is about a single record, so a 404 is no failure. */
 const calls: [name: string, call: () => Promise<unknown>, isAboutOne: boolean][] = [
   ['getContact', () => client.getContact('101', 10_000), true],
   ['findByCode', () => client.findByCode('HONOR101', { timeoutMs: 10_000, who: 'joiner' }), false],
@@ -92,7 +92,7 @@ interface Expected {
   status: number;
   policyName?: string;
   as: typeof CrmRefused | typeof CrmDenied | typeof CrmUnavailable;
-  /** The notice to staff. Null if the trouble ends by itself. */
+  /** The expected notice to staff; null for trouble that ends by itself. */
   notice: RegExp | null;
   counts: [string, ('kind' | 'all')?, number?];
 }
@@ -156,7 +156,7 @@ for (const { status, policyName, as, notice, counts } of table)
         assert.deepEqual(told, [], name);
         continue;
       }
-      // This call sends an empty batch to test whether the token may write. If HubSpot refuses the batch itself, it may write.
+      // `mayWrite` sends an empty batch. If HubSpot refuses that batch, the token may write, and the call resolves.
       if (name === 'mayWrite' && as === CrmRefused) await call();
       else await assert.rejects(call(), (error) => error instanceof as, name);
       assert.equal(told.length, 1, name);
@@ -200,7 +200,7 @@ test('a scope that is lacking is named to staff', async () => {
 
 const batch = (results: unknown) => JSON.stringify({ status: 'COMPLETE', results });
 const contact = { id: '101', properties: {}, createdAt: '2026-11-01T00:00:00.000Z' };
-/** Answers that HubSpot never sends: status and body. */
+/** Answers that HubSpot never gives: name, status and body. */
 const unreadable: [name: string, status: number, body: string][] = [
   ['an empty object', 200, '{}'],
   ['an array', 200, '[]'],
@@ -229,9 +229,9 @@ for (const [name, status, body] of unreadable)
     const location = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}/`;
     answer = { status, body, headers: { location, 'x-hubspot-correlation-id': '7f9d' } };
     for (const [call, make] of calls) {
-      // This call only needs a JSON answer, whatever its content.
+      // `mayWrite` accepts any JSON as the answer.
       if (call === 'mayWrite' && body.startsWith('{') && status === 200 && body.endsWith('}')) continue;
-      // Only the ids of deleted contacts are read.
+      // `deletedContacts` reads only the ids.
       if (call === 'deletedContacts' && /properties|time/.test(name)) continue;
       told = [];
       counted = [];
@@ -274,7 +274,7 @@ test('an error of HubSpot’s whose parts are not what they should be is read wi
     }
 });
 
-/** HubSpot names the fault in `errors`, within its message, or in both. */
+/** HubSpot names the invalid property in `errors`, in the message, or in both. */
 const within = (name: string) =>
   `Property values were not valid: [{"isValid":false,"message":"no","error":"INVALID_EMAIL","name":"${name}"}]`;
 const beside = (name: string) => [{ code: 'INVALID_EMAIL', context: { propertyName: [name] } }];
@@ -295,7 +295,7 @@ for (const [isEmail, error] of [
     };
     const outcome = (await client.createContacts(write)).get('a')!;
     assert.deepEqual([outcome.kind, 'isEmail' in outcome && outcome.isEmail], ['refused', isEmail]);
-    // A refused email causes no notice here: staff are told when its join is sent without it.
+    // A refused email has no notice here, because staff are told when the join is sent without its email.
     for (const { notice } of told) assert.equal(notice === null, isEmail);
   });
 

@@ -13,7 +13,7 @@ import { type HubspotClient, hubspotClient } from './client.ts';
 const MIB = 1_048_576;
 const SIZE = 32 * MIB;
 
-/** Collects unhandled rejections, any of which would end a server. */
+/** Collects unhandled rejections. In a server, one would end the process. */
 const unhandled: unknown[] = [];
 process.on('unhandledRejection', (reason) => unhandled.push(reason));
 
@@ -29,7 +29,7 @@ async function listening(t: TestContext, answer: RequestListener): Promise<strin
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** Returns a document that is being read from a bucket: half of it has arrived, and `cut` makes the rest fail. */
+/** Returns a document of which half has arrived from a bucket; `cut` breaks its connection. */
 async function document(t: TestContext): Promise<{ bytes: Readable; cut: () => void }> {
   let cut = () => {};
   const url = await listening(t, (request, response) => {

@@ -2,34 +2,34 @@ import MailComposer from 'nodemailer/lib/mail-composer';
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
 import type { MailAddress, MailSettings } from '../../platform/config/mail.ts';
 
-/** Timeouts (ms) for opening a connection, for sending one letter, and for silence of the server. */
+/** Timeouts (ms): for connecting and logging in, for sending one letter, and for no data from the server. */
 export const mailTimes = { openMs: 25_000, sendMs: 60_000, silenceMs: 30_000 };
-/** Timeout (ms) for each of resolving the name, connecting, and waiting for the greeting. */
+/** The timeout (ms) for each of: the DNS lookup, the connection, the server's greeting. */
 const CONNECT_MS = 10_000;
 
-/** A letter to be sent. Line breaks in header fields are removed without an error: see {@link messageOf}. */
+/** A letter to be sent. Line breaks in header fields are removed without an error (see {@link messageOf}). */
 export interface Mail {
-  /** With its angle brackets. The same at every try. */
+  /** The Message-ID with its angle brackets. It is the same in every retry. */
   messageId: string;
   from: MailAddress;
   replyTo: MailAddress;
-  /** An address that passes `isProviderEmail`. */
+  /** An address that `isProviderEmail` accepts. */
   to: string;
   subject: string;
   text: string;
   html: string;
   headers: Record<string, string>;
-  /** Pictures to which the HTML refers as cid:…. */
+  /** Pictures that the HTML refers to as `cid:…`. */
   pictures: { cid: string; type: string; bytes: Buffer }[];
 }
 
-/** The server refuses this letter permanently, because of its recipient or its content. */
+/** Thrown if the server refuses this letter permanently, because of its recipient or its content. */
 export class MailRefused extends Error {}
-/** The letter was not sent, but the server may accept it later. */
+/** Thrown if this letter was not sent, but may be accepted later. */
 export class MailPostponed extends Error {}
 /**
- * No letter can be sent now. `notice` tells staff what is wrong with the mail server or its settings; null if nobody has to repair
- * anything.
+ * Thrown if no letter can be sent now. `notice` tells staff what to repair at the mail server or in the settings; null if the
+ * failure may end by itself.
  */
 export class MailDown extends Error {
   readonly notice: string | null;
@@ -39,14 +39,14 @@ export class MailDown extends Error {
   }
 }
 
-/** A connection that sends letters one after the other. A failure closes it. */
+/** A connection to the mail server that sends letters one after another. After a failure it is closed. */
 export interface MailConnection {
   /** Resolves when the server has accepted the letter. Throws {@link MailRefused}, {@link MailPostponed} or {@link MailDown}. */
   send(mail: Mail): Promise<void>;
   close(): void;
 }
 
-/** Connects and logs in. Throws {@link MailDown}. */
+/** Connects to the mail server and logs in. Throws {@link MailDown}. */
 export async function openMail(settings: MailSettings, times = mailTimes): Promise<MailConnection> {
   const { host, port, isSecure, requiresTls, credentials } = settings;
   const connection = new SMTPConnection({
@@ -60,7 +60,8 @@ export async function openMail(settings: MailSettings, times = mailTimes): Promi
     socketTimeout: times.silenceMs,
     socketCloseTimeout: 0,
   });
-  // Rejects at the connection's first error. The empty handler keeps an error that nobody awaits from ending the process.
+  // Rejects at the connection's first error. The empty handler marks the rejection as handled: without it, an error that comes
+  // while nothing awaits `failed` would end the process.
   const failed = new Promise<never>((_, fail) => connection.on('error', fail));
   failed.catch(() => {});
   const close = () => connection.close();
@@ -105,7 +106,7 @@ export async function openMail(settings: MailSettings, times = mailTimes): Promi
   };
 }
 
-/** Returns the letter as the bytes that are sent. */
+/** Returns the letter as a MIME message. */
 export async function messageOf(mail: Mail): Promise<Buffer> {
   const { messageId, from, replyTo, to, subject, text, html, headers, pictures } = mail;
   const attachments = pictures.map(({ cid, type, bytes }) => ({
@@ -133,17 +134,17 @@ export async function messageOf(mail: Mail): Promise<Buffer> {
     .build();
 }
 
-/** An error of nodemailer. */
+/** An error that nodemailer throws. */
 interface SmtpError extends Error {
   code?: string;
-  /** The three-digit status of the server's answer. */
+  /** The SMTP status code of the server's answer. */
   responseCode?: number;
   response?: string;
   /** The SMTP command that the server answered. */
   command?: string;
 }
 
-/** Makes the error for a failure that the letter did not cause: of the login, the sender, or the connection. */
+/** Returns the error for a failure of the login, the sender or the connection, for which no letter is the reason. */
 function downBy(error: SmtpError, { host, port }: MailSettings): MailDown {
   const { code, responseCode = 0, command = '' } = error;
   const isForGood = responseCode >= 500;
@@ -174,9 +175,9 @@ function downBy(error: SmtpError, { host, port }: MailSettings): MailDown {
   return new MailDown(error.message, null);
 }
 
-/** Statuses about authentication, whatever the command (RFC 4954, section 6). */
+/** Status codes about authentication, which may follow any command (RFC 4954, section 6). */
 const AUTHENTICATION = [530, 534, 535, 538];
-/** The server closes the connection (RFC 5321, 3.8). */
+/** The status code with which the server closes the connection (RFC 5321, 3.8). */
 const CLOSING = 421;
 
 function failureOf(error: SmtpError, settings: MailSettings): Error {
@@ -184,11 +185,11 @@ function failureOf(error: SmtpError, settings: MailSettings): Error {
   const isOfLetter = command === 'RCPT TO' || command === 'DATA';
   if (AUTHENTICATION.includes(responseCode)) return downBy(Object.assign(error, { code: 'EAUTH' }), settings);
   if (!isOfLetter || responseCode === CLOSING) {
-    // The connection broke or fell silent while this letter was sent. The letter may be the cause, so only it is postponed.
+    // The connection broke or timed out while this letter was sent. As the letter may be the reason, only it is postponed.
     if (responseCode === 0) return new MailPostponed(error.message);
     return downBy(error, settings);
   }
-  // 503 means a wrong order of commands, which says nothing about the letter.
+  // 503 means a wrong order of commands, so it is no fault of the letter.
   return responseCode >= 500 && responseCode !== 503
     ? new MailRefused(response ?? error.message)
     : new MailPostponed(response ?? error.message);

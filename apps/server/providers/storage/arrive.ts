@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Claim, Room } from './room.ts';
 import { type Arrived, StorageFull, type StoredFile } from './storage.ts';
 
-/** The most bytes of one upload that are buffered before they are written. */
+/** The most bytes of one upload that are buffered before they are written to the disk. */
 const WAITING_BYTES = 524_288;
 const PIECE_BYTES = 65_536;
 const PART = '.part';
@@ -15,13 +15,13 @@ const KEY = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 export const isKey = (name: string) => KEY.test(name);
 /** Returns the name of a document's envelope, which is stored beside the document. */
 export const envelopeOf = (key: string) => key + ENVELOPE;
-/** Returns the storage key of the document to which the envelope of this name belongs; null for other names. */
+/** Returns the storage key of the document whose envelope has this name; null if the name is not that of an envelope. */
 export const keyOfEnvelope = (name: string) => keyBefore(ENVELOPE, name);
-/** Whether this is the name of a complete document or envelope. */
+/** Whether this is the name of a document or of an envelope, and not of an incomplete file. */
 export const isName = (name: string) => isKey(name) || keyOfEnvelope(name) !== null;
-/** Returns the file name of an incomplete file. */
+/** Returns the file name under which a document or envelope is written until it is complete. */
 export const partOf = (name: string) => name + PART;
-/** Returns the name that an incomplete file will have once it is complete; null for other files. */
+/** Returns the final name of an incomplete file; null for any other file. */
 export function nameOfPart(file: string): string | null {
   const name = file.endsWith(PART) ? file.slice(0, -PART.length) : '';
   return isName(name) ? name : null;
@@ -33,8 +33,8 @@ function keyBefore(ending: string, name: string): string | null {
 }
 
 /**
- * Writes bytes into a folder under a temporary name, then calls `keep` to make the file permanent. Deletes the temporary file after
- * any failure, and if `keep` has not moved it. Needs constant memory. Throws {@link StorageFull} before the disk's reserve is used.
+ * Writes bytes to a temporary file in a folder and then calls `keep`, which makes the file permanent. In the end the temporary file
+ * is deleted, unless `keep` has moved it. Needs constant memory. Throws {@link StorageFull} if the disk's reserve would be used.
  */
 export async function arrive(
   { folder, room }: { folder: string; room: Room },
@@ -61,11 +61,11 @@ async function arriveIn(
   keep: (file: Arrived) => Promise<void>,
   name: string,
 ): Promise<StoredFile> {
-  // A random name instead of `name`, so that a file left by a killed process does not block the next upload.
+  // A random name instead of `name`: the file of a killed process then does not block the next upload under this name.
   const path = resolve(folder, partOf(randomUUID()));
   try {
     const stored = { key: name, ...(await write(path, bytes, claim)) };
-    // Releases the space early, since nothing more is written while the file is inspected and forwarded.
+    // Ends the reservation: nothing more is written while the file is checked and stored.
     claim.release();
     await using handle = await open(path, 'r+');
     await keep({ ...stored, handle, path, dataKey: null, pieces: () => piecesOf(handle) });
@@ -75,7 +75,7 @@ async function arriveIn(
   }
 }
 
-/** Yields a file's bytes from its beginning. A read stream would close the handle at its end. */
+/** Yields a file's bytes from its beginning and leaves the handle open; a read stream would close it. */
 async function* piecesOf(file: FileHandle): AsyncGenerator<Buffer> {
   for (let at = 0; ; ) {
     const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(PIECE_BYTES), 0, PIECE_BYTES, at);
@@ -85,13 +85,13 @@ async function* piecesOf(file: FileHandle): AsyncGenerator<Buffer> {
   }
 }
 
-/** Creates a folder if needed. Rejects if it is not writable. */
+/** Creates a folder if it does not exist. Rejects if the folder is not writable. */
 export async function reachFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await access(folder, constants.W_OK);
 }
 
-/** Lists the names of our files in a folder, complete or not, that were last written before `time`. */
+/** Yields the names of documents, envelopes and their incomplete files in a folder that were last written before `time`. */
 export async function* filesOlderThan(folder: string, time: Date): AsyncGenerator<string> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   for await (const entry of await opendir(folder)) {
@@ -101,7 +101,7 @@ export async function* filesOlderThan(folder: string, time: Date): AsyncGenerato
   }
 }
 
-/** Writes the stream to a new file and computes its hash. */
+/** Writes bytes to a new file. Returns their number and hash. */
 async function write(
   path: string,
   bytes: AsyncIterable<Buffer>,
@@ -110,7 +110,7 @@ async function write(
   const file = (await open(path, 'wx', 0o600)).createWriteStream({ highWaterMark: WAITING_BYTES });
   const hash = createHash('sha256');
   let sizeBytes = 0;
-  /** Bytes reported to the claim as written. */
+  /** How many written bytes have been reported to the claim. */
   let toldBytes = 0;
   async function* hashed() {
     for await (const chunk of bytes) {
@@ -122,7 +122,7 @@ async function write(
       toldBytes = file.bytesWritten;
     }
   }
-  // Begins with a generator: a pipeline that began with `bytes` would destroy `bytes` with an error of the file, which would then
+  // The pipeline starts with a generator function instead of `bytes`. Otherwise a write error would also destroy `bytes`, and would
   // look like an error of the sender.
   await pipeline(hashed, file);
   return { sizeBytes, sha256: hash.digest() };

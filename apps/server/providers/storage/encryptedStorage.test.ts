@@ -194,7 +194,7 @@ for (const [where, arrange] of [
   test(`${where}, a document that is removed while it is read is gone, and not tampered with`, async (t) => {
     const { store, storage } = await arranged(t);
     const { key } = await storage.put(piecesOf(document), anything);
-    // The process dies after removing the document and before removing its envelope.
+    // A store that fails like a process that dies after the document is removed and before its envelope is.
     const removing: ByteStore = {
       ...store,
       async read(name) {
@@ -244,7 +244,7 @@ for (const [where, arrange] of [
     );
     assert.equal(await text(await store.read(envelopeOf(key))), envelope);
     assert.ok((await documentOf(storage, key)).equals(document));
-    // An older backup has the document unencrypted.
+    // A restore from an older backup brings the document back unencrypted.
     await storage.remove(key);
     const check = async (file: { sha256: Buffer }) => assert.deepEqual(file.sha256, sha256);
     await storage.putStored(key, piecesOf(document), null, check, document.length);

@@ -12,20 +12,20 @@ import {
   type StoredFile,
 } from './storage.ts';
 
-/** An envelope is not read beyond this size; it has about 110 bytes. */
+/** The most bytes that are read of an envelope, which has about 110 bytes. */
 const LONGEST_ENVELOPE_BYTES = 1_000;
 
 /**
- * Stores documents in a {@link ByteStore}. With keys, each document is encrypted by a data key of its own, whose envelope is stored
- * beside it (docs/decisions/0044). Without keys documents are stored unencrypted. Unencrypted documents can be read in both cases:
- * the first bytes tell whether a document is encrypted.
- * The envelope is written before its document and removed after it, so that an encrypted document always has an envelope.
+ * Returns a storage on a {@link ByteStore}. With keys, each document is encrypted with its own data key, whose envelope is stored
+ * beside the document (docs/decisions/0044). Without keys, documents are stored unencrypted. Unencrypted documents can be read in
+ * both cases: a document's first bytes show whether it is encrypted.
+ * The envelope is written before its document and removed after it, so an encrypted document always has an envelope.
  */
 export function encryptedStorage(store: ByteStore, keys: DocumentKeys | null): Storage {
   async function readEnvelope(key: string): Promise<string> {
     const bytes = await store.read(envelopeOf(key)).catch(async (cause: unknown) => {
       if (!(cause instanceof NotStored)) throw cause;
-      // The document was removed while it was being read.
+      // If the document is gone as well, it was removed after its first bytes were read.
       if (!(await store.has(key))) throw new NotStored(key, { cause });
       throw new DocumentFault(`The envelope of document ${key} is not in the storage.`, { cause });
     });
@@ -48,7 +48,7 @@ export function encryptedStorage(store: ByteStore, keys: DocumentKeys | null): S
     const begun = await begin(bytes).finally(() => bytes.destroy());
     return !begun.isEncrypted;
   }
-  /** Returns the stored bytes, and the envelope if they are encrypted. */
+  /** Returns the stored bytes, with the envelope if they are encrypted (otherwise null). */
   async function readStored(key: string) {
     const stored = await store.read(key);
     try {
@@ -63,7 +63,7 @@ export function encryptedStorage(store: ByteStore, keys: DocumentKeys | null): S
     return envelope === null ? bytes : decrypted(bytes, dataKeyOf(key, envelope));
   }
 
-  /** Encrypts a document while it arrives: `check` sees the document, but the disk only gets encrypted bytes. */
+  /** Encrypts a document while it arrives. `check` gets the unencrypted document; only encrypted bytes are written to the disk. */
   async function putDocument(
     key: string,
     bytes: AsyncIterable<Buffer>,
@@ -103,14 +103,15 @@ export function encryptedStorage(store: ByteStore, keys: DocumentKeys | null): S
     },
     async remove(name) {
       await store.remove(name);
-      // Removed last: an encrypted document without an envelope would look as if somebody had tampered with it.
+      // The envelope is removed after its document: a document without its envelope would look damaged.
       if (isKey(name)) await store.remove(envelopeOf(name));
     },
     async *olderThan(time) {
       let before = '';
       for await (const name of store.olderThan(time)) {
         const key = keyOfEnvelope(name);
-        // Saves the call of `has` for most envelopes: a bucket lists an envelope right after its document.
+        // A bucket lists an envelope right after its document, so `has` is called only for an envelope whose document was not
+        // listed.
         if (key === null || (key !== before && !(await store.has(key)))) yield name;
         before = name;
       }
@@ -140,7 +141,7 @@ export function encryptedStorage(store: ByteStore, keys: DocumentKeys | null): S
         async (file) => {
           await hold();
           if (!(await isPlain(key))) throw done;
-          // The document is about to be replaced, so the encrypted bytes are first decrypted as a test.
+          // The unencrypted document is about to be replaced, so its encrypted copy is first decrypted and compared.
           const again = measure(decrypted(file.pieces(), dataKey));
           for await (const _ of again.bytes);
           if (!again.told().sha256.equals(measured.told().sha256))
@@ -171,7 +172,7 @@ export function encryptedStorage(store: ByteStore, keys: DocumentKeys | null): S
   };
 }
 
-/** Reads the first bytes to see whether the file is encrypted. `all` yields the whole file, including them. */
+/** Reads the first bytes, which show whether the file is encrypted. `all` yields the whole file from its first byte. */
 async function begin(
   bytes: AsyncIterable<Buffer>,
 ): Promise<{ isEncrypted: boolean; all: AsyncGenerator<Buffer> }> {
@@ -195,15 +196,15 @@ async function begin(
   return { isEncrypted: isEncrypted(head), all: all() };
 }
 
-/** Returns a stream of `bytes`, which are made from `source`. Closing the stream closes `source`, too. */
+/** Returns a stream of `bytes`, a generator that reads `source`. When the stream is closed, `source` is closed. */
 function readable(bytes: AsyncIterable<Buffer>, source: Readable): Readable {
   const stream = Readable.from(bytes, { objectMode: false, highWaterMark: MAGIC.length + 65_536 });
-  // If the stream was never read, the generator has not started and cannot close the source.
+  // If the stream was never read, the generator has not started, so its own clean-up does not close the source.
   stream.once('close', () => source.destroy());
   return stream;
 }
 
-/** Returns `bytes` unchanged; `told` returns their number and hash at the end. */
+/** Yields `bytes` unchanged. After the last byte, `told` returns their number and hash. */
 function measure(bytes: AsyncIterable<Buffer>) {
   const hash = createHash('sha256');
   let sizeBytes = 0;
@@ -221,7 +222,7 @@ function measure(bytes: AsyncIterable<Buffer>) {
   };
 }
 
-/** Yields the bytes unchanged, but the last piece only if the hash of all of them matches. */
+/** Yields the bytes unchanged, but the last piece only if the hash of all bytes is `sha256`; otherwise throws. */
 async function* checked(bytes: AsyncIterable<Buffer>, key: string, sha256: Buffer): AsyncGenerator<Buffer> {
   const hash = createHash('sha256');
   let last: Buffer = Buffer.alloc(0);

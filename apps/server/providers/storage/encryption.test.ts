@@ -26,7 +26,7 @@ const restore = (stored: Buffer, key: DataKey, size = 50_000) =>
   buffer(decrypted(inPieces(stored, size), key));
 const isRefused = (stored: Buffer, key: DataKey, message?: string) =>
   assert.rejects(restore(stored, key), DocumentFault, message);
-/** Returns the stored chunks, without the header before them. */
+/** Returns the encrypted chunks of a stored document, without its header. */
 const chunksOf = (stored: Buffer) =>
   Array.from({ length: Math.ceil((stored.length - MAGIC.length) / STORED_CHUNK) }, (_, number) =>
     stored.subarray(MAGIC.length + number * STORED_CHUNK, MAGIC.length + (number + 1) * STORED_CHUNK),
@@ -105,7 +105,7 @@ test('a document is read by its own key and under its own name alone', async () 
 });
 
 test('no two chunks have a nonce in common, and none is the one that ends another', async () => {
-  // GCM is a counter mode: with one nonce, equal bytes would be stored as equal bytes.
+  // GCM is a counter mode: with the same nonce, equal chunks would have equal ciphertexts.
   const key = dataKey();
   const stored = chunksOf(await store(Buffer.alloc(4 * CHUNK_BYTES), key)).map((chunk) =>
     chunk.subarray(0, 64),

@@ -2,26 +2,26 @@ import { createCipheriv, createDecipheriv } from 'node:crypto';
 import { DocumentFault } from './storage.ts';
 
 /**
- * How a document is encrypted (docs/decisions/0044): {@link MAGIC}, then the document's bytes in chunks. Each chunk is encrypted
- * with AES-256-GCM (NIST SP 800-38D) and followed by its tag. The nonce holds the chunk's number and whether it is the last one, as
- * in the STREAM construction (Hoang, Reyhanitabar, Rogaway, Vizár: "Online Authenticated-Encryption and its Nonce-Reuse
- * Misuse-Resistance", 2015). A data key encrypts one document once, so that no nonce is used twice.
- * Each chunk also authenticates the document's name in the storage. So a chunk that was changed, removed, moved or taken from
- * another document is detected before any of its bytes are returned.
+ * The format of an encrypted document (docs/decisions/0044): {@link MAGIC}, then the document in chunks. Each chunk is encrypted
+ * with AES-256-GCM (NIST SP 800-38D) and followed by its tag. The nonce contains the chunk's number and whether the chunk is the
+ * last one, as in the STREAM construction (Hoang, Reyhanitabar, Rogaway, Vizár: "Online Authenticated-Encryption and its
+ * Nonce-Reuse Misuse-Resistance", 2015). A data key encrypts only one document, so no nonce is used twice.
+ * The document's name in the storage is authenticated with each chunk. A chunk that was changed, removed, moved or taken from
+ * another document is therefore detected before any of its bytes are returned.
  */
 
-/** Marks encrypted files: no document that we accept begins with these bytes. */
+/** The first bytes of an encrypted file. No accepted type of document begins with these bytes. */
 export const MAGIC = Buffer.from('induct sealed 1\n');
 export const CHUNK_BYTES = 65_536;
 const TAG_BYTES = 16;
 const CIPHER = 'aes-256-gcm';
 
-/** Returns how many bytes an encrypted document of this size takes in the storage. */
+/** Returns the stored size of an encrypted document (bytes). `sizeBytes` is its unencrypted size. */
 export function encryptedSize(sizeBytes: number): number {
   return MAGIC.length + sizeBytes + TAG_BYTES * Math.max(1, Math.ceil(sizeBytes / CHUNK_BYTES));
 }
 
-/** The key and name that encrypt one document. The key encrypts that document once and nothing else. */
+/** A data key with the name of the document that it encrypts. It encrypts nothing else. */
 export interface DataKey {
   /** 32 bytes. */
   key: Buffer;
@@ -29,7 +29,7 @@ export interface DataKey {
   name: string;
 }
 
-/** Encrypts a document's bytes for the storage. */
+/** Encrypts a document. Yields {@link MAGIC} and the encrypted chunks. */
 export async function* encrypted(bytes: AsyncIterable<Buffer>, dataKey: DataKey): AsyncGenerator<Buffer> {
   yield MAGIC;
   for await (const { chunk, number, isLast } of chunksOf(bytes, CHUNK_BYTES)) {
@@ -39,7 +39,7 @@ export async function* encrypted(bytes: AsyncIterable<Buffer>, dataKey: DataKey)
   }
 }
 
-/** Decrypts a document's bytes from the storage. Throws {@link DocumentFault}. */
+/** Decrypts what {@link encrypted} yields. Throws {@link DocumentFault}. */
 export async function* decrypted(bytes: AsyncIterable<Buffer>, dataKey: DataKey): AsyncGenerator<Buffer> {
   for await (const { chunk, number, isLast } of chunksOf(
     behindMagic(bytes, dataKey),
@@ -64,14 +64,14 @@ async function* behindMagic(bytes: AsyncIterable<Buffer>, dataKey: DataKey): Asy
   if (head !== null) throw changed(dataKey);
 }
 
-/** Whether a file that begins with `head` is encrypted. */
+/** Whether a file is encrypted, by its first bytes. */
 export function isEncrypted(head: Buffer): boolean {
   return head.subarray(0, MAGIC.length).equals(MAGIC);
 }
 
 /**
- * Returns a function that reads pieces of an encrypted file, from any offset. `sizeBytes` is the unencrypted size; `readStored`
- * reads the encrypted bytes. Keeps the last chunk decrypted, so that many small reads cost no more than one large one.
+ * Returns a function that reads any part of an encrypted document. `sizeBytes` is the unencrypted size; `readStored` reads
+ * encrypted bytes. The last decrypted chunk is cached, so many small reads cost no more than one large read.
  */
 export function pieceReader(
   readStored: (start: number, length: number) => Buffer,
@@ -123,7 +123,7 @@ function changed({ name }: DataKey, cause?: unknown): DocumentFault {
   return new DocumentFault(`Document ${name} was changed in the storage, or is not whole.`, { cause });
 }
 
-/** Returns 96 bits: zeros, the chunk's number, and 1 for the last chunk. */
+/** Returns the nonce of a chunk (12 bytes): zeros, the number as four bytes, and 1 for the last chunk, otherwise 0. */
 function nonceOf(number: number, isLast: boolean): Buffer {
   const nonce = Buffer.alloc(12);
   nonce.writeUInt32BE(number, 7);
@@ -135,7 +135,7 @@ function boundTo({ name }: DataKey): Buffer {
   return Buffer.concat([MAGIC, Buffer.from(name)]);
 }
 
-/** Splits bytes into chunks of `size` bytes. The last chunk holds the rest and may be empty; there is always at least one chunk. */
+/** Splits bytes into chunks of `size` bytes. The last chunk may be shorter, and is empty if there are no bytes at all. */
 async function* chunksOf(
   bytes: AsyncIterable<Buffer>,
   size: number,
@@ -146,7 +146,7 @@ async function* chunksOf(
   for await (const piece of bytes) {
     waiting.push(piece);
     length += piece.length;
-    // A full chunk may be the last one: that is known only when the next byte comes.
+    // A full chunk is kept back until the next byte comes: it may be the last one.
     if (length <= size) continue;
     let all = Buffer.concat(waiting);
     for (; all.length > size; all = all.subarray(size))

@@ -31,7 +31,7 @@ test('data keys and envelopes are all different', () => {
   const keys = documentKeys([OLD]);
   const made = Array.from({ length: 100 }, () => keys.make('a'));
   assert.equal(new Set(made.map(({ dataKey }) => dataKey.key.toString('hex'))).size, 100);
-  // The first 16 Base64 digits are the nonce. GCM is unsafe if one repeats.
+  // The first 16 Base64 digits are the nonce, which GCM must never use twice.
   assert.equal(new Set(made.map(({ envelope }) => envelope.split(' ')[4]!.slice(0, 16))).size, 100);
 });
 

@@ -4,8 +4,9 @@ import type { DataKey } from './encryption.ts';
 import { DocumentFault } from './storage.ts';
 
 /**
- * A document's envelope: its data key, encrypted by a document key (AES-256-GCM with a random nonce, bound to the document's name
- * and the key's id). One line of text: the format, the key's id, and nonce, data key and tag as Base64.
+ * The format of a document's envelope: its data key, encrypted by a document key (AES-256-GCM with a random nonce; the document's
+ * name and the document key's id are authenticated). It is one line of text with the format's name, the document key's id, and
+ * nonce, encrypted data key and tag as Base64.
  */
 const ENVELOPE = /^induct envelope 1 ([0-9a-f]{8}) ([A-Za-z0-9+/]{80})\n$/;
 const CIPHER = 'aes-256-gcm';
@@ -13,22 +14,22 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 export interface DocumentKeys {
-  /** The id of the key that encrypts new envelopes. */
+  /** The id of the document key that encrypts new envelopes. */
   currentId: string;
-  /** The ids of the other keys, which only open envelopes. */
+  /** The ids of the other document keys, which only decrypt envelopes. */
   otherIds: readonly string[];
-  /** Makes a new data key for a document, and its envelope. */
+  /** Makes a random data key for a document, and its envelope. */
   make(name: string): { dataKey: DataKey; envelope: string };
-  /** Decrypts an envelope's data key. Throws {@link DocumentFault}. */
+  /** Decrypts the data key in an envelope. Throws {@link DocumentFault}. */
   open(envelope: string, name: string): DataKey;
   /**
-   * Encrypts an envelope's data key again, by the current key. Returns null if it is already encrypted by that key. Throws
-   * {@link DocumentFault}.
+   * Returns the envelope with its data key encrypted by the current document key; null if that is the case already. Throws {@link
+   * DocumentFault}.
    */
   rewrap(envelope: string, name: string): string | null;
 }
 
-/** Returns eight hexadecimal digits that identify a key without revealing it. */
+/** Returns the id of a document key: eight hexadecimal digits of a hash, which do not reveal the key. */
 export function idOfKey(secret: string): string {
   return createHash('sha256')
     .update(`induct document key\n${secret.toLowerCase()}`)
@@ -36,14 +37,14 @@ export function idOfKey(secret: string): string {
     .slice(0, 8);
 }
 
-/** Returns the id of the key that an envelope needs. Throws {@link DocumentFault} if the text is no envelope. */
+/** Returns the id of the document key that encrypted an envelope. Throws {@link DocumentFault} if the text is not an envelope. */
 export function keyIdOf(envelope: string, name: string): string {
   const id = ENVELOPE.exec(envelope)?.[1];
   if (id === undefined) throw changed(name);
   return id;
 }
 
-/** Makes document keys from texts of 64 hexadecimal digits, the current key first. */
+/** Makes document keys from secrets of 64 hexadecimal digits, of which the first is the current key. */
 export function documentKeys(secrets: Secrets): DocumentKeys {
   const keys = new Map(secrets.map((secret) => [idOfKey(secret), Buffer.from(secret, 'hex')]));
   const [currentId, ...otherIds] = keys.keys() as Iterable<string> as [string, ...string[]];

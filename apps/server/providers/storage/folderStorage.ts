@@ -6,8 +6,8 @@ import { roomOf } from './room.ts';
 import { type ByteStore, NotStored } from './storage.ts';
 
 /**
- * Stores documents in a folder on this machine. A file is written under a temporary name, synced and renamed; then its folder is
- * synced. Keeps `reserveBytes` of the disk free, since a database stops on a full disk.
+ * Returns a store that keeps files in a folder on this machine. A file is written under a temporary name, synced and renamed; then
+ * its folder is synced. Keeps `reserveBytes` of the disk free, because a database on a full disk stops.
  */
 export function folderStorage(folder: string, reserveBytes: number): ByteStore {
   const room = roomOf(folder, reserveBytes);
@@ -46,7 +46,7 @@ export function folderStorage(folder: string, reserveBytes: number): ByteStore {
   };
 }
 
-/** A rename is durable only after its folder is synced. */
+/** Makes a rename in this folder durable. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
   try {

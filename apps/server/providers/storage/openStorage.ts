@@ -7,13 +7,13 @@ import type { ByteStore, Storage } from './storage.ts';
 
 type Settings = Pick<Config, 'storage' | 'storageReserveBytes' | 'dataDir' | 'documentKeys'>;
 
-/** Opens the storage that STORAGE_URL names. With document keys, its documents are encrypted. */
+/** Opens the storage that STORAGE_URL names. If there are document keys, new documents are encrypted. */
 export async function openStorage(settings: Settings): Promise<Storage> {
   const { documentKeys } = settings;
   return encryptedStorage(await openByteStore(settings), documentKeys === null ? null : keysOf(documentKeys));
 }
 
-/** Loads the S3 client only if it is needed. */
+/** Imports the S3 client only if documents are in a bucket. */
 async function openByteStore({ storage, storageReserveBytes, dataDir }: Settings): Promise<ByteStore> {
   if (storage.kind === 'folder') return folderStorage(storage.folder, storageReserveBytes);
   const { s3Storage } = await import('./s3Storage.ts');

@@ -20,7 +20,7 @@ function scratch(t: TestContext): string {
   return path;
 }
 
-/** Returns a stream of `bytes` bytes that arrives in pieces, in turn with other streams. Calls `seen` at each piece. */
+/** Returns a stream of `bytes` bytes. It yields to other streams after each piece, and calls `seen` for each. */
 function stream(bytes: number, seen: () => void = () => {}): Readable {
   return Readable.from(
     (async function* () {
@@ -33,7 +33,7 @@ function stream(bytes: number, seen: () => void = () => {}): Readable {
   );
 }
 
-/** Returns how many of the files were stored; for the others there was no space. */
+/** Returns how many of the files were stored. The others must have failed with {@link StorageFull}. */
 async function keptOf(files: readonly Promise<StoredFile>[]): Promise<number> {
   const ends = await Promise.allSettled(files);
   for (const end of ends)
@@ -105,7 +105,7 @@ for (const expected of ['known', 'unknown'])
       );
     const kept = await keptOf(Array.from({ length: 20 }, () => send(4 * MIB)));
     assert.ok(most > 0 && most <= capacity, `${most} bytes were there at once`);
-    // Files of known size are accepted only while there is space for all of them, so every accepted one is stored.
+    // A file of known size is accepted only if there is space for all of it, so all accepted files are stored.
     if (expected === 'known') assert.equal(kept, 4);
     assert.equal(used(), 0);
     assert.equal(await keptOf([send(19 * MIB)]), 1);

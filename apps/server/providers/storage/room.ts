@@ -1,33 +1,38 @@
 import { mkdir, statfs } from 'node:fs/promises';
 import { StorageFull } from './storage.ts';
 
-/** Bytes that a file of unknown size reserves at a time. */
+/** The bytes that a file of unknown size reserves at once. */
 const SLICE_BYTES = 4 * 1_048_576;
 /** Disk space that a file takes in addition to its bytes: its directory entry and the rest of its last block. */
 const BESIDES_BYTES = 16_384;
 
 /**
- * The free disk space beyond the reserve, shared by running uploads. Space that one upload has reserved is not available to others,
- * even before it is written. Otherwise all uploads would see the same free space and together exceed it.
+ * The free disk space, less the reserve, as running uploads share it. Space that an upload has reserved is not available to others,
+ * even before the upload has written it. Otherwise several uploads would all count on the same free space.
  */
 export interface Room {
-  /** Bytes that can still be reserved. */
+  /** Returns how many bytes can still be reserved. */
   left(): Promise<number>;
-  /** Reserves space for a file: all of it at once, or in slices if its size is unknown (null). Throws {@link StorageFull}. */
+  /**
+   * Reserves space for a file: `expectedBytes` at once, or slices as the file grows if its size is unknown (null). Throws {@link
+   * StorageFull}.
+   */
   claim(expectedBytes: number | null): Promise<Claim>;
 }
 export interface Claim {
-  /** Must be awaited before writing this many bytes. Throws {@link StorageFull}, also if other programs have filled the disk. */
+  /**
+   * To be awaited before this many bytes are written. Throws {@link StorageFull} if there is no space, for example because other
+   * programs have filled the disk.
+   */
   take(bytes: number): Promise<void>;
-  /** Reports bytes that are now written, and so no longer part of the disk's free space. */
+  /** Reports that bytes are written, and thus gone from the disk's free space. */
   written(bytes: number): void;
-  /** Ends the reservation. */
   release(): void;
 }
 
 /**
- * The bytes of one reservation: `expected` are reserved but not checked against the disk, `granted` are checked but not taken,
- * `taken` are taken but not written.
+ * The bytes of one reservation, by progress: `expected` are reserved; `granted` are reserved and were still free when last checked;
+ * `taken` are being written.
  */
 interface Promised {
   expected: number;
@@ -35,7 +40,7 @@ interface Promised {
   taken: number;
 }
 
-/** `free` returns the free bytes of a folder's disk. */
+/** `free` returns the free bytes of the disk on which a folder is. */
 export function roomOf(folder: string, reserveBytes: number, free = freeBytes): Room {
   const claims = new Set<Promised>();
   const sum = (bytesOf: (claim: Promised) => number) =>
@@ -44,8 +49,8 @@ export function roomOf(folder: string, reserveBytes: number, free = freeBytes): 
   const promised = () => beingWritten() + sum(({ expected }) => expected);
 
   /**
-   * The last check; the next one waits for it. A check counts the reservations before it reads the disk's free space: bytes that
-   * are written meanwhile are then counted twice rather than not at all.
+   * The last check. Checks run one after another. Each first counts the reserved bytes and then reads the disk's free space, so
+   * bytes that are written in between are counted twice, which is safe, and never missed.
    */
   let last: Promise<unknown> = Promise.resolve();
   function look<T>(decide: (free: number, before: { written: number; promised: number }) => T): Promise<T> {
@@ -66,7 +71,10 @@ export function roomOf(folder: string, reserveBytes: number, free = freeBytes): 
         claim.expected = expectedBytes ?? 0;
         claims.add(claim);
       });
-      /** Grants bytes. Reserved bytes must still be free on the disk; additional bytes must fit beside all reservations. */
+      /**
+       * Moves bytes to `granted`. Bytes that are already reserved must still be free on the disk. Additional bytes must fit beside
+       * all reservations.
+       */
       const grant = (bytes: number) =>
         look((free, { written, promised }) => {
           const wasPromised = Math.min(claim.expected, Math.max(bytes, SLICE_BYTES));
@@ -93,7 +101,7 @@ export function roomOf(folder: string, reserveBytes: number, free = freeBytes): 
   };
 }
 
-/** Returns the free bytes of a folder's disk. Creates the folder if it does not exist. */
+/** Returns the free bytes of the disk on which a folder is. Creates the folder if it does not exist. */
 export async function freeBytes(folder: string): Promise<number> {
   const { bavail, bsize } = await statfs(folder).catch(async (error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error;

@@ -22,25 +22,25 @@ import { type Arrived, type ByteStore, NotStored, StorageDown } from './storage.
 
 const CONNECT_MS = 5_000;
 const SILENCE_MS = 30_000;
-/** S3's smallest part and its largest number of parts (https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html). */
+/** S3's minimum size of a part and maximum number of parts (https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html). */
 const SMALLEST_PART_BYTES = 5 * 1_048_576;
 const MOST_PARTS = 10_000;
-/** The numbers of concurrent parts of an upload and of concurrent uploads. Both are limited, since each part is held in memory. */
+/** How many uploads run at once, and how many parts of each. Each part is held in memory, so both are limited. */
 const PARTS_AT_ONCE = 2;
 const UPLOADS_AT_ONCE = 4;
 
 /**
- * Stores documents in a bucket of any S3-compatible service. Files arrive in a local folder and are inspected there before they are
- * uploaded. Objects have the bucket's default access and a checksum for each part, which the service verifies.
+ * Returns a store that keeps files in a bucket of an S3-compatible service. A file is first written to a local folder and checked
+ * there, then uploaded. Objects have the bucket's default access, and each part has a checksum that the service verifies.
  */
 export function s3Storage(settings: S3Settings, incoming: string, reserveBytes: number): ByteStore {
   const { bucket, prefix, region, endpoint, credentials } = settings;
   const client = new S3Client({
     requestHandler: { connectionTimeout: CONNECT_MS, socketTimeout: SILENCE_MS },
-    // Services other than Amazon S3 seldom support a host name for each bucket.
+    // S3-compatible services often do not support the bucket's name as a part of the host name.
     ...(endpoint === null ? {} : { endpoint, forcePathStyle: true }),
     ...(region === null ? {} : { region }),
-    // Without credentials the SDK uses its default chain: environment, profile, the machine's role.
+    // Without credentials the SDK looks for some in its default places: environment variables, profile, the machine's role.
     ...(credentials === null ? {} : { credentials }),
   });
   const nameOf = (key: string) => ({ Bucket: bucket, Key: prefix + key });
@@ -66,7 +66,7 @@ export function s3Storage(settings: S3Settings, incoming: string, reserveBytes: 
     }
   }
 
-  /** Lists multipart uploads under `prefix` that were neither completed nor aborted. */
+  /** Lists the multipart uploads under `prefix` that were neither completed nor aborted. */
   async function* unfinished(prefix: string) {
     let page: Partial<ListMultipartUploadsCommandOutput> = {};
     do {
@@ -117,7 +117,7 @@ export function s3Storage(settings: S3Settings, incoming: string, reserveBytes: 
       return Body as Readable;
     },
     async has(name) {
-      // A list request instead of HEAD, whose answer has no body in which the service could say why it refuses.
+      // A list request instead of HEAD: a refused HEAD has no body that tells the reason.
       const { Contents = [] } = await asDown(
         client.send(new ListObjectsV2Command({ Bucket: bucket, Prefix: prefix + name, MaxKeys: 1 })),
       );
@@ -148,7 +148,9 @@ export function s3Storage(settings: S3Settings, incoming: string, reserveBytes: 
   };
 }
 
-/** Turns failures of the service or the network into {@link StorageDown}, since they are not the sender's fault. */
+/**
+ * Rejects with {@link StorageDown} if the work fails, because a failure of the service or the network is not the sender's fault.
+ */
 async function asDown<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -157,7 +159,7 @@ async function asDown<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** Returns a function that runs at most `atOnce` pieces of work concurrently; the others wait. */
+/** Returns a function that runs work, but at most `atOnce` pieces of work at a time. */
 function gate(atOnce: number): <T>(work: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = [];
   let running = 0;

@@ -16,13 +16,13 @@ import { type ByteStore, StorageDown, StorageFull } from './storage.ts';
 
 interface Arranged {
   storage: ByteStore;
-  /** Returns the same storage with another disk reserve. */
+  /** Returns the same storage with a disk reserve of `bytes`. */
   reserving(bytes: number): ByteStore;
-  /** The folder for uploads in progress. */
+  /** The folder in which files are written before they are complete. */
   folder: string;
   /** Returns the names of all files, complete or not. */
   names(): string[];
-  /** Leaves an incomplete file behind, as a process that is killed during an upload does. Returns its name. */
+  /** Leaves an incomplete file, as if the process was killed during an upload. Returns the file's name. */
   leavePart(): Promise<string>;
 }
 
@@ -33,7 +33,7 @@ function scratch(t: TestContext): string {
 }
 const inFolder = (folder: string) => (existsSync(folder) ? readdirSync(folder) : []);
 
-/** Leaves a partial file of {@link arrive}, as after a power failure. Returns its name. */
+/** Leaves a temporary file of {@link arrive}, as after a power failure. Returns its name. */
 async function leavePart(folder: string): Promise<string> {
   let left = '';
   let name = '';
@@ -187,7 +187,10 @@ test('an object is private by its bucket, and an attachment without a type to wh
   });
 });
 
-/** A bucket in which two processes died during an upload, and a third one is uploading. */
+/**
+ * The bucket has twelve unfinished multipart uploads of documents, one of another prefix, and one with a name that is not a
+ * document's.
+ */
 test('uploads that nobody finishes are found in the bucket and taken back, of those of others none', async (t) => {
   const { storage, s3, names } = await inABucket(t);
   const { key } = await storage.put(Readable.from([letters]), anything);

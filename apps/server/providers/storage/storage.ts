@@ -5,14 +5,14 @@ import type { DataKey } from './encryption.ts';
 export interface StoredFile {
   /** The document's name in the storage. */
   key: string;
-  /** The size (bytes) and hash are those of the unencrypted document, even if it is stored encrypted. */
+  /** Size (bytes) and hash of the unencrypted document, also if it is stored encrypted. */
   sizeBytes: number;
   sha256: Buffer;
 }
 
-/** A file that has arrived but is not stored yet. It exists only during the checks. */
+/** A file that has been received and is not stored yet. Only the function `check` of `put` gets it. */
 export interface Arrived extends StoredFile {
-  /** The temporary file. It is encrypted if there is a data key. */
+  /** The path of the temporary file, which is encrypted if `dataKey` is not null. */
   path: string;
   handle: FileHandle;
   dataKey: DataKey | null;
@@ -20,20 +20,20 @@ export interface Arrived extends StoredFile {
   pieces(): AsyncIterable<Buffer>;
 }
 
-/** Storing more would use the disk's reserve. */
+/** Thrown if storing a file would use the disk's reserve. */
 export class StorageFull extends Error {}
-/** The storage has no document under this key. */
+/** Thrown if the storage has no document under this key. */
 export class NotStored extends Error {}
-/** The storage service does not answer, or refuses access. */
+/** Thrown if the storage service does not answer or refuses access. */
 export class StorageDown extends Error {}
 /**
- * A document cannot be read, because its key is missing or because it was changed in the storage. The message is a sentence for
- * staff.
+ * Thrown if a document cannot be read because its document key is missing or because it was changed in the storage. The message is
+ * for staff.
  */
 export class DocumentFault extends Error {
-  /** The notice for staff, which is sent once for any number of documents with the same fault. */
+  /** The notice to staff. Any number of documents with the same fault have the same notice, which is sent once. */
   readonly notice: string;
-  /** Whether the document is intact and only its document key is not set. */
+  /** Whether the only fault is that the document's key is not among the settings. */
   readonly isKeyMissing: boolean;
   constructor(message: string, { cause, keyNotice }: { cause?: unknown; keyNotice?: string } = {}) {
     super(message, { cause });
@@ -42,12 +42,13 @@ export class DocumentFault extends Error {
   }
 }
 
-/** A place that stores bytes unchanged: a folder, or a bucket. Names are formed as in arrive.ts. */
+/** Stores bytes as they are, in a folder or a bucket. arrive.ts defines the names. */
 export interface ByteStore {
   /**
-   * Resolves when the bytes are stored durably. Stores nothing if `check` throws or anything fails. Throws {@link StorageDown}, and
-   * {@link StorageFull} before the reserve is used. Reserves space for `expectedBytes` at once, or as the file arrives if the size
-   * is unknown (null). Without `name` it makes a new name. With the name of an existing file it replaces that file atomically.
+   * Stores bytes, and resolves when they are stored durably. Stores nothing if `check` throws or anything fails. Throws {@link
+   * StorageDown}, and {@link StorageFull} if the reserve would be used. Reserves space for `expectedBytes` at once, or as the bytes
+   * arrive if their number is unknown (null). Without `name`, makes a new name; with the name of an existing file, replaces it
+   * atomically.
    */
   put(
     bytes: AsyncIterable<Buffer>,
@@ -55,26 +56,25 @@ export interface ByteStore {
     expectedBytes?: number | null,
     name?: string,
   ): Promise<StoredFile>;
-  /** Rejects if documents cannot be stored or read at present. */
+  /** Rejects if files cannot be stored or read at present. */
   reach(): Promise<void>;
-  /** Returns the free bytes that running uploads have not reserved. */
+  /** Returns the free bytes that no running upload has reserved. */
   room(): Promise<number>;
-  /** Throws {@link NotStored}. */
+  /** Rejects with {@link NotStored} if there is no such file. */
   read(name: string): Promise<Readable>;
   has(name: string): Promise<boolean>;
-  /** A file that does not exist is no error. */
+  /** Resolves also if there is no such file. */
   remove(name: string): Promise<void>;
-  /** Lists all files last written before `time`, including incomplete files that a crash left (`NAME.part`). */
+  /** Yields the names of all files last written before `time`. An incomplete file, which a crash left, is listed as `NAME.part`. */
   olderThan(time: Date): AsyncIterable<string>;
 }
 
-/** How a document is stored: unencrypted (`plain`), encrypted by the current key, or encrypted by another one of our keys. */
+/** How a document is stored: unencrypted (`plain`), or encrypted with the current document key or with another one. */
 export type How = 'plain' | 'current' | 'other';
 
 export interface Storage extends Pick<ByteStore, 'reach' | 'room'> {
   /**
-   * Like `put` of {@link ByteStore}. With document keys, a document is encrypted while it arrives, so that no disk has it
-   * unencrypted.
+   * Like `put` of {@link ByteStore}. With document keys, the document is encrypted while it arrives and never written unencrypted.
    */
   put(
     bytes: AsyncIterable<Buffer>,
@@ -82,35 +82,35 @@ export interface Storage extends Pick<ByteStore, 'reach' | 'room'> {
     expectedBytes?: number | null,
   ): Promise<StoredFile>;
   /**
-   * Returns the unencrypted document. Throws {@link NotStored} and {@link DocumentFault}. Reading the stream may throw
-   * {@link DocumentFault}, too: before its last bytes, if the document does not have the hash `sha256`.
+   * Returns the unencrypted document. Throws {@link NotStored} or {@link DocumentFault}. The stream may also fail with {@link
+   * DocumentFault}; if the document's hash is not `sha256`, it fails before its last bytes.
    */
   read(key: string, sha256?: Buffer): Promise<Readable>;
-  /** Removes a document, or any other name that {@link olderThan} lists. A name that does not exist is no error. */
+  /** Removes a document, or a file that {@link olderThan} lists. Resolves also if there is none. */
   remove(name: string): Promise<void>;
   /**
-   * Lists the keys of documents last written before `time`, and the names of files that a crash left: incomplete files, and
+   * Yields the keys of documents last written before `time`, and the names of files that a crash left: incomplete files, and
    * envelopes without a document.
    */
   olderThan(time: Date): AsyncIterable<string>;
-  /** Throws {@link NotStored} and {@link DocumentFault}. */
+  /** Returns how a document is stored. Throws {@link NotStored} and {@link DocumentFault}. */
   how(key: string): Promise<How>;
   /**
-   * Encrypts a document with the current key, or replaces the envelope of one that is encrypted. Calls `hold` once, before anything
-   * is replaced; it must lock the document, so that nobody else removes or encrypts it until this promise settles. Throws as `put`
-   * and `read` do.
+   * Encrypts an unencrypted document with the current key. Of an encrypted document, replaces the envelope by one of the current
+   * key. Before anything is replaced, calls `hold` once: it must lock the document against removal and other encryption until
+   * `encrypt` settles. Throws like `put` and `read`.
    */
   encrypt(key: string, hold: () => Promise<void>): Promise<void>;
   /**
-   * Returns a document as it is stored, for a backup. Throws {@link NotStored}, or {@link DocumentFault} if its envelope is
-   * missing.
+   * Returns a document's stored bytes for a backup. `envelope` is null if they are unencrypted. Throws {@link NotStored}, or {@link
+   * DocumentFault} if the envelope is missing.
    */
   readStored(key: string): Promise<{ bytes: Readable; envelope: string | null }>;
-  /** Decrypts a result of {@link readStored}. Throws {@link DocumentFault}, also while the bytes are being read. */
+  /** Decrypts what {@link readStored} returned. Throws {@link DocumentFault}, also while the bytes are read. */
   open(key: string, bytes: AsyncIterable<Buffer>, envelope: string | null): AsyncIterable<Buffer>;
   /**
-   * Stores a result of {@link readStored}, replacing any document under the key. `check` gets the hash of the given bytes. An
-   * unencrypted document is encrypted if there are document keys.
+   * Stores what {@link readStored} returned, and replaces a document of the same key. `check` gets the hash of the given bytes.
+   * Unencrypted bytes are encrypted if there are document keys.
    */
   putStored(
     key: string,

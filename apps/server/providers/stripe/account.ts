@@ -3,15 +3,15 @@ import type { Providers } from '../../platform/config/providers.ts';
 import type { Answer } from '../answer.ts';
 import { stripeClient, unreadableAnswer } from './client.ts';
 
-/** The version of Stripe's API that the server uses. Webhook endpoints must send their events in this version. */
+/** The version of Stripe's API that the server uses. Webhook endpoints must be set to the same version. */
 export const stripeApiVersion: string = Stripe.API_VERSION;
 
-/** A webhook endpoint that is registered at Stripe. If its version is null, it uses the account's default. */
+/** A webhook endpoint at Stripe. `apiVersion` is null if the endpoint uses the account's default version. */
 export interface Endpoint {
   id: string;
   url: string;
   enabled: boolean;
-  /** `*` means all events. */
+  /** The types of events that the endpoint receives; `*` stands for all. */
   events: readonly string[];
   apiVersion: string | null;
 }
@@ -20,39 +20,37 @@ export interface Endpoint {
 export interface WalletDomain {
   enabled: boolean;
   applePay: boolean;
-  /** Stripe's reason why Apple Pay is not active. */
+  /** Stripe's message about why Apple Pay is not active. */
   reason: string | null;
 }
 
-/** The facts about an account that calls can find out without changing anything. */
+/** What Stripe says about an account, as far as calls can find out without changing anything. */
 export interface StripeAccount {
   account: Answer<{ id: string; mayCharge: boolean }>;
-  /** Whether the key may read what the server needs, by the permission's name in the Dashboard. */
+  /** For each permission, by its name in Stripe's Dashboard: whether the key may read what the server needs. */
   reads: Record<string, Answer<unknown>>;
   /**
-   * Whether the key may write what the server writes. Each call asks to change an object that does not exist: Stripe answers either
-   * that the key lacks the permission or that there is no such object.
+   * For each permission: whether the key may write what the server writes. To find out, a call changes an object that does not
+   * exist. Stripe answers either that the key lacks the permission or that the object does not exist.
    */
   writes: Record<string, Answer<'may'>>;
-  /** How far this machine's clock is ahead of Stripe's (ms, to about a second); negative if it is behind. */
+  /** How far this machine's clock is ahead of Stripe's (ms, exact to about a second); negative if it is behind. */
   clockAheadMs: Answer<number>;
   /**
-   * Whether the publishable key can open the account's newest payment intent, as only a key of the same account can. `unproven`:
-   * there is no intent yet, but Stripe knows the key.
+   * Whether publishable key and secret key are of the same account. `same`: the publishable key can open the account's newest
+   * payment intent. `unproven`: there is no intent yet, but Stripe knows the publishable key.
    */
   publishable: Answer<'same' | 'other' | 'unproven'>;
   endpoints: Answer<Endpoint[]>;
-  /** Null if the domain is not registered. */
+  /** Null if the domain is not registered for wallets. */
   domain: Answer<WalletDomain | null>;
-  /** Whether the account's payment method configuration offers Link; null if the account has no configuration of its own. */
+  /** Whether the account's payment method configuration offers Link; null if the account does not have its own. */
   offersLink: Answer<boolean | null>;
 }
 
 const TIMEOUT_MS = 10_000;
 
-/**
- * Asks Stripe about the keys' account and about one domain name. Changes nothing. Returns Stripe's errors instead of throwing them.
- */
+/** Asks Stripe about the account of the keys, and about one domain. Changes nothing. An error of Stripe is returned, not thrown. */
 export async function askStripe(
   { secretKey, publishableKey, url }: Providers['stripe'],
   domainName: string,
@@ -116,14 +114,14 @@ export async function askStripe(
         : null,
     ),
     offersLink: mapped(configurations, ({ data }) => {
-      // Configurations of platforms that the account is connected to have an `application`.
+      // A configuration of a platform to which the account is connected has an `application`.
       const own = data.find(({ is_default, application }) => is_default && application === null);
       return own ? own.link?.display_preference.value === 'on' : null;
     }),
   };
 }
 
-/** Opens an intent as a browser does, with the publishable key and the intent's client secret. */
+/** Retrieves an intent as a browser does: with the publishable key and the intent's client secret. */
 async function openIntent(
   browser: Stripe,
   intent: Stripe.PaymentIntent | undefined,
@@ -132,7 +130,7 @@ async function openIntent(
   const client_secret = intent?.client_secret ?? 'pi_none_secret_none';
   const answer = await ask(() => browser.paymentIntents.retrieve(id, { client_secret }));
   if ('said' in answer) return { said: 'same' };
-  // 401 is about the key. Any other refusal is about the intent, and shows that Stripe knows the key.
+  // 401 means that Stripe does not know the key. Any other refusal is about the intent, so Stripe knows the key.
   if ('down' in answer || answer.refused.status === 401) return answer;
   return { said: intent ? 'other' : 'unproven' };
 }
@@ -146,7 +144,7 @@ async function askToWrite(call: () => PromiseLike<unknown>): Promise<Answer<'may
       : { said: 'may' };
 }
 
-/** Compares the Date header of any answer with the middle of the time between request and answer. */
+/** Compares Stripe's clock, in the Date header of an answer, with the middle of the time between request and answer. */
 async function askClock(stripe: Stripe): Promise<Answer<number>> {
   const askedAt = Date.now();
   let headers: Record<string, string> | undefined;
@@ -158,7 +156,7 @@ async function askClock(stripe: Stripe): Promise<Answer<number>> {
   }
   const stripesTime = Date.parse(headers?.date ?? '');
   if (Number.isNaN(stripesTime)) return { down: 'no answer told the time' };
-  // The header has whole seconds, rounded down, so half a second is added.
+  // The header is rounded down to whole seconds, so half a second is added.
   return { said: Math.round((askedAt + Date.now()) / 2 - (stripesTime + 500)) };
 }
 

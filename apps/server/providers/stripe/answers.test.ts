@@ -12,10 +12,10 @@ interface Raw {
   status: number;
   body: string;
   headers?: Record<string, string>;
-  /** Whether the body goes on byte by byte after `body` and never ends. */
+  /** Whether the server goes on sending single bytes after `body` and never ends the answer. */
   trickles?: boolean;
 }
-/** The answer to every call. */
+/** The answer that the test's server gives to every call. */
 let answer: Raw;
 let asked = 0;
 const server = createServer((request, response) => {
@@ -61,7 +61,7 @@ const now = new Date();
 async function drain(list: AsyncIterable<unknown>): Promise<void> {
   for await (const _ of list);
 }
-/** Every method of the provider that makes a request. */
+/** Every method of the payment provider that makes a request. */
 const calls: Record<Exclude<keyof PaymentProvider, 'readEvent'>, () => Promise<unknown>> = {
   createCustomer: () =>
     payments.createCustomer({
@@ -97,7 +97,7 @@ const calls: Record<Exclude<keyof PaymentProvider, 'readEvent'>, () => Promise<u
 };
 
 const list = (data: unknown) => JSON.stringify({ object: 'list', url: '/', has_more: false, data });
-/** Answers that Stripe never sends. */
+/** Answers that Stripe never gives. */
 const unreadable: Record<string, Raw> = {
   'an empty object': { status: 200, body: '{}' },
   'an array': { status: 200, body: '[]' },

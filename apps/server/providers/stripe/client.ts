@@ -3,9 +3,9 @@ import Stripe from 'stripe';
 import { z } from 'zod';
 import { callWatcher, resultOf, type WatchCall } from '../../platform/watchCall.ts';
 
-/** The answer does not have the form of Stripe's answers: another server sent it, or Stripe has changed. */
+/** Thrown if an answer does not match the schema of Stripe's answers: another server sent it, or Stripe has changed its API. */
 class UnreadableAnswer extends Error {
-  /** HTTP status. */
+  /** The answer's HTTP status. */
   readonly status: number;
   constructor(status: number) {
     super(`answered ${status} with what is not Stripe's`);
@@ -13,7 +13,7 @@ class UnreadableAnswer extends Error {
   }
 }
 
-/** Returns the {@link UnreadableAnswer} that made a call fail; null for any other failure. */
+/** Returns the {@link UnreadableAnswer} because of which a call failed; null if it failed for another reason. */
 export function unreadableAnswer(error: unknown): UnreadableAnswer | null {
   const { exception } = (error instanceof Stripe.errors.StripeAPIError ? error.raw : {}) as {
     exception?: unknown;
@@ -22,8 +22,8 @@ export function unreadableAnswer(error: unknown): UnreadableAnswer | null {
 }
 
 /**
- * Returns a client for Stripe, or for a stand-in at `url`. Each try of a call ends after `timeoutMs`, and every answer is checked:
- * see {@link readable}.
+ * Returns a client of Stripe's API, or of a stand-in at `url`. Each attempt of a call times out after `timeoutMs`, and the schema
+ * of every answer is checked (see {@link readable}).
  */
 export function stripeClient(
   key: string,
@@ -46,9 +46,8 @@ export function stripeClient(
 }
 
 /**
- * An HTTP client for Stripe's library that checks each answer first. The library takes any JSON without `error` for a success,
- * whatever its status and shape, never settles if the JSON is a text or a number, and waits for a body as long as parts of it
- * arrive. Every call uses this client.
+ * Returns an HTTP client for Stripe's library that checks each answer. By itself, the library accepts any JSON without `error` as a
+ * success, never settles if the JSON is a string or number, and has no timeout for a body that arrives slowly.
  */
 function checkingHttpClient(check: 'identity' | 'fields', watch: WatchCall): Stripe.HttpClient {
   const http = Stripe.createNodeHttpClient();
@@ -60,7 +59,7 @@ function checkingHttpClient(check: 'identity' | 'fields', watch: WatchCall): Str
         const { 'request-id': requestId } = response.getHeaders() as Record<string, string | undefined>;
         note({ result: resultOf(response.getStatusCode()), requestId: requestId ?? null });
         const answer = readAnswer(response, rest[3], schemaOf(method, path, check));
-        // The library reads `answer` through `toJSON` and gets the error from there.
+        // The library calls `toJSON` and gets the answer or the error from there.
         await answer.catch(() => note({ result: 'failed' }));
         response.toJSON = () => answer;
         return response;
@@ -87,7 +86,7 @@ async function readAnswer(
   throw new UnreadableAnswer(response.getStatusCode());
 }
 
-/** Returns the name of a call without ids and query: `POST /v1/payment_intents/:id/confirm`. */
+/** Returns a call's name for the log and the metrics, without ids and query: `POST /v1/payment_intents/:id/confirm`. */
 function operationOf(method: string, path: string): string {
   const [collection, id, ...action] = partsOf(path);
   return `${method} /v1/${[collection, ...(id === undefined ? [] : [':id']), ...action].join('/')}`;
@@ -97,14 +96,14 @@ function partsOf(path: string): string[] {
   return path.split('?', 1)[0]!.replace('/v1/', '').split('/');
 }
 
-/** Whether an answer has the expected form: an object with `error` for an error, the schema of the call's path for a success. */
+/** Whether an answer has the expected schema: that of the call for a success, an object with `error` for an error. */
 function readable(json: unknown, status: number, success: z.ZodType): boolean {
   return (status < 300 ? success : failure).safeParse(json).success;
 }
 
 const failure = z.object({ error: z.object({}) });
 
-/** Returns the schema of the answer for a path: a list if a collection is read, otherwise an object of that collection. */
+/** Returns the schema for the answer to a path: a list if a whole collection is read, otherwise one object of the collection. */
 function schemaOf(method: string, path: string, check: 'identity' | 'fields'): z.ZodType {
   const [collection, id] = partsOf(path);
   const schema: z.ZodObject = objects[collection!] ?? identified(collection!.replace(/s$/, ''));
@@ -115,18 +114,18 @@ function schemaOf(method: string, path: string, check: 'identity' | 'fields'): z
     : object;
 }
 
-/** Paths that lead to a single object and have no id. */
+/** Paths that lead to a single object although they contain no id. */
 const SINGLE = ['account', 'balance'];
 
 const text = z.string();
 const cents = z.int();
-/** Seconds since 1970. */
+/** Unix time in seconds. */
 const time = z.int();
 const metadata = z.record(text, text);
 function identified<T extends string>(object: T) {
   return z.object({ id: text, object: z.literal(object) });
 }
-/** An id, or the object itself if the call asked to expand it. */
+/** An id, or the object if the call asked Stripe to expand it. */
 const expandable = <T extends z.ZodType>(object: T) => z.union([text, object]);
 
 const charge = identified('charge').extend({
@@ -139,8 +138,8 @@ const charge = identified('charge').extend({
 });
 
 /**
- * The fields that we read of objects (https://docs.stripe.com/api), by the collection's name in the path. For collections that are
- * missing here only the ids are checked.
+ * The fields that we read, for each collection in a path (https://docs.stripe.com/api). For any other collection only the ids are
+ * checked.
  */
 const objects: Record<string, z.ZodObject> = {
   balance: z.object({ object: z.literal('balance') }),

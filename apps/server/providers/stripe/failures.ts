@@ -5,26 +5,26 @@ import type { PaymentProvider } from './provider.ts';
 
 const { errors } = Stripe;
 
-/** The facts about a failed call to Stripe for staff and the log. Contains nothing about a person. */
+/** A failed call to Stripe, for staff and the log. Contains no personal data. */
 export interface CallFailure {
   call: keyof PaymentProvider;
   /** HTTP status; null if there was no answer. */
   status: number | null;
-  /** Stripe's code, or the type of the error if it has no code: `idempotency_error`. */
+  /** Stripe's error code, or the error's type if it has no code: `idempotency_error`. */
   code: string | null;
   param: string | null;
-  /** The id by which Stripe finds the request: https://dashboard.stripe.com/logs */
+  /** Stripe's id of the request, for https://dashboard.stripe.com/logs */
   requestId: string | null;
   /**
-   * `refusal`: Stripe refuses the same call until somebody repairs something here or at Stripe. `unreadable`: the answer is not
-   * Stripe's. `outage`: ends by itself.
+   * `refusal`: Stripe will refuse this call until somebody repairs something, here or at Stripe. `unreadable`: the answer does not
+   * have Stripe's format. `outage`: the failure ends by itself.
    */
   kind: 'refusal' | 'unreadable' | 'outage';
-  /** Stripe's message if it is about the key: it names the permission that the key lacks. Otherwise null. */
+  /** Stripe's message if the failure is about the key, since it names the permission that the key lacks; otherwise null. */
   said: string | null;
 }
 
-/** The bank declined. The message is Stripe's sentence for the cardholder. The intent stays at Stripe. */
+/** Thrown if the bank declines a card. The message is Stripe's, for the cardholder. The intent stays open at Stripe. */
 export class Declined extends Error {
   readonly intentId: string | null;
   constructor(message: string, intentId: string | null) {
@@ -42,14 +42,14 @@ const NOT_OUR_DAY =
 const RETRY_SECONDS = 5;
 
 /**
- * Stripe answered with an error of its own (5xx), perhaps after doing the work. It repeats that answer under the call's idempotency
- * key for a day (docs.stripe.com/api/idempotent_requests), so a retry needs another key.
+ * Thrown if Stripe answered with an error of its own (5xx). Stripe may have done the work nevertheless. For a day it repeats this
+ * answer to the same idempotency key (docs.stripe.com/api/idempotent_requests), so a retry needs another key.
  */
 export class ProviderFailed extends Refusal {}
 
 /**
- * Stripe refuses a call for a reason other than the card: a key that was rolled or lacks a permission, or a parameter that Stripe
- * does not accept. The message is Stripe's, for staff; joiners read `sentence`. Stripe may repeat the answer under the call's
+ * Thrown if Stripe refuses a call for a reason other than the card: the key was rolled or lacks a permission, or Stripe does not
+ * accept a parameter. The message is Stripe's, for staff; joiners read `sentence`. Stripe may repeat this answer to the same
  * idempotency key.
  */
 export class ProviderRefused extends Refusal {
@@ -63,16 +63,16 @@ export class ProviderRefused extends Refusal {
   }
 }
 
-/** The intent's status has changed and no longer allows this call (Stripe: payment_intent_unexpected_state). */
+/** Thrown if the intent's status has changed and does not allow this call any more (Stripe: payment_intent_unexpected_state). */
 export class UnexpectedState extends ProviderRefused {}
 
-/** The object does not exist on this Stripe account. */
+/** Thrown if the object does not exist on this Stripe account. */
 export class NotAtStripe extends ProviderRefused {}
 
 /**
- * Stripe refuses this refund. Final if the payment was refunded meanwhile or is disputed, or if the amount exceeds what is left.
- * Otherwise a later one may succeed, for example when the account's balance suffices. Stripe repeats the answer under the
- * idempotency key.
+ * Thrown if Stripe refuses a refund. `isFinal`: the payment was refunded meanwhile or is disputed, or the amount exceeds what is
+ * left. Otherwise a later refund may succeed, for example when the account's balance suffices; it needs another idempotency key,
+ * because Stripe repeats its answer to the same key.
  */
 export class RefundRefused extends Error {
   readonly isFinal: boolean;
@@ -82,7 +82,7 @@ export class RefundRefused extends Error {
   }
 }
 
-/** Codes of refusals after which the refund can never be made (https://docs.stripe.com/error-codes). */
+/** The error codes after which the refund can never be made (https://docs.stripe.com/error-codes). */
 const REFUSED_FOR_GOOD = [
   'charge_already_refunded',
   'charge_disputed',
@@ -92,21 +92,21 @@ const REFUSED_FOR_GOOD = [
   'amount_too_small',
 ];
 
-/** Calls that a bank may decline. */
+/** The calls that a bank may decline. */
 const ASK_A_BANK: readonly (keyof PaymentProvider)[] = ['createCustomer', 'confirmWithSavedCard'];
 
 interface Understood {
   thrown: unknown;
-  /** Null for results of normal joins: a declined card, or an intent that has changed or does not exist. */
+  /** Null if the error can occur in a normal join: a declined card, or an intent that has changed or does not exist. */
   failure: CallFailure | null;
 }
 
-/** Translates an error of Stripe's library into one of ours. */
+/** Returns the error of ours for an error of Stripe's library. */
 export function understood(error: unknown, call: keyof PaymentProvider): Understood {
   if (!(error instanceof errors.StripeError)) return { thrown: error, failure: null };
   const { message, code, statusCode: status = 0 } = error;
   const cause = { cause: error };
-  // The library makes every 402 a StripeCardError.
+  // The library turns every 402 into a StripeCardError; only `card_error` is the card's.
   if (ASK_A_BANK.includes(call) && error instanceof errors.StripeCardError && error.rawType === 'card_error')
     return { thrown: new Declined(message, error.payment_intent?.id ?? null), failure: null };
   if (code === 'resource_missing' && status === 404)
@@ -133,10 +133,10 @@ export function understood(error: unknown, call: keyof PaymentProvider): Underst
   };
 }
 
-/** Like {@link understood} for a refund, for which most refusals are about the payment. */
+/** Like {@link understood}, for refunds: a refusal is mostly about the payment here, not about the key or the request. */
 export function understoodOfRefund(error: unknown, call: keyof PaymentProvider): Understood {
   if (!(error instanceof errors.StripeError) || !isFaultOfOurs(error)) return understood(error, call);
-  // Stripe has no code for an amount that exceeds what is left.
+  // An amount that exceeds what is left has no error code, only `param`.
   const isFinal = error.param === 'amount' || REFUSED_FOR_GOOD.includes(error.code ?? '');
   const isOfTheKey = error.statusCode === 401 || error.statusCode === 403;
   const isOfTheRequest = error.param !== undefined && error.param !== 'amount';
@@ -151,12 +151,12 @@ export function isInvalidEmail(error: unknown): boolean {
   return error instanceof errors.StripeInvalidRequestError && error.code === 'email_invalid';
 }
 
-/** Whether the status is a 4xx for which a retry would not help. */
+/** Whether the status is a 4xx after which a retry does not help. */
 function isFaultOfOurs({ statusCode: status = 0 }: Stripe.errors.StripeError): boolean {
   return status >= 400 && !endsByItself(status);
 }
 
-/** Whether the status means an error at Stripe, the same call still running, or too many calls. */
+/** Whether the status means an error of Stripe (5xx), that the same call is still running, or that there are too many calls. */
 function endsByItself(status: number): boolean {
   return status >= 500 || [408, 409, 424, 425, 429].includes(status);
 }

@@ -1,19 +1,22 @@
 import type Stripe from 'stripe';
 import type { Movement } from '#core/ledger.ts';
 
-/** A transaction of the account's balance, with the charge or refund to which it belongs. Amounts are cents. */
+/** A transaction of the account's balance, with its charge or refund. Amounts are cents. */
 export interface BalanceMovement extends Movement {
   id: string;
   createdAt: Date;
   currency: string;
   netCents: number;
-  /** The charge that was paid, refunded or disputed; null for a transaction without a payment, such as a payout. */
+  /** The charge that was paid, refunded or disputed; null if there is none, as for a payout. */
   charge: { intentId: string | null; amountCents: number; metadata: Record<string, string> } | null;
-  /** The refund to which the transaction belongs. `uuid` is that of our own refund row; null if the refund was made elsewhere. */
+  /**
+   * The refund of the transaction. `uuid` is that of our refund row; null if the refund was made elsewhere, in Stripe's Dashboard,
+   * for example.
+   */
   refund: { id: string; uuid: string | null } | null;
 }
 
-/** What Stripe must expand for {@link readMovement}: the source, and the charge of a refund or dispute. */
+/** The fields that Stripe must expand for {@link readMovement}: the transaction's source, and that source's charge. */
 export const movementSources = ['data.source.charge'];
 
 export function readMovement(transaction: Stripe.BalanceTransaction): BalanceMovement {
@@ -52,7 +55,7 @@ function isOfKind<T extends { object: string }>(source: Source, kind: T['object'
   return typeof source === 'object' && source?.object === kind;
 }
 
-/** Whether Stripe lists a payout's transactions (only for automatic ones), and the payout has not failed or been cancelled. */
+/** Whether Stripe can list a payout's transactions: only if it is automatic and has not failed or been cancelled. */
 export function tellsItsMovements({ automatic, status }: Stripe.Payout): boolean {
   return automatic && status !== 'failed' && status !== 'canceled';
 }

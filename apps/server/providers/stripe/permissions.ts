@@ -1,13 +1,16 @@
 interface Permission {
-  /** The name in Stripe's Dashboard. */
+  /** The permission's name in Stripe's Dashboard. */
   name: string;
   access: 'Read' | 'Write';
-  /** Stripe's internal name of the permission, as in its refusals. Null if unknown: staff must then tick it by hand. */
+  /**
+   * Stripe's internal name of the permission, which its refusals contain. Null if we do not know it: staff must then tick it by
+   * hand.
+   */
   word: string | null;
   why: string;
 }
 
-/** The permissions that a restricted key needs (https://docs.stripe.com/keys/restricted-api-keys). Write includes reading. */
+/** The permissions that a restricted key needs (https://docs.stripe.com/keys/restricted-api-keys). `Write` includes `Read`. */
 export const permissions: readonly Permission[] = [
   { name: 'Customers', access: 'Write', word: 'rak_customer_write', why: 'cards kept for an upgrade' },
   { name: 'PaymentIntents', access: 'Write', word: 'rak_payment_intent_write', why: 'payments' },
@@ -40,8 +43,8 @@ export const permissions: readonly Permission[] = [
 ];
 
 /**
- * Returns the address of Stripe's page for a new restricted key, with name and permissions filled in. Stripe does not document
- * these parameters. Many open integrations use them, and the page shows what is ticked.
+ * Returns the URL of Stripe's page for a new restricted key, with its name and permissions filled in. The URL's parameters are not
+ * documented by Stripe, but many public integrations use them, and staff see on the page what is ticked.
  */
 export function restrictedKeyPage({ live }: { live: boolean }): string {
   const page = new URL(`https://dashboard.stripe.com/${live ? '' : 'test/'}apikeys/create`);

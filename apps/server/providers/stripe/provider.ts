@@ -7,7 +7,7 @@ import { stripeClient } from './client.ts';
 import { type CallFailure, isInvalidEmail, NotAtStripe, understood, understoodOfRefund } from './failures.ts';
 import { type BalanceMovement, movementSources, readMovement, tellsItsMovements } from './movements.ts';
 
-/** The part of a Stripe PaymentIntent that we read. Amounts are cents. */
+/** The fields of a Stripe PaymentIntent that we read. Amounts are cents. */
 export interface Intent {
   id: string;
   status: Stripe.PaymentIntent.Status;
@@ -16,15 +16,15 @@ export interface Intent {
   currency: string;
   clientSecret: string;
   customerId: string | null;
-  /** The email to which Stripe sends its receipt. */
+  /** The email to which Stripe sends the receipt; null if none is sent. */
   receiptEmail: string | null;
   paymentMethodId: string | null;
   card: { brand: string; last4: string } | null;
-  /** Whether the intent saves its card for a later charge. */
+  /** Whether paying saves the card for a later charge. */
   savesCard: boolean;
   metadata: Record<string, string>;
   createdAt: Date;
-  /** The last attempt to charge the intent, declined or successful. */
+  /** The last attempt to charge the intent, declined or successful; null before the first. */
   charge: {
     id: string;
     createdAt: Date;
@@ -35,7 +35,8 @@ export interface Intent {
 }
 
 /**
- * Identifies our objects on a Stripe account that other apps may share. Every intent has it, together with the order's revision.
+ * Metadata that tells our objects from those of other apps on the same Stripe account. Every intent has it, with the order's
+ * revision.
  */
 export interface IntentMetadata {
   app: 'induct';
@@ -48,53 +49,54 @@ export interface IntentMetadata {
 
 export interface NewIntent {
   amountCents: number;
-  /** Null if there is no customer yet. A saved card can be attached to a customer afterwards. */
+  /** Null if the join has no Customer yet. The saved card can be attached to a Customer after the payment. */
   customerId: string | null;
-  /** Left out if Stripe refuses the email. */
+  /** The intent is created without this if Stripe refuses the email. */
   receiptEmail: string | null;
-  /** Whether to save the card for an upgrade while the member is present. */
+  /** Whether to save the card, so that an upgrade can be charged while the member is still on our pages. */
   saveCard: boolean;
-  /** Printed on Stripe's receipt: at most 1,000 characters. */
+  /** The text on Stripe's receipt: at most 1,000 characters. */
   description: string;
   metadata: IntentMetadata;
   idempotencyKey: string;
 }
 
-/** An event about a PaymentIntent, or about a charge, refund or dispute of one. `intentId` is null for any other event. */
+/**
+ * An event of Stripe. `intentId` is the PaymentIntent of an event about an intent, charge, refund or dispute; null for any other
+ * event.
+ */
 export interface ProviderEvent {
   id: string;
   type: string;
   createdAt: Date;
   intentId: string | null;
-  /** The metadata of the object that the event is about. */
+  /** The metadata of the event's object. */
   metadata: Record<string, string>;
-  /** The charge that a `payment_intent.payment_failed` is about. The intent may have been charged again since. */
+  /** In a `payment_intent.payment_failed`: the failed charge. The intent may have been charged again since. */
   failedChargeId: string | null;
 }
 
-/** The part of a payment's money that was refunded or disputed. */
+/** What was refunded or disputed of a payment. */
 export interface MoneyBack {
   refunds: {
     id: string;
     amountCents: number;
     status: 'pending' | 'succeeded' | 'failed' | 'canceled';
-    /** When the refund was requested. */
+    /** When the refund was created. */
     createdAt: Date;
-    /** The uuid of our own refund row; null if the refund was made elsewhere, as in Stripe's dashboard. */
+    /** The uuid of our refund row; null if the refund was made elsewhere, in Stripe's Dashboard, for example. */
     uuid: string | null;
-    /** Our reason for the refund and the lines that it is for, if its metadata has them. */
+    /** Our reason for the refund and its order lines, from the refund's metadata; null if they are not there. */
     decided: Decided | null;
   }[];
   dispute: Dispute | null;
-  /** The amounts that lost disputes took, with the disputes' ids. */
+  /** The amount of each lost dispute, with the dispute's id. */
   lost: { id: string; amountCents: number }[];
 }
 
-/** Every call throws a `Refusal` if Stripe cannot be reached, or refuses the call for a fault of ours (failures.ts). */
+/** Calls to Stripe. Each throws a `Refusal` if Stripe cannot be reached, or refuses the call for a fault of ours (failures.ts). */
 export interface PaymentProvider {
-  /**
-   * Creates a customer with a card that was saved in a payment (`saveCard`). Returns the customer's id. Throws {@link Declined}.
-   */
+  /** Creates a Customer with a card that a payment has saved (`saveCard`). Returns the Customer's id. Throws {@link Declined}. */
   createCustomer(customer: {
     email: string | null;
     name: string | null;
@@ -102,37 +104,37 @@ export interface PaymentProvider {
     sessionUuid: string;
     idempotencyKey: string;
   }): Promise<string>;
-  /** Deletes a customer with their cards. Payments stay and can be refunded. A customer who does not exist is no error. */
+  /** Deletes a Customer with its cards. Its payments stay and can be refunded. Resolves also if it does not exist. */
   deleteCustomer(customerId: string): Promise<void>;
   /**
-   * Removes these keys from the metadata of an intent and of its charges, whatever their status: each charge has its own copy. An
-   * intent that does not exist is no error.
+   * Removes these keys from the metadata of an intent and of its charges, in whatever status: each charge has a copy of the
+   * metadata. Resolves also if the intent does not exist.
    */
   forgetNotes(intentId: string, keys: readonly string[]): Promise<void>;
-  /** Returns the id of the customer who has a card, or null. Throws {@link NotAtStripe}. */
+  /** Returns the id of the Customer to whom a card is attached; null if there is none. Throws {@link NotAtStripe}. */
   customerOfCard(paymentMethodId: string): Promise<string | null>;
   /** Creates an intent for the card form. */
   createIntent(intent: NewIntent): Promise<Intent>;
   /**
-   * Changes in one call everything that follows from the order, so that amount and revision always match. Throws
-   * {@link UnexpectedState}.
+   * Changes all that follows from the order in one call, so that the intent's amount and revision always match. Throws {@link
+   * UnexpectedState}.
    */
   updateIntent(id: string, change: Omit<NewIntent, 'customerId' | 'idempotencyKey'>): Promise<Intent>;
-  /** Throws {@link NotAtStripe}. */
+  /** Throws {@link NotAtStripe} if the account has no such intent. */
   retrieveIntent(id: string): Promise<Intent>;
-  /** Lists all intents of the account since `since`, newest first, including those of other apps. */
+  /** Lists the account's intents since `since` (null: all), newest first, including those of other apps. */
   listIntents(since: Date | null): AsyncIterable<Intent>;
   /**
-   * Charges a saved card while the member is present. The bank may ask for authentication. Throws {@link Declined},
-   * {@link UnexpectedState}.
+   * Charges a saved card while the member is on our pages. The bank may require authentication. Throws {@link Declined} and {@link
+   * UnexpectedState}.
    */
   confirmWithSavedCard(
     id: string,
     confirmation: { paymentMethodId: string; idempotencyKey: string },
   ): Promise<Intent>;
-  /** Throws {@link UnexpectedState} if the intent can no longer be cancelled. */
+  /** Throws {@link UnexpectedState} if the intent cannot be cancelled any more. */
   cancelIntent(id: string): Promise<Intent>;
-  /** Throws {@link RefundRefused}, {@link ProviderFailed}. */
+  /** Throws {@link RefundRefused} and {@link ProviderFailed}. */
   refund(refund: {
     intentId: string;
     amountCents: number;
@@ -143,23 +145,26 @@ export interface PaymentProvider {
     idempotencyKey: string;
   }): Promise<void>;
   moneyBack(intentId: string): Promise<MoneyBack>;
-  /** Lists all transactions of the account's balance from `from` to before `until`, newest first, including those of other apps. */
+  /**
+   * Lists the transactions of the account's balance from `from` (inclusive) to `until` (exclusive), newest first, including those
+   * of other apps.
+   */
   listMovements(from: Date, until: Date): AsyncIterable<BalanceMovement>;
-  /** Lists the transactions that belong to the automatic payouts made from `from` to before `until`. */
+  /** Lists the transactions in automatic payouts that were made from `from` (inclusive) to `until` (exclusive). */
   listPaidOut(from: Date, until: Date): AsyncIterable<{ movementId: string; payoutId: string }>;
   /**
-   * Lists the account's events of these types since `since`, newest first, also those of other apps. Stripe keeps events for 30
-   * days.
+   * Lists the account's events of these types since `since`, newest first, including those of other apps. Stripe keeps events for
+   * 30 days.
    */
   listEvents(types: readonly string[], since: Date): AsyncIterable<ProviderEvent>;
-  /** Verifies the signature over the raw body and reads the event. Returns null if the signature is wrong. */
+  /** Verifies the signature of a webhook's raw body and parses the event. Returns null if the signature is wrong. */
   readEvent(rawBody: Buffer, signature: string): Promise<ProviderEvent | null>;
 }
 
-/** The most characters that Stripe accepts in a customer's name (https://docs.stripe.com/api/customers/create). */
+/** Stripe's maximum length of a Customer's name (https://docs.stripe.com/api/customers/create). */
 const LONGEST_NAME = 256;
 
-/** Reports every failed call to `onFailure`, which must not throw, before it throws the error. */
+/** Returns the payment provider. Every failed call is reported to `onFailure`, which must not throw, before the error is thrown. */
 export function stripeProvider({
   secretKey,
   webhookSecrets,
@@ -185,7 +190,7 @@ export function stripeProvider({
     return thrown;
   };
 
-  /** Makes one call. Turns an error of Stripe's library into ours: a declined card, a changed intent, a refusal or an outage. */
+  /** Makes one call. Converts an error of Stripe's library with `understand`, and reports it if it is a failure. */
   async function attempt<T>(
     call: keyof PaymentProvider,
     make: (stripe: Stripe) => Promise<T>,
@@ -198,7 +203,7 @@ export function stripeProvider({
     }
   }
 
-  /** Like {@link attempt} for a list, whose pages are fetched while it is read. */
+  /** Like {@link attempt} for a list, whose pages are fetched as the caller iterates. */
   async function* attemptEach<T>(
     call: keyof PaymentProvider,
     list: (stripe: Stripe) => AsyncIterable<T>,
@@ -211,8 +216,9 @@ export function stripeProvider({
   }
 
   /**
-   * Makes a call with the email. If Stripe refuses the email, repeats the call without it: an email that joiners cannot change must
-   * not keep them from paying. The second call is a different request and needs an idempotency key of its own.
+   * Makes a call with an email. If Stripe refuses the email, repeats the call without it: joiners cannot correct the email here, so
+   * it must not keep them from paying. The second request differs from the first, so it needs its own idempotency key
+   * (`keyEnding`).
    */
   async function attemptWithEmail<T>(
     call: keyof PaymentProvider,
@@ -447,8 +453,8 @@ function readEvent({ id, type, created, data }: Stripe.Event): ProviderEvent {
 }
 
 /**
- * Returns the worst state among a payment's disputes. The money is with the bank only while a dispute is open or after it is lost;
- * early warnings and won disputes leave it with us.
+ * Returns the worst status among a payment's disputes. The bank has the money only while a dispute is open and after it is lost.
+ * Early warnings and won disputes do not count; null if there are no others.
  */
 function worst(disputes: readonly Stripe.Dispute[]): Dispute | null {
   if (disputes.some(({ status }) => status === 'lost')) return 'lost';
@@ -487,7 +493,7 @@ function read(intent: Stripe.PaymentIntent): Intent {
   };
 }
 
-/** Returns the brand's name as cardholders know it. */
+/** Returns the card brand's name as cardholders know it. */
 function brandName(brand: string): string {
   const names: Record<string, string> = {
     amex: 'American Express',

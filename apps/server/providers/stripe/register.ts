@@ -3,17 +3,20 @@ import type { Providers } from '../../platform/config/providers.ts';
 import { stripeApiVersion } from './account.ts';
 import { stripeClient } from './client.ts';
 
-/** The objects that staff register once at the Stripe account. */
+/** Registers objects at the Stripe account, for the command `setup`. */
 export interface StripeRegistry {
-  /** Creates a webhook endpoint with our version of the API. Stripe returns its signing secret only in this answer. */
+  /** Creates a webhook endpoint with our API version. Returns its signing secret, which Stripe shows only now. */
   createEndpoint(url: string, events: readonly string[]): Promise<{ id: string; secret: string }>;
-  /** Enables an endpoint and sets exactly these events. */
+  /** Enables an endpoint and sets its events to exactly these. */
   putEndpointRight(id: string, events: readonly string[]): Promise<void>;
-  /** Registers and enables a domain for Apple Pay and has Stripe check it. Returns why Apple Pay is not active, or null. */
+  /**
+   * Registers and enables a domain for Apple Pay and makes Stripe validate it. Returns Stripe's message if Apple Pay is not active;
+   * null if it is.
+   */
   registerDomain(name: string): Promise<string | null>;
 }
 
-/** Calls Stripe to register objects. Its methods throw the errors of Stripe's library. */
+/** Returns the registry for a secret key. Its methods throw the errors of Stripe's library. */
 export function stripeRegistry({ secretKey, url }: Providers['stripe']): StripeRegistry {
   const stripe = stripeClient(secretKey, url);
   type Events = Stripe.WebhookEndpointCreateParams.EnabledEvent[];
@@ -31,7 +34,7 @@ export function stripeRegistry({ secretKey, url }: Providers['stripe']): StripeR
       await stripe.webhookEndpoints.update(id, { enabled_events: [...events] as Events, disabled: false });
     },
     async registerDomain(name) {
-      // For a domain that is registered already, Stripe returns the existing one.
+      // If the domain is already registered, Stripe returns the existing registration.
       const { id, enabled } = await stripe.paymentMethodDomains.create({ domain_name: name });
       if (!enabled) await stripe.paymentMethodDomains.update(id, { enabled: true });
       const { apple_pay } = await stripe.paymentMethodDomains.validate(id);

@@ -1,7 +1,8 @@
 import type Stripe from 'stripe';
 
 /**
- * The events that a webhook endpoint must receive (`npm run operator -- doctor` checks this) and settlement/catchUp.ts polls for.
+ * The event types that webhook endpoints must receive (`npm run operator -- doctor` checks this), and for which
+ * settlement/catchUp.ts polls.
  */
 export const webhookEvents = [
   'payment_intent.succeeded',
