@@ -11,7 +11,9 @@ import { buildApp } from './app.ts';
 import type { Config } from './platform/config/config.ts';
 
 let server: TestServer;
-/** The uuids of a started, an ordering and a paid join, and one of no join. `line` is an order line of the ordering join. */
+/**
+ * The uuids of a started, an ordering and a paid join, and one uuid without a join. `line` is an order line of the ordering join.
+ */
 let sessions: string[];
 let line: string;
 const unhandled: unknown[] = [];
@@ -27,7 +29,7 @@ before(async () => {
   ];
   const { data } = await client.call('getCheckoutDetails', { params: { uuid: sessions[1]! } });
   line = data.products[0]!.sessionProductUuid!;
-  // Stripe's customer for the card is created only after the payment call was answered.
+  // The customer for the card is created at Stripe only after the payment call was answered.
   await until(async () => {
     const { rows } = await sql`select from payment where status = 'succeeded' and customer_id = ''`.execute(
       server.deps.database,
@@ -37,7 +39,7 @@ before(async () => {
 });
 after(() => server.close());
 
-/** Returns the rows that a refused call might have changed. */
+/** Returns the rows that the calls could change, to check that a refused call has changed nothing. */
 async function everything(): Promise<unknown> {
   const tables = [
     'contact',
@@ -81,7 +83,7 @@ const wild = fc.oneof(
   fc.string({ unit: 'binary' }),
   fc.jsonValue(),
 );
-/** A valid body for each call, so that random changes to it pass the first checks. */
+/** A valid body for each call. The test mutates it at random, so that the result still passes the first checks. */
 const good: Partial<Record<CallName, object>> = {
   checkEligibility: { invitationCode: 'LINCOLN2026', isTOLA: true },
   initiateJoin: { contactId: '101', invitationCode: 'HONOR101', isTOLA: true },
@@ -248,7 +250,7 @@ test('with real keys a page lets in what Stripe documents, and with the stand-in
     'https://hooks.stripe.com',
   ]);
   assert.ok(directives['connect-src']?.includes('https://api.stripe.com'));
-  // The card form opens popup windows, which need a reference to their opener.
+  // Stripe's card form opens popup windows, which need a reference to the window that opened them.
   assert.equal(headers['cross-origin-opener-policy'], 'same-origin-allow-popups');
   assert.deepEqual(
     [directives['report-to'], directives['report-uri'], headers['reporting-endpoints']],

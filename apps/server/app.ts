@@ -34,14 +34,14 @@ import { toSite } from './society/wire.ts';
 import { upgradeRoutes } from './upgrade/routes.ts';
 import { welcomeRoutes } from './welcome/routes.ts';
 
-/** The largest body of a JSON call (bytes). Uploads are streams with a limit of their own. */
+/** The largest body (bytes) of a call with JSON. Uploads are streamed and have a limit of their own. */
 const BODY_LIMIT = 65_536;
 /** The path of the pages that document the API. */
 const DOCS = '/api/docs';
 
 /**
- * Builds the whole HTTP server, which does not listen yet. `webBuild` is the folder of the built web app. Without it only the API
- * is served.
+ * Builds the HTTP server with all routes, not listening yet. `webBuild` is the folder of the built web app; without it only the
+ * API is served.
  */
 export async function buildApp(
   deps: Deps,
@@ -60,7 +60,7 @@ export async function buildApp(
     bodyLimit: BODY_LIMIT,
     genReqId: () => randomUUID(),
     ...addressOptions,
-    // While the server closes, calls on open connections are answered as usual; `drainOnClose` closes the connections.
+    // While the server closes, requests on open connections are still answered normally. `drainOnClose` closes the connections.
     return503OnClosing: false,
     ...serverTimes(times),
   });
@@ -108,7 +108,7 @@ export async function buildApp(
     (isCall ? secureCall : securePage)(request.raw, reply.raw, (error) => done(error as Error | undefined));
   });
   app.addHook('onResponse', (request, reply, done) => {
-    // Logs the route's template instead of the path, since a session's uuid is a credential.
+    // Logs the route's template instead of the path, because the path contains the session's uuid, which is a credential.
     request.log.info(
       {
         method: request.method,
@@ -148,7 +148,7 @@ export async function buildApp(
   return app;
 }
 
-/** Accepts an empty body with the content type JSON: clients in browsers send it with calls that have no body. */
+/** Accepts an empty body with the content type JSON, which browsers send with calls that have no body. */
 function acceptEmptyJson(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error');
   app.removeContentTypeParser('application/json');

@@ -12,10 +12,10 @@ import { NO_DATABASE } from './platform/http/errors.ts';
 import { reconcile } from './settlement/reconcile.ts';
 
 const isLong = process.env.TEST_LENGTH === 'long';
-/** How many people join at the same time. */
+/** How many joiners are simulated at the same time. */
 const JOINERS = 8;
 const ROUNDS = isLong ? 5 : 1;
-/** How long the database hangs (ms), and how long it is down (`GONE_MS`). */
+/** HANGS_MS: for how long (ms) the database hangs. GONE_MS: for how long it is down. */
 const HANGS_MS = isLong ? 20_000 : 4_000;
 const GONE_MS = isLong ? 60_000 : 4_000;
 const PATIENCE_MS = 120_000;
@@ -30,7 +30,7 @@ test('the example of a proxy keeps no log of who called, nor of links that open 
   t.after(() => nginx.close());
   const secret = 'pi_1_secret_2';
   await fetch(`${nginx.url}/registration/post-payment?payment_intent_client_secret=${secret}`);
-  // nginx writes its log before it closes the connection: after this call the log is complete.
+  // nginx writes its access log before it closes a connection, so the log is complete after this request.
   await fetch(`${nginx.url}/healthz`, { headers: { connection: 'close' } });
   assert.equal(nginx.accessLog(), '');
 });
@@ -55,7 +55,7 @@ test('two servers behind nginx lose nothing and nobody, whatever is restarted, k
   const joiners = startJoiners(arranged, nginx.url, JOINERS);
   t.after(() => joiners.leave());
   const { joined, broken } = joiners;
-  /** Runs `work`, and waits until each joiner has finished two more joins. Returns the failures that happened meanwhile. */
+  /** Runs `work`, then waits until each joiner has finished two more joins. Returns the failures during that time. */
   const during = async (work: () => Promise<unknown>): Promise<Failure[]> => {
     joiners.failures = [];
     await Promise.race([work(), broken]);
@@ -113,7 +113,7 @@ test('two servers behind nginx lose nothing and nobody, whatever is restarted, k
   assert.deepEqual(differences, []);
 });
 
-/** Returns the failures that nginx itself answered: it sends its own HTML page when no server answers. */
+/** Returns those failures that nginx itself answered with its own HTML page, because it reached no server. */
 function ofNginx(failures: readonly Failure[]): Failure[] {
   return failures.filter(({ isOurs }) => !isOurs);
 }

@@ -15,19 +15,19 @@ import type { Storage } from './providers/storage/storage.ts';
 import type { PaymentProvider } from './providers/stripe/provider.ts';
 import type { Society } from './society/society.ts';
 
-/** Everything that a use case may need. Connected once in wire.ts, and in tests. */
+/** The dependencies of all use cases. Built in wire.ts, and by tests. */
 export interface Deps {
   database: Database;
   payments: PaymentProvider;
   contacts: Contacts;
-  /** How many calls HubSpot still allows, for all processes together. */
+  /** The number of calls that HubSpot still allows, shared by all processes. */
   crmBudget: Budget;
   storage: Storage;
-  /** Inspects documents outside this process. */
+  /** Inspects uploaded documents in a child process. */
   inspector: Inspector;
-  /** Makes certificates and press releases, on a thread. */
+  /** Makes certificates and press releases in a worker thread. */
   printer: Printer;
-  /** Null if documents are not scanned. */
+  /** Scans documents for malware; null if none is configured. */
   scanner: Scanner | null;
   links: Links;
   passes: Passes;
@@ -38,16 +38,16 @@ export interface Deps {
   now(): Date;
   config: Config;
   /**
-   * Distinguishes our payments from those of other installations on the same Stripe account. Stored in the database, so that it
-   * outlives changes of addresses and keys.
+   * A random name of this installation, which distinguishes its payments from those of others on the same Stripe account. It is
+   * stored in the database, so that it stays the same when addresses and keys change.
    */
   environment: string;
-  /** Returns a keyed hash of the {@link countedAddress}, so that callers can be counted without storing addresses. */
+  /** Returns a keyed hash of the {@link countedAddress}, so that callers can be counted without storing their addresses. */
   hashAddress(address: string): string;
-  /** Whether a token proves that the caller is the operator command `doctor`, which knows this installation's secret. */
+  /** Whether a token proves that the caller is the operator command `doctor` of this installation. */
   isDoctor(token: string): boolean;
   log: Log;
 }
 
-/** Structured logging. Never log personal data, client secrets or whole session uuids. */
+/** Structured logging. Must not be given personal data, client secrets or complete session uuids. */
 export type Log = FastifyBaseLogger;

@@ -14,13 +14,13 @@ import { run } from './run.ts';
 import { SocietyFaults } from './society/readSociety.ts';
 import { type Wired, wire } from './wire.ts';
 
-/** Invite codes for trying the demo, beside those of the emulated HubSpot's contacts. */
+/** Invite codes for the demo, in addition to those of the contacts in the HubSpot emulator. */
 const demoInvitations = join(serverFolder, '../../society/demo-invitations.csv');
 const webBuild = join(serverFolder, '../web/dist');
 
 /**
- * Runs the server process: reads settings and society, connects database and providers, then serves HTTP. With a fault in the
- * settings or the society's file nothing is started.
+ * Runs the server process: reads the settings and the society's file, connects the database and the providers, then serves HTTP.
+ * If settings or file have faults, nothing is started.
  */
 async function main(): Promise<void> {
   const config = readConfig();
@@ -36,7 +36,7 @@ async function main(): Promise<void> {
       delay: stopMs(config),
       logger: log,
       onTimeout: () => log.error('what was under way did not end: stopping without it'),
-      // Node itself reports these errors better, and ends the process.
+      // Node's own report of these errors is better, and Node then ends the process.
       skip: ['uncaughtException', 'unhandledRejection'],
     },
     async () => {
@@ -79,7 +79,8 @@ async function importDemo({ database, deps }: Wired): Promise<void> {
 // If the server cannot start, prints the reason and ends the process.
 await main().catch((error: unknown) => {
   if (error instanceof ConfigFaults || error instanceof SocietyFaults) refuse(error.faults);
-  // A plain Error has a sentence of ours as its message. Any other error is printed with its stack.
+  // An instance of Error itself (no subclass) was thrown by our code with a sentence for staff. Any other error is printed with
+  // its stack trace.
   else if (error instanceof Error && error.constructor === Error) refuse([error.message]);
   else console.error(error);
   process.exit(1);

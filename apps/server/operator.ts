@@ -11,7 +11,6 @@ import { Refusal } from './platform/http/refusal.ts';
 import { SocietyFaults } from './society/readSociety.ts';
 import { wire } from './wire.ts';
 
-/** Returns the help text of the staff's command line. */
 function help(): string {
   const described = [...commands, { usage: 'help', summary: 'Show this.' }];
   return [
@@ -20,7 +19,7 @@ function help(): string {
   ].join('\n');
 }
 
-/** The database's address, once the settings have been read. */
+/** The database's URL; null until the settings have been read. */
 let databaseUrl: string | null = null;
 
 async function main(args: string[]): Promise<number> {
@@ -51,8 +50,8 @@ async function main(args: string[]): Promise<number> {
 }
 
 /**
- * Removes control characters from everything that commands print: names, reasons and other input could control the terminal. Keeps
- * line breaks, our indents, and the line ends of CSV.
+ * Removes control characters from all output of commands, since names, reasons and other input could control the terminal. Keeps
+ * line breaks, indentation and the CRLF line ends of CSV.
  */
 for (const name of ['log', 'error'] as const) {
   const say = console[name];

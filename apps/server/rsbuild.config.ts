@@ -16,8 +16,8 @@ export default defineConfig({
   output: {
     target: 'node',
     distPath: { root: 'dist', js: '' },
-    // The first three packages need files beside their code. The last two groups are large, and needed only for buckets and for
-    // exporting spans.
+    // The first three packages read files beside their own code. The last two groups are large and needed only for storage in
+    // buckets and for exporting spans.
     externals: [
       '@fastify/swagger-ui',
       'pdfkit',
@@ -26,7 +26,7 @@ export default defineConfig({
       /^@opentelemetry\/(context|exporter|resources|sdk)/,
     ],
   },
-  // An add-on that `pg` would prefer to its own code if it were installed.
+  // An optional native add-on, which `pg` would use if it were installed.
   resolve: { alias: { 'pg-native': false } },
   performance: { printFileSize: false },
 });

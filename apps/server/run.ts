@@ -17,12 +17,12 @@ import { startSweeping } from './settlement/sweep.ts';
 import { serveMetrics } from './watch/serveMetrics.ts';
 import type { Wired } from './wire.ts';
 
-/** The delay (ms) between the start of listening and the start of background work, so that it does not delay the first answers. */
+/** Background work begins this long (ms) after the server starts listening, so that it does not delay the first answers. */
 const BEGIN_MS = 1_000;
 
 /**
- * Serves calls, and runs the background work. `stop` finishes everything that is running. If a load balancer polls /readyz, `stop`
- * first answers it with 503 for a while, before the server stops accepting connections.
+ * Serves calls and runs the background work. `stop` finishes everything that is running. If a load balancer polls /readyz, `stop`
+ * first answers it with 503 for some seconds, and only then refuses new connections.
  */
 export async function run(
   { deps, database, background: backgroundDatabase, hubspot }: Wired,

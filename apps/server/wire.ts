@@ -28,23 +28,23 @@ const BACKGROUND_CONNECTIONS = 5;
 
 export interface Wired {
   deps: Deps;
-  /** The same database as `deps.database`. */
+  /** The same connection pool as `deps.database`. */
   database: Database;
-  /** For background work: it has connections of its own, and its statements may take longer. */
+  /** A connection pool for background work, whose statements may take longer. */
   background: Database;
   hubspot: HubspotClient;
 }
 
 /**
- * Connects everything that the configuration names. If a part fails, closes the others and throws. The database must be migrated.
- * Changes are recorded as made by `actor`, a member of staff, if given.
+ * Connects everything that the configuration names, and throws if a part fails, after closing the database. The database must
+ * already be migrated. With `actor`, the name of a member of staff, all changes are recorded as made by them.
  */
 export async function wire(
   config: Config,
   log: Log,
   { actor = null }: { actor?: string | null } = {},
 ): Promise<Wired> {
-  // Staff at the command line can wait for slow statements.
+  // Commands of staff may wait longer for a statement than calls may.
   const database = connect(config.databaseUrl, {
     actor,
     waits: actor === null ? patience.ofCalls : patience.ofWork,
@@ -96,7 +96,7 @@ async function wireWith(database: Database, config: Config, log: Log): Promise<W
     inspector: openInspector(),
     printer: openPrinter(),
     scanner: config.clamdUrl === null ? null : clamd(config.clamdUrl),
-    // With emulated providers there are no real contacts to protect, and the specification lets links work unsigned.
+    // Links may be unsigned with emulated providers, since there are no real contacts to protect and the specification allows it.
     links: signedLinks(secrets, config.providers.emulated || config.allowUnsignedLinks, now),
     passes: sealedPasses(secrets, config.publicUrl, now),
     stopLinks: stopLinks(stopSecret, config),

@@ -3,7 +3,7 @@ import { pluginReact } from '@rsbuild/plugin-react';
 import { pluginCountries } from './build/countries.ts';
 import { pluginScriptFiles } from './build/scriptFiles.ts';
 
-/** The API during `npm run dev`. In production one server answers both pages and API. */
+/** The origin of the API during `npm run dev`. In production the same server answers pages and API. */
 const api = process.env.API_ORIGIN ?? 'http://127.0.0.1:3000';
 
 export default defineConfig({
@@ -16,7 +16,7 @@ export default defineConfig({
   },
   output: {
     distPath: { root: 'dist' },
-    // The content security policy allows neither inline scripts nor inline styles.
+    // The content security policy forbids inline scripts and styles.
     inlineScripts: false,
     inlineStyles: false,
     dataUriLimit: 0,
@@ -29,20 +29,21 @@ export default defineConfig({
   environments: {
     web: {
       source: { entry: { index: './app/main.tsx' } },
-      // One script for the first load. Code that several screens share is in separate chunks.
+      // The first load has a single script. Code that several screens share gets chunks of its own.
       splitChunks: {
         preset: 'none',
         chunks: 'async',
         minSize: 4000,
         cacheGroups: {
-          // All CSS is in the entry: if a lazy style sheet failed, the error would not say "Loading chunk failed".
+          // All CSS is loaded with the entry. If the style sheet of a lazy screen failed to load, the error would not say "Loading
+          // chunk failed".
           styles: { name: 'index', type: 'css/mini-extract', chunks: 'all', enforce: true },
         },
       },
-      // A chunk has 120 seconds to arrive (specification, section 9).
+      // A chunk fails if it has not arrived after 120 seconds (specification, section 9).
       tools: { rspack: { output: { chunkLoadTimeout: 120_000 } } },
     },
-    // The renderer that the server uses once at start: dist/server/render.js (see render.tsx).
+    // dist/server/render.js, with which the server renders pages once at start (app/render.tsx).
     server: {
       source: { entry: { render: './app/render.tsx' } },
       output: {

@@ -1,6 +1,6 @@
 /**
- * The only list of the HTTP calls: method and path (specification, section 7). It imports no schema library, so that the browser
- * can import it. schemas.ts has the shapes of requests and answers, under the same names.
+ * The only list of the HTTP calls, with method and path (specification, section 7). It imports no schema library, because the
+ * browser imports it. schemas.ts has the shapes of requests and answers under the same names.
  */
 const session = '/api/public/join-session/{uuid}';
 
@@ -50,8 +50,8 @@ export const calls = {
 export type CallName = keyof typeof calls;
 
 /**
- * Files of a join, for the browser that holds it. The query is `?paper=letter` or `?paper=a4`; without it the paper is that of the
- * member's country.
+ * The files of a join, for the browser that holds it. With the query `?paper=letter` or `?paper=a4` the paper is chosen; otherwise
+ * it is that of the member's country.
  */
 export const downloads = {
   certificate: `${session}/certificate.pdf`,
@@ -59,12 +59,12 @@ export const downloads = {
 } as const satisfies Record<string, `/api/${string}`>;
 export type DownloadName = keyof typeof downloads;
 
-/** A call's path with its parameters filled in: pathOf('setMembership', { uuid }) */
+/** Returns a call's path with its parameters filled in: pathOf('setMembership', { uuid }) */
 export function pathOf(name: CallName, params: Record<string, string> = {}): string {
   return filledIn(calls[name].path, params);
 }
 
-/** A download's path with its parameters filled in: downloadPath('certificate', { uuid }) */
+/** Returns a download's path with its parameters filled in: downloadPath('certificate', { uuid }) */
 export function downloadPath(name: DownloadName, params: { uuid: string }): string {
   return filledIn(downloads[name], params);
 }

@@ -7,11 +7,11 @@ import { type StudentDetailsField, studentDetailsFields } from '#core/studentDet
 import type { CallName } from './calls.ts';
 
 /**
- * The shapes of every call (specification, sections 3 and 7). A success is
- * `{ success: true, status: 'success', message?, data }`; a failure is the `failure` below with the right HTTP status.
+ * The shapes of all calls (specification, sections 3 and 7). A success is `{ success: true, status: 'success', message?, data }`.
+ * A failure is the `failure` below, with an HTTP status of 400 or above.
  */
 
-/** Text that PostgreSQL can store: no NUL, no half of a surrogate pair. */
+/** Text that PostgreSQL can store: without NUL characters and unpaired surrogates. */
 const text = (max: number) =>
   z
     .string()
@@ -21,7 +21,7 @@ const text = (max: number) =>
       'Contains characters that cannot be stored.',
     );
 
-/** Reads a missing or null value as an empty string, which the rules of core then refuse with their own sentences. */
+/** Text that is an empty string if missing or null. The rules in core then refuse it with their own sentence. */
 const given = (max: number) =>
   text(max)
     .nullish()
@@ -32,16 +32,16 @@ const flag = (fallback: boolean) =>
     .nullish()
     .transform((value) => value ?? fallback);
 
-/** In lower case, as PostgreSQL writes uuids, so that Stripe's metadata and keys have one spelling. */
+/** A uuid in lower case, as PostgreSQL writes it, so that Stripe's metadata and idempotency keys always have the same spelling. */
 const uuid = z.uuid().toLowerCase();
 const contactId = z.string().regex(/^[0-9]{1,20}$/, 'A contact id has digits only.');
 const productId = z.int().min(1).max(2_147_483_647);
 const invitationCode = given(200);
-/** Numeric string in dollars, as "65.00". */
+/** A price in dollars as text: "65.00". */
 const price = z.string().regex(/^\d+\.\d{2}$/);
 const nullableText = z.string().nullable();
 
-/** A link's signature: `exp` in Unix seconds and `sig`, an HMAC over every parameter (apps/server/links/links.ts). */
+/** The signature of a link. `exp`: expiry in Unix seconds. `sig`: an HMAC over all parameters (apps/server/links/links.ts). */
 const signature = { exp: text(20).optional(), sig: text(200).optional() };
 
 export const failure = z.object({
@@ -49,9 +49,9 @@ export const failure = z.object({
   status: z.literal('error'),
   message: z.string(),
   errors: z.record(z.string(), z.string()).optional(),
-  /** The screen on which the session continues, when its state does not allow the call. */
+  /** The path of the screen where the session continues, when its state does not allow the call. */
   goOn: z.string().optional(),
-  /** For the page: `perhaps_paid` asks the joiner whether a second payment is intended. */
+  /** A code for the page. `perhaps_paid`: ask the joiner whether a second payment is intended. */
   code: z.enum(['perhaps_paid']).optional(),
   requestId: z.string().optional(),
   /** Only for our own failures (5xx): the beginning of the request id, short enough to read out on the phone. */
@@ -64,14 +64,14 @@ const success = <Data extends z.ZodType>(data: Data) =>
 const started = z.object({ uuid, message: z.string(), programme: z.string() });
 
 const product = z.object({
-  /** Null while the product is only offered and not in the order. */
+  /** The uuid of the product's line in the order; null for a product that is only offered. */
   sessionProductUuid: uuid.nullable(),
   productId,
   name: z.string(),
   price,
   displayPrice: z.string(),
   description: z.string(),
-  /** SVG text, a URL or empty. */
+  /** The icon: SVG text, a URL, or empty. */
   icon: z.string(),
   productType: z.enum(productTypes),
   sortOrder: z.int(),
@@ -88,10 +88,7 @@ const studentDetails = z.object({
     studentDetailsFields.filter((field) => field !== 'agreeToPolicies').map((field) => [field, detailText]),
   ) as Record<Exclude<StudentDetailsField, 'agreeToPolicies'>, typeof detailText>),
   agreeToPolicies: flag(false),
-  /**
-   * Asked only by some programmes: the joiner is of age, or a parent or guardian agrees. Absent from pages of the previous
-   * version.
-   */
+  /** Guardian consent, for which only some programmes ask. Missing in calls from pages of the previous version. */
   hasGuardianConsent: flag(false),
   isTOLA: flag(true),
 });
@@ -127,7 +124,7 @@ const membershipDetails = z.object({
   membershipPageHeader: z.string(),
   membershipPageSubheader: z.string(),
   refundNote: z.string(),
-  /** The programme's rules in plain words, shown before the joiner pays. */
+  /** The programme's eligibility rules in words, shown before the joiner pays. */
   eligibility: eligibility.extend({ programme: z.string() }),
 });
 
@@ -136,7 +133,7 @@ const checkoutDetails = z.object({
   donationOptions: z.array(z.object({ id: productId, uuid, amount: z.number() })),
   recommendedProducts: z.array(product),
   billingEmail: z.string(),
-  /** The known parts of the billing address; null where unknown. */
+  /** What is known of the billing address; null where unknown. */
   billing: z.object({
     name: nullableText,
     line1: nullableText,
@@ -149,16 +146,16 @@ const checkoutDetails = z.object({
   isCheckoutOnly: z.boolean(),
   hasAgreedToPolicies: z.boolean(),
   /**
-   * The sentence to which the joiner must still agree: that they are of age, or that a parent or guardian agrees. Null if nothing
-   * is asked; absent from servers of the previous version.
+   * The guardian consent sentence to which the joiner must still agree. Null if nothing is asked; missing in answers of servers of
+   * the previous version.
    */
   guardianConsent: nullableText.nullish(),
-  /** The order's revision. `beginPayment` sends the one on the screen. */
+  /** The order's revision. `beginPayment` sends back the revision that is on the screen. */
   revision: z.int(),
   refundNote: z.string(),
   /**
-   * For a join that skipped the membership screen, what that screen would have shown: what the fee buys, as HTML, and who is
-   * eligible (null for a member who buys an upgrade). Null for all other joins.
+   * For a join that skipped the membership screen, what that screen would have shown: what the fee buys (HTML), and who is
+   * eligible, null for a member who buys an upgrade. Null for all other joins.
    */
   unseen: z.object({ features: z.array(feature), eligibility: eligibility.nullable() }).nullable(),
 });
@@ -180,18 +177,21 @@ const site = z.object({
       name: z.string(),
       isTOLA: z.boolean(),
       eligibility,
-      /** In words, what a person who is not eligible gets back. */
+      /** What a payer who is not eligible gets back, in words. */
       refund: z.string(),
-      /** Price of the default membership, as "$65". */
+      /** The price of the default membership: "$65". */
       membershipFrom: z.string(),
     }),
   ),
-  /** The facts' texts may contain {price} and {refund}, which are replaced by those of the chosen programme. */
+  /**
+   * The texts of Get Started. Those of the facts may contain {price} and {refund}, which the page replaces by those of the chosen
+   * programme.
+   */
   getStarted: z.object({
     lead: z.string(),
     facts: z.array(z.object({ title: z.string(), text: z.string() })),
   }),
-  /** Shown at the foot of every page. */
+  /** The questions and answers at the foot of every page. */
   questions: z.array(z.object({ title: z.string(), text: z.string() })),
   checkout: z.object({ carbonNote: z.string(), donationIntro: z.string(), maximumDonation: z.number() }),
   congratulations: z.object({
@@ -207,13 +207,13 @@ const site = z.object({
   }),
   payments: z.object({
     publishableKey: z.string(),
-    /** The URL of the stand-in's script; null: the page loads the provider's own script. */
+    /** The URL of the payment emulator's script; null if the page is to load Stripe's own script. */
     scriptUrl: z.string().nullable(),
   }),
   uploadMaxBytes: z.number().nullable(),
-  /** The server sends letters, so that a joiner can ask for the link of a join. */
+  /** Whether the server sends letters, so that joiners can ask for the link to their join. */
   sendsLetters: z.boolean(),
-  /** The origin of the API; empty for the page's own origin. */
+  /** The origin of the API; empty if it is the page's own origin. */
   apiUrl: z.string(),
 });
 
@@ -223,15 +223,15 @@ const sessionParams = z.object({ uuid });
 const linkParams = z.object({ token: z.string().max(100) });
 const none = z.object({});
 const reminders = z.object({ areStopped: z.boolean() });
-/** The text after the `#` of a link in a letter. */
+/** The token of a link in a letter: the text after its `#`. */
 const token = given(200);
 const openedJoin = z.object({ uuid, goOn: z.string() });
-/** A call without a body also accepts an empty object. */
+/** The body of a call that needs none: missing, or an empty object. */
 const noBody = none.nullish();
 
 /**
- * For each call: its path parameters, its query, its body and the `data` of its success. Multipart bodies are read as streams
- * instead.
+ * For each call, the schemas of its path parameters, its query, its body, and the `data` of its success. Multipart bodies have no
+ * schema, because they are read as streams.
  */
 export const schemas = {
   checkEligibility: {
@@ -247,7 +247,9 @@ export const schemas = {
       contactId,
       invitationCode,
       isTOLA: flag(true),
-      /** The joiner has pressed Start Over: make a new join, although this browser holds an open join of the contact. */
+      /**
+       * True after Start Over was pressed: the server starts a new join, although this browser holds an open join of the contact.
+       */
       startOver: flag(false),
     }),
     data: started,
@@ -263,8 +265,7 @@ export const schemas = {
     data: started,
   },
   /**
-   * Where a join that is not paid goes on; null for a paid or unknown join. The name is only for the browser that holds the join's
-   * cookie.
+   * The page where an unpaid join continues; null for a paid or unknown join. Only a browser that holds the join gets the name.
    */
   getOpenJoin: {
     params: sessionParams,
@@ -276,8 +277,8 @@ export const schemas = {
       /** A sentence that says who invited the joiner and why. */
       invitation: z.string(),
       /**
-       * The sentence by which the joiner says that they are of age, or that a parent or guardian agrees; after a yes, the
-       * sentence as it was then. Null if the programme does not ask; absent from servers of the previous version.
+       * The guardian consent sentence, and whether consent was given; after that it is the sentence as it was then. Null if the
+       * programme does not ask; missing in answers of servers of the previous version.
        */
       guardianConsent: z.object({ sentence: z.string(), isGiven: z.boolean() }).nullish(),
     }),
@@ -305,13 +306,13 @@ export const schemas = {
   },
   setCustomDonation: {
     params: sessionParams,
-    /** Dollars. */
+    /** `amount` is in dollars. */
     body: z.object({ amount: z.union([z.number(), text(20)]) }),
     data: product,
   },
   createPaymentIntent: {
     params: sessionParams,
-    /** Cents. The server only compares the amount: it answers 409 when it differs from the server's own. */
+    /** `amount` is in cents and is only compared: the server answers 409 when its own total differs. */
     body: z.object({ amount: z.int(), currency: z.literal('usd'), billingEmail: given(320) }),
     data: paymentIntentAnswer,
   },
@@ -320,9 +321,12 @@ export const schemas = {
     body: z.object({
       revision: z.int().min(0).max(2_147_483_647),
       agreeToPolicies: flag(false),
-      /** As in submitDetails. */
+      /** Guardian consent, as in submitDetails. */
       hasGuardianConsent: flag(false),
-      /** The payer has said that this membership is for another person than the one for whom this browser paid before. */
+      /**
+       * True if the payer has confirmed that this membership is for another person than the one for whom this browser has already
+       * paid.
+       */
       isForAnother: flag(false),
     }),
     data: z.object({ revision: z.int(), amount: z.int() }),
@@ -330,7 +334,7 @@ export const schemas = {
   releasePayment: {
     params: sessionParams,
     body: noBody,
-    /** `paid` when the payment turned out to have succeeded, `paying` while its outcome is unknown. */
+    /** The join's state afterwards: `paid` when the payment has succeeded after all, `paying` while its outcome is unknown. */
     data: z.object({ state: z.enum(joinSessionStates), goOn: z.string() }),
   },
   postPayment: {
@@ -341,12 +345,12 @@ export const schemas = {
       redirectStatus: text(50),
     }),
     data: z.object({
-      /** Stripe's status (succeeded, processing, requires_payment_method, …) or refunded. */
+      /** Stripe's status of the payment (succeeded, processing, requires_payment_method, …), or `refunded`. */
       status: z.string(),
       paymentIntent: z.string(),
       /**
-       * For the status `refunded`, the refunded payment: it was for something already held, or of another amount than on the
-       * screen. `amount` is in cents.
+       * The refunded payment if `status` is `refunded`. It was for something already held, or its amount differed from the order
+       * on the screen. `amount` is in cents.
        */
       refunded: z
         .object({
@@ -354,13 +358,13 @@ export const schemas = {
           why: z.enum(['held', 'other_amount']),
           amount: z.int(),
           card: z.object({ brand: z.string(), last4: z.string() }).nullable(),
-          /** False until the provider has accepted the refund. */
+          /** Whether Stripe has accepted the refund. */
           isReturned: z.boolean(),
-          /** True if staff have to decide on its refund. Servers of the previous version leave it out. */
+          /** Whether staff must decide on the refund. Missing in answers of servers of the previous version. */
           isWithStaff: z.boolean().optional(),
         })
         .nullable(),
-      /** The screen on which the session continues if this payment did not belong to it; otherwise null. */
+      /** The screen on which the session continues if this payment has neither succeeded nor is processing; otherwise null. */
       goOn: z.string().nullable(),
     }),
   },
@@ -370,16 +374,16 @@ export const schemas = {
       upgradeOption: product.nullable(),
       isEligibleForUpgrade: z.boolean(),
       isSelfNomination: z.boolean(),
-      /** `description` is HTML. */
+      /** The features of the upgrade. `description` is HTML. */
       features: z.array(feature),
       congratulationsHeader: z.string(),
       congratulationsSubheader: z.string(),
       upgradeHeader: z.string(),
       upgradeSubheader: z.string(),
-      /** The card that will be charged. */
+      /** The card that would be charged; null if none may be. */
       card: z.object({ brand: z.string(), last4: z.string() }).nullable(),
       refundNote: z.string(),
-      /** The screen to which Skip and a finished upgrade lead. */
+      /** The screen after Skip or a bought upgrade. */
       goOn: z.string(),
     }),
   },
@@ -388,11 +392,11 @@ export const schemas = {
     body: z.object({
       paymentIntent: given(255),
       /**
-       * False: the call charges no card. It answers with a client secret for another card, or with the outcome of that card's
-       * payment.
+       * Whether to charge the saved card. If false, the call charges none: it answers with a client secret for another card, or
+       * with the outcome of that card's payment.
        */
       charge: flag(true),
-      /** Cents, as shown. The server only compares it: it answers 409 when the price differs from its own. */
+      /** The price on the screen, in cents. It is only compared: the server answers 409 when its own price differs. */
       amount: z
         .int()
         .nullish()
@@ -400,8 +404,9 @@ export const schemas = {
     }),
     data: z.object({
       /**
-       * succeeded; requires_action (finish it in the page with `clientSecret`, then call again); processing; failed; with `charge:
-       * false` also requires_payment_method. If failed comes with a `clientSecret`, another card can be used with it.
+       * succeeded, processing or failed; requires_action: confirm in the page with `clientSecret`, then call again;
+       * requires_payment_method: only with `charge: false`. If `failed` comes with a `clientSecret`, another card can be tried
+       * with it.
        */
       status: z.enum(['succeeded', 'requires_action', 'processing', 'failed', 'requires_payment_method']),
       clientSecret: z.string().optional(),
@@ -414,7 +419,7 @@ export const schemas = {
       hubspotContactId: contactId,
       mainProductId: productId.nullish(),
       upsellProductId: productId.nullish(),
-      /** Cents. */
+      /** In cents. */
       overrideMainPriceCents: z.int().min(0).max(99_999_999).nullish(),
       ...signature,
     }),
@@ -424,16 +429,16 @@ export const schemas = {
   getDocuments: {
     params: sessionParams,
     data: z.object({
-      /** The documents that staff did not reject; only for the browser that holds the session's cookie. Sizes in bytes. */
+      /** The documents that staff have not rejected, with sizes in bytes; only for the browser that holds the join. */
       documents: z.array(upload),
-      /** The staff's reason for rejecting the last document. */
+      /** The reason that staff gave for rejecting the last document. */
       rejection: z.object({ message: z.string(), isFinal: z.boolean() }).nullable(),
     }),
   },
   createUploadLink: {
     params: sessionParams,
     body: noBody,
-    /** `path` leads to the page on which a phone uploads. */
+    /** `path` is the path of the page on which a phone uploads. */
     data: z.object({ path: z.string(), expiresAt: z.iso.datetime() }),
   },
   getUploadLink: { params: linkParams, data: z.object({ expiresAt: z.iso.datetime() }) },
@@ -441,13 +446,13 @@ export const schemas = {
   uploadResume: { data: z.object({ success: z.boolean(), message: z.string() }) },
   getWelcome: {
     params: sessionParams,
-    /** Only the browser that holds the session's cookie gets the name and the receipt. */
+    /** Only a browser that holds the join gets the name and the receipt. */
     data: z.object({
       firstName: nullableText,
       receipt: z
         .object({
           name: z.string(),
-          /** The payments of the join and of its upgrade, the oldest first. Cents. */
+          /** The payments for the join and its upgrade, the oldest first. Amounts are in cents. */
           payments: z.array(
             z.object({
               reference: z.string(),
@@ -463,26 +468,26 @@ export const schemas = {
       /** The memberships of this join with their standing, the base membership before its upgrade. */
       memberships: z.array(z.object({ name: z.string(), standing: z.enum(membershipStandings) })),
       owesTranscript: z.boolean(),
-      /** Staff's reason for rejecting the transcript, until a new one is uploaded. */
+      /** The sentence about staff's rejection of the transcript; null after a new upload. */
       rejection: nullableText,
       programme: z.string(),
       /**
-       * What a member can print; null for other browsers, and when the membership has ended. Absent from servers of the previous
-       * version.
+       * What a member can print. Null for browsers that do not hold the join, and when the membership has ended. Missing in
+       * answers of servers of the previous version.
        */
       papers: z
         .object({
-          /** As printed: "7K3M-9QXR". */
+          /** The member number in its printed form: "7K3M-9QXR". */
           number: z.string(),
-          /** Others may verify the membership by its number. */
+          /** Whether others may verify the membership by its number. */
           isVerifiable: z.boolean(),
-          /** Why no paper can be printed, or null. */
+          /** The reason why no paper can be printed; null if papers can be printed. */
           problem: nullableText,
         })
         .nullish(),
       /**
-       * Refunded payments of this join or of another join of the same contact, as in postPayment, in cents. Servers of the
-       * previous version leave out `why`.
+       * The refunded payments of this join and of other joins of the same contact, as in postPayment. Amounts are in cents. `why`
+       * is missing in answers of servers of the previous version.
        */
       refunded: z.array(
         z.object({
@@ -496,14 +501,14 @@ export const schemas = {
     }),
   },
   /**
-   * Opens a link from a letter. The browser that holds the join gets where the join goes on; any other gets only the ways to prove
-   * to be the joiner.
+   * Opens the link in a letter. A browser that holds the join gets the page where it continues. Any other browser gets only the
+   * ways to prove that its user is the joiner.
    */
   openPass: {
     body: z.object({ token }),
     data: z.object({
       join: openedJoin.nullable(),
-      /** The joiner gave a last name and a ZIP code, which may serve as proof. */
+      /** Whether a last name and a ZIP code can serve as proof, because the join has both. */
       hasDetails: z.boolean(),
       /** A code was mailed for this browser, and is still valid. */
       isCodeSent: z.boolean(),
@@ -515,9 +520,9 @@ export const schemas = {
     body: z.object({ token, lastName: detailText, zipcode: detailText }),
     data: openedJoin,
   },
-  /** Gives the same answer whether or not a join has the email. */
+  /** Asks for the links of an email's joins. The answer is the same whether or not there are any. */
   sendPassLinks: { body: z.object({ email: given(320) }), data: none },
-  /** Whether reminders of joins left behind go to the email for which the token was made. The token is in a reminder's link. */
+  /** Whether reminders to the email of this token are stopped. The token comes from a reminder's link. */
   getReminders: { params: linkParams, data: reminders },
   setReminders: { params: linkParams, body: reminders, data: reminders },
   /** The text of the press release, for copying. Like the downloads, only for the browser that holds a member's join. */
@@ -527,14 +532,17 @@ export const schemas = {
     body: z.object({ isVerifiable: z.boolean() }),
     data: z.object({ isVerifiable: z.boolean() }),
   },
-  /** Whether a typed member number is genuine. An unlisted number is answered and counted like one that does not exist. */
+  /**
+   * Checks whether a typed member number is genuine. For an unlisted number the answer and the limit are the same as for one that
+   * does not exist.
+   */
   verifyNumber: {
     params: z.object({ number: z.string().max(100) }),
     data: z.discriminatedUnion('standing', [
       z.object({
         standing: z.literal('valid'),
         number: z.string(),
-        /** The date in words. */
+        /** The date of joining, in words. */
         since: z.string(),
         society: z.string(),
         programme: z.string(),
@@ -546,7 +554,7 @@ export const schemas = {
   getSite: { data: site },
 } as const satisfies Record<CallName, { params?: z.ZodType; body?: z.ZodType; data: z.ZodType }>;
 
-/** Returns the schema of the whole body of a call's success. */
+/** Returns the schema of the whole response body of a successful call. */
 export function successOf<Name extends CallName>(name: Name) {
   return success(schemas[name].data as (typeof schemas)[Name]['data']);
 }

@@ -1,6 +1,7 @@
 /**
- * dist/scripts.json of the web build: the script of the first load, and for each chunk name (apps/web/screens/lazyScreens.tsx) the
- * other scripts that the chunk needs. The server sends them as preload links with the page.
+ * The content of dist/scripts.json, written by the web build. `index` is the script of the first load. `downloads` lists, for each
+ * chunk name (apps/web/screens/lazyScreens.tsx), the other scripts that the chunk needs. The server adds them to the page as
+ * preload links.
  */
 export interface ScriptFiles {
   index: string;

@@ -23,7 +23,9 @@ const upgrade: PaymentFacts = {
   holdsBase: true,
 };
 
-/** Returns the facts of a payment that is made again after a restore, with its standing by Stripe's refunds. */
+/**
+ * Returns the facts of a payment that is made again after a restore. `standing`: what Stripe's refunds leave of its membership.
+ */
 const again = (facts: PaymentFacts, standing: MembershipStanding, isReturned = false): PaymentFacts => ({
   ...facts,
   status: null,

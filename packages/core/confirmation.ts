@@ -1,46 +1,43 @@
 import type { ProductType } from './product.ts';
 import { isHeld, type MembershipStanding } from './refunds.ts';
 
-/** What the server knows when a payment succeeds, read while the payment's join and contact are locked. */
+/** What the server knows when a payment has succeeded. It is read while the payment's join and contact are locked. */
 export interface PaymentFacts {
   kind: 'join' | 'upgrade';
   bought: ProductType;
-  /** The amount received equals the amount of the order that was on the screen. */
+  /** Whether the amount received equals the total of the order that was on the screen. */
   isAsShown: boolean;
-  /** Status of our row of the payment; null when a crash prevented writing the row. */
+  /** The status in our row of the payment; null when a crash prevented the row from being written. */
   status: 'open' | 'succeeded' | 'canceled' | 'duplicate' | null;
-  /** This payment's membership has been written already. */
+  /** Whether the membership that this payment buys is already in the database. */
   hasMembership: boolean;
-  /** Another payment of this join for the same product succeeded before. */
+  /** Whether an earlier payment of this join for the same product has succeeded. */
   hasEarlier: boolean;
-  /** Null for a join without a contact. */
+  /** The join's contact; null if it has none. */
   contactId: string | null;
-  /** The types of membership that the contact holds, from any join; empty without a contact. */
+  /** The product types of what the contact holds, from any join; empty without a contact. */
   heldByContact: readonly ProductType[];
-  /**
-   * Whether the membership to be upgraded is held: by the join itself, or by its contact if a link sold the upgrade as a separate
-   * join.
-   */
+  /** Whether the membership to be upgraded is held: by the same join or, for an upgrade by link, by the contact of its join. */
   holdsBase: boolean;
-  /** Null for a payment that is confirmed for the first time. */
+  /** Null when the payment is confirmed for the first time. */
   madeAgain: MadeAgain | null;
 }
 
-/** What Stripe tells of a payment that had been confirmed before a restore lost its row. */
+/** What Stripe says of a payment that had been confirmed before a restore and is now made again. */
 export interface MadeAgain {
-  /** The payment bought nothing, so all of it was refunded. */
+  /** Whether the payment bought nothing at that time and was therefore refunded. */
   isReturned: boolean;
-  /** The standing, by its refunds and disputes, of what the payment would buy. */
+  /** The standing of what the payment bought, as its refunds and disputes at Stripe imply. */
   standing: MembershipStanding;
-  /** When it was paid. */
   paidAt: Date;
 }
 
 /**
- * What a succeeded payment buys. It always buys its product, however late it succeeds, unless the product is held already or an
- * upgrade's base membership is not held: then all of it is refunded, and `why` is the reason, as part of a sentence for staff.
- * `another amount`: the payment's amount is not that of the order on the screen, so it buys nothing. For a payment that is made
- * again: if its membership has ended since, another held membership does not matter; and its upgrade needs no held base.
+ * What a succeeded payment buys. However late it succeeds, it buys its product, unless the product is held already or an upgrade's
+ * base membership is not held (`unwanted`): then all of it is refunded, and `why` is the reason, as part of a sentence for staff.
+ * `another amount`: the payment's amount differs from the order on the screen, so that it buys nothing. A payment that is made
+ * again has two exceptions: if its membership has ended since, another held membership does not matter, and its upgrade needs no
+ * held base.
  */
 export type Confirmation =
   | { is: 'confirmed already' }

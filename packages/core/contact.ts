@@ -1,6 +1,6 @@
 import type { StudentDetailsField } from './studentDetails.ts';
 
-/** The fields of a contact, as in the record of the specification, section 3. */
+/** The fields of a contact (specification, section 3). */
 export const contactFields = [
   'firstName',
   'middleName',
@@ -28,7 +28,7 @@ export type ContactField = (typeof contactFields)[number];
 export type Contact = {
   [Field in ContactField]: Field extends 'acceptedPrivacyPolicy' ? boolean : string | null;
 };
-/** A contact of whom nothing is known. */
+/** A contact with all fields unknown. */
 export const noContact = {
   ...Object.fromEntries(contactFields.map((field) => [field, null])),
   acceptedPrivacyPolicy: false,

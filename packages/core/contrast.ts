@@ -1,4 +1,4 @@
-/** WCAG 2.2, 1.4.3: normal text. */
+/** The least contrast of normal text (WCAG 2.2, 1.4.3, level AA). */
 const TEXT_CONTRAST = 4.5;
 
 type Rgb = readonly [number, number, number];
@@ -8,7 +8,7 @@ function rgb(hex: string): Rgb {
   return [value >> 16, (value >> 8) & 255, value & 255];
 }
 
-/** Relative luminance, 0 to 1 (WCAG 2.2, glossary). */
+/** Returns the relative luminance of a colour, from 0 to 1 (WCAG 2.2, glossary). */
 function luminance(colour: Rgb): number {
   const [red, green, blue] = colour.map((channel) => {
     const share = channel / 255;
@@ -33,7 +33,7 @@ export function mix(colour: string, percent: number, other: string): string {
   return `#${channels.map((channel) => channel.toString(16).padStart(2, '0')).join('')}`;
 }
 
-/** The fixed page colours that appear next to the society's own colours. Keep them equal to apps/web/styles/tokens.css. */
+/** The page's fixed colours that appear next to the society's colours. They must equal those in apps/web/styles/tokens.css. */
 export const pageColours = {
   white: '#ffffff',
   paper: '#fffdf8',
@@ -42,7 +42,10 @@ export const pageColours = {
   green: '#1c6a45',
 } as const;
 
-/** Returns a sentence for each combination of a society's colours that is hard to read; empty when all pass WCAG AA. */
+/**
+ * Returns a sentence for each combination of the society's colours whose contrast is below WCAG AA; an empty array when there is
+ * none.
+ */
 export function contrastFaults({ gold, red }: { gold: string; red: string }): {
   colour: 'gold' | 'red';
   text: string;

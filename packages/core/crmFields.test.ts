@@ -75,7 +75,7 @@ test('a change that the server wrote and died before noting is taken for its own
   const present = { ...bought, membership_status: 'former' };
   const again = write(defaultFieldRules, former, known, present);
   assert.deepEqual([again.properties, again.statusInTheWay], [{}, null]);
-  // The refund fails, so they are a member again.
+  // The refund fails, so the join's status is `member` again.
   const back = write(defaultFieldRules, paid, { ...known, ...again.written }, present);
   assert.deepEqual([back.properties, back.statusInTheWay], [{ membership_status: 'member' }, null]);
 });
@@ -91,7 +91,7 @@ test('what the join wrote itself follows what becomes of it, also when the serve
 });
 
 test('what was told of a payment that is made again is its own: it is dated by Stripe then, and was confirmed later', () => {
-  // Personal fields are never written here, so a blank one says nothing about purchases.
+  // A personal field is never written to an unproven contact, so a note about one does not mean that purchases were written.
   const noted = { firstName: '' };
   const properties = (again: string, held: string) => {
     const values = later('former', '').map((one) =>
@@ -227,7 +227,7 @@ test('numbers and times are compared as such', () => {
       isSame('2026-05-04T10:20:30Z', '2026-05-04T10:20:31Z'),
       isSame('May', 'may'),
       isSame('0', ''),
-      // Text that people type is compared as text, even if it could be read as a time.
+      // Free text is compared as text, even where it could be parsed as a time.
       isSame('May 4 2026', 'May 04 2026'),
       isSame('2026-05-04T00:00:00Z', 'May 4 2026 00:00 UTC'),
     ],
@@ -263,7 +263,8 @@ test('whatever is joined, held and known: an unproven contact gets nothing of a 
         const isOwn = isSame(standing, written[field] ?? '') || !isNoted;
         assert.ok(standing === '' || isOwn, `${property} was ${standing}`);
       }
-      // The status `member` of a payer is written, or the CRM has it already, or the status in its way is reported.
+      // If the payer is a member, the CRM's status is set to `member` or already is `member`, or else the conflicting status is
+      // reported.
       const status = values.find(({ field }) => field === 'membershipStatus')?.value;
       if (isPaid && status === 'member')
         assert.ok(write.statusInTheWay !== null || write.written.membershipStatus === status);

@@ -1,6 +1,6 @@
 import { type ContactField, contactFields } from './contact.ts';
 
-/** The fields that a join writes to the CRM, besides the contact's fields. */
+/** The fields about the join that are written to the CRM, in addition to the contact's own fields. */
 export const joinFields = [
   'stage',
   'membershipStatus',
@@ -13,31 +13,34 @@ export const joinFields = [
   'transcriptReceivedAt',
 ] as const;
 /**
- * Fields that were added after societies had created their CRM properties. If the CRM lacks one of these, the join is written
- * without it. If it lacks any other field, the join is refused.
+ * Fields that were added after societies had created their CRM properties. If the CRM lacks one of these, a join is written
+ * without it. If the CRM lacks any other field, the join is refused.
  */
 export const laterFields: readonly CrmField[] = ['upgrade', 'donation', 'items'];
 /** Fields that a paid join may write into a contact that was not proven to be its payer. */
 const purchaseFields: readonly CrmField[] = joinFields.filter((field) => field !== 'transcriptReceivedAt');
 /** The longest time (ms) after which a payment that nobody reported is confirmed in the background, as long as Stripe answers. */
 const CONFIRMED_AFTER_MS = 600_000;
-/** The field by which invitations are found. It is only read. */
+/** The field by which invitations are found. It is read and never written. */
 export const codeField = 'invitationCode';
 
 export type JoinField = (typeof joinFields)[number];
 export type CrmField = ContactField | JoinField | typeof codeField;
 export const crmFields: readonly CrmField[] = [...contactFields, ...joinFields, codeField];
 
-/** overwrite: the join's value wins; blanks: written only where the CRM has no value; never: only read. */
+/** When a join writes a field. overwrite: always; blanks: only if the CRM has no value; never: the field is only read. */
 export type WriteRule = 'overwrite' | 'blanks' | 'never';
 export interface FieldRule {
-  /** The CRM's name for the field; null: the CRM does not have the field and is never sent it. */
+  /** The name of the field's property in the CRM; null if the CRM lacks the field, which is then never sent. */
   property: string | null;
   write: WriteRule;
 }
 export type FieldRules = Record<CrmField, FieldRule>;
 
-/** The rules for a society that configures none: HubSpot's own properties, and those of docs/integrations.md. */
+/**
+ * The rules for a society that configures none: HubSpot's built-in properties, and those that docs/integrations.md has societies
+ * create.
+ */
 export const defaultFieldRules: FieldRules = {
   firstName: { property: 'firstname', write: 'overwrite' },
   middleName: { property: 'middlename', write: 'overwrite' },
@@ -69,7 +72,7 @@ export const defaultFieldRules: FieldRules = {
   invitationCode: { property: 'invitation_code', write: 'never' },
 };
 
-/** A value of a join for a field. Empty for a field of {@link joinFields} whose earlier value no longer holds. */
+/** The value that a join has for a field. A field of {@link joinFields} is empty when its earlier value no longer applies. */
 export interface FieldValue {
   field: CrmField;
   value: string;
@@ -79,10 +82,10 @@ export type CrmValues = Partial<Record<CrmField, string>>;
 type Held = Record<string, string | null | undefined>;
 
 /**
- * Returns what to write to a join's own contact, by CRM property. `known`: what the CRM last had of each field, as the form
- * showed it or as we wrote it. A value equal to it is not sent, so that later edits of staff stay. `present`: what the CRM holds
- * now, or null if that was not read; fields with the rule `blanks` are sent only where it has no value. An empty value is sent
- * only for fields of {@link joinFields}.
+ * Returns what to write to a join's own contact, by CRM property. `known` is the value that each field last had in the CRM as far
+ * as we know, either read for the form or written by us; a value equal to it is not sent, so that later edits of staff stay.
+ * `present` is what the CRM holds now, null if it was not read; a field with the rule `blanks` is sent only where `present` has no
+ * value. Empty values are sent only for {@link joinFields}.
  */
 export function propertiesToSend(
   rules: FieldRules,
@@ -104,17 +107,20 @@ export function propertiesToSend(
 /** What may be written into a contact that has the payer's email but is not proven to be the payer. */
 export interface UnprovenWrite {
   properties: Record<string, string>;
-  /** The values that this write leaves in the CRM, written or equal already, by field. */
+  /** The values that the CRM has after this write, by field: those written, and those that were equal before. */
   written: CrmValues;
-  /** A membership status in the CRM that was not overwritten, so that staff must look at it; null if there is none. */
+  /**
+   * A membership status in the CRM that conflicts with the join's and was not overwritten, so that staff must look at it;
+   * otherwise null.
+   */
   statusInTheWay: string | null;
 }
 
 /**
- * Returns what to write to a contact that only has the payer's email, which proves nothing
- * (docs/decisions/0020-contacts-that-are-not-proven.md). A join that is not paid writes nothing. A paid join writes what was
- * bought, where the CRM has no value or still has the value that the join wrote (`written`). It never writes a personal field, an
- * address or consent.
+ * Returns what to write to a contact that has the payer's email. The email alone does not prove that the contact is the payer
+ * (docs/decisions/0020-contacts-that-are-not-proven.md). An unpaid join writes nothing. A paid join writes what was bought, but
+ * only where the CRM has no value or still has the value that this join wrote earlier (`written`). It never writes a personal
+ * field, an address or consent.
  */
 export function propertiesForUnproven(
   rules: FieldRules,
@@ -126,7 +132,8 @@ export function propertiesForUnproven(
   const heldOf = (field: CrmField) => present[rules[field].property ?? ''] ?? '';
   const paidAt = values.find(({ field }) => field === 'paidAt')?.value;
   if (!paidAt) return write;
-  // Covers a server that died after the write but before noting it, and a restore that lost the note.
+  // If nothing is noted but the CRM has this payment's time, the write was made and its note is missing: the server died before
+  // noting it, or a restore has lost the note.
   const isNoted = purchaseFields.some((field) => field in written);
   const isOfThisPayment = !isNoted && tellsPayment(heldOf('paidAt'), paidAt);
   for (const { field, value } of values) {
@@ -134,7 +141,8 @@ export function propertiesForUnproven(
     if (property === null || rule === 'never' || !purchaseFields.includes(field)) continue;
     const held = heldOf(field);
     const before = written[field];
-    // The server may also have died after a later change; then the CRM holds what the join would write now.
+    // The server may also have died before noting a later change. Then the CRM already holds the value that the join would write
+    // now.
     const isOurs =
       isOfThisPayment || isSame(held, before ?? '') || (before !== undefined && isSame(held, value));
     if (held !== '' && (!isOurs || rule === 'blanks')) {
@@ -148,9 +156,9 @@ export function propertiesForUnproven(
 }
 
 /**
- * Whether the payment time that the CRM holds belongs to this payment, assuming that no two payments are made in the same
- * millisecond. A payment that is made again after a restore has Stripe's time, in whole seconds; the CRM may then hold the later
- * time at which it was first confirmed.
+ * Whether the payment time in the CRM (`held`) belongs to this payment, assuming that no two payments have the same millisecond. A
+ * payment that is made again after a restore has Stripe's time, in whole seconds. The CRM may then hold a later time: that of its
+ * first confirmation.
  */
 export function tellsPayment(held: string, paidAt: string): boolean {
   if (isSame(held, paidAt)) return true;
@@ -160,9 +168,9 @@ export function tellsPayment(held: string, paidAt: string): boolean {
 }
 
 /**
- * Returns what is known of a contact to which several joins write what was bought. For the shared fields this is what the CRM
- * holds, since each join knows only its own writes. The status is taken from `known`, so that later edits of staff stay: when one
- * join writes the status, it is recorded for all of them.
+ * Returns the known values of a contact to which several joins write what was bought. For the fields that they share, these are
+ * the values in the CRM, because each join knows only its own writes. The status is taken from `known` instead, so that later
+ * edits of staff stay: when a join writes the status, it is recorded for all of them.
  */
 export function knownOfSeveral(rules: FieldRules, known: CrmValues, present: Held): CrmValues {
   const shared = joinFields.filter((field) => field !== 'membershipStatus' && field !== 'stage');
@@ -182,7 +190,7 @@ function isTime(value: string): boolean {
   return /^\d{4}-\d{2}-\d{2}T/.test(value);
 }
 
-/** Whether what the CRM holds now must be read before these values can be written. */
+/** Whether the CRM must be read before these values can be written, because a field with the rule `blanks` has a new value. */
 export function mustRead(rules: FieldRules, values: readonly FieldValue[], known: CrmValues): boolean {
   return values.some(
     ({ field, value }) => rules[field].write === 'blanks' && value !== '' && known[field] !== value,

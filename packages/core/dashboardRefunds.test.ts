@@ -9,7 +9,7 @@ import { counts, type GivenBack, type PaidOrder, type RefundStatus, standingAfte
 const cord = bought('Honor Cord', 2400);
 const pin = bought('Lapel Pin', 1200);
 const twin = { ...bought('Sticker', 1200), productId: 99 };
-/** Returns the lines of each refund, as a text of names and cents. */
+/** Returns the lines that each refund is matched to, as text with names and cents; null for an unmatched refund. */
 function readings(order: PaidOrder, fee = 0): (string | null)[] {
   const matched = matchRefunds(order, fee);
   return order.refunds
@@ -178,7 +178,7 @@ test('of every refund from elsewhere it is said that it was read or that it was 
   );
 });
 
-/** Returns the order as the server stores it: the lines that the amounts imply become the refunds' lines. */
+/** Returns the order as the server stores it, with the matched lines in its refunds. */
 function written(order: PaidOrder, fee: number): PaidOrder {
   const matched = matchRefunds(order, fee);
   return {
@@ -227,9 +227,9 @@ test('whatever comes back from the dashboard: no line twice, nothing more than c
         }
         if (isEverything) assert.ok(!order.refunds.some(isUnassigned));
         assert.equal(standingAfter(order), gone.has(0) ? 'refunded' : 'active');
-        // Storing the result again changes nothing.
+        // Matching again changes nothing.
         assert.deepEqual(written(order, fee), order);
-        // A later refund changes no lines that were stored.
+        // A later refund does not change lines that are already matched.
         const grown = written({ ...order, refunds: [...order.refunds, outside(1)] }, fee);
         if (room > 1)
           for (const [index, refund] of order.refunds.entries())

@@ -12,10 +12,10 @@ import {
 } from './refunds.ts';
 
 /**
- * Matches refunds made elsewhere (in Stripe's dashboard) to lines by their amounts. Returns the lines by the refund's uuid; null
- * where they cannot be told. A refund was for the unrefunded lines whose sum it equals, if there is exactly one such set; the
- * membership may count less the processing fee. Refunds that match no set alone are tried together. Once everything is refunded,
- * they were for the remaining lines.
+ * Matches refunds that were made elsewhere (in Stripe's dashboard) to order lines by their amounts. Returns the lines by the
+ * refund's uuid; null for a refund that cannot be matched. A refund matches a set of lines not yet refunded if its amount is their
+ * sum, and no other set has that sum. The membership may count with its price less the processing fee. Refunds that match no set
+ * alone are matched by their common sum. Once everything is refunded, the unmatched refunds get the remaining lines.
  */
 export function matchRefunds(
   { lines, refunds }: Pick<PaidOrder, 'lines' | 'refunds'>,
@@ -53,8 +53,8 @@ export function matchRefunds(
 }
 
 /**
- * Returns the refunds of an order with the lines of each; for those made elsewhere as {@link matchRefunds} finds them. `feeCents`
- * is today's processing fee.
+ * Returns the refunds of an order with their lines. Refunds made elsewhere get the lines that {@link matchRefunds} finds.
+ * `feeCents` is the processing fee to match with.
  */
 export function withLines(order: Pick<PaidOrder, 'lines' | 'refunds'>, feeCents: number): GivenBack[] {
   const matched = matchRefunds(order, feeReadBy(order, feeCents));
@@ -64,8 +64,9 @@ export function withLines(order: Pick<PaidOrder, 'lines' | 'refunds'>, feeCents:
 }
 
 /**
- * Returns the processing fee with which to match a join's refunds made elsewhere. If such refunds have already ended the
- * membership and left a rest, it is that rest, since the society may have changed its fee meanwhile. Otherwise it is `feeCents`.
+ * Returns the processing fee (cents) for matching the refunds of an order that were made elsewhere. If such refunds have already
+ * ended the membership and left a part of its price, that part is the fee, since the society may have changed its fee since.
+ * Otherwise `feeCents`.
  */
 export function feeReadBy(
   { lines, refunds }: Pick<PaidOrder, 'lines' | 'refunds'>,
@@ -79,8 +80,8 @@ export function feeReadBy(
 }
 
 /**
- * Returns the only set of parts with this sum, each part whole or less its fee; undefined when there is no such set or more than
- * one.
+ * Returns the only set of parts whose amounts sum to `targetCents`, where each part counts with its whole amount or less its fee;
+ * undefined when there is no such set, or more than one.
  */
 function onlySet(
   parts: readonly RefundedLine[],
@@ -104,10 +105,10 @@ function onlySet(
   return found === 'several' ? undefined : found;
 }
 
-/** What staff say a refund was for: no line, or the lines named. `items` are product ids. */
+/** What a refund was for, as staff say: no line at all, or the chosen lines. `items` are product ids. */
 export type Assignment = 'none' | { membership: boolean; upgrade: boolean; items: readonly number[] };
 
-/** Returns the lines of a refund made elsewhere, as staff assigned it; or a sentence that says why that is impossible. */
+/** Returns the lines of a refund made elsewhere as staff assign them, or a sentence that says why this is impossible. */
 export function assignRefund(
   order: Pick<PaidOrder, 'lines' | 'refunds'>,
   { uuid, amountCents }: Pick<GivenBack, 'uuid' | 'amountCents'>,
@@ -125,12 +126,14 @@ export function assignRefund(
   return sharesOf([{ amountCents }], parts)[0]!;
 }
 
-/** Returns the command by which staff assign a refund, with its options. */
+/** Returns the operator command that assigns a refund, with all its options. */
 export function assignCommand(uuid: string): string {
   return `npm run operator -- refund assign ${uuid} --membership, --upgrade, --items ID,ID or --none`;
 }
 
-/** Whether a refund was made elsewhere and neither its amount nor staff say what it was for. */
+/**
+ * Whether a refund was made elsewhere and its lines are unknown, because its amount fits no lines and staff have not assigned it.
+ */
 export function isUnassigned(refund: GivenBack): boolean {
   return counts(refund) && refund.saidBy === null && refund.lines === null;
 }

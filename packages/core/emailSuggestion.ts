@@ -1,4 +1,4 @@
-/** The most common mail domains and school endings. The first one that is near the typed domain is suggested. */
+/** Common mail domains. If several of them are one typing error away from the typed domain, the first is suggested. */
 const providers = [
   'gmail.com',
   'yahoo.com',
@@ -50,7 +50,8 @@ const endings: Record<string, string> = {
 
 /**
  * Returns the email address that was probably meant, if the domain is one typing error away from a common one or has a misspelt
- * ending; null when nothing looks wrong. Only a suggestion: the specification has no rule that refuses the address.
+ * ending; null when nothing looks wrong. It is only a suggestion, since the specification has no rule that refuses such an
+ * address.
  */
 export function emailSuggestion(typed: string): string | null {
   const [, name, domain] = /^([^\s@]+)@([^\s@]+)$/.exec(typed.trim()) ?? [];
@@ -62,7 +63,7 @@ export function emailSuggestion(typed: string): string | null {
       ? given.slice(0, -ending.length) + endings[ending]
       : given;
   const known = (providers as readonly string[]).includes(mended);
-  // Short names are left out: too many real domains differ from them by one letter.
+  // Domains of up to seven characters are not suggested, because too many real domains differ from them by one letter.
   const near = known
     ? undefined
     : providers.find((provider) => provider.length > 7 && isOneSlip(mended, provider));
@@ -70,7 +71,7 @@ export function emailSuggestion(typed: string): string | null {
   return meant === domain.toLowerCase() ? null : `${name}@${meant}`;
 }
 
-/** Whether two words are one edit or one swap of neighbouring letters apart. */
+/** Whether two different words are one edit apart (a letter added, left out or changed) or one swap of neighbouring letters. */
 function isOneSlip(typed: string, meant: string): boolean {
   let at = 0;
   while (at < typed.length && typed[at] === meant[at]) at++;

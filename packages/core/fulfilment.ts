@@ -11,7 +11,7 @@ import {
   type MembershipStanding,
 } from './refunds.ts';
 
-/** The record that a line's goods were sent. */
+/** The record that the goods of an order line were sent. */
 export interface Shipment {
   line: number;
   shippedAt: Date;
@@ -22,21 +22,21 @@ export interface Shipment {
 /** A payment that succeeded, with everything that decides which of its goods are to be sent. */
 export interface ShippedOrder {
   lines: readonly OrderLine[];
-  /** For each line, the name of what is sent by post, or null. */
+  /** The name of what is sent by post for each line; null for a line without goods. */
   goods: readonly (string | null)[];
   refunds: readonly Pick<GivenBack, 'amountCents' | 'status' | 'lines' | 'isDispute'>[];
   dispute: Dispute | null;
-  /** The standing of the membership or upgrade that the payment bought. */
+  /** The standing of the membership or upgrade that the payment bought; null if it bought neither. */
   standing: MembershipStanding | null;
-  /** The payment bought an upgrade whose base membership has ended, and no other membership has taken its place. */
+  /** Whether the payment bought an upgrade whose base membership has ended without a replacement. */
   hasLostBase: boolean;
   shipments: readonly Shipment[];
 }
 
 /**
- * open: to be sent. held: staff decide, since the bank holds the money for now, or part of it was refunded and nothing says for
- * which line. ended: the money went back, so the goods are not sent. sent: already sent; `isOwed` is false if the money went back
- * afterwards.
+ * open: to be sent. held: staff must decide, because the payment is disputed, the upgrade's base has ended, or part of the payment
+ * was refunded for unknown lines. ended: the money went back or the membership has ended, so the goods are not sent. sent: already
+ * sent; `isOwed` is false if the goods would not be sent today.
  */
 export type GoodsState =
   | { is: 'open' }
@@ -46,21 +46,21 @@ export type GoodsState =
 export interface Goods {
   line: number;
   productId: number;
-  /** What goes into the parcel. */
+  /** The name of what is sent. */
   name: string;
   state: GoodsState;
 }
 
 /**
- * Returns what is sent by post for a line: a store item itself; for a membership or upgrade what `ships` gives for its product id,
- * from the society's file; otherwise null.
+ * Returns what is sent by post for a line. For a store item, the item itself. For a membership or upgrade, what the society's file
+ * says in `ships`, looked up by product id. Otherwise null.
  */
 export function goodsOf(line: OrderLine, ships: (productId: number) => string | undefined): string | null {
   if (line.type === 'store') return line.name;
   return isMembershipType(line.type) ? (ships(line.productId) ?? null) : null;
 }
 
-/** Returns the goods of a paid order with the state of each. A line that was sent stays sent, whatever is refunded later. */
+/** Returns the goods of a paid order, each with its state. Goods that were sent stay `sent`, whatever is refunded later. */
 export function goodsOfOrder(order: ShippedOrder): Goods[] {
   return order.lines.flatMap((paid, line) => {
     const name = order.goods[line] ?? null;
@@ -83,7 +83,7 @@ function owes(
   if (isLostWhole({ refunds, dispute })) return lost;
   const taken = refunds.filter((refund) => refund.isDispute && counts(refund));
   const back = centsBack(refunds, line);
-  // Any refund of a membership or an upgrade ends it; an item ends only when all of its price went back.
+  // Any refund of a membership or upgrade ends it. A store item counts as refunded only when its whole price went back.
   if (isMembershipType(paid.type) ? back > 0 : back >= paid.priceCents)
     return centsBack(taken, line) > 0 ? lost : { is: 'ended', because: 'refunded' };
   const total = lines.reduce((sum, { priceCents }) => sum + priceCents, 0);
@@ -98,7 +98,7 @@ function owes(
   return { is: 'open' };
 }
 
-/** The address on a parcel. */
+/** The postal address for a parcel. */
 export interface Address {
   address1: string;
   address2: string;
@@ -110,7 +110,10 @@ export interface Address {
 
 type Fields<Name extends string> = { [name in Name]?: string | null };
 
-/** Returns the address that the joiner gave, otherwise the contact's; null when neither has a street and a city. */
+/**
+ * Returns the postal address from the joiner's details, otherwise from the contact; null when neither has both a street and a
+ * city.
+ */
 export function addressFrom(
   details: Fields<'address1' | 'address2' | 'city' | 'state' | 'zipcode' | 'country'> | null,
   profile: Fields<'address' | 'address2' | 'city' | 'state' | 'zip' | 'country'> | null,

@@ -1,7 +1,7 @@
-/** The least length of an invite code that is safe: a shorter one can be found by trying all, even if it is random. */
+/** The least length of a safe invite code. A shorter code can be found by trying all codes, even if it is random. */
 export const SHORTEST_CODE = 8;
 
-/** Whether two different codes are one edit apart (a character changed, left out or added). */
+/** Whether two different codes differ by one character that is changed, left out or added. */
 export function areAlike(a: string, b: string): boolean {
   const [short, long] = a.length <= b.length ? [a, b] : [b, a];
   if (long.length - short.length > 1) return false;
@@ -10,7 +10,7 @@ export function areAlike(a: string, b: string): boolean {
   return short.slice(same + (short.length === long.length ? 1 : 0)) === long.slice(same + 1);
 }
 
-/** Whether two codes differ only by consecutive numbers: HONOR0199 and HONOR0200. */
+/** Whether two codes differ only in their last number, by one: HONOR0199 and HONOR0200. */
 export function followsOn(a: string, b: string): boolean {
   const [first, second] = [inParts(a), inParts(b)];
   if (!first || !second || first.before !== second.before || first.after !== second.after) return false;
@@ -18,7 +18,7 @@ export function followsOn(a: string, b: string): boolean {
   return step === 1n || step === -1n;
 }
 
-/** A code split around its last number. */
+/** Splits a code into its last number and what comes before and after; null if it has no number. */
 function inParts(code: string): { before: string; number: bigint; after: string } | null {
   const parts = /^(.*?)(\d+)(\D*)$/.exec(code);
   return parts && { before: parts[1]!, number: BigInt(parts[2]!), after: parts[3]! };

@@ -1,28 +1,28 @@
 /** How a browser holds a join, as its cookie says. */
 export interface Holding {
-  /** This browser began the join. */
+  /** Whether this browser began the join. */
   began: boolean;
-  /** The browser's user has proven to be the joiner. */
+  /** Whether this browser's user has proven to be the joiner. */
   proven: boolean;
-  /** This browser came back from the payment. */
+  /** Whether this browser returned from paying for the join. */
   paid: boolean;
 }
 
-/** A join that a browser holds. */
+/** A join in a browser's cookie, and how the browser holds it. */
 export interface HeldJoin extends Holding {
   uuid: string;
 }
 
-/** Whether a browser still holds its join after somebody has proven to be the joiner in another browser. */
+/** Whether a browser still holds its join after somebody has proven in another browser to be the joiner. */
 export const isSure = ({ proven, paid }: Holding): boolean => proven || paid;
 
-/** Whether a join may continue in a browser. Until somebody has proven to be its joiner, knowing its uuid is enough. */
+/** Whether a browser may continue a join. Until somebody has proven to be its joiner, knowing its uuid is enough. */
 export const isOpenIn = (holding: Holding, join: { isProven: boolean }): boolean =>
   !join.isProven || isSure(holding);
 
 /**
- * Whether this browser may charge the card that was saved for a join. The browser that paid may; the browser that began the join
- * may until somebody has proven to be the joiner. So a person who begins a join in another person's name cannot charge that
+ * Whether this browser may charge the card that was saved for a join. The browser that paid may. The browser that began the join
+ * may, until somebody has proven to be the joiner. So a stranger who begins a join in another person's name cannot charge that
  * person's card.
  */
 export function mayChargeCard({ began, paid }: Holding, join: { isProven: boolean }): boolean {

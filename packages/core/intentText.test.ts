@@ -68,7 +68,7 @@ test('what a refund was for fits what Stripe takes, and is read back as it was',
   fc.assert(
     fc.property(fc.array(line, { minLength: 1, maxLength: 50 }), reasons, (lines, reason) => {
       const metadata = refundMetadata({ reason, lines });
-      // Stripe allows 50 keys. The others are app, environment and the refund's uuid.
+      // Stripe allows 50 keys, three of which are the app, the environment and the refund's uuid.
       assert.ok(Object.keys(metadata).length <= 47);
       for (const value of Object.values(metadata)) assert.ok(value.length > 0 && value.length <= 500);
       const shortened = (of: readonly RefundedLine[] | null | undefined) =>
@@ -106,7 +106,7 @@ test('what a refund was for is not read from metadata that does not say it', () 
     assert.equal(decidedOfMetadata(metadata, 6500), null, JSON.stringify(metadata));
 });
 
-/** Returns an order line whose name has `length` characters. Its metadata is 13 characters longer. */
+/** Returns an order line with a name of `length` characters. As metadata, the line has 13 characters more. */
 const named = (length: number) =>
   ({ productId: 1, type: 'store', name: 'x'.repeat(length), priceCents: 100 }) as const;
 

@@ -6,12 +6,12 @@ import type { RefundedLine, RefundReason } from './refunds.ts';
 /** Stripe's limits for a description and a metadata value, in characters (docs.stripe.com/api/metadata). */
 const DESCRIPTION_LIMIT = 1_000;
 const VALUE_LIMIT = 500;
-/** Limit for a product's name in metadata: 50 lines fit into the values reserved for them. */
+/** The most characters of a product's name in metadata, so that 50 lines fit into the reserved values. */
 const NAME_LIMIT = 50;
-/** Metadata values reserved for lines: `lines`, `lines_2`, … Stripe allows 50 values in all. */
+/** The number of metadata values reserved for lines: `lines`, `lines_2`, … Stripe allows 50 values in all. */
 const MOST_VALUES = 12;
 
-/** Returns an order in words, for Stripe's receipt and dashboard. At most 1,000 characters. */
+/** Returns an order as a sentence for Stripe's receipt and dashboard, of at most 1,000 characters. */
 export function orderDescription(
   society: string,
   lines: readonly Pick<OrderLine, 'name' | 'priceCents'>[],
@@ -21,8 +21,8 @@ export function orderDescription(
 }
 
 /**
- * Returns the lines of an order as metadata of its intent, so that the order can be rebuilt from Stripe alone. Each line has the
- * product id, type, dollars and name. Unused values are empty, which deletes them from an intent that had them.
+ * Returns the lines of an order as metadata for its intent, so that the order can be rebuilt from Stripe alone. Each line is
+ * written as product id, type, price in dollars, and name. Unused values are empty, which deletes earlier values from the intent.
  */
 export function lineMetadata(lines: readonly OrderLine[]): Record<string, string> {
   const values = inValues(
@@ -34,15 +34,15 @@ export function lineMetadata(lines: readonly OrderLine[]): Record<string, string
   return Object.fromEntries(lineKeys.map((key, index) => [key, values[index] ?? '']));
 }
 
-/** Why we decided a refund, and for which lines; `lines` is null for a refund of a payment that bought nothing. */
+/** Our decision on a refund: its reason and its lines. `lines` is null for a payment that bought nothing. */
 export interface Decided {
   reason: Exclude<RefundReason, 'dashboard'>;
   lines: RefundedLine[] | null;
 }
 
 /**
- * Returns what we decided of a refund as its metadata, so that it can be read back from Stripe alone. A refunded line is written
- * as its index into the paid order's lines, product id, dollars and name.
+ * Returns our decision on a refund as metadata for the refund, so that it can be read back from Stripe alone. Each refunded line
+ * is written as its index in the paid order, product id, dollars and name.
  */
 export function refundMetadata({ reason, lines }: Decided): Record<string, string> {
   const values = inValues(
@@ -53,7 +53,7 @@ export function refundMetadata({ reason, lines }: Decided): Record<string, strin
   return { reason, ...Object.fromEntries(values.map((value, index) => [lineKeys[index]!, value])) };
 }
 
-/** Returns a name on a single line, shortened. */
+/** Returns a name on one line, cut to the limit. */
 function nameText(name: string): string {
   return shorten(name.replace(/\s+/g, ' '), NAME_LIMIT);
 }
@@ -81,7 +81,10 @@ const lineKeys = Array.from({ length: MOST_VALUES }, (_, index) =>
   index === 0 ? 'lines' : `lines_${index + 1}`,
 );
 
-/** Reads the lines that {@link lineMetadata} wrote. Names that it shortened stay shortened. Null when the lines are incomplete. */
+/**
+ * Parses what {@link lineMetadata} wrote. Shortened names stay shortened. Null when there are no lines, or a line cannot be
+ * parsed.
+ */
 export function linesOfMetadata(metadata: Readonly<Record<string, string>>): OrderLine[] | null {
   const lines = textsIn(metadata).map((text) => {
     const [, id, type, price, name] = /^(\d+) (\w+) (\d{1,9}\.\d{2}) (.*)/.exec(text) ?? [];
@@ -92,8 +95,8 @@ export function linesOfMetadata(metadata: Readonly<Record<string, string>>): Ord
 }
 
 /**
- * Reads what {@link refundMetadata} wrote, names shortened as written. Null for a refund that was made elsewhere, that has no
- * lines (as from earlier versions), or whose lines do not sum to the refunded amount.
+ * Parses what {@link refundMetadata} wrote. Shortened names stay shortened. Null for a refund made elsewhere, and for one whose
+ * lines are missing (as from earlier versions) or do not sum to the refunded amount.
  */
 export function decidedOfMetadata(
   metadata: Readonly<Record<string, string>>,
@@ -113,7 +116,7 @@ export function decidedOfMetadata(
   return lines.length > 0 && sum === amountCents ? { reason, lines } : null;
 }
 
-/** Whose join it is and how it began: enough to rebuild its row when the database has lost it. Null: unknown. */
+/** Who a join belongs to and how it began: enough to rebuild its row if the database has lost it. Null where unknown. */
 export interface JoinIdentity {
   origin: string;
   programme: string;
@@ -130,7 +133,7 @@ const identityKeys = {
   firstName: 'first_name',
   lastName: 'last_name',
 } as const satisfies Record<keyof JoinIdentity, string>;
-/** The keys of an intent's metadata that say whose join it is. */
+/** The metadata keys of an intent that identify the joiner. */
 export const personKeys: readonly string[] = [
   identityKeys.contactId,
   identityKeys.school,
@@ -138,7 +141,9 @@ export const personKeys: readonly string[] = [
   identityKeys.lastName,
 ];
 
-/** Returns a join's identity as metadata of its intent. The email is not part of it, since the intent has the email itself. */
+/**
+ * Returns a join's identity as metadata for its intent. The email is left out, because the intent itself has the receipt's email.
+ */
 export function identityMetadata(identity: JoinIdentity): Record<string, string> {
   return Object.fromEntries(
     Object.entries(identityKeys).map(([field, key]) => [
@@ -148,7 +153,7 @@ export function identityMetadata(identity: JoinIdentity): Record<string, string>
   );
 }
 
-/** Reads what {@link identityMetadata} wrote; null when the intent has none, as from an earlier version. */
+/** Parses what {@link identityMetadata} wrote. Null when the intent has no identity, as from an earlier version. */
 export function identityOfMetadata(metadata: Readonly<Record<string, string>>): JoinIdentity | null {
   const { origin, programme } = metadata;
   if (!origin || !programme) return null;
@@ -164,9 +169,9 @@ export function identityOfMetadata(metadata: Readonly<Record<string, string>>): 
   };
 }
 
-/** Returns a text cut to at most `limit` characters, with an ellipsis if it was cut. */
+/** Returns a text cut to at most `limit` characters, the last of which is an ellipsis if it was cut. */
 export function shorten(text: string, limit: number): string {
   if (text.length <= limit) return text;
-  // Stripe accepts no half of a surrogate pair.
+  // Stripe rejects an unpaired surrogate, so a cut pair is removed completely.
   return `${text.slice(0, limit - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }

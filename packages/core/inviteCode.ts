@@ -1,10 +1,15 @@
 /** The sentences that the specification, section 5, prescribes. */
 const INVITE_CODE_REQUIRED = 'Invite code is required.';
 const INVITE_CODE_CHARACTERS = 'Invite code must contain only letters and numbers.';
-/** The most characters of a code: more than any printed code has, so that pasted texts are not looked up in the database. */
+/**
+ * The most characters of an invite code, more than any printed code has. Longer pasted texts are refused without a look-up in the
+ * database.
+ */
 export const INVITE_CODE_MAX_LENGTH = 64;
 
-/** Returns the sentence for the rule that a typed invite code breaks, or null. Ignores spaces around a pasted code. */
+/**
+ * Returns the sentence for the rule that a typed invite code breaks; null if it breaks none. Spaces around the code are ignored.
+ */
 export function inviteCodeError(typed: string): string | null {
   const code = typed.trim();
   if (code === '') return INVITE_CODE_REQUIRED;
@@ -12,7 +17,7 @@ export function inviteCodeError(typed: string): string | null {
   return null;
 }
 
-/** Returns the form in which a code is stored and compared: people type codes in any case. */
+/** Returns a code in the form in which codes are stored and compared: trimmed and in capitals. */
 export function normaliseInviteCode(typed: string): string {
   return typed.trim().toUpperCase();
 }

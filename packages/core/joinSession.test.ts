@@ -16,8 +16,8 @@ import {
 } from './joinSession.ts';
 
 /**
- * The sentence with which each state refuses an action; null if it allows it. The order is started, detailed, ordering, paying,
- * paid.
+ * For each action, the sentence with which each state refuses it; null if the state allows it. The states are in the order
+ * started, detailed, ordering, paying, paid.
  */
 const table: Record<SessionAction, (string | null)[]> = {
   readContact: [null, null, null, null, ALREADY_PAID],

@@ -7,7 +7,7 @@ import { screens } from './navigation.ts';
 export const joinSessionStates = ['started', 'detailed', 'ordering', 'paying', 'paid'] as const;
 export type JoinSessionState = (typeof joinSessionStates)[number];
 
-/** What a joiner can ask of a session: one action for each call that has a session's uuid. */
+/** The actions on a session, one for each call that names a session by its uuid. */
 export type SessionAction =
   | 'readContact'
   | 'submitDetails'
@@ -24,7 +24,7 @@ export type SessionAction =
   | 'skipUpgrade'
   | 'uploadTranscript';
 
-/** Which states allow which action. The server enforces this table; screens follow the server's answer. */
+/** The states that allow each action. The server enforces this table, and the screens follow the server's answers. */
 const allowed: Record<SessionAction, readonly JoinSessionState[]> = {
   readContact: ['started', 'detailed', 'ordering', 'paying'],
   submitDetails: ['started', 'detailed', 'ordering'],
@@ -56,7 +56,7 @@ export const DETAILS_FIRST = 'Please submit your student details first.';
 export const MEMBERSHIP_FIRST = 'Please choose a membership first.';
 export const PAYMENT_FIRST = 'Please complete your payment first.';
 
-/** Returns null when the state allows the action, otherwise a sentence that says why it does not. */
+/** Returns null when the state allows the action, otherwise the sentence that refuses it. */
 export function refusal(action: SessionAction, state: JoinSessionState): string | null {
   if (allowed[action].includes(state)) return null;
   if (allowed[action].every((one) => one === 'paid')) return PAYMENT_FIRST;
@@ -72,19 +72,19 @@ export function refusal(action: SessionAction, state: JoinSessionState): string 
   }
 }
 
-/** What decides on which screen a session continues. */
+/** What decides the screen on which a session continues. */
 export interface Standing {
   state: JoinSessionState;
-  /** The id of the payment intent that paid for the join; null before that. */
+  /** The id of the payment intent that paid for the join; null if the join is unpaid. */
   paymentIntent: string | null;
-  /** An upgrade may still be offered to this browser. */
+  /** Whether the upgrade is still on offer. */
   upgradeOpen: boolean;
   owesTranscript: boolean;
 }
 
 /**
- * Returns the screen on which a session continues: after payment where the joiner left off, before payment at the first step that
- * is not finished.
+ * Returns the screen on which a session continues: before payment the first unfinished step, after payment the upgrade or what
+ * follows it.
  */
 export function screenToGoOn(standing: Standing): string {
   switch (standing.state) {
@@ -103,8 +103,8 @@ export function screenToGoOn(standing: Standing): string {
 }
 
 /**
- * Returns the screen after the upgrade: transcript upload for self-nominators, otherwise congratulations (specification, section
- * 4).
+ * Returns the screen after the upgrade: the transcript upload if a transcript is owed, otherwise congratulations (specification,
+ * section 4).
  */
 export function screenAfterUpgrade(owesTranscript: boolean): string {
   return owesTranscript ? screens.uploadTranscript : screens.congratulations;

@@ -57,7 +57,7 @@ test('a refund less the processing fee takes back all of the dues and says what 
     ['dues', 9500, 0],
     ['fee kept', -500, 0],
   ]);
-  // Staff asked for a smaller refund. What they kept is not a fee.
+  // Staff asked for a smaller refund, so the rest that stays is not booked as a fee.
   assert.deepEqual(told(movement('refund', -9000), order, refund({ lines: given })), [['dues', -9000, 0]]);
   assert.deepEqual(
     told(movement('refund', -9000), order, { ...ineligible, before: [refund({ amountCents: 4200 })] }),
@@ -241,7 +241,7 @@ test('a refund made elsewhere keeps the fee where it leaves exactly that of the 
     [['dues', -9500, 0]],
     'a programme without a fee keeps none',
   );
-  // After partial refunds only the fee is left. A later refund of it is not booked as dues.
+  // After two partial refunds only the fee is left. A later refund of the fee is not booked as dues.
   const [first, second] = [elsewhere(4000), elsewhere(5000, elsewhere(4000))];
   assert.deepEqual(told(movement('refund', -4000), order, first), [['dues', -4000, 0]]);
   assert.deepEqual(told(movement('refund', -5000), order, second), [

@@ -3,7 +3,8 @@ import { isDonationType, type ProductType } from './product.ts';
 import { centsBack, counts, type GivenBack, goneCents, leftCents, type RefundedLine } from './refunds.ts';
 
 /**
- * The kinds under which an accountant books money. `account`: transactions between Stripe and the account that fit no other kind.
+ * The kinds under which an accountant books money. `account`: transactions between Stripe and the society's account that fit no
+ * other kind.
  */
 export const ledgerKinds = [
   'dues',
@@ -20,7 +21,7 @@ export const ledgerKinds = [
 ] as const;
 export type LedgerKind = (typeof ledgerKinds)[number];
 
-/** One line of the ledger. As in Stripe, the fee is positive when it was taken, and net is gross less fee. */
+/** One line of the ledger. As at Stripe, a fee that was charged is positive, and net is gross less fee. */
 export interface LedgerEntry {
   kind: LedgerKind;
   product: string;
@@ -35,31 +36,31 @@ export interface Movement {
   description: string | null;
   grossCents: number;
   feeCents: number;
-  /** What the fee was for, in Stripe's words. */
+  /** Stripe's description of the fee. */
   feeDescription: string | null;
 }
 
-/** What was paid by the charge to which a movement belongs. */
+/** The order that was paid by the charge of a movement. */
 export interface LedgerOrder {
   lines: readonly OrderLine[];
   amountCents: number;
-  /** The processing fee with which refunds made elsewhere are read (dashboardRefunds.ts). */
+  /** The processing fee (cents) with which dashboard refunds are matched to lines (dashboardRefunds.ts). */
   processingFeeCents: number;
-  /** The payment bought nothing, so all of it goes back, in one refund or in several. */
+  /** Whether the payment bought nothing, so that all of it is refunded, in one or more refunds. */
   isReturned: boolean;
 }
 
 type Made = Pick<GivenBack, 'amountCents' | 'status' | 'lines'> & { reason: string };
 
-/** The refund to which a movement belongs, and those made before it, the oldest first. */
+/** The refund of a movement, with the payment's earlier refunds, the oldest first. */
 export interface LedgerRefund extends Made {
   before: readonly Made[];
 }
 
 /**
- * Returns the cents of a membership's price that are kept as processing fee when this refund ends the membership. That is the
- * rest of the price in two cases: staff refunded a payer who was not eligible, or a refund made elsewhere leaves exactly the fee.
- * Otherwise 0. Never more than what is left of the payment.
+ * Returns the cents of a membership's price that stay as processing fee when this refund ends the membership. They are the rest of
+ * the price if staff refunded it because the payer was not eligible, or if a dashboard refund left exactly the fee; otherwise 0.
+ * Never more than what is left of the payment.
  */
 function feeKept(
   order: LedgerOrder,
@@ -74,7 +75,7 @@ function feeKept(
   return isFee ? Math.max(0, Math.min(left, stays)) : 0;
 }
 
-/** Whether one of these refunds gave back a membership (by its `line`) less its processing fee. */
+/** Whether one of these refunds gave back a membership (order line number `line`) less its processing fee. */
 function isLessFee(order: LedgerOrder, refunds: readonly Made[], line: number): boolean {
   return refunds
     .filter(counts)
@@ -86,11 +87,14 @@ function isLessFee(order: LedgerOrder, refunds: readonly Made[], line: number): 
 }
 
 /**
- * Splits a movement into lines of the ledger, whose gross and fee sum to its own, to the cent. A charge gives the lines that were
- * paid. A refund gives the lines that it names, or all lines when it is the whole payment. Refunds of a payment that bought
- * nothing take back its lines one after the other. A refund that names none, and any difference that remains, is `unassigned`. If
- * a membership was refunded less its processing fee, all of the dues go back and the fee stays as `fee kept`; a later refund of
- * the rest is taken from that. A failed refund gives the same lines with the opposite sign.
+ * Splits a movement into ledger lines, whose gross and fee sum to the movement's to the cent.
+ * - A charge: the lines of the order.
+ * - A refund: the lines that it names; all lines if it is of the whole payment. Refunds of a payment that bought nothing take back
+ *   the order's lines one after the other.
+ * - A membership refunded less its processing fee: all of the dues, and the fee as a negative amount of `fee kept`. A later refund
+ *   of the rest is booked as `fee kept`.
+ * - A failed refund: the same lines with the opposite sign.
+ * Whatever remains unexplained is `unassigned`.
  */
 export function ledgerEntries(
   movement: Movement,
@@ -140,7 +144,7 @@ function grossEntries(
   }
 }
 
-/** Returns the ledger lines for money that goes back, as positive amounts. */
+/** Returns the ledger lines of a refund of `cents`, as positive amounts. */
 function refundEntries(cents: number, order: LedgerOrder | null, refund: LedgerRefund | null): LedgerEntry[] {
   if (!order) return [];
   if (!refund?.lines) {
@@ -159,7 +163,10 @@ function refundEntries(cents: number, order: LedgerOrder | null, refund: LedgerR
   });
 }
 
-/** Returns the lines, or parts of lines, that `cents` take back, in order, after what earlier refunds took. */
+/**
+ * Returns the lines, or parts of lines, that `cents` cover when the order's lines are refunded one after the other and earlier
+ * refunds have taken the first ones.
+ */
 function nextEntries(cents: number, { lines }: LedgerOrder, { before }: LedgerRefund): LedgerEntry[] {
   const from = goneCents(before);
   let at = 0;

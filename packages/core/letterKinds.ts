@@ -1,8 +1,8 @@
-/** The kinds of letter. Each is also the name of its file in society/letters. */
+/** The kinds of letter. Each kind's file in society/letters has its name. */
 export const letterKinds = [
-  /** A membership was paid for: its receipt. */
+  /** The receipt for a membership. */
   'confirmation',
-  /** An upgrade was paid for: its receipt. */
+  /** The receipt for an upgrade. */
   'upgrade',
   'certificate',
   'portal',
@@ -11,15 +11,15 @@ export const letterKinds = [
   'proof-rejected',
   /** Stripe has made a refund. */
   'refund',
-  /** A payment bought nothing, for example because its payer already holds the product: all of it goes back. */
+  /** A payment bought nothing, for example because its payer already holds the product. All of it is refunded. */
   'second-payment',
-  /** A payment that was processing at the bank failed. */
+  /** A payment that the bank was still deciding on has failed. */
   'payment-failed',
   /** Somebody asked at Get Started for the link of their join. */
   'link',
-  /** The code that proves on a new device that the user is the joiner. */
+  /** The code with which a user proves on a new device to be the joiner. */
   'code',
-  /** A join was left behind: an hour ago, or two days ago. */
+  /** The reminders about an unfinished join, an hour and two days after the joiner's last activity. */
   'reminder-hour',
   'reminder-days',
 ] as const;

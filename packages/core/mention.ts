@@ -1,6 +1,6 @@
 /**
- * Whether a text names an email or a person, in any case, as a whole word: `ann@example.com` does not match inside
- * `joann@example.com`, nor "Ann Lee" inside "Joann Leeds".
+ * Whether a text contains an email or a name as a whole word, ignoring case: `ann@example.com` is not found in
+ * `joann@example.com`, nor "Ann Lee" in "Joann Leeds".
  */
 export function mentions(text: string, named: string): boolean {
   const escaped = named.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');

@@ -1,13 +1,13 @@
 /**
- * Invite codes that cannot be guessed: eight characters from an alphabet of 32, which are 40 random bits, and a check letter. The
+ * A minted code has eight random characters from an alphabet of 32 (40 bits, so it cannot be guessed) and a check letter. The
  * alphabet lacks 0, O, 1 and I, which people confuse.
  */
 const ALPHABET = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ';
 const RANDOM_CHARACTERS = 8;
-/** Random bytes in a minted code. */
+/** The number of random bytes in a minted code. */
 export const MINTED_BYTES = 5;
 
-/** The powers of x in the field of 32 elements, with x^5 = x^2 + 1. There are 31, all different. */
+/** The powers of x in the finite field with 32 elements, where x^5 = x^2 + 1. All 31 are different. */
 const powers: number[] = [1];
 while (powers.length < 31) {
   const doubled = powers.at(-1)! << 1;
@@ -20,8 +20,8 @@ function multiply(a: number, b: number): number {
 }
 
 /**
- * Each position has its own weight, never 0. So one wrong character changes the sum, and so does swapping any two different
- * characters.
+ * Returns the checksum of a code's characters. Each position has a different weight other than 0, so that one wrong character
+ * changes the sum, and so does swapping two different characters.
  */
 function checksum(values: readonly number[]): number {
   return values.reduce((sum, value, index) => sum ^ multiply(value, powers[index + 1]!), 0);
@@ -38,7 +38,7 @@ export function mintedCode(random: Uint8Array): string {
   return [...values, checksum(values)].map((value) => ALPHABET[value]).join('');
 }
 
-/** Whether a normalized code has the form and the check letter of a minted code. */
+/** Whether a normalised code has the form of a minted code and the right check letter. */
 export function isMinted(code: string): boolean {
   const values = [...code].map((character) => ALPHABET.indexOf(character));
   const isOfForm = values.length === RANDOM_CHARACTERS + 1 && values.every((value) => value >= 0);
@@ -46,9 +46,9 @@ export function isMinted(code: string): boolean {
 }
 
 /**
- * Whether a normalized code is probably a mistyped minted code (a slip): it has nine characters, at most one character that never
- * occurs in minted codes, and a wrong check letter. This does not say which codes exist. A society's other codes may look like
- * this, too.
+ * Whether a normalised code is probably a mistyped minted code (a slip). It then has nine characters, of which at most one never
+ * occurs in minted codes, and is no valid minted code. The answer does not reveal which codes exist. Other codes of a society may
+ * have this form, too.
  */
 export function isSlip(code: string): boolean {
   if (code.length !== RANDOM_CHARACTERS + 1) return false;

@@ -2,7 +2,7 @@ import { LEAST_DONATION_CENTS } from './specified.ts';
 
 /** Money is integer US cents everywhere. Only the wire has dollars (specification, section 9: currency usd). */
 
-/** Stripe's smallest charge in US dollars, in cents. No product and no donation may cost less. */
+/** The smallest charge that Stripe makes in US dollars, in cents. No product or donation may cost less. */
 export const MINIMUM_CHARGE_CENTS = 50;
 
 /** Returns cents as the wire writes a price: 6500 → "65.00". */
@@ -19,31 +19,33 @@ export function fromPrice(price: string): number {
   return Number(match[1]) * 100 + Number((match[2] ?? '').padEnd(2, '0'));
 }
 
-/** Returns cents as the wire's number of dollars: 2500 → 25, 1250 → 12.5. */
+/** Returns cents as a number of dollars for the wire: 2500 → 25, 1250 → 12.5. */
 export function toDollars(cents: number): number {
   return Number(toPrice(cents));
 }
 
-/** Returns dollars as cents, rounded to the nearest: 12.5 → 1250. */
+/** Returns dollars in cents, rounded to the nearest cent: 12.5 → 1250. */
 export function fromDollars(dollars: number): number {
   return Math.round(dollars * 100);
 }
 
-/** Returns a price for people, always with cents: 102450 → "$1,024.50". */
+/** Returns an amount as people read it, always with cents: 102450 → "$1,024.50". */
 export function displayPrice(cents: number): string {
   const [whole, fraction] = toPrice(cents).split('.') as [string, string];
   return `$${whole.replace(/\B(?=(\d{3})+$)/g, ',')}.${fraction}`;
 }
 
-/** Returns a price for people without a trailing .00, as on the membership cards (specification, section 2): 6500 → "$65". */
+/**
+ * Returns an amount as people read it, without a trailing .00, as on the membership cards (specification, section 2): 6500 →
+ * "$65".
+ */
 export function shortPrice(cents: number): string {
   return displayPrice(cents).replace('.00', '');
 }
 
 /**
- * Returns a custom donation as typed or sent, in cents; null when the amount is not valid (specification, section 5: a number
- * above 0, otherwise nothing is sent). Valid amounts have at most two decimals, and lie between the least donation and
- * `maximumCents`.
+ * Parses a typed or sent custom donation. Returns cents; null when the amount is invalid (specification, section 5: a number above
+ * 0, otherwise nothing is sent). A valid amount has at most two decimals and lies between the least donation and `maximumCents`.
  */
 export function parseDonation(amount: string | number, maximumCents: number): number | null {
   const text =

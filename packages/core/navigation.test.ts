@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { linkedScreen, passPath, queryForGetStarted, screenAt, screens, visit } from './navigation.ts';
 
 /**
- * Every path of the specification, section 2, and whether it is shown without and with a stored session; otherwise it redirects
- * to /.
+ * Each path of the specification, section 2, and whether it is shown without and with a stored session. A path that is not shown
+ * redirects to /.
  */
 const table: [path: string, without: boolean, withSession: boolean][] = [
   ['/', true, true],

@@ -10,11 +10,11 @@ export const screens = {
   congratulations: '/registration/congratulations',
   initiateUpgrade: '/registration/initiate/upgrade',
   initializeCheckout: '/initialize/checkout',
-  /** Not in the specification. Opens a join by the link in its letters, or asks for such a link. */
+  /** Opens a join by the link in its letters, or asks for such a link. This screen is not in the specification. */
   pass: '/pass',
 } as const;
 
-/** The paths of {@link screens} and of the screens whose paths have parameters, as router patterns. */
+/** The paths of {@link screens} and of the screens with path parameters, as patterns of the router. */
 export const screenPaths = {
   ...screens,
   init: '/registration/:hubspotContactId/init',
@@ -25,7 +25,7 @@ export const screenPaths = {
 } as const;
 export type ScreenName = keyof typeof screenPaths;
 
-/** The document title of each screen, in the HTML that the server sends and later by the scripts. */
+/** The document title of each screen. The server puts it into the HTML, and the page's scripts set it later. */
 export const screenTitles: Record<ScreenName, string> = {
   getStarted: 'Get Started',
   init: 'Your invitation',
@@ -51,13 +51,13 @@ const patterns = (Object.entries(screenPaths) as [ScreenName, string][]).map(([n
   pattern: new RegExp(`^${path.replace(/\/:\w+\?/, '(/[^/]+)?').replace(/:\w+/, '[^/]+')}/*$`, 'i'),
 }));
 
-/** Returns the screen at a path, matched as the router does: case-insensitive, trailing slashes ignored. */
+/** Returns the screen at a path; null if there is none. Like the router, it ignores case and trailing slashes. */
 export function screenAt(path: string): ScreenName | null {
   if (path === '/') return 'getStarted';
   return patterns.find(({ pattern }) => pattern.test(path))?.name ?? null;
 }
 
-/** Screens that only start something, with the screen to which each leads. */
+/** Screens that only start or find a join, each with the screen that they lead to. */
 export const leadsTo: Partial<Record<ScreenName, ScreenName>> = {
   init: 'studentDetails',
   initiateUpgrade: 'upgrade',
@@ -65,16 +65,16 @@ export const leadsTo: Partial<Record<ScreenName, ScreenName>> = {
 };
 
 /**
- * Screens that a letter's link may open directly. If the join has not reached that screen, the link opens the one where the join
- * goes on.
+ * Screens that the link in a letter may name. If the join has not reached the named screen, the link opens the screen where the
+ * join continues.
  */
 const linkedScreens = ['checkout', 'uploadTranscript', 'congratulations'] as const;
 export type LinkedScreen = (typeof linkedScreens)[number];
 
-/** Returns the path of a link in a letter. The token is appended after a `#`. */
+/** Returns the path of the link in a letter. The caller appends a `#` and the token. */
 export const passPath = (screen?: LinkedScreen) => screens.pass + (screen ? `?to=${screen}` : '');
 
-/** Returns the path of the screen that a link's query names; null when it names none. */
+/** Returns the path of the screen named in a link's query; null when none is named. */
 export function linkedScreen(search: string): string | null {
   const named = new URLSearchParams(search).get('to');
   const screen = linkedScreens.find((name) => name === named);
@@ -82,19 +82,19 @@ export function linkedScreen(search: string): string | null {
 }
 
 /**
- * Returns the path of the page on which a phone uploads for a join on another device. The token is all that the phone knows of the
- * join.
+ * Returns the path of the page on which a phone uploads a document for a join on another device. The phone gets nothing of the
+ * join but this token.
  */
 export const uploadLinkPath = (token: string) => `/upload/${token}`;
 
-/** Returns the path of the page that stops reminders to an email, or allows them again. */
+/** Returns the path of the page where reminders to an email are stopped or allowed again. */
 export const stopRemindersPath = (token: string) => `/unsubscribe/${encodeURIComponent(token)}`;
 
 export type Visit = { allowed: true } | { allowed: false; redirectTo: string };
 
 /**
- * The route guard (specification, section 2) as a table: the first row whose pattern matches the path decides.
- * `/initialize/checkout` and the link in a letter need no session, since they make or find one.
+ * The route guard (specification, section 2) as a table. The first row whose pattern matches the path applies. Paths that start or
+ * find a session, such as `/initialize/checkout` or the link in a letter, need none.
  */
 const guard: readonly { paths: RegExp; needsSession: boolean }[] = [
   { paths: /^\/upload-resume\//, needsSession: false },
@@ -110,13 +110,13 @@ const guard: readonly { paths: RegExp; needsSession: boolean }[] = [
   { paths: /^/, needsSession: true },
 ];
 
-/** Returns whether a path may be shown, given whether this browser has stored a session id; if not, where to redirect. */
+/** Returns whether a path may be shown; if not, where to redirect. `hasSession`: this browser has stored a session id. */
 export function visit(path: string, hasSession: boolean): Visit {
   const row = guard.find(({ paths }) => paths.test(path));
   return row && (!row.needsSession || hasSession) ? { allowed: true } : { allowed: false, redirectTo: '/' };
 }
 
-/** Returns the part of a query that Get Started uses. Everything else may be a secret and is dropped. */
+/** Returns the part of a query that Get Started needs. The rest is dropped, because it may contain secrets. */
 export function queryForGetStarted(search: string): string {
   const programme = new URLSearchParams(search).get('programme');
   return programme === null ? '' : `?${new URLSearchParams({ programme })}`;

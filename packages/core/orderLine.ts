@@ -1,7 +1,8 @@
 import { isMembershipType, type MembershipType, type ProductType } from './product.ts';
 
 /**
- * A line of an order, with the name and price (cents) of the day on which it was added. A snapshot keeps the line as it was paid.
+ * A line of an order, with the name and price (cents) that the product had when the line was added. A snapshot keeps its lines
+ * unchanged.
  */
 export interface OrderLine {
   productId: number;
@@ -15,17 +16,17 @@ export function isMembershipLine(line: OrderLine): line is OrderLine & { type: M
   return isMembershipType(line.type);
 }
 
-/** A line of an open order. Its number is the revision of the order that added it, so no number is used twice. */
+/** A line of an open order. `number` is the revision of the order that added the line, so it is unique in the order. */
 export interface OpenLine extends OrderLine {
   number: number;
 }
 
-/** The largest number that fits the last 16 bits of a line's uuid. An order with more revisions accepts no more lines. */
+/** The most revisions of an order: a line's number must fit into the last 16 bits of its uuid. After that no line can be added. */
 export const MOST_REVISIONS = 0xffff;
 
 /**
- * Returns the uuid of a line: the session's uuid (version 4), made version 8, which is free for custom use (RFC 9562, section
- * 5.8), with the line's number in the last 16 bits. So a line is found without a table of lines.
+ * Returns the uuid of a line: the session's uuid (version 4) with the version changed to 8, which is free for custom use (RFC
+ * 9562, section 5.8), and the line's number in the last 16 bits. Lines therefore need no table of their own.
  */
 export function lineUuid(sessionUuid: string, number: number): string {
   const session = sessionUuid.toLowerCase();
@@ -33,8 +34,8 @@ export function lineUuid(sessionUuid: string, number: number): string {
 }
 
 /**
- * Reads a line's uuid: the line's number, and a range of uuids in which its session is the only one. Null when it is not a line's
- * uuid.
+ * Parses a line's uuid. Returns the line's number, and the range of uuids that contains the line's session and no other. Null when
+ * it is not the uuid of a line.
  */
 export function readLineUuid(uuid: string): { number: number; session: { from: string; to: string } } | null {
   if (uuid[14] !== '8') return null;

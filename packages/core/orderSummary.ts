@@ -5,17 +5,17 @@ import { isDonationType, isMembershipType } from './product.ts';
 type Summed = Pick<OrderLine, 'type' | 'priceCents'>;
 
 export interface OrderSummary<Line extends Summed> {
-  /** The first membership or membership_upgrade product. An order has at most one. */
+  /** The line of the membership or upgrade; null if there is none. An order has at most one. */
   membership: Line | null;
   donations: Line[];
   storeProducts: Line[];
   subtotalCents: number;
-  /** Always 0 (specification, section 4). */
+  /** Always 0, since there is no tax (specification, section 4). */
   taxCents: 0;
   totalDueTodayCents: number;
 }
 
-/** Splits an order by type and totals it. The subtotal is the sum of all lines shown; tax is 0 (specification, section 4). */
+/** Groups an order's lines by type and adds up their prices. Tax is 0 (specification, section 4). */
 export function summarise<Line extends Summed>(lines: readonly Line[]): OrderSummary<Line> {
   const membership = lines.find((line) => isMembershipType(line.type)) ?? null;
   const donations = lines.filter((line) => isDonationType(line.type));

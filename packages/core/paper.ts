@@ -1,4 +1,4 @@
-/** The paper that a certificate or a press release is printed on. */
+/** The paper sizes for certificates and press releases. */
 export const papers = ['letter', 'a4'] as const;
 export type Paper = (typeof papers)[number];
 

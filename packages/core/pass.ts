@@ -1,10 +1,9 @@
-/** For how many days the link in a letter opens its join. */
+/** The link in a letter opens its join for this many days. */
 export const PASS_DAYS = 30;
-/** For how many minutes a mailed code is valid. */
+/** A mailed code is valid for this many minutes. */
 export const CODE_MINUTES = 15;
 /**
- * After this many wrong codes a new code has to be mailed. After this many wrong last names and ZIP codes, only a code is
- * accepted.
+ * After this many wrong codes a new code must be mailed. After this many wrong last names or ZIP codes, only a code is accepted.
  */
 export const MOST_TRIES = 5;
 
@@ -15,7 +14,7 @@ export const NAME_CLOSED = 'Please ask for a code by email: last name and ZIP co
 export const TRIES_USED_UP = 'Too many tries. Please ask for a new code by email.';
 export const TOO_MANY_CODES =
   'We have mailed as many codes for this join as we do in a day. Please look for the last one, or contact us.';
-/** The same answer for every email, so that it does not tell whether a join exists. */
+/** The answer to every email, so that it does not reveal whether a join exists. */
 export const LINKS_SENT =
   'If we know a join with this email, its link is on the way. It can take a few minutes; please look in your spam folder, too.';
 
@@ -23,14 +22,14 @@ export const LINKS_SENT =
 export const OPENED_ELSEWHERE =
   'This join was opened by the link in its letter in another browser, and goes on there. To go on here, please open that link here.';
 
-/** Keeps only letters and digits, in lower case and without accents, since people write the same name differently. */
+/** Reduces a text to lower-case letters without accents and digits, because people spell the same name differently. */
 const plain = (text: string) =>
   text
     .normalize('NFKD')
     .replace(/[^\p{L}\p{N}]/gu, '')
     .toLowerCase();
 
-/** Cuts ZIP+4 to its first five digits. */
+/** Reduces a ZIP code to its first five digits if it is a ZIP+4. */
 const zip = (text: string) => plain(text).replace(/^(\d{5})\d{4}$/, '$1');
 
 interface NameAndZip {
@@ -38,7 +37,7 @@ interface NameAndZip {
   zipcode: string;
 }
 
-/** Whether a last name and a ZIP code are those that were given. A value without a letter or digit never matches. */
+/** Whether a given last name and ZIP code match the known ones. A value without letters and digits never matches. */
 export function isSamePerson(given: NameAndZip, known: NameAndZip): boolean {
   const name = plain(given.lastName);
   return (

@@ -1,12 +1,12 @@
 import { MINIMUM_CHARGE_CENTS } from './money.ts';
 
 /**
- * The highest price (cents) that a link may give a product. No membership costs more, and totals stay below Stripe's limit of
- * $999,999.99.
+ * The highest price (cents) that a link may set for a product. No membership costs more, and the order's total stays below
+ * Stripe's limit of $999,999.99.
  */
 export const HIGHEST_OVERRIDE_CENTS = 1_000_000;
 
-/** Returns the least price at which a link may sell a product, in cents. */
+/** Returns the lowest price (cents) that a link may set for a product. */
 export function floorOf(product: {
   priceCents?: number | undefined;
   floorCents?: number | undefined;
@@ -15,8 +15,8 @@ export function floorOf(product: {
 }
 
 /**
- * Returns the price (cents) at which a link sells a product: its override or the catalogue's price. Otherwise says why the
- * override is not accepted.
+ * Returns the price (cents) at which a link sells a product: the price that the link sets, otherwise the catalogue's. If the
+ * link's price is not allowed, returns why.
  */
 export function salePrice(
   product: { priceCents?: number | undefined; floorCents?: number | undefined },

@@ -16,7 +16,7 @@ import {
   standingAfter,
 } from './refunds.ts';
 
-/** Each row of the tables in docs/pricing.md is an example that is computed here. */
+/** The test computes each example in the tables of docs/pricing.md. */
 const page = readFileSync(new URL('../../docs/pricing.md', import.meta.url), 'utf8');
 
 /** Returns the rows of the table whose header begins with these columns. */
@@ -39,7 +39,7 @@ function table(...columns: string[]): string[][] {
   return rows;
 }
 
-/** Parses a cell such as "Membership 95.00 + Lapel Pin 12.00". */
+/** Parses a cell with names and prices, such as "Membership 95.00 + Lapel Pin 12.00". */
 function parts(cell: string): { name: string; cents: number }[] {
   if (cell === '' || cell === 'nothing') return [];
   return cell.split(' + ').map((part) => {
@@ -66,7 +66,7 @@ const paid = (cell: string): OrderLine[] =>
     priceCents: cents,
   }));
 
-/** Parses what went back: a line by its name, or `dashboard`, `lost` (by a dispute) or `failed`. */
+/** Parses a cell with what went back. Each entry is a line's name, or `dashboard`, `lost` (in a dispute) or `failed`. */
 function back(cell: string, lines: readonly OrderLine[]): GivenBack[] {
   return parts(cell).flatMap(({ name, cents }, index): GivenBack[] => {
     const line = lines.findIndex((one) => one.name === name);
@@ -80,7 +80,7 @@ function back(cell: string, lines: readonly OrderLine[]): GivenBack[] {
   });
 }
 
-/** Returns an order as the server stores it: refunds from the dashboard have the lines that their amounts imply. */
+/** Returns an order as the server stores it, with dashboard refunds matched to lines by their amounts. */
 function order(
   intentId: string,
   cell: string,

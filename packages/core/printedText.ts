@@ -1,4 +1,4 @@
-/** Returns a text as it is printed: accents composed, no invisible characters, one space between words. */
+/** Returns a text in the form in which it is printed: Unicode composed, without invisible characters, one space between words. */
 export function tidyText(text: string): string {
   return text
     .normalize('NFC')
@@ -8,7 +8,7 @@ export function tidyText(text: string): string {
 }
 
 /**
- * Whether all letters are Latin with common accents. The papers' typeface is certain to have these, so its glyphs need not be
+ * Whether a text has only Latin characters up to U+017F. The papers' typeface has glyphs for all of them, so they need not be
  * checked.
  */
 export function isPlainlyPrintable(text: string): boolean {

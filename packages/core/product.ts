@@ -1,4 +1,4 @@
-/** The kinds of product that a join can hold (specification, section 3). */
+/** The product types of an order line (specification, section 3). */
 export const productTypes = [
   'membership',
   'membership_upgrade',
@@ -9,7 +9,7 @@ export const productTypes = [
 export type ProductType = (typeof productTypes)[number];
 export type MembershipType = Extract<ProductType, 'membership' | 'membership_upgrade'>;
 
-/** Membership and membership_upgrade fill the one membership line of an order (specification, section 4, checkout load). */
+/** Whether a product is a membership or an upgrade. An order has one line for either (specification, section 4, checkout load). */
 export function isMembershipType(type: ProductType): type is MembershipType {
   return type === 'membership' || type === 'membership_upgrade';
 }

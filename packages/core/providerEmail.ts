@@ -1,4 +1,4 @@
-/** The limits in characters for an email, for its part before the at sign, and for one label of its domain (RFC 5321, 4.5.3.1). */
+/** The most characters of an email, of the part before its at sign, and of one label of its domain (RFC 5321, 4.5.3.1). */
 const LONGEST = 254;
 const LONGEST_LOCAL_PART = 64;
 const LONGEST_LABEL = 63;
@@ -8,9 +8,9 @@ const LABEL = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/i;
 const TOP_LEVEL = /^[a-z][a-z0-9-]*[a-z0-9]$/i;
 
 /**
- * Whether both Stripe and HubSpot accept a text as an email: one invalid email makes them refuse the whole request. A text field
- * of the CRM may hold "n/a", and the specification's pattern for typed emails allows "name@gmail..com". Accepts only ASCII, no
- * quotes, no domain without a dot, and no numeric address.
+ * Whether Stripe and HubSpot both accept a text as an email; a single invalid email makes them refuse a whole request. Invalid
+ * texts do occur: a text field of the CRM may hold "n/a", and the specification's pattern allows "name@gmail..com". Accepts only
+ * ASCII, no quotes, no domain without a dot, and no numeric address.
  */
 export function isProviderEmail(email: string): boolean {
   if (email.length > LONGEST) return false;

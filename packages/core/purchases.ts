@@ -1,20 +1,20 @@
 import { isDonationType } from './product.ts';
 import { centsBack, leftCents, type PaidOrder } from './refunds.ts';
 
-/** What a join has bought, less what was refunded. Null: it never bought any; empty or 0: all of it was refunded. */
+/** What a join has bought, less what was refunded. null: it never bought any. Empty or 0: all of it was refunded. */
 export interface Purchases {
-  /** The membership's name. It stays when the membership ends, since its standing is a separate field. */
+  /** The membership's name. It stays after the membership has ended, because the CRM has the standing in another field. */
   membership: string | null;
-  /** The upgrade's name while it is held. */
+  /** The upgrade's name; empty after the upgrade has ended. */
   upgrade: string | null;
   donationCents: number | null;
-  /** Names, in the order in which they were added. */
+  /** The names of the store items, in the order in which they were added. */
   items: string[] | null;
 }
 
 /**
- * Sums up what the paid orders of a join bought. A line is gone when refunds that name it gave back all of its price, or when all
- * of its payment was refunded. `holdsUpgrade`: the upgrade that was bought has not ended.
+ * Returns what the paid orders of a join bought. A line is left out when refunds have given back all of its price, or all of its
+ * payment. `holdsUpgrade`: the upgrade has not ended.
  */
 export function purchasesOf(
   orders: readonly Pick<PaidOrder, 'lines' | 'amountCents' | 'refunds'>[],

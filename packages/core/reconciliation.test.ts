@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { differencesOf, type Sides } from './reconciliation.ts';
 import type { GivenBack } from './refunds.ts';
 
-/** A paid and confirmed join on which all sides agree. */
+/** A paid and confirmed join on whose money and membership Stripe and the database agree. */
 const agreed: Sides = {
   intentId: 'pi_1',
   kind: 'join',
@@ -145,7 +145,7 @@ for (const [what, change] of inOrder)
 
 const settle = 'npm run operator -- settle pi_1';
 const refund = 'npm run operator -- refund pi_1';
-/** A refund of the membership less a processing fee, which did not reach the payer. */
+/** A refund of the membership less a processing fee that failed or was cancelled. */
 const refundOfDues = (status: 'failed' | 'canceled'): GivenBack => ({
   uuid: 'r',
   amountCents: 6000,
@@ -155,7 +155,7 @@ const refundOfDues = (status: 'failed' | 'canceled'): GivenBack => ({
 });
 
 const different: [string, string, Partial<Sides>][] = [
-  // A part was lost. Versions that did not store the amount counted it as the whole.
+  // A dispute over a part was lost. Our row lacks its amount, as from an older version, so all of the payment counts as lost here.
   [
     'dispute',
     settle,
@@ -297,7 +297,7 @@ test('a refund that Stripe does not make yet is told with what Stripe says', () 
   );
 });
 
-/** Returns the sentence that staff read for each difference. */
+/** Returns the sentences that staff read about the differences. */
 function textsOf(change: Partial<Sides>): string[] {
   return differencesOf({ ...agreed, ...change }, 10).map(({ text }) => text);
 }
@@ -396,7 +396,7 @@ for (const [what, change, text] of texts)
     assert.deepEqual(textsOf(change), [text]);
   });
 
-/** Differences that are reported only from an age on (minutes). */
+/** Differences that are reported only from a certain age (minutes) of the intent. */
 const timed: [string, number, (ageMinutes: number) => Partial<Sides>][] = [
   [
     'a payment that we have not confirmed',

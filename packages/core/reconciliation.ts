@@ -12,18 +12,21 @@ import {
   standingAfter,
 } from './refunds.ts';
 
-/** One payment as it stands at Stripe and in our rows of the payment, its session, snapshot and memberships. Amounts are cents. */
+/**
+ * One payment, as Stripe has it and as our rows of the payment, its session, snapshot and memberships have it. Amounts are in
+ * cents.
+ */
 export interface Sides {
   intentId: string;
-  /** Null: Stripe knows no such intent. */
+  /** Stripe's side; null if Stripe has no such intent. */
   stripe: {
     status: string;
     amountReceivedCents: number;
     refundedCents: number;
     dispute: Dispute | null;
-    /** Cents that lost disputes took. */
+    /** The cents that lost disputes took. */
     lostCents: number;
-    /** Minutes since the intent was made or charged. */
+    /** Minutes since the intent was charged or, if uncharged, created. */
     ageMinutes: number;
     /** The intent's metadata suffices to make its join again. */
     tellsOrder: boolean;
@@ -37,21 +40,21 @@ export interface Sides {
     refunds: readonly GivenBack[];
   } | null;
   kind: 'join' | 'upgrade';
-  /** The payment's join session; null when there is none. */
+  /** The payment's join session; null if it does not exist. */
   session: { uuid: string; state: string; upgrade: string } | null;
-  /** The order that was on the screen; null when it was not kept. */
+  /** The order that was paid; null if it was not stored. */
   snapshot: { amountCents: number; lines: readonly OrderLine[] } | null;
   /** The memberships that this payment bought. */
   memberships: readonly {
     productId: number;
     standing: MembershipStanding;
     isHeld: boolean;
-    /** The contact holds another membership of the same type. */
+    /** Whether the contact holds another membership of the same type. */
     isReplaced: boolean;
   }[];
 }
 
-/** A disagreement between Stripe's money and our members, and the staff command that repairs it. */
+/** A disagreement between Stripe's money and our members, with the operator command that repairs it. */
 export interface Difference {
   kind: string;
   /** The id of a payment intent or of a join session. */
@@ -60,14 +63,17 @@ export interface Difference {
   repair: string;
 }
 
-/** How long (minutes) an intent may stay open: joiners walk away, and background work cancels their intents after a day. */
+/**
+ * For how long (minutes) an intent may be open without being a difference. Joiners abandon payments, and background work cancels
+ * the intents after a day.
+ */
 const OPEN_FOR_MINUTES = 26 * 60;
 
 const operator = (command: string) => `npm run operator -- ${command}`;
 
 /**
- * Returns where Stripe and our rows of a payment disagree: money without a member, a member without money, or another amount than
- * the one on the screen. Ignores what may still be in progress because the intent is younger than `graceMinutes`.
+ * Returns the differences between Stripe and our rows of a payment: money without a member, a member without money, or an amount
+ * other than that on the screen. Ignores what may still be in progress while the intent is younger than `graceMinutes`.
  */
 export function differencesOf(sides: Sides, graceMinutes: number): Difference[] {
   const found: Difference[] = [];
@@ -129,7 +135,7 @@ export function differencesOf(sides: Sides, graceMinutes: number): Difference[] 
         ].join(' '),
       );
   };
-  // The payment bought nothing; its order may never have been in this database.
+  // The payment bought nothing. Its order need not be in this database.
   if (session && payment?.status === 'duplicate') {
     compareMoney(payment);
     if (memberships.length > 0)
@@ -178,7 +184,7 @@ export function differencesOf(sides: Sides, graceMinutes: number): Difference[] 
       refunds: payment.refunds,
       dispute: payment.dispute,
     });
-    // Stripe refunds nothing of a payment with a dispute, open or lost, so no command could repair this.
+    // Stripe makes no refund for a payment with a dispute, open or lost, so no command could repair this.
     const isPaidAnew = isHeld(expected) && !membership.isHeld && membership.isReplaced;
     if (isPaidAnew && payment.dispute === null) {
       const line = snapshot.lines.indexOf(bought);

@@ -2,23 +2,26 @@ import { displayPrice } from './money.ts';
 import type { OrderLine } from './orderLine.ts';
 import { isMembershipType, type MembershipType, type ProductType } from './product.ts';
 
-/** due: decided, but not yet requested from Stripe; the others are Stripe's statuses. */
+/** due: decided, and not yet made by Stripe. The others are Stripe's statuses. */
 export type RefundStatus = 'due' | 'pending' | 'succeeded' | 'failed' | 'canceled';
 
-/** Why money goes back. duplicate, unconfirmed: all of a payment that bought nothing. dashboard: the refund was made elsewhere. */
+/**
+ * The reason of a refund. duplicate, unconfirmed: the payment bought nothing, so all of it is refunded. requested: staff asked for
+ * it. ineligible: the payer was not eligible, so the processing fee is kept. dashboard: it was made outside Induct.
+ */
 export type RefundReason = 'duplicate' | 'unconfirmed' | 'requested' | 'ineligible' | 'dashboard';
 
-/** One refund. `lines` says what it was for, by index into the paid order's lines; empty: for no line; null: unknown. */
+/** One refund. `lines` is what it was for: lines of the paid order, by index. Empty: for no line. null: unknown. */
 export interface GivenBack {
   uuid: string;
   amountCents: number;
   status: RefundStatus;
   lines: RefundedLine[] | null;
-  /** Why Stripe refused a due refund at the last attempt. */
+  /** The reason that Stripe gave for refusing a due refund at the last attempt. */
   refusal?: string | null;
-  /** The entry is not a refund but what a lost dispute took. */
+  /** Whether this is not a refund but the amount that a lost dispute took. */
   isDispute?: boolean;
-  /** Who assigned the lines; null for a refund made elsewhere, whose lines are read from its amount (dashboardRefunds.ts). */
+  /** Who decided the lines. null for a refund made elsewhere, whose lines are inferred from its amount (dashboardRefunds.ts). */
   saidBy: 'us' | 'staff' | null;
 }
 export interface RefundedLine {
@@ -28,15 +31,15 @@ export interface RefundedLine {
   cents: number;
 }
 
-/** A succeeded payment with its refunds so far. */
+/** A succeeded payment with its order and its refunds so far. */
 export interface PaidOrder {
   intentId: string;
   lines: readonly OrderLine[];
   amountCents: number;
-  /** In the order in which they were made. */
+  /** The refunds, in the order in which they were made. */
   refunds: readonly GivenBack[];
   dispute: Dispute | null;
-  /** Cents that are kept of a membership's price when its payer is not eligible. */
+  /** The processing fee (cents) that is kept when the payer of a membership is not eligible. */
   processingFeeCents: number;
 }
 
@@ -49,22 +52,22 @@ export interface RefundWish {
 }
 
 export interface RefundPlan {
-  /** At most one for each payment. */
+  /** The planned refunds, at most one for each payment. */
   refunds: { intentId: string; amountCents: number; lines: RefundedLine[] }[];
-  /** Payments that staff asked to refund, but that are not refunded because they are disputed. */
+  /** The ids of payments that cannot be refunded as asked because they are disputed. */
   disputed: string[];
-  /** Sentences on what is not refunded, and why. */
+  /** Sentences that say what is not refunded, and why. */
   notes: string[];
 }
 
-/** Whether a refund counts as money that goes back: failed and cancelled ones do not, due ones do. */
+/** Whether a refund counts as money that goes back. Failed and cancelled refunds do not count; due refunds do. */
 export function counts({ status }: Pick<GivenBack, 'status'>): boolean {
   return status !== 'failed' && status !== 'canceled';
 }
 
 /**
- * Returns the sentence for staff that says why a payment with a dispute is not refunded. After a lost dispute Stripe refuses
- * every refund of the payment, even of the rest.
+ * Returns the sentence for staff that says why a disputed payment is not refunded. After a lost dispute Stripe refuses every
+ * further refund of the payment.
  */
 export function disputedSentence({ intentId, dispute }: Pick<PaidOrder, 'intentId' | 'dispute'>): string {
   return dispute === 'lost'
@@ -72,14 +75,14 @@ export function disputedSentence({ intentId, dispute }: Pick<PaidOrder, 'intentI
     : `Payment ${intentId} is disputed: its bank has the money, and Stripe refunds nothing of it.`;
 }
 
-/** Returns the cents that are refunded or due to be refunded. */
+/** Returns the sum (cents) of refunds that are made or due. */
 export function goneCents(refunds: readonly Pick<GivenBack, 'amountCents' | 'status'>[]): number {
   return refunds.filter(counts).reduce((sum, { amountCents }) => sum + amountCents, 0);
 }
 
 /**
- * Returns the cents that lost disputes took. If the dispute is from before disputed amounts were stored, that is everything that
- * was not refunded.
+ * Returns the cents that lost disputes took. If the amount is unknown, as in rows from before it was stored, that is everything
+ * that was not refunded.
  */
 export function lostCents({
   amountCents,
@@ -95,8 +98,8 @@ export function lostCents({
 }
 
 /**
- * Whether the payment has a lost dispute whose amount is not stored, as in earlier versions. Then all of the payment counts as
- * lost.
+ * Whether the payment has a lost dispute without a stored amount, as in rows of earlier versions. Then all of the payment counts
+ * as lost.
  */
 export function isLostWhole({
   refunds,
@@ -108,7 +111,7 @@ export function isLostWhole({
   return dispute === 'lost' && !refunds.some((refund) => refund.isDispute && counts(refund));
 }
 
-/** Cents that can still be refunded. */
+/** Returns the cents of a payment that can still be refunded. */
 export function leftCents({
   amountCents,
   refunds,
@@ -120,11 +123,11 @@ export function leftCents({
 }
 
 /**
- * Plans the refunds over the payments of a join. The membership is refunded in full, or less the programme's processing fee when
- * its payer is not eligible (specification, section 9). The upgrade, donations and store items are refunded only when requested.
- * Whether a line is the membership or the upgrade is decided by its type, even in the separate join of an upgrade by link. Each
- * line is refunded once, never more than was paid, and nothing of a disputed payment. Any earlier refund of a membership or an
- * upgrade has ended it, so it is not refunded again; of a partly refunded donation or store item the rest is refunded.
+ * Plans the refunds of a join's payments. The membership is refunded in full, or less the programme's processing fee when its
+ * payer is not eligible (specification, section 9). The upgrade, donations and store items are refunded only on request. A line's
+ * type decides whether it is the membership or the upgrade, even in the separate join of an upgrade by link. Each line is refunded
+ * once, never more than was paid, and nothing of a disputed payment. An earlier refund of a membership or upgrade has already
+ * ended it, so it is not refunded again. Of a partly refunded donation or store item the rest is refunded.
  */
 export function planRefund(orders: readonly PaidOrder[], wish: RefundWish): RefundPlan {
   const plan: RefundPlan = { refunds: [], disputed: [], notes: [] };
@@ -183,7 +186,7 @@ export function planRefund(orders: readonly PaidOrder[], wish: RefundWish): Refu
   return plan;
 }
 
-/** Returns the standing of each order's membership or upgrade after a plan is carried out. */
+/** Returns the standing that each order's membership or upgrade would have after the plan. */
 export function standingsAfter(
   orders: readonly PaidOrder[],
   { refunds }: Pick<RefundPlan, 'refunds'>,
@@ -204,17 +207,17 @@ export function standingsAfter(
   });
 }
 
-/** Returns the refunded lines of those refunds whose lines are known. A line may occur several times. */
+/** Returns the refunded lines of all refunds with known lines. A line occurs once for each of its refunds. */
 function refundedLines(refunds: readonly Pick<GivenBack, 'status' | 'lines'>[]): RefundedLine[] {
   return refunds.filter(counts).flatMap(({ lines }) => lines ?? []);
 }
 
-/** Returns the cents of a line that refunds with known lines gave back. */
+/** Returns the cents of an order line that refunds with known lines gave back. */
 export function centsBack(refunds: readonly Pick<GivenBack, 'status' | 'lines'>[], line: number): number {
   return sumOf(refundedLines(refunds).filter((part) => part.line === line));
 }
 
-/** Indexes of the lines that a refund was for. */
+/** Returns the indexes of the order lines that the refunds were for. */
 function namedLines({ refunds }: Pick<PaidOrder, 'refunds'>): Set<number> {
   return new Set(refundedLines(refunds).map(({ line }) => line));
 }
@@ -224,7 +227,7 @@ export function sumOf(parts: readonly { cents: number }[]): number {
   return parts.reduce((sum, { cents }) => sum + cents, 0);
 }
 
-/** Returns for each line the cents that are not refunded. */
+/** Returns each order line with the cents of it that are not refunded. */
 export function linesLeft(lines: readonly OrderLine[], refunds: readonly GivenBack[]): RefundedLine[] {
   return lines.map(({ productId, name, priceCents }, line) => ({
     line,
@@ -234,7 +237,7 @@ export function linesLeft(lines: readonly OrderLine[], refunds: readonly GivenBa
   }));
 }
 
-/** Distributes the parts over the refunds, filling one refund after the other. */
+/** Distributes the parts over the refunds in order, until each refund's amount is reached. */
 export function sharesOf(
   refunds: readonly Pick<GivenBack, 'amountCents'>[],
   parts: readonly RefundedLine[],
@@ -257,8 +260,8 @@ export function restOf(order: Pick<PaidOrder, 'lines' | 'amountCents' | 'refunds
 }
 
 /**
- * Returns the staff command that refunds a join's membership, its upgrade, or both, and of donations and store items those with
- * these product ids (`items`). `isIneligible`: the processing fee is kept.
+ * Returns the operator command that refunds these types (membership, upgrade or both) of a join, and the donations and store items
+ * with the product ids in `items`. `isIneligible`: less the processing fee.
  */
 export function giveBackCommand(
   uuid: string,
@@ -275,8 +278,8 @@ export function giveBackCommand(
 }
 
 /**
- * Returns the staff command that decides a refund of a join again: of the same lines, and less the processing fee if that was
- * kept. If the order is lost, the command names no lines, and staff choose.
+ * Returns the operator command that repeats a decided refund of a join: the same lines, and again less the processing fee if the
+ * payer was not eligible. If the order is unknown, the command names no lines, and staff choose them.
  */
 export function decideAgainCommand(
   uuid: string,
@@ -306,25 +309,25 @@ export function isWanted(
   return typeof wish.items === 'string' ? wish.items === 'all' : wish.items.includes(productId);
 }
 
-/** A payment's dispute. open: the bank holds the money; lost: the money is gone. */
+/** The dispute of a payment. open: the bank holds the money. lost: the money is gone. */
 export type Dispute = 'open' | 'lost';
 
 /**
- * active: held and paid. disputed: still held, although the bank holds the money. The others have ended: refunded, charged_back (a
- * dispute was lost), void (Stripe has no such payment).
+ * active: paid and held. disputed: still held, while the bank holds the money. All others have ended: refunded; charged_back (a
+ * dispute was lost); void (Stripe has no such payment).
  */
 export const membershipStandings = ['active', 'disputed', 'refunded', 'charged_back', 'void'] as const;
 export type MembershipStanding = (typeof membershipStandings)[number];
 
-/** Whether a membership of this standing makes its holder a member. */
+/** Whether a membership with this standing is held, so that its holder is a member. */
 export function isHeld(standing: MembershipStanding): boolean {
   return standing === 'active' || standing === 'disputed';
 }
 
 /**
- * Returns the standing of a membership after its payment's refunds and disputes. A refund of its line ends it, and so do refunds
- * that together equal the payment, whatever they were for. What a lost dispute took counts as a refund of that amount. The first
- * event that ends it decides: a later dispute over the fee that was kept does not change the standing.
+ * Returns the standing of a membership after the refunds and disputes of its payment. It is ended by a refund of its line, or by
+ * refunds that together equal the payment, whatever they were for. The amount of a lost dispute counts as a refund. The first
+ * event that ends it decides, so that a later dispute over the kept fee does not change the standing.
  */
 export function standingAfter({
   lines,

@@ -1,8 +1,8 @@
 import type { JoinSessionState } from './joinSession.ts';
 
 /**
- * The reminders of a join that was left behind, and when each may be sent, in hours since the joiner's last activity. A reminder
- * that could not be sent in that time is never sent.
+ * The reminders about an unfinished join. Each may be sent from `from` to `to` hours after the joiner's last activity; after that
+ * it is never sent.
  */
 export const reminderHours = {
   'reminder-hour': { from: 1, to: 24 },
@@ -12,33 +12,32 @@ export type ReminderKind = keyof typeof reminderHours;
 export const reminderKinds = Object.keys(reminderHours) as readonly ReminderKind[];
 export const isReminder = (kind: string): kind is ReminderKind => kind in reminderHours;
 
-/** At most this many reminders go to one email within {@link MOST_REMINDERS_DAYS} days, for all joins together. */
+/** The most reminders that one email gets within {@link MOST_REMINDERS_DAYS} days, about all of its joins together. */
 export const MOST_REMINDERS = 2;
 export const MOST_REMINDERS_DAYS = 30;
 
-/** In hours. While a payment is in progress, the reminder is judged again after this time. */
+/** While a payment is in progress, a reminder is postponed by this many hours. */
 const WHILE_PAYING_HOURS = 1;
 const HOUR_MS = 3_600_000;
 
-/** What decides whether a join's reminder is sent. */
+/** What decides whether a reminder about a join is sent. */
 export interface LeftJoin {
   state: JoinSessionState;
-  /** When the joiner last did something. */
   lastActivityAt: Date;
   hasAgreedToPolicies: boolean;
-  /** The society sends reminders to joiners of this programme. */
+  /** Whether the society sends reminders to joiners of this programme. */
   isReminded: boolean;
   /** Somebody with the join's contact or email has paid, or is a member. */
   isMember: boolean;
-  /** The same email was given in a join that began later. */
+  /** Whether a later join has the same email. */
   hasNewerJoin: boolean;
-  /** The email's owner has stopped reminders. */
+  /** Whether reminders to the email were stopped. */
   isStopped: boolean;
-  /** Reminders that were sent to the email in the last {@link MOST_REMINDERS_DAYS} days. */
+  /** How many reminders the email got in the last {@link MOST_REMINDERS_DAYS} days. */
   sentLately: number;
 }
 
-/** Returns whether to send a reminder now ('send'), never ('withdraw'), or to judge again at a time. */
+/** Returns whether a reminder is sent now, withdrawn, or judged again at the returned time. */
 export function judgeReminder(kind: ReminderKind, join: LeftJoin, now: Date): 'send' | 'withdraw' | Date {
   const { from, to } = reminderHours[kind];
   const mayBeSent =

@@ -29,7 +29,7 @@ export const fallback = {
 export const ELIGIBILITY_FAILED = 'Eligibility check failed. No contact found or invalid invite code.';
 export const INVITATION_EXPIRED = 'Eligibility check failed. This invite code has expired.';
 export const DETAILS_NOT_ACCEPTED = 'Failed to submit student details.';
-/** The error when a programme asks for guardian consent and it is missing, on Student Details and at Checkout. */
+/** Shown on Student Details and at Checkout when the programme asks for guardian consent and it is missing. */
 export const GUARDIAN_CONSENT_REQUIRED = 'Please confirm your age, or that your parent or guardian agrees.';
 export const DETAILS_SUBMITTED = 'Student details submitted successfully!';
 export const NO_SESSION_FOR_MEMBERSHIP = 'No active join session.';
@@ -45,19 +45,19 @@ export interface ToastText {
   text: string;
 }
 
-/** The toast for a failed response (specification, section 8); `message` is the server's own, if it sent one. */
+/** Returns the toast for a failed response (specification, section 8). `message` is the server's message, if there is one. */
 export function toastFor(status: number, message?: string): ToastText {
   if (status === 401) return { title: 'Unauthorized', text: 'Please log in again.' };
   if (status === 400) return { title: 'Bad Request', text: 'There was a problem with your request.' };
   return { title: 'Error', text: message || 'An error occurred.' };
 }
 
-/** The toast for a request that could not be sent at all. */
+/** Shown when a request could not be sent at all. */
 export const UNSENT_TOAST: ToastText = { title: 'Request Error', text: 'Failed to send request.' };
 
 /**
- * Returns the sentence for a status that a proxy or network answered in our place; undefined when the status says only that the
- * call failed.
+ * Returns the sentence for a status that a proxy answered in the server's place; undefined when the status says no more than that
+ * the call failed.
  */
 export function sentenceOfProxy(status: number): string | undefined {
   if (status === 413) return 'This is more than our server takes. Please send less, or email it to us.';

@@ -1,16 +1,16 @@
-/** Numbers of the specification. Rules and sentences that need one use these constants. */
+/** Numbers from the specification. All rules and sentences use these constants. */
 
-/** In minutes after paying. Until then an upgrade may be charged to the card that was used. */
+/** For this many minutes after payment, the upgrade may be charged to the same card. */
 export const UPGRADE_WINDOW_MINUTES = 30;
 
-/** Proof of eligibility may be sent at the end of the join, or within this many days of paying (specification, section 9). */
+/** The proof of eligibility may be sent until this many days after payment (specification, section 9). */
 export const PROOF_DUE_DAYS = 30;
 
-/** The least that a joiner may donate, in cents. It happens to equal Stripe's smallest charge. */
+/** The smallest donation (cents). It happens to equal Stripe's smallest charge. */
 export const LEAST_DONATION_CENTS = 50;
 
-/** How long a toast is shown (ms; specification, section 9). */
+/** How long (ms) a toast is shown (specification, section 9). */
 export const TOAST_MS = 5000;
 
-/** How long confetti is thrown (ms; specification, section 9). */
+/** How long (ms) confetti falls (specification, section 9). */
 export const CONFETTI_MS = 3000;

@@ -3,7 +3,8 @@ import type { OrderLine } from './orderLine.ts';
 import { isMembershipType } from './product.ts';
 
 /**
- * Every step of a join that the database records (by triggers, since migration 0012), in the order in which one write makes them.
+ * The steps of a join that the database records (by triggers, since migration 0012). Steps recorded in the same transaction have
+ * the same time and are shown in this order.
  */
 export const storySteps = [
   'started',
@@ -43,10 +44,13 @@ export const storySteps = [
 ] as const;
 export type StoryStep = (typeof storySteps)[number];
 
-/** induct: the server by itself, in background work. record: derived from a row that is older than the recording of steps. */
+/**
+ * Who caused a step. induct: the server itself, in background work. record: unknown, since the step was derived from rows that are
+ * older than the recording of steps.
+ */
 export type StoryCause = 'joiner' | 'staff' | 'stripe' | 'induct' | 'record';
 
-/** What a step is about. Money is cents. */
+/** What a step is about. Amounts are in cents. */
 export interface StoryDetail {
   origin?: string;
   programme?: string;
@@ -75,13 +79,13 @@ export interface StoryEvent {
 export interface StoryLine {
   at: Date;
   text: string;
-  /** Who caused the step: "Stripe", "staff (NAME)" and so on. */
+  /** Who caused the step, in words: "Stripe", "staff (NAME)" and so on. */
   by: string;
 }
 
 /**
- * Returns the steps of a join in sentences, from its recorded events. Events of the same time were written together, and are
- * sorted by {@link storySteps}. A changed order is described by what changed.
+ * Returns the recorded steps of a join as sentences, in the order of time. Steps with the same time are sorted as in {@link
+ * storySteps}. The sentence about a changed order names the changes.
  */
 export function tellStory(events: readonly StoryEvent[]): StoryLine[] {
   const moments = Map.groupBy(events, ({ at }) => at.getTime()).values();

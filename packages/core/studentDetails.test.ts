@@ -27,7 +27,7 @@ const details = (change: Partial<SubmittedDetails> = {}): SubmittedDetails => ({
   ...change,
 });
 
-/** Every sentence of the specification, section 5, with a value that causes it. */
+/** Each sentence of the specification, section 5, with a field and a value that cause it. */
 const sentences: [StudentDetailsField, string | boolean, string][] = [
   ['firstName', '', 'First name is required.'],
   ['firstName', '   ', 'First name is required.'],

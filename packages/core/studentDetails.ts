@@ -1,6 +1,6 @@
 import { GUARDIAN_CONSENT_REQUIRED } from './sentences.ts';
 
-/** The fields that hold text, in the order of the screen. */
+/** The text fields, in the order of the screen. */
 const textFields = [
   'firstName',
   'middleName',
@@ -18,46 +18,45 @@ const textFields = [
   'highSchoolGpa',
 ] as const;
 
-/** The student details payload of the specification, section 3. Country is the full country name. */
+/** The payload of the student details (specification, section 3). `country` is the full name. */
 export type StudentDetails = Record<(typeof textFields)[number], string> & { agreeToPolicies: boolean };
 export type StudentDetailsField = keyof StudentDetails;
 
 /**
- * What Student Details submits: the details, and whether the joiner is of age or a parent or guardian agrees. The latter is asked
- * only by some programmes, stored beside the details, and never sent to HubSpot.
+ * What the Student Details screen submits: the details, and the guardian consent. Only some programmes ask for guardian consent.
+ * It is stored apart from the details and never sent to HubSpot.
  */
 export type SubmittedDetails = StudentDetails & { hasGuardianConsent: boolean };
 export type SubmittedField = keyof SubmittedDetails;
 export type StudentDetailsErrors = Partial<Record<SubmittedField, string>>;
 
-/** The fields of the details, which a contact has too, in the order of the screen. */
+/** The fields of the details, in the order of the screen. A contact has them, too. */
 export const studentDetailsFields: readonly StudentDetailsField[] = [...textFields, 'agreeToPolicies'];
-/** All fields in the order of the screen, which is also the order of the error summary. */
+/** All submitted fields, in the order of the screen and of its error summary. */
 export const submittedFields: readonly SubmittedField[] = [...studentDetailsFields, 'hasGuardianConsent'];
 
-/** Details with nothing filled in. */
+/** Details with all fields empty. */
 export const noDetails = {
   ...Object.fromEntries(textFields.map((field) => [field, ''])),
   agreeToPolicies: false,
 } as StudentDetails;
 
 /**
- * What the rules depend on besides the details: the current year, whether a country (full name) exists and has subdivisions, and
- * what the programme asks.
+ * What the rules depend on besides the details: the current year, whether a country (by full name) exists and has subdivisions,
+ * and whether the programme asks for guardian consent.
  */
 export interface StudentDetailsContext {
   currentYear: number;
   country(name: string): { hasSubdivisions: boolean } | undefined;
-  /** Whether the programme asks that the joiner is of age, or that a parent or guardian agrees. */
   asksGuardianConsent: boolean;
 }
 
-/** Longest value of any field, in characters. */
+/** The most characters of any field. */
 const FIELD_MAX_LENGTH = 200;
 const FIELD_TOO_LONG = `Must be ${FIELD_MAX_LENGTH} characters or fewer.`;
 export const INVALID_EMAIL = 'Invalid email address.';
 
-/** The required fields with their sentences (specification, section 5). */
+/** The required fields, each with the sentence for an empty one (specification, section 5). */
 const required: Partial<Record<StudentDetailsField, string>> = {
   firstName: 'First name is required.',
   lastName: 'Last name is required.',
@@ -78,15 +77,15 @@ export function graduationYears(currentYear: number): string[] {
   return Array.from({ length: 10 }, (_, i) => String(currentYear + i));
 }
 
-/** 0.0 to 4.0 in steps of 0.1: 41 values (specification, section 2). */
+/** The grade averages from 0.0 to 4.0 in steps of 0.1, which are 41 values (specification, section 2). */
 export const gpaValues: readonly string[] = Array.from({ length: 41 }, (_, i) => (i / 10).toFixed(1));
 
-/** The simple pattern of the specification: something, an at sign, something with a dot in it, and no spaces. */
+/** Whether a text matches the specification's simple pattern: something, an at sign, something with a dot, and no spaces. */
 export function isEmail(value: string): boolean {
   return /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(value);
 }
 
-/** Removes the spaces around what people type or paste, and writes the postcode in its standard form. */
+/** Trims all text fields, and brings the postcode into its standard form. */
 export function trimDetails<Details extends StudentDetails>(details: Details): Details {
   const trimmed = Object.fromEntries(
     Object.entries(details).map(([key, value]) => [key, typeof value === 'string' ? value.trim() : value]),
@@ -107,7 +106,7 @@ export function tidyPostcode(typed: string, country: string): string {
   return typed;
 }
 
-/** Returns every broken rule by field, in screen order; an empty object when the details may be submitted. */
+/** Returns the sentence of each broken rule by field, in the order of the screen; an empty object when the details are valid. */
 export function studentDetailsErrors(
   given: SubmittedDetails,
   context: StudentDetailsContext,

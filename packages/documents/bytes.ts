@@ -1,24 +1,24 @@
-/** A file with random access: a file descriptor on the server, a `Blob` in the page. */
+/** A file with random access: on the server a file descriptor, in the page a `Blob`. */
 export interface Bytes {
   size: number;
   /**
-   * Returns at most `length` bytes from `start`; fewer only at the end of the file. Reads into `memory` when given, which must be
-   * large enough.
+   * Returns `length` bytes from `start`, or fewer at the end of the file. Reads into `memory` when given, which must be large
+   * enough.
    */
   read(start: number, length: number, memory?: Uint8Array): Promise<Uint8Array>;
-  /** Inflates a part to check its declared size. If absent, the declared size is trusted. */
+  /** Inflates a part of the file to check its declared size. If this method is absent, the declared size is trusted. */
   inflate?(start: number, length: number, limits: InflateLimits): Promise<Inflated>;
 }
 
 export interface InflateLimits {
   /** Counting may stop after this many bytes. */
   mostBytes: number;
-  /** How many of the first bytes to return. */
+  /** How many of the first inflated bytes to return. */
   headBytes: number;
 }
 
 export interface Inflated {
-  /** In bytes; less than declared when the data cannot be inflated. */
+  /** The inflated size (bytes); less than declared when the data cannot be inflated. */
   size: number;
   head: Uint8Array;
 }
@@ -30,8 +30,8 @@ export const CHUNK = 64 * KIB;
 export type Forward = (start: number, length: number) => Promise<Uint8Array>;
 
 /**
- * Returns a reader that reads ahead in blocks, so that small forward reads read each byte once. All blocks share one buffer, so a
- * result is valid only until the next read.
+ * Returns a reader that reads ahead in blocks of `blockSize` bytes, so that many small forward reads read each byte of the file
+ * once. All blocks share one buffer, so a result is valid only until the next read.
  */
 export function forward(bytes: Bytes, blockSize: number): Forward {
   const memory = new Uint8Array(Math.min(blockSize, bytes.size));
@@ -51,7 +51,7 @@ export function view(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-/** Decodes one character per byte, so that offsets into the text and the bytes are the same. */
+/** Decodes each byte as one character, so that offsets in the text equal offsets in the bytes. */
 export function latin1(bytes: Uint8Array): string {
   let text = '';
   for (let at = 0; at < bytes.length; at += 8 * KIB)

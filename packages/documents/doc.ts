@@ -2,12 +2,13 @@ import { type Bytes, view } from './bytes.ts';
 import type { DocumentType } from './document.ts';
 import { Unacceptable } from './faults.ts';
 
-/** The most streams of a file: far more than an old Word document has, which is about ten. */
+/** The most streams of a file, far more than the roughly ten of an old Word document. */
 const MOST_STREAMS = 10_000;
 
 /**
- * Checks a compound file [MS-CFB]: a header, chained sectors, and a directory of streams. A Word document has a stream named
- * WordDocument; a protected .docx is wrapped in a stream named EncryptedPackage; installers and Excel files have neither.
+ * Checks a compound file [MS-CFB], which consists of a header, chained sectors and a directory of streams. A Word document has a
+ * stream named WordDocument. A protected .docx is wrapped in a stream named EncryptedPackage. Installers and Excel files have
+ * neither and are refused.
  */
 export async function doc(bytes: Bytes, head: Uint8Array): Promise<DocumentType> {
   if (head.length < 512) throw new Unacceptable('wordBroken');
@@ -21,7 +22,7 @@ export async function doc(bytes: Bytes, head: Uint8Array): Promise<DocumentType>
   const visited = new Set<number>();
   let sector = header.getUint32(0x30, true);
   while (sector < 0xfffffffa) {
-    // A cyclic chain would never end.
+    // Without this check a cyclic chain would be followed for ever.
     if (visited.has(sector)) throw new Unacceptable('wordBroken');
     visited.add(sector);
     if ((visited.size * sectorSize) / 128 > MOST_STREAMS) throw new Unacceptable('wordCrowded');
@@ -33,7 +34,7 @@ export async function doc(bytes: Bytes, head: Uint8Array): Promise<DocumentType>
       const name = text.decode(directory.subarray(at, at + Math.max(0, length - 2)));
       names.add(name);
       const [start, size] = [entry.getUint32(116, true), entry.getUint32(120, true)];
-      // Streams below 4096 bytes are stored elsewhere; larger ones must begin within the file.
+      // Streams below 4096 bytes are stored in the mini stream. Larger ones must start within the file.
       if (entry.getUint8(66) === 2 && size >= 4096 && offsetOf(start) >= bytes.size)
         throw new Unacceptable('wordBroken');
       if (name === 'WordDocument' && size > bytes.size) throw new Unacceptable('wordBroken');
@@ -47,8 +48,8 @@ export async function doc(bytes: Bytes, head: Uint8Array): Promise<DocumentType>
 }
 
 /**
- * Returns a sector's entry in the file allocation table: the next sector of its chain. The header lists the first 109 sectors of
- * the table, enough for files of at least 6.8 MB.
+ * Returns a sector's entry in the file allocation table, which is the next sector of the chain. Only the 109 sectors of the table
+ * that the header lists are supported, which is enough for files of at least 6.8 MB.
  */
 async function nextSector(
   bytes: Bytes,

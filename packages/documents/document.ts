@@ -1,4 +1,4 @@
-/** Accepted types by file name ending (specification, section 5) with the media types a browser offers for them. */
+/** The accepted document types (specification, section 5), each with its file name endings. */
 export const acceptedDocuments = {
   'application/pdf': ['.pdf'],
   'image/jpeg': ['.jpg', '.jpeg'],
@@ -19,7 +19,7 @@ export const UPLOAD_FAILED = 'Failed to upload file.';
 export const UPLOAD_STOPPED = 'Your file stopped arriving. Please check your connection, and send it again.';
 export const NO_CONTACT_ID = 'No contact ID provided in the URL!';
 
-/** Reasons for rejecting a transcript, with the sentence for the applicant. */
+/** The reasons for which staff reject a transcript, each with the sentence for the applicant. */
 export const rejectionReasons = {
   unreadable: 'We could not read your transcript. Please upload a sharper photo, or a PDF.',
   'not-a-transcript':
@@ -34,16 +34,16 @@ export const rejectionReasons = {
 export type RejectionReason = keyof typeof rejectionReasons;
 export const REJECTED_FINALLY =
   'We could not confirm that you are eligible, so your membership fee goes back to you. Please write to us if you think that this is a mistake.';
-/** The sentence for a final rejection when no refund of the membership counts, as after a lost dispute. */
+/** The sentence for a final rejection without a refund of the membership, as after a lost dispute. */
 export const REJECTED_WITHOUT_REFUND =
   'We could not confirm that you are eligible. Please write to us about your membership, or if you think that this is a mistake.';
 
-/** Returns the sentence that an applicant reads after a final rejection. */
+/** Returns the sentence for the applicant about a final rejection. */
 export function finalRejection({ isReturned }: { isReturned: boolean }): string {
   return isReturned ? REJECTED_FINALLY : REJECTED_WITHOUT_REFUND;
 }
 
-/** Returns the media type of a file by its name, or null when its extension is not accepted. */
+/** Returns the media type for a file's name; null when its ending is not accepted. */
 export function documentType(fileName: string): DocumentType | null {
   const ending = /\.[^.]+$/.exec(fileName.toLowerCase())?.[0];
   for (const [type, endings] of Object.entries(acceptedDocuments)) {
@@ -52,7 +52,10 @@ export function documentType(fileName: string): DocumentType | null {
   return null;
 }
 
-/** Returns a sentence on what is wrong with a file's name, or null. The file's content is checked separately and decides. */
+/**
+ * Returns the sentence about a fault in a file's name; null if there is none. The content is checked separately, and is what
+ * decides.
+ */
 export function nameFault(fileName: string): string | null {
   if (/\.(heic|heif|avif)$/i.test(fileName)) return DOCUMENT_HEIC;
   return documentType(fileName) === null ? DOCUMENT_TYPE_REFUSED : null;
@@ -73,12 +76,12 @@ export function uploadTooLarge(bytes: number): string {
   return `${UPLOAD_FAILED} It has ${sizeInWords(bytes)}, which is more than our server takes. Please send a smaller one, such as a photo of lower resolution or fewer pages at once, or email it to us.`;
 }
 
-/** Returns the sentence for an upload whose connection was closed, as some proxies do with large bodies. */
+/** Returns the sentence for an upload whose connection was closed, as some proxies do when a body is too large. */
 export function uploadCut(bytes: number): string {
   return `${UPLOAD_FAILED} The connection was cut while it was being sent. Please try again. If that happens again, its ${sizeInWords(bytes)} may be too much: send a smaller one, or email it to us.`;
 }
 
-/** Returns upload progress as a whole percent (specification, section 4); 0 while the total is not known. */
+/** Returns the progress of an upload in whole percent (specification, section 4); 0 while the total is unknown. */
 export function progressPercent(loadedBytes: number, totalBytes: number): number {
   return totalBytes > 0 ? Math.min(100, Math.round((loadedBytes / totalBytes) * 100)) : 0;
 }

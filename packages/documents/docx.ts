@@ -7,19 +7,22 @@ const DEFLATED = 8;
 /** The most parts of a .docx: a usual one has twenty, plus one or two for each picture. */
 const MOST_PARTS = 1_000;
 const MOST_DIRECTORY_BYTES = 4 * KIB * KIB;
-/** Limit for an unpacked Word document (bytes). Text compresses to a twentieth, pictures hardly at all. */
+/**
+ * Returns the most bytes that a Word document of `size` bytes may unpack to. Text compresses to a twentieth of its size, pictures
+ * hardly at all.
+ */
 const mostUnpacked = (size: number) => Math.min(100 * size, 100 * KIB * KIB + 10 * size);
-/** The most bytes of the list of content types, which has a line of about 150 bytes for each part. */
+/** The most bytes of the list of content types, in which each part has a line of about 150 bytes. */
 const MOST_TYPES_BYTES = KIB * KIB;
 /** How much of the main part is read. Its root element follows the XML declaration and perhaps a comment. */
 const MAIN_HEAD_BYTES = 4 * KIB;
 const WORD_MAIN = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml';
-/** The root element, after a byte order mark, the XML declaration and comments. */
+/** Matches the root element of a Word document, after an optional byte order mark, XML declaration and comments. */
 const WORD_ROOT = /^(\xef\xbb\xbf)?\s*(<[?!][^>]*>\s*)*<(\w+:)?document[\s/>]/;
 
 /**
- * Checks an archive (PKWARE's APPNOTE, section 4.3) that is a Word document (ECMA-376 parts 1 and 2): it contains a list of
- * content types and the document's text.
+ * Checks a ZIP archive (PKWARE's APPNOTE, section 4.3) that must be a Word document (ECMA-376 parts 1 and 2): it has to contain a
+ * list of content types and the document's main part.
  */
 export async function docx(bytes: Bytes): Promise<DocumentType> {
   const tailFrom = Math.max(0, bytes.size - ZIP_TAIL);
@@ -51,8 +54,8 @@ export async function docx(bytes: Bytes): Promise<DocumentType> {
 }
 
 /**
- * Checks the position of every part, and returns the beginnings of the XML parts: all of the list of content types, and enough of
- * each other part to show its kind. Empty without `inflate`.
+ * Checks the position of every part. Returns the start of each XML part, enough to show its kind; of the list of content types,
+ * all of it. Without `inflate` the result is empty.
  */
 async function partHeads(
   bytes: Bytes,
@@ -68,7 +71,7 @@ async function partHeads(
     if (local.length < 30 || !latin1(local).startsWith(ZIP_PART)) throw new Unacceptable('wordBroken');
     const start = entry.offset + 30 + view(local).getUint16(26, true) + view(local).getUint16(28, true);
     if (free === 0 && entry.offset !== 0) throw new Unacceptable('twoInOne');
-    // With overlapping parts, a small archive could unpack to a very large one.
+    // If parts could overlap, a small archive could unpack to a huge size.
     if (entry.offset < free) throw new Unacceptable('bomb');
     free = start + entry.packed;
     const isStored = entry.method === 0 && entry.packed === entry.size;
@@ -87,8 +90,8 @@ async function partHeads(
 }
 
 /**
- * Returns the main part of a Word document: the one that the list of content types names, or to which its default for XML
- * applies.
+ * Returns the main part of a Word document: the part that the list of content types names as such, or to which the list's default
+ * type for XML applies.
  */
 function mainPart(types: string, entries: readonly ZipEntry[]): ZipEntry {
   const attribute = (element: string, name: string) =>

@@ -2,7 +2,7 @@ import { type Bytes, CHUNK, latin1 } from './bytes.ts';
 import { Unacceptable } from './faults.ts';
 import { ZIP_PART, ZIP_TAIL, zipEnd } from './zip.ts';
 
-/** The first bytes of Windows, Linux and macOS executables, and of scripts. */
+/** The first bytes of Windows, Linux and macOS executables, and of scripts with a `#!` line. */
 const PROGRAMS = [
   'MZ',
   '\x7fELF',
@@ -23,7 +23,8 @@ export function isWebPage(text: string): boolean {
 }
 
 /**
- * Checks the bytes after a picture's end. Phones append depth maps or short videos, but no second document, program or web page.
+ * Checks the bytes after a picture's end. A phone may append a depth map or a short video there, but a second document, a program
+ * or a web page is refused.
  */
 export async function nothingHostile(bytes: Bytes, end: number): Promise<void> {
   if (end >= bytes.size) return;

@@ -36,7 +36,7 @@ import type { InflateLimits } from './bytes.ts';
 import { documentFaults } from './faults.ts';
 import { inspectDocument } from './inspectDocument.ts';
 
-/** Returns a file that counts how often it is read, and how many bytes. */
+/** Returns a file that records how many reads and how many bytes were requested. */
 function bytesOf(content: Buffer) {
   const bytes = {
     size: content.length,
@@ -75,7 +75,7 @@ const WORD = 'application/vnd.openxmlformats-officedocument.wordprocessingml.doc
 const MAIN = `${WORD}.main+xml`;
 const override = `<Override PartName="/word/document.xml" ContentType="${MAIN}"/>`;
 const text = docxParts[1]!.data.toString();
-/** Makes a Word document of two parts: its list of types, and its text under a name. */
+/** Makes a Word document of two parts: the list of content types, and the text under the given name. */
 const wordOf = (types: string, name: string, data = text) =>
   zip([
     { name: '[Content_Types].xml', data: contentTypes(types) },
@@ -307,7 +307,7 @@ const refused: [string, Buffer, keyof typeof documentFaults][] = [
     'bomb',
   ],
 ];
-/** Asserts that an inspection reads each byte at most about twice, and in few reads. */
+/** Asserts that an inspection read each byte about twice at most, in few reads. */
 function assertBounded({ size, total, reads }: ReturnType<typeof bytesOf>): void {
   assert.ok(total <= 2 * size + 1_000_000, `${total} bytes of ${size} were read`);
   assert.ok(reads <= 7000 + size / 10_000, `${reads} reads of ${size} bytes`);
@@ -319,7 +319,7 @@ for (const [what, content] of [...accepted, ...refused])
     assertBounded(bytes);
   });
 
-/** Numbers that occur in compound files and archives: sectors, lengths and markers. */
+/** Numbers with a meaning in compound files and archives: sectors, lengths and markers. */
 const words = oneof(
   constantFrom(0, 1, 2, 3, 4, 0xff, 0xffff, 0x7fff_ffff, 0xffff_fff9, 0xffff_ffff).map((number) => {
     const word = new Uint8Array(4);

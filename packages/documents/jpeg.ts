@@ -3,17 +3,20 @@ import type { DocumentType } from './document.ts';
 import { Unacceptable } from './faults.ts';
 import { nothingHostile } from './foreign.ts';
 
-/** Block size for JPEGs, of which nearly every byte is read. */
+/** The block size (bytes) for JPEGs, nearly all bytes of which have to be read. */
 const SCAN_CHUNK = 512 * KIB;
 
 /**
- * Limits far above what honest files have, so that a hostile one cannot keep the server busy. Scans: a progressive photo has ten,
- * and libjpeg-turbo's limit for untrusted files is 500. Segments: a panorama's metadata are some hundred of 64 KB.
+ * Limits far above those of honest files, so that a hostile file cannot keep the server busy. Scans: a progressive photo has ten,
+ * and libjpeg-turbo allows untrusted files 500. Segments: a panorama has some hundred with metadata of 64 KB each.
  */
 const MOST_SCANS = 500;
 const MOST_SEGMENTS = 20_000;
 
-/** Checks segments with their lengths, and scans that each last until the next marker, up to EOI (ITU T.81, B.1). */
+/**
+ * Checks the segments by their lengths, and the scans, each of which ends at the next marker, up to the end of image, EOI (ITU
+ * T.81, B.1).
+ */
 export async function jpeg(bytes: Bytes): Promise<DocumentType> {
   const read = forward(bytes, SCAN_CHUNK);
   let scans = 0;

@@ -3,11 +3,11 @@ import type { DocumentType } from './document.ts';
 import { Unacceptable } from './faults.ts';
 import { ZIP_TAIL, zipEnd } from './zip.ts';
 
-/** All permissions of a PDF: bits 3 to 6, 9, 11 and 12 (ISO 32000-2, table 22). */
+/** All permission bits of a PDF: 3 to 6, 9, 11 and 12 (ISO 32000-2, table 22). */
 const EVERYTHING_PERMITTED = 0b1101_0011_1100;
 
 /**
- * Checks that a PDF ends with `startxref`, an offset and `%%EOF`, and that the offset leads to a cross-reference table or stream
+ * Checks that a PDF ends with `startxref`, an offset and `%%EOF`, and that a cross-reference table or stream is at that offset
  * (ISO 32000). Refuses a PDF that asks for a password.
  */
 export async function pdf(bytes: Bytes): Promise<DocumentType> {
@@ -27,9 +27,10 @@ export async function pdf(bytes: Bytes): Promise<DocumentType> {
 }
 
 /**
- * Whether a PDF probably asks for a password to open it; to be certain, the standard handler's key would have to be computed.
- * Official transcripts are encrypted to forbid printing or changes, and open without a password, so they are accepted. If nothing
- * is forbidden, the encryption can only serve a password; another handler serves only the holders of a key.
+ * Whether a PDF probably asks for a password when it is opened. To be certain, the key of the standard security handler would have
+ * to be computed. Official transcripts are encrypted to forbid printing or changes and open without a password, so a PDF that
+ * forbids something is accepted. If nothing is forbidden, the encryption can only be for a password. With any other security
+ * handler only holders of a key can open the file.
  */
 async function asksForPassword(bytes: Bytes, trailer: string): Promise<boolean> {
   const [, object] = /\/Encrypt\s+(\d{1,10}\s+\d{1,5})\s+R\b/.exec(trailer) ?? [];
@@ -40,12 +41,12 @@ async function asksForPassword(bytes: Bytes, trailer: string): Promise<boolean> 
 }
 
 /**
- * Finds an object by its number and generation, searching from the start of the file. The encryption dictionary is never
- * compressed.
+ * Finds an object by its number and generation, searching from the start of the file. The encryption dictionary is never inside a
+ * compressed object, so this search finds it.
  */
 async function pdfObject(bytes: Bytes, numbers: string): Promise<string | null> {
   const beginning = new RegExp(`(?<!\\d)${numbers.replace(/\s+/, '\\s+')}\\s+obj\\b`);
-  // Blocks overlap, so that a match at a block's end is not missed.
+  // The blocks overlap, so that a match across the end of a block is found.
   for (let at = 0; at < bytes.size; at += CHUNK - KIB) {
     const found = beginning.exec(latin1(await bytes.read(at, CHUNK)));
     if (found) return upTo(latin1(await bytes.read(at + found.index, CHUNK)), 'endobj');

@@ -3,7 +3,7 @@ import type { DocumentType } from './document.ts';
 import { Unacceptable } from './faults.ts';
 import { nothingHostile } from './foreign.ts';
 
-/** The most chunks of a PNG: more than honest files have, since libpng writes the data in chunks of 8 KiB. */
+/** Returns the most chunks of a PNG of `size` bytes, more than honest files have: libpng writes image data in chunks of 8 KiB. */
 const mostChunks = (size: number) => 20_000 + size / (4 * KIB);
 
 /** Checks the chunks with their lengths, from IHDR by IDAT to IEND (PNG, third edition, section 5). */

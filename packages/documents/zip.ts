@@ -1,13 +1,13 @@
 import { latin1, view } from './bytes.ts';
 import { Unacceptable } from './faults.ts';
 
-/** Size of an archive's end record with its longest comment, in bytes. */
+/** The size (bytes) of a ZIP archive's end record with the longest possible comment. */
 export const ZIP_TAIL = 22 + 65_535;
 export const ZIP_PART = 'PK\x03\x04';
 
 /**
- * Returns the offset, in the file's tail, of the archive's end record, which must end exactly where the file does; null when there
- * is none.
+ * Returns the offset of the archive's end record within `tail`, the last bytes of the file; null when there is none. The record
+ * must end exactly where the file ends.
  */
 export function zipEnd(tail: Uint8Array): number | null {
   const text = latin1(tail);

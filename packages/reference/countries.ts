@@ -1,7 +1,7 @@
 import data from 'country-region-data/data.json' with { type: 'json' };
 import { type Country, countryFinder } from './lookup.ts';
 
-/** Every country with all its subdivisions: 220 kB. The page therefore loads only the part in `apps/web/lib/countries.ts`. */
+/** All countries with all subdivisions (220 kB). To save that, the page loads only the part in `apps/web/lib/countries.ts`. */
 export const countries: readonly Country[] = data.map((country) => ({
   name: country.countryName,
   code: country.countryShortCode,

@@ -1,10 +1,10 @@
 /**
- * A country and its subdivisions. The data has quirks (specification, section 3): a code may be absent, empty, or the literal
- * text "undefined". So the value of a subdivision is always its name, and a code only helps to find it.
+ * A country and its subdivisions. In the source data a code may be missing, empty or the literal text "undefined" (specification,
+ * section 3). Therefore a subdivision's value is always its name, and its code is used only to find it.
  */
 export interface Country {
   name: string;
-  /** Two letters, ISO 3166-1. */
+  /** The two-letter code (ISO 3166-1). */
   code: string;
   subdivisions: readonly Subdivision[];
 }
@@ -13,7 +13,7 @@ export interface Subdivision {
   code: string | null;
 }
 
-/** The default of the specification, section 2. */
+/** The default country (specification, section 2). */
 export const DEFAULT_COUNTRY = 'United States';
 
 const aliases = [
@@ -25,7 +25,7 @@ const aliases = [
   ['great britain', 'GB'],
 ] as const;
 
-/** Finds a country by its name or two-letter code, in any case. */
+/** Returns a function that finds a country by its name or two-letter code, ignoring case. */
 export function countryFinder<One extends { name: string; code: string }>(
   countries: readonly One[],
 ): (nameOrCode: string) => One | undefined {
@@ -39,8 +39,8 @@ export function countryFinder<One extends { name: string; code: string }>(
 }
 
 /**
- * Finds a country's subdivision by its name or code, as people write it: in any case, with or without accents and dots, or
- * abbreviated when only one name begins with the abbreviation ("Quebec", "Québec", "QC", "N.Y.", "Calif.", "PEI").
+ * Finds a country's subdivision by its name or code as people write it. Case, accents and dots are ignored, and an abbreviation is
+ * enough if only one name starts with it ("Quebec", "Québec", "QC", "N.Y.", "Calif.", "PEI").
  */
 export function findSubdivision(
   country: Pick<Country, 'code' | 'subdivisions'>,
@@ -66,7 +66,7 @@ interface PlainName {
 
 const plainNamesOf = new WeakMap<readonly Subdivision[], PlainName[]>();
 
-/** Returns a country's subdivision names in the form in which they are compared. Computes them on the first search. */
+/** Returns the names of a country's subdivisions in the form used for comparing. They are computed at the first search. */
 function plainNames({ subdivisions }: Pick<Country, 'subdivisions'>): PlainName[] {
   let names = plainNamesOf.get(subdivisions);
   if (!names) {
@@ -80,7 +80,7 @@ function plainNames({ subdivisions }: Pick<Country, 'subdivisions'>): PlainName[
   return names;
 }
 
-/** Abbreviations that are neither in the data nor the beginning of a name in it. */
+/** Common abbreviations that are not codes in the data and do not start a name in it. */
 const shortNames: Record<string, string> = {
   'US washington dc': 'district of columbia',
   'US washington d c': 'district of columbia',

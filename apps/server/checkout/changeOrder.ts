@@ -20,7 +20,7 @@ const MEMBERSHIP_STAYS = 'The membership can be changed but not removed.';
 const MOST_LINES = 50;
 const ORDER_FULL = `An order has at most ${MOST_LINES} items.`;
 
-/** Adds a donation preset or a store item at today's price. Adding an item twice has no effect. */
+/** Adds a donation preset or a store item at its present price. Adding it a second time has no effect. */
 export async function setSessionProduct(
   deps: Deps,
   uuid: string,
@@ -32,7 +32,7 @@ export async function setSessionProduct(
   return addLine(deps, { uuid, holding }, product, product.priceCents!);
 }
 
-/** Adds a donation of an amount in dollars that the joiner typed. */
+/** Adds a donation of the amount (dollars) that the joiner typed. */
 export async function setCustomDonation(
   deps: Deps,
   uuid: string,
@@ -80,7 +80,10 @@ async function addLine(
   return toWireProduct(product, { uuid: lineUuid(uuid, line.number), priceCents: line.priceCents });
 }
 
-/** Removes a donation or store item. Removing a line twice has no effect. `holdingOf` returns how the browser holds a join. */
+/**
+ * Removes a donation or a store item. Removing it a second time has no effect. `holdingOf` returns how the browser holds the
+ * line's join.
+ */
 export async function deleteSessionProduct(
   deps: Deps,
   uuid: string,

@@ -202,7 +202,7 @@ test('what is being paid can be looked at, however long it takes, and nothing be
       body: {},
     });
   assert.equal((await remove()).status, 409);
-  // The payer is on the bank's page, and Stripe was last asked a minute ago.
+  // The payer was sent to the bank's page a minute ago, and Stripe was last asked about the payment then.
   await sql`
     with looked as (update payment set looked_at = now() - interval '1 minute' where session_uuid = ${uuid})
     update join_session set paying_since = now() - interval '1 minute' where uuid = ${uuid}`.execute(
@@ -266,7 +266,7 @@ const refusedLinks: [object, number, RegExp][] = [
   [{ mainProductId: 999 }, 404, /cannot be bought/],
   [{ upsellProductId: 1 }, 404, /not an upgrade/],
   [{ hubspotContactId: '999999' }, 404, /Failed to initiate checkout\./],
-  // Not HubSpot's ids: 103 with leading zeros, and two numbers that exceed 64 bits.
+  // Values that are not HubSpot ids: 103 with leading zeros, and two numbers above 64 bits.
   [{ hubspotContactId: '0103' }, 404, /Failed to initiate checkout\./],
   [{ hubspotContactId: '00000000000000000103' }, 404, /Failed to initiate checkout\./],
   [{ hubspotContactId: '9223372036854775808' }, 404, /Failed to initiate checkout\./],

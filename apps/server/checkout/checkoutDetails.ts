@@ -20,14 +20,15 @@ import { stateAllows } from '../session/states.ts';
 import { eligibilityOf, fillIn } from '../society/texts.ts';
 import { toWireLine, toWireProduct } from '../society/wire.ts';
 
-/** The order, the products that can be added to it, and what is known of the payer. */
+/** Returns the order, the products that can be added to it, and what is known of the payer. */
 export async function checkoutDetails(
   deps: Deps,
   uuid: string,
   holding: Holding,
 ): Promise<Data<'getCheckoutDetails'>> {
   let session = await find();
-  // A payment was begun and not finished: unless Stripe was asked just now, it is asked for the outcome before the order is shown.
+  // A payment was begun and not finished. Before the order is shown, Stripe is asked for its outcome, unless that was done within
+  // the last second.
   if (session?.is_to_be_settled && (await settlePaying(deps, uuid, 'look')) !== 'paying')
     session = await find();
   if (!session) throw await refusalFor(deps, 'readCheckout', uuid, { holding });

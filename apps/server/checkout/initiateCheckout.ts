@@ -15,10 +15,10 @@ const NOT_SOLD_HERE = 'This product cannot be bought with this link.';
 const NOT_AN_UPGRADE = 'The offer that this link names is not an upgrade.';
 
 /**
- * Starts a checkout from a link, without student details. `mainProductId` is the product (default: the default membership),
- * `upsellProductId` the upgrade to offer, `overrideMainPriceCents` the product's price, which must be at least its floor in the
- * catalogue. Memberships are sold to non-members, upgrades to members. A contact that was deleted in HubSpot is sold nothing:
- * without details nobody would know who has paid.
+ * Starts a checkout from a link, without student details. `mainProductId`: the product, by default the default membership.
+ * `upsellProductId`: the upgrade to offer. `overrideMainPriceCents`: the product's price, at least its floor in the catalogue.
+ * Memberships are sold only to non-members, upgrades only to members. Nothing is sold to a contact that was deleted in HubSpot,
+ * because without details nobody would know who has paid.
  */
 export async function initiateCheckout(
   deps: Deps,
@@ -63,7 +63,7 @@ export async function initiateCheckout(
       `The price in this link is too high: the most is ${displayPrice(HIGHEST_OVERRIDE_CENTS)}.`,
     );
   const found = await linkedContact(deps, contactId, link, fallback.initiateCheckout);
-  // Only HubSpot knows all members: without its answer, a member could be refused as a non-member.
+  // Only HubSpot knows all members. Without HubSpot's answer, a member could be refused as a non-member.
   if (product.type === 'membership_upgrade' && found === 'unavailable') throw cannotLookUp();
 
   const addressHash = deps.hashAddress(given.address);

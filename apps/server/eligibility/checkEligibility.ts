@@ -20,14 +20,14 @@ import {
 export interface Eligibility {
   status: 'success' | 'failed';
   message: string;
-  /** Null for a school's code. */
+  /** The contact of a personal code; null for a school's code, and when `status` is `failed`. */
   contactId: string | null;
 }
 
-/** The code may be right and only its look-up delayed. To call it invalid would turn an invited student away. */
+/** Shown while HubSpot does not answer. The code may be right, so calling it invalid could turn an invited student away. */
 const CANNOT_CHECK = 'We cannot check invite codes at this moment. Please try again in a minute.';
 
-/** The mirror's data on a code. For an unknown code all fields are null, except `expired` (false) and `is_within`. */
+/** What the database has on a code. For an unknown code all fields are null, except `expired` (false) and `is_within`. */
 interface FoundCode {
   code: string | null;
   contact_id: string | null;
@@ -38,9 +38,9 @@ interface FoundCode {
 }
 
 /**
- * Answers whether an invite code opens a join; an unknown or expired code is an answer, not an error. Attempts with codes that are
- * unknown here are counted by address before HubSpot is asked, and uncounted when HubSpot knows the code. A known code costs one
- * statement that only reads, unless it leads to a contact whom only HubSpot calls a member: then HubSpot is asked again.
+ * Checks whether an invite code opens a join. An unknown or expired code is an answer (`failed`), not an error. An attempt with a
+ * code unknown here is counted by address before HubSpot is asked, and uncounted if HubSpot knows the code. A known code costs one
+ * read-only statement, unless only HubSpot says that its contact is a member: then the contact is read from HubSpot again.
  */
 export async function checkEligibility(
   deps: Deps,
@@ -57,7 +57,8 @@ export async function checkEligibility(
     const counted = await inTurn(count);
     if (!counted.is_within) throw tooManyAttempts(deps);
     if (!found.code) {
-      // An address that has tried another code recently gets fewer of HubSpot's searches, so that others are served first.
+      // An address that has recently tried other codes gets fewer of the searches that HubSpot allows, so that others are served
+      // first.
       const isSuspect = counted.is_suspect || isSlip(code);
       const learned = await deps.contacts.learnCode(code, isSuspect ? 'suspect' : 'joiner');
       if (learned === 'unavailable') throw new Refusal(503, CANNOT_CHECK, { retryAfter: 5 });
@@ -91,7 +92,7 @@ export async function checkEligibility(
   }
 
   async function count(): Promise<CountedAttempt> {
-    // The same statement looks the code up again, since it may have been learnt meanwhile.
+    // The statement looks the code up again, since another call may have stored it meanwhile.
     const { rows } = await sql<CountedAttempt>`
       with ${countingAttempt(deps, attempt, sql<boolean>`exists (select from invitation where code = ${code} and ${IS_IN_DATE})`)}
       select * from attempt`.execute(deps.database);

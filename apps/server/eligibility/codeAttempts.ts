@@ -9,39 +9,41 @@ import { limitedCount, TOO_MANY } from '../platform/http/limits.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 
 /**
- * The names under which attempts with codes that open nothing are counted, by the form of the code. An address may try more codes
- * that look minted, since a guess among 2^40 has no chance. So wrong codes of other forms from a shared address (a school's, or an
- * undeclared proxy's) do not block those who have a minted code. Slips are counted separately.
+ * The names of the counts of attempts with codes that open nothing, by the form of the code: any form, minted, or a slip. An
+ * address may try more codes that look minted, since a guess among 2^40 is hopeless. So wrong codes of other forms from a shared
+ * address (a school's, or an undeclared proxy's) do not block callers with a minted code.
  */
 const WRONG_CODE = 'wrong_code';
 const WRONG_MINTED = 'wrong_minted_code';
 const SLIP = 'slip_code';
-/** The names of the counts of guesses. A slip is not a guess. */
+/** The counts that contain guesses. A slip does not count as a guess. */
 export const GUESSES = [WRONG_CODE, WRONG_MINTED];
 const MINTED_TIMES = 10;
-/** The name under which each attempt is recorded, so that the same code from the same address does not count twice. */
+/** The name under which each attempt's code is recorded, so that the same code from the same address is counted only once. */
 const TRIED = 'tried_code';
 
-/** An attempt from an address, known by its hash, with a normalised code. */
+/** An attempt: a normalised code, and the hash of the address that it came from. */
 export interface CodeAttempt {
   code: string;
   addressHash: string;
 }
 
-/** The result of a statement with {@link countingAttempt}. */
+/** What the CTE `attempt` of {@link countingAttempt} returns. */
 export interface CountedAttempt {
-  /** Whether the attempt may be answered: independent of whether the code is right, since a limit must not reveal a right guess. */
+  /**
+   * Whether the attempt may be answered. It does not depend on whether the code is right, or the limit would reveal a right guess.
+   */
   is_within: boolean;
-  /** The time window in which it was counted; null when it was not counted. */
+  /** The start of the time window in which the attempt was counted; null when it was not counted. */
   counted_at: string | null;
-  /** Whether attempts with other codes were already counted in the same window. */
+  /** Whether the address has already tried other wrong codes within the limit's time window. */
   is_suspect: boolean;
 }
 
 /**
- * Returns common table expressions that count an attempt before anything is answered. The last one, `attempt`, has one row, a
- * {@link CountedAttempt}. An attempt with a right code (`isRight`) is not counted, since a whole school may use one address. An
- * attempt over the limit is not counted either, so that the block ends.
+ * SQL for CTEs that count an attempt before it is answered. The last one, `attempt`, has one row, a {@link CountedAttempt}. An
+ * attempt with a right code (`isRight`) is not counted, since a whole school may share one address. Nor is an attempt above the
+ * limit, so that the block ends by itself.
  */
 export function countingAttempt(
   deps: Deps,
@@ -79,15 +81,15 @@ export function countingAttempt(
 }
 
 /**
- * Runs one at a time the statements that count attempts. Each writes and waits for the disk: a burst of guesses would otherwise
- * take every connection of the pool, and joins would have to wait.
+ * Runs the statements that count attempts one at a time. Each writes and waits for the disk, so a burst of guesses would otherwise
+ * occupy every connection of the pool and delay joins.
  */
 export const inTurn = pLimit(1);
 
-/** Whether an invitation's code is still in date: a condition on its row. */
+/** SQL for whether an invitation has not expired: a condition on its row. */
 export const IS_IN_DATE = sql<boolean>`(expires_at is null or expires_at > now())`;
 
-/** Whether the address is below its limit for this code, for a statement that acts only on right codes. */
+/** SQL for whether the address is below its limit for codes of this form, for a statement that acts on right codes only. */
 export function mayAttempt(deps: Deps, attempt: CodeAttempt): RawBuilder<boolean> {
   const limit = limitOf(deps, attempt);
   if (!limit) return sql<boolean>`true`;
@@ -95,7 +97,7 @@ export function mayAttempt(deps: Deps, attempt: CodeAttempt): RawBuilder<boolean
   return sql<boolean>`${limitedCount(name, key, limit)} < ${limit.count}`;
 }
 
-/** Takes back the count of an attempt with a code that was unknown here and turned out to be right. */
+/** Undoes the count of an attempt whose code was unknown here but is known to HubSpot. */
 export async function forgiveAttempt(
   database: Database,
   attempt: CodeAttempt,

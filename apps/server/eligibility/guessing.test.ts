@@ -8,7 +8,7 @@ import { startServerProcess } from '../../../tests/harness/serverProcess.ts';
 import { limitWith, sharedServer, startTestServer } from '../../../tests/harness/testServer.ts';
 import { startWatchingGuesses, tellOfGuessing } from './watchGuesses.ts';
 
-/** A small limit, since each guess that is looked up has to wait for HubSpot's search budget. */
+/** A small limit, because each counted guess has to wait for its turn in HubSpot's search limit. */
 const LIMIT = 3;
 const server = await sharedServer({
   LIMITS: 'on',
@@ -135,7 +135,7 @@ test('guesses at a contact and a code are counted where a join is started', asyn
 
 test('300 right codes from one address pass, and their joins start', async () => {
   await known('RIGHT', 300);
-  // Some at a time: an overloaded server may answer 503.
+  // The calls are made in batches, since an overloaded server may answer 503.
   const AT_ONCE = 50;
   for (let from = 0; from < 300; from += AT_ONCE) {
     const these = codes('RIGHT', 300).slice(from, from + AT_ONCE);
@@ -154,7 +154,7 @@ test('300 right codes from one address pass, and their joins start', async () =>
   }
 });
 
-/** Codes of contacts that HubSpot has from the start and the mirror lacks. */
+/** Codes of contacts that the HubSpot emulator has from the start and the mirror lacks. */
 const onlyThere = ['HONOR101', 'HONOR102', 'HONOR103', 'HONOR104'];
 
 test('right codes that only HubSpot knows are not counted either, and forgive no wrong one', async () => {
@@ -162,7 +162,7 @@ test('right codes that only HubSpot knows are not counted either, and forgive no
   await sql`delete from invitation where code = any(${onlyThere})`.execute(database);
   await check('WRONG1');
   await check('WRONG2', '198.51.100.8');
-  // Rows of another limit, and of an earlier time window of the same limit.
+  // Adds counts of another limit, and of an earlier time window of the same limit.
   await sql`
     insert into limit_count (name, key, window_start, count)
     select 'another limit', key, window_start, 1 from limit_count where name = 'wrong_code'
@@ -242,7 +242,7 @@ test('while one address guesses as fast as it can, a code that only HubSpot know
     guessing = Array.from({ length: 30 }, async () => {
       while (!isOver) await check(`FAST${next++}`, STRANGER, generous.url);
     });
-    // Guessing has begun, and the first wrong codes are counted.
+    // Waits until the guessing is under way and its first wrong codes are counted.
     while (next < 60) await check(`BESIDE${next}`, STRANGER, generous.url);
     for (const [index, code] of onlyThere.entries()) {
       const { status, data } = await check(code, `203.0.113.${index + 1}`, generous.url);

@@ -7,12 +7,12 @@ import { GUESSES } from './codeAttempts.ts';
 
 const INTERVAL_MS = 15_000;
 const FORGET_EVERY_SECONDS = 3_600;
-/** The kind of the notice about guessed codes. */
+/** The kind of the notices about guessing. */
 const GUESSING = 'guessing';
-/** The share of its limit at which an address is reported to staff. */
+/** An address is reported to staff when it has tried this share of its allowed wrong codes. */
 const NOTED_SHARE = 0.25;
 
-/** Tells staff of guessing while it continues, in one of all processes, and deletes old counts. */
+/** Writes notices while guessing continues, in only one of the processes, and deletes old counts. */
 export function startWatchingGuesses(deps: Deps): () => Promise<void> {
   return repeat('watch for guessed codes', INTERVAL_MS, deps.log, async () => {
     if (await takeTurn(deps.database, 'guesses', INTERVAL_MS / 1000)) await tellOfGuessing(deps);
@@ -22,8 +22,9 @@ export function startWatchingGuesses(deps: Deps): () => Promise<void> {
 }
 
 /**
- * Writes a notice when, within an hour, one address has tried a quarter of its allowed wrong codes, or all addresses together have
- * tried as many as one address may. At most one notice an hour, with counts; an address is named only by its keyed hash.
+ * Writes a notice when, within an hour, one address has tried a quarter of the wrong codes that an address may try, or all
+ * addresses together have tried as many as one may. There is at most one notice an hour. It has counts, and names an address by
+ * its keyed hash only.
  */
 export async function tellOfGuessing(deps: Deps): Promise<void> {
   const limit = deps.config.limits?.wrongCodesPerAddress;

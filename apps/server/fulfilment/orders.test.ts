@@ -21,7 +21,7 @@ const STOLE = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0031';
 const run = (t: TestContext, command: Command, ...args: string[]) => runCommand(t, server, command, args);
 const today = () => new Date().toISOString().slice(0, 10);
 
-/** Makes a paid join of the membership that includes a cord, with these store items. */
+/** Makes a paid join with these store items. By default its membership includes a cord. */
 async function join({
   membershipId = 2,
   items = [] as string[],
@@ -42,7 +42,7 @@ async function join({
   return paid;
 }
 
-/** Returns the part of a command's output about one join: its line and the indented lines below. */
+/** Returns the part of a command's output that is about one join: its line and the indented lines below it. */
 function of(out: string, uuid: string): string[] {
   const lines = out.split('\n');
   const at = lines.findIndex((line) => line.startsWith(uuid));
@@ -251,7 +251,7 @@ test('two who ship at once ship once, and what is being refunded meanwhile is no
 });
 
 test('who ships while somebody else does waits, and learns that it was sent', async () => {
-  // A payer of its own, since the refund locks all joins of a payer.
+  // The join needs a payer of its own, since a refund locks all joins of the same payer.
   const { uuid, intentId } = await join({ person: { personalEmail: 'sent.once@example.com' } });
   const { database } = server.deps;
   const { late } = await database.transaction().execute(async (trx) => {
@@ -272,7 +272,7 @@ test('who ships while somebody else does waits, and learns that it was sent', as
     await trx.selectFrom('join_session').select('uuid').where('uuid', '=', uuid).forUpdate().execute();
     const late = shipOrder(server.deps, uuid, { items: null, note: null, by: 'B' });
     await waiting(trx, 1);
-    // `late` is wrapped in an object, since the transaction would await a bare promise.
+    // `late` is wrapped in an object, because the transaction would otherwise await it.
     return { late };
   });
   const { goods, others } = await late;

@@ -8,18 +8,19 @@ import { fullName } from '../session/person.ts';
 import { goodsPromised } from '../session/promised.ts';
 import type { Society } from '../society/society.ts';
 
-/** The goods that a join paid for, sent in one parcel. */
+/** All goods that a join paid for, sent together. */
 export interface Parcel {
   uuid: string;
   name: string | null;
-  /** Null when no address was given. */
+  /** The postal address; null when none was given. */
   address: Address | null;
   paidAt: Date;
   goods: (Goods & { intentId: string })[];
 }
 
 /**
- * Parcels with goods that are to be sent or held, the oldest first; with `all` also goods that were sent, or are not to be sent.
+ * Returns the parcels with goods that are to be sent or held, the oldest first. With `all`, also those whose goods were all sent
+ * or are not to be sent.
  */
 export async function listParcels(
   { database, society }: Pick<Deps, 'database' | 'society'>,
@@ -33,7 +34,7 @@ export async function listParcels(
     .filter(({ goods }) => goods.length > 0);
 }
 
-/** The parcel of a join, with all its goods; null when no goods were paid for. */
+/** Returns a join's parcel with all its goods; null when the join paid for no goods. */
 export async function parcelOf(
   database: Kysely<Tables>,
   society: Society,
@@ -43,13 +44,15 @@ export async function parcelOf(
   return parcelsOf(society, rows)[0] ?? null;
 }
 
-/** Whether goods are to be sent, or are held for staff to decide. */
+/** Whether these goods still have to be sent, or are held until staff decide. */
 export function isWaiting({ state }: Goods): boolean {
   return state.is === 'open' || state.is === 'held';
 }
 
 interface OrderRow extends Omit<ShippedOrder, 'goods'> {
-  /** Null when the snapshot has none, as from an older version: then the society file says what is sent. */
+  /**
+   * The goods that the snapshot promised; null in a snapshot of an older version, for which the society file says what is sent.
+   */
   goods: ShippedOrder['goods'] | null;
   uuid: string;
   intentId: string;
@@ -59,7 +62,7 @@ interface OrderRow extends Omit<ShippedOrder, 'goods'> {
   profile: ContactProfile | null;
 }
 
-/** A condition for payments with goods; without `all` only those with goods that were not sent yet. */
+/** SQL for whether a payment has goods; without `all`, only goods that were not sent yet count. */
 function withGoods(society: Society, all: boolean): RawBuilder<boolean> {
   const shipping = society.catalogue.filter(({ ships }) => ships !== undefined).map(({ id }) => id);
   const isUnsent = sql`not exists (select from shipment

@@ -4,26 +4,27 @@ import type { Deps } from '../deps.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { type Parcel, parcelOf } from './orders.ts';
 
-/** Why nothing was recorded, as a sentence for staff. */
+/** Thrown when nothing can be recorded. The message is a sentence for staff that says why. */
 export class NotShippable extends Error {}
 
 export interface ShipRequest {
-  /** Product ids; null for all goods that are open. */
+  /** The product ids of the goods; null for all goods that are open. */
   items: readonly number[] | null;
-  /** The staff member. */
+  /** The name of the staff member. */
   by: string;
 }
 
 export interface Shipped {
-  /** What this call recorded. */
+  /** The goods that this call recorded as sent. */
   goods: Goods[];
-  /** The join's other goods: sent before, not to be sent, or held. */
+  /** The join's other goods, which were sent before, are not to be sent, or are held. */
   others: Goods[];
 }
 
 /**
- * Records that goods of a join were sent: the named ones, or all that are open. Held goods must be named. The join is locked as for
- * a refund, so that nothing is recorded as sent while it is being refunded, and two concurrent calls record it once.
+ * Records that goods of a join were sent: the named ones, or all that are open. Held goods are recorded only if they are named.
+ * The join is locked as a refund locks it, so that no goods are recorded as sent during a refund, and two concurrent calls record
+ * them once.
  */
 export async function shipOrder(
   deps: Pick<Deps, 'database' | 'society'>,
@@ -55,8 +56,8 @@ export async function shipOrder(
 }
 
 /**
- * Takes back the record that goods of a join were sent: the named ones, or all. The shipment rows stay, with the staff member who
- * took them back.
+ * Undoes the record that goods of a join were sent: the named ones, or all. The shipment rows stay, with the name of the staff
+ * member who undid them.
  */
 export async function unshipOrder(
   deps: Pick<Deps, 'database' | 'society'>,

@@ -5,17 +5,17 @@ import type { Database } from '../platform/database/client.ts';
 /** Personal codes of a file that can be guessed, or mistaken for each other. */
 export interface Guessable {
   kind: 'short' | 'sequential' | 'alike';
-  /** How many such codes; a lower bound for `alike`. */
+  /** The number of such codes or, for similar codes, of pairs. For `alike` it is a lower bound. */
   count: number;
-  /** The line of the first such code, and of the code that it resembles. */
+  /** The line number in the file of the first short code, or the two line numbers of the first similar pair. */
   lines: number[];
 }
 
 const PAGE = 10_000;
 
 /**
- * Checks the personal codes in this connection's table `import_seen`. Similar codes are neighbours when all codes are sorted by
- * their first or by their last characters, so two passes in constant memory find them.
+ * Checks the personal codes in this connection's table `import_seen`. Two passes find similar codes in constant memory: sorted by
+ * their first characters, and again by their last characters, similar codes are neighbours.
  */
 export async function findGuessable(connection: Database): Promise<Guessable[]> {
   const found = { short: none('short'), sequential: none('sequential'), alike: none('alike') };

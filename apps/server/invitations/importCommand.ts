@@ -47,7 +47,10 @@ export const importCommand: Command = {
   },
 };
 
-/** A warning for staff about guessable codes. It names lines, not codes, since the output may end up in a log. */
+/**
+ * Returns a warning for staff about guessable codes. It gives line numbers instead of the codes, since the output may end up in a
+ * log.
+ */
 function warningOf({ kind, count, lines }: Guessable): string {
   const where = `such as on ${lines.length === 1 ? 'line' : 'lines'} ${lines.join(' and ')}`;
   switch (kind) {

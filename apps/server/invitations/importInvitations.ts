@@ -7,24 +7,24 @@ import { isEmail } from '#core/studentDetails.ts';
 import type { Database } from '../platform/database/client.ts';
 import { findGuessable, type Guessable } from './guessable.ts';
 
-/** How many lines of the file had each result. */
+/** The number of lines in the file with each result. */
 export interface ImportReport {
   imported: number;
   unchanged: number;
-  /** Rejected lines; each was reported with its number. */
+  /** The number of rejected lines. Each was reported with its line number. */
   refused: number;
 }
 
-/** Called while a file is read. The header is line 1. */
+/** Callbacks during an import. Line 1 is the header. */
 export interface ImportListener {
   refused(line: number, text: string): void;
   progress(lines: number, bytes: number): void;
-  /** Receives guessable personal codes, after the import. Without this listener they are not looked for. */
+  /** Called after the import for each kind of guessable personal codes found. If absent, they are not looked for. */
   guessable(found: Guessable): void;
 }
 
 const columns = ['code', 'contactId', 'firstName', 'lastName', 'email', 'school'] as const;
-/** Columns that the file may lack. */
+/** Columns that the file may leave out. */
 const optionalColumns = ['programme', 'expiresAt'] as const;
 type Column = (typeof columns)[number] | (typeof optionalColumns)[number];
 
@@ -45,13 +45,13 @@ interface Line extends Invitation {
 
 const BATCH = 1000;
 
-/** The file is not a list of invitations. */
+/** Thrown when the file cannot be read, or is not a CSV file of invitations. */
 export class NotInvitations extends Error {}
 
 /**
- * Imports invitations from a CSV file (`code,contactId,firstName,lastName,email,school`; a school without a contact id makes a
- * school's code). Reads it as a stream, in batches, so that memory does not grow with the file. A bad line is reported with its
- * number and skipped. Safe to repeat, also while the server runs: a line that was imported before changes nothing.
+ * Imports invitations from a CSV file (`code,contactId,firstName,lastName,email,school`). A line with a school and no contact id
+ * is a school's code. The file is read as a stream, in batches, so that memory does not grow with it. A faulty line is reported
+ * with its number and skipped. Safe to repeat, even while the server runs: a line that was imported before changes nothing.
  */
 export async function importInvitations(
   database: Database,
@@ -72,10 +72,10 @@ export async function importInvitations(
     skip_empty_lines: true,
     relax_column_count: true,
   });
-  // Errors of reading are thrown by the loop over the rows below.
+  // Errors from reading the file are thrown by the loop over `rows` below.
   pipeline(source, parser, () => {});
   const rows = parser as AsyncIterable<{ info: { lines: number }; record: string[] }>;
-  // The codes seen so far are kept in a temporary table of this connection.
+  // The codes seen so far are kept in a temporary table, which exists only on this connection.
   await database.connection().execute(async (connection) => {
     await sql`create temp table import_seen (code text primary key, line integer not null, is_personal boolean not null)`.execute(
       connection,
@@ -130,7 +130,7 @@ function readHeader(record: string[]): Column[] {
   return record as Column[];
 }
 
-/** Reads one line as an invitation. Returns a sentence when something is wrong with the line. */
+/** Parses one line as an invitation. Returns a sentence when the line is faulty. */
 function readLine(header: Column[], record: string[], programmes: readonly string[]): Invitation | string {
   if (record.length !== header.length) return `has ${record.length} fields, not ${header.length}.`;
   const field = (name: Column) => record[header.indexOf(name)]?.replaceAll('\0', '').toWellFormed() || null;
@@ -163,7 +163,7 @@ function readLine(header: Column[], record: string[], programmes: readonly strin
   };
 }
 
-/** Writes a batch. Data from HubSpot is kept: an import only fills fields that the mirror lacks. */
+/** Stores a batch. Data from HubSpot takes precedence: an import only fills fields that the mirror lacks. */
 async function write(
   connection: Database,
   batch: readonly Line[],

@@ -9,12 +9,12 @@ import { test } from 'node:test';
 import { testDatabase } from '../../../tests/harness/database.ts';
 import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
 
-/** `npm run test:long` runs the same with twenty times as many rows. */
+/** The number of rows to import; `npm run test:long` imports twenty times as many. */
 const ROWS = process.env.TEST_LENGTH === 'long' ? 1_000_000 : 50_000;
-/** By how much a process's memory may differ between two runs (bytes). */
+/** How much (bytes) the memory of two equal runs may differ. */
 const NOISE = 40 * 1024 * 1024;
 
-/** A small heap, so that garbage is collected early and hardly adds to the memory. */
+/** Node options for a small heap, so that uncollected garbage hardly adds to the measured memory. */
 const smallHeap = ['--max-old-space-size=80', '--max-semi-space-size=2'];
 
 const operator = resolve(import.meta.dirname, '../operator.ts');
@@ -31,7 +31,7 @@ async function write(file: string, rows: number): Promise<void> {
   await pipeline(Readable.from(lines()), createWriteStream(file));
 }
 
-/** Runs the command as staff do. Returns its output, and its peak memory (bytes) if the system reports it. */
+/** Runs the import command in a process of its own. Returns its output, and its peak memory (bytes) if the system reports it. */
 async function importFile(
   databaseUrl: string,
   file: string,

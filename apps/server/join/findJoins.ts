@@ -6,14 +6,14 @@ import type { Deps } from '../deps.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
 import { shortName } from '../session/person.ts';
 
-/** A join as staff see it. Amounts are in cents. */
+/** A join as the operator commands show it. Amounts are in cents. */
 export interface FoundJoin {
   uuid: string;
   state: string;
   programme: string;
   createdAt: Date;
   name: string | null;
-  /** The lines of its order. Once it is paid, see `payments`. */
+  /** The lines of the join's open order. For a paid join, `payments` has the lines. */
   openLines: OrderLine[];
   payments: {
     id: string;
@@ -35,8 +35,8 @@ type FoundRow = Omit<FoundJoin, 'payments'> & {
 };
 
 /**
- * Finds the joins of somebody, the newest first: by join, payment intent, contact id, invite code, member number, email address
- * (of the joiner, the contact or a receipt), or name, of which the beginnings of the words suffice.
+ * Finds joins, the newest first, by any of: join uuid, payment intent, contact id, invite code, member number, email (of the
+ * joiner, the contact or a receipt), or name. Of a name, the beginnings of its words are enough.
  */
 export async function findJoins(
   { database }: Pick<Deps, 'database'>,
@@ -71,7 +71,10 @@ export async function findJoins(
   }));
 }
 
-/** The conditions by which `text` can match. Each uses an index: apps/server/platform/database/plans.test.ts. */
+/**
+ * Returns one SQL query for each way in which `text` can match a join. Each query can use an index, as
+ * apps/server/platform/database/plans.test.ts checks.
+ */
 function waysTo(text: string): RawBuilder<unknown>[] {
   const lower = text.toLowerCase();
   if (isUuid(lower)) return [sql`select uuid from join_session where uuid = ${lower}`];
@@ -92,7 +95,7 @@ function waysTo(text: string): RawBuilder<unknown>[] {
   }
   const words = sql`to_tsquery('simple', ${beginnings(text)})`;
   const code = text.toUpperCase();
-  // Eight letters may also be a name, so the other conditions are kept.
+  // A text in the form of a member number may also be a name, so the other queries are kept.
   const number = parseMemberNumber(text);
   return [
     ...(number === null
@@ -107,7 +110,7 @@ function waysTo(text: string): RawBuilder<unknown>[] {
   ];
 }
 
-/** A name as a full text query of PostgreSQL for words that begin with its words: 'jor':* & 'riv':* */
+/** Returns a full text query of PostgreSQL for words that start with the words of this name: 'jor':* & 'riv':* */
 function beginnings(name: string): string {
   const words = name.split(/\s+/).map((word) => word.replaceAll(/['\\]/g, ' ').trim());
   return words

@@ -11,17 +11,17 @@ import { refusalFor } from '../session/standing.ts';
 import { stateAllows } from '../session/states.ts';
 import { fillIn } from '../society/texts.ts';
 
-/** After this many minutes a contact is read from HubSpot again. */
+/** A contact that was read longer ago than this many minutes is read from HubSpot again. */
 const OLD_MINUTES = 10;
 
 /**
- * What is known for the details form. The session's own details come first, then the contact's data, then the school of the
- * invitation.
+ * Returns what is known for the details form. Each field comes from the session's details, else from the contact's data, else (for
+ * the school) from the invitation.
  */
 export async function getContact(deps: Deps, uuid: string, holding: Holding): Promise<Data<'getContact'>> {
   let row = await find();
-  // If only an import named the contact, the request waits for HubSpot, two seconds at most. If HubSpot's data is old, the request
-  // is answered at once, and the contact is refreshed in the background.
+  // If only an import has named the contact, the request waits until it is read from HubSpot, two seconds at most. If its data is
+  // old, the request is answered at once while the contact is refreshed.
   if (row?.contact_id && row.age === 'unseen') {
     await deps.contacts.refresh(row.contact_id);
     row = await find();
@@ -54,7 +54,9 @@ export async function getContact(deps: Deps, uuid: string, holding: Holding): Pr
     return rows[0];
   }
 
-  /** The contact's school is shown only if the invitation itself led to the contact. */
+  /**
+   * Returns the sentence about the invitation. In a join by a school's code it names the invitation's school, not the contact's.
+   */
   function invitationOf({ origin, programme, school, profile }: NonNullable<typeof row>): string {
     const { invitedThroughSchool, invited, nominated } = deps.society.pages.studentDetails;
     if (origin === 'self_nomination') return fillIn(nominated, deps.society, programme);
@@ -64,7 +66,10 @@ export async function getContact(deps: Deps, uuid: string, holding: Holding): Pr
       : fillIn(invited, deps.society, programme);
   }
 
-  /** A stored sentence is shown as it was agreed to, even if the society has changed it since. */
+  /**
+   * Returns the guardian consent for the form. A consent that was given is shown with its sentence at that time, even if the
+   * society has changed the sentence since.
+   */
   function consentOf({ programme, guardian_consent }: NonNullable<typeof row>) {
     const asked = guardianConsentOf(deps.society, programme);
     return asked === null
@@ -84,7 +89,7 @@ export function merge(
     ...Object.fromEntries(Object.entries(profile ?? {}).filter(([, value]) => value !== null)),
   };
   if (!details) return contact;
-  // Details that were submitted to an older version may lack a field.
+  // Details that an older version has saved may lack a field.
   const given = studentDetailsFields
     .filter((field) => details[field] !== undefined)
     .map((field) => [contactFieldOf(field), details[field]]);

@@ -25,7 +25,7 @@ const server = await sharedServer({}, { hubspotLimits: 'off' });
 const SENTENCE = 'I am 18 or older, or my guardian agrees that I join Honor Scholars.';
 const MISSING = { hasGuardianConsent: 'Please confirm your age, or that your parent or guardian agrees.' };
 
-/** Changes society.yaml: the high-school programme asks for consent, and the undergraduate one does not. */
+/** Changes society.yaml so that only the high-school programme asks for guardian consent. */
 function ask(t: TestContext): void {
   changeSociety(t, server, (source) =>
     source.replace(
@@ -103,7 +103,7 @@ test('a programme that does not ask is as it was, beside one that asks', async (
   });
   const params = { uuid: data.uuid };
   assert.equal((await client.call('getContact', { params })).data.guardianConsent, null);
-  // Sends the details as the previous version's page does, without guardian consent.
+  // Sends the details without guardian consent, as the previous version's page does.
   assert.equal((await client.call('submitDetails', { params, body: details() })).status, 200);
   await client.call('setMembership', { params, body: { membershipId: 3 } });
   assert.equal((await client.call('getCheckoutDetails', { params })).data.guardianConsent, null);

@@ -88,7 +88,7 @@ test('another browser, another contact, a checkout link and Start Over begin a j
 test('a join that is paid is not continued by its code', async () => {
   const client = server.client();
   const { uuid } = await paidJoin(server, client, 'HONOR104');
-  // The membership has ended, so the contact may join again.
+  // Ends the membership, so that the contact may join again.
   await sql`update membership set standing = 'void' where session_uuid = ${uuid}`.execute(
     server.deps.database,
   );
@@ -128,7 +128,7 @@ test('who invited a joiner and why is told in a sentence: a school, somebody unn
   const body = { hasConfirmedEligibility: true, isTOLA: true };
   const nominated = (await client.call('initiateSelfNomination', { body })).data.uuid;
   assert.match(await invitation(nominated), /^You are nominating yourself/);
-  // A school has nominated this contact, but a self-nomination must not reveal that.
+  // The contact's data names a school, which a self-nomination must not reveal.
   await sql`update contact set profile = profile || '{"schoolName":"Lincoln High School"}' where id = '103'`.execute(
     server.deps.database,
   );

@@ -8,8 +8,8 @@ import { firstName } from '../session/person.ts';
 import { stateAllows } from '../session/states.ts';
 
 /**
- * The page where an unpaid join goes on in this browser; null for any other join. Only a browser that holds the join gets the first
- * name.
+ * Returns the page where an unpaid join continues in this browser; null if the join is paid, unknown or not open to this browser.
+ * The first name is returned only to a browser that holds the join.
  */
 export async function openJoin(deps: Deps, uuid: string, holding: Holding): Promise<Data<'getOpenJoin'>> {
   const { rows } = await sql<{ state: JoinSessionState; first_name: string | null }>`

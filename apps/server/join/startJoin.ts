@@ -30,8 +30,8 @@ export interface StartedJoin {
 const CONFIRM_ELIGIBILITY = 'Please confirm that you meet the eligibility requirements.';
 
 /**
- * Starts a join by a personal invite code. The code must lead to the contact and not have expired, and the contact must not be a
- * member yet. An open join of the contact among `joinsOfBrowser` is continued instead.
+ * Starts a join by a personal invite code. The code must lead to the contact and be in date, and the contact must not be a member.
+ * If the browser holds an open join of the contact (among `joinsOfBrowser`), that join is continued instead.
  */
 export async function startInvitedJoin(
   deps: Deps,
@@ -49,7 +49,10 @@ export async function startInvitedJoin(
   });
 }
 
-/** Starts a join by a school's code, which may be used any number of times. The invitation decides the programme. */
+/**
+ * Starts a join by a school's code, which may be used any number of times. The invitation's programme, if it has one, is the
+ * join's.
+ */
 export async function startSchoolJoin(
   deps: Deps,
   given: { invitationCode: string; address: string },
@@ -80,7 +83,10 @@ export async function startSelfNomination(
   return { uuid: rows[0].uuid, programme };
 }
 
-/** Starts a join by a link that names a contact, or continues the open one of that contact among `joinsOfBrowser`. */
+/**
+ * Starts a join by a link to a contact. If the browser holds an open join of the contact (among `joinsOfBrowser`), that join is
+ * continued instead.
+ */
 export async function startLinkedJoin(
   deps: Deps,
   given: {
@@ -137,7 +143,7 @@ async function startByCode(
   const code = normaliseInviteCode(invitationCode);
   const addressHash = deps.hashAddress(address);
   const attempt: CodeAttempt = { code, addressHash };
-  // Joins by a personal code are limited. A school's code is meant to be shared, so joins by it are not.
+  // Only joins by a personal code are limited for each contact, since a school's code is meant to be shared.
   const codeUnderLimit =
     origin === 'invite' ? joinsUnderLimit(deps, 'contact_id', presentId(contactId!)) : sql<boolean>`true`;
   const isOpen = sql`code = ${code} and contact_id is not distinct from ${contactId === null ? null : presentId(contactId)} and ${IS_IN_DATE}`;
@@ -169,8 +175,9 @@ async function startByCode(
 }
 
 /**
- * An SQL expression `continued`: the newest open join of the contact in `invited` that this browser holds. A school's code and a
- * checkout link always begin a new join: many students share the code, and the link may sell something else.
+ * SQL for a CTE `continued`: the newest open join of the contact in the CTE `invited` that this browser holds. Only joins by a
+ * personal code or a link to the details form are continued. A school's code is shared by many students, and a checkout link may
+ * sell something else, so both always start a new join.
  */
 function continuing(joinsOfBrowser: readonly HeldJoin[]): RawBuilder<unknown> {
   return sql`continued as (
@@ -183,17 +190,18 @@ function continuing(joinsOfBrowser: readonly HeldJoin[]): RawBuilder<unknown> {
 const CONTINUED_OR_STARTED = sql`select * from continued union all select * from started`;
 
 interface Invited {
-  /** False when the code or contact leads to no invitation. */
+  /** False when the code or contact leads to no invitation that is in date. */
   is_invited: boolean;
   is_member: boolean | null;
   is_by_mirror_alone: boolean | null;
-  /** False when too many wrong codes were tried from the address, so that it gets no answer. */
+  /** False when too many wrong codes were tried from the address, so that the code is not checked. */
   is_within: boolean;
 }
 
 /**
- * Runs `insert`, which starts a join. When it starts none, `askInvited` tells why: there is no such invitation, the contact is a
- * member, or else a limit is reached. Before a contact whom only the mirror calls a member is refused, HubSpot is asked again.
+ * Runs `insert`, which starts or continues a join. If it returns none, `askInvited` finds the reason: no such invitation, a
+ * contact who is a member, or otherwise a limit that is reached. If only the mirror says that the contact is a member, HubSpot is
+ * asked and `insert` tried once more.
  */
 async function startOrRefuse(
   deps: Deps,

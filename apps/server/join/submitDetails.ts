@@ -12,7 +12,10 @@ import { isOpenTo } from '../session/holding.ts';
 import { refusalFor } from '../session/standing.ts';
 import { stateAllows, transitions } from '../session/states.ts';
 
-/** The details are sent to HubSpot only after this many seconds: by then most joiners have paid, and one write suffices. */
+/**
+ * The details are sent to HubSpot only after this many seconds. By then most joiners have paid, so that one write to HubSpot is
+ * enough.
+ */
 const TELL_AFTER_SECONDS = 120;
 
 /** Saves the details of a join that is neither paid nor being paid. They are checked by the same rules as on the page. */
@@ -30,7 +33,7 @@ export async function submitDetails(
   );
   if (Object.keys(errors).length > 0) throw new Refusal(400, DETAILS_NOT_ACCEPTED, { errors });
   const trimmed = trimDetails(details);
-  // If the email has changed, a contact found by the old email is dropped, and HubSpot is asked again.
+  // If the email has changed, a contact that was found by the old email is dropped, and HubSpot is searched again.
   const isOfOtherEmail = sql`(not owns_hubspot_contact and lower(details ->> 'personalEmail') <> ${trimmed.personalEmail.toLowerCase()})`;
   const save = async () => {
     const { rows } = await sql<{ uuid: string }>`

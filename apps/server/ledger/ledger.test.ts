@@ -28,7 +28,7 @@ const DONATION = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0021';
 const PIN = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
 const day = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
 
-/** Makes a paid join of an undergraduate with these store items. The membership has a processing fee of $5. */
+/** Makes a paid join of an undergraduate with these store items. Their membership has a processing fee of $5. */
 async function join(...extra: string[]) {
   const client = server.client();
   const started = await client.call('initiateSelfNomination', {
@@ -64,7 +64,9 @@ async function ledger(t: TestContext, ...args: string[]) {
   return { out, code, lines: out.split('\r\n') };
 }
 
-/** Parses a CSV file (RFC 4180) without our own code. Returns its lines by column. */
+/**
+ * Parses CSV (RFC 4180) with a separate implementation, not the project's own. Returns one record by column name for each line.
+ */
 function readCsv(out: string): Record<string, string>[] {
   const file = out.slice(0, out.lastIndexOf('\r\n'));
   const [columns, ...lines] = file
@@ -201,7 +203,8 @@ test('a membership that the dashboard gave back less its processing fee is booke
     'refund fee kept Processing fee of Membership 5.00 0.00 5.00',
   ]);
 
-  // Staff may assign any amount to the membership. The rest of its price is then not a fee.
+  // Staff assign $80.00 to the membership, though its price is higher. The remainder of the price must not be booked as a
+  // processing fee.
   const assigned = await join(DONATION);
   const { body } = await inDashboard(assigned, '8000');
   await followPayment(server.deps, assigned.intentId);
@@ -215,7 +218,7 @@ test('a payment of another amount than was shown is not booked as the order that
   const shown = await openIntent(client, uuid);
   const add = (productUuid: string) =>
     client.call('setSessionProduct', { params: { uuid }, body: { productUuid } });
-  // As after a failover to a standby that was behind: our order has lost the pin, which Stripe's intent still has.
+  // A failover to a standby that was behind: our order has lost the pin, which Stripe's intent still includes.
   const restore = await dump(server);
   await add(PIN);
   await openIntent(client, uuid);
@@ -247,7 +250,7 @@ test('a refund whose answer was lost is booked as what it was for', async (t) =>
     'refund dues Membership -95.00 0.00 -95.00',
     'refund fee kept Processing fee of Membership 5.00 0.00 5.00',
   ]);
-  // A refund of the rest is booked as the parts that were still kept, whatever the order of the refunds' ids.
+  // A refund of the remainder is booked as the lines that were still kept, whatever order the refunds' ids sort in.
   await runCommand(t, server, refundCommand, [intentId]);
   await sql`
     update refund set uuid = ('00000000-0000-4000-8000-' || lpad((10 - rank)::text, 12, '0'))::uuid

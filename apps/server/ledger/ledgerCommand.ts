@@ -77,7 +77,7 @@ function net({ grossCents, feeCents }: Pick<LedgerSum, 'grossCents' | 'feeCents'
   return grossCents - feeCents;
 }
 
-/** Dollars in a form that spreadsheets read: -65.00. */
+/** Formats cents as dollars in a form that spreadsheets parse as a number: -65.00. */
 function amount(cents: number): string {
   return `${cents < 0 ? '-' : ''}${toPrice(Math.abs(cents))}`;
 }
@@ -90,7 +90,7 @@ function day(date: Date): string {
   return date.toISOString().slice(0, 10);
 }
 
-/** The start of a day in UTC. Undefined if the text is not a date. */
+/** Parses a date as the start of that day in UTC. Undefined if the text is not a date. */
 function readDay(text: string | undefined): Date | undefined {
   if (!text || !/^\d{4}-\d{2}-\d{2}$/.test(text)) return undefined;
   const date = new Date(`${text}T00:00:00Z`);

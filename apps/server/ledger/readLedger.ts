@@ -16,7 +16,7 @@ import { type NamedOrder, namedOrder } from '../payments/namedOrder.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
 import type { BalanceMovement } from '../providers/stripe/movements.ts';
 
-/** One line for the accountant. Amounts are in cents. */
+/** One line of the ledger. Amounts are in cents. */
 export interface LedgerRow extends LedgerEntry {
   at: Date;
   category: string;
@@ -31,22 +31,22 @@ export interface Ledger {
   /** Oldest first. */
   rows: LedgerRow[];
   totals: (LedgerSum & { kind: LedgerKind })[];
-  /** Transactions of other apps on the same Stripe account. They are not in the rows. */
+  /** The sum of the transactions of other apps on the same Stripe account, which are not in `rows`. */
   others: LedgerSum;
-  /** All transactions of the balance in these days: the rows' and the others'. */
+  /** The sum of all balance transactions in the period: those in `rows` and in `others`. */
   balance: LedgerSum;
-  /** Why rows and others together do not equal the balance. Empty when they do. */
+  /** The reasons why `rows` and `others` together do not equal `balance`. Empty when they do. */
   faults: string[];
 }
 
 const PAGE = 100;
 const DAY_MS = 86_400_000;
-/** Stripe's longest payout interval is a month: after this many days no payout of a transaction is expected. */
+/** After this many days no payout of a transaction is expected any more: Stripe's longest payout interval is a month. */
 const PAYOUT_DAYS = 60;
 
 /**
- * Reads the transactions of Stripe's balance from `from` until before `until`, each split into the lines of its order or refund.
- * Amounts are Stripe's; what they were for comes from our tables. Only reads.
+ * Reads the transactions of Stripe's balance from `from` (inclusive) to `until` (exclusive), each split into the lines of its
+ * order or refund. Amounts are Stripe's; our tables say what they were for. Writes nothing.
  */
 export async function readLedger(deps: Deps, { from, until }: { from: Date; until: Date }): Promise<Ledger> {
   const movements: BalanceMovement[] = [];
@@ -98,7 +98,7 @@ function faultsOf(
 interface Records {
   lines: OrderLine[] | null;
   amountCents: number | null;
-  /** Null when the snapshot does not have the processing fee, as from an older version. */
+  /** Null when the snapshot lacks the processing fee, as one from an older version does. */
   processingFeeCents: number | null;
   programme: string | null;
   /** Whether the payment bought nothing. */
@@ -107,8 +107,9 @@ interface Records {
 }
 
 /**
- * Returns one record for each balance transaction, at the same index: the order that its charge paid, and our refunds of it. The
- * order's amount must match the charge: after a lost change, another order may have the same revision, and that one was not paid.
+ * Returns one record for each balance transaction, at the same index: the order that its charge paid, and our refunds of the
+ * payment. The order's amount must equal the charge's: after a failover that lost changes, an order that was not paid may have the
+ * same revision.
  */
 async function recordsOf(deps: Deps, movements: readonly BalanceMovement[]): Promise<Records[]> {
   const asked = movements.map(({ charge }) => {

@@ -24,7 +24,7 @@ interface Row {
 
 const state = sql<LetterState>`case when sent_at is not null then 'sent' when refusal is not null then 'refused'
   when withdrawn_at is not null then 'withdrawn' when due_at <= now() then 'due' else 'later' end`;
-/** When the letter was sent or withdrawn, or is tried next. */
+/** SQL for the time at which the letter was sent or withdrawn or, if neither, is tried next. */
 const at = sql<Date>`coalesce(sent_at, withdrawn_at, next_try_at)`;
 
 const minute = (date: Date) => `${date.toISOString().slice(0, 16)}Z`;
@@ -111,7 +111,8 @@ export const lettersRetryCommand: Command = {
   summary: 'Send again what was refused, after its cause is mended. One that was sent is not sent again.',
   async run([which, ...more], { database }) {
     if (!which || more.length > 0 || !(which === 'all' || isUuid(which))) return misused(lettersRetryCommand);
-    // The five days of retries begin anew, but not the lifetime of a code: a letter with an expired code is withdrawn.
+    // The retries over five days start anew. A letter with a code keeps its due time, so that it is withdrawn if its code has
+    // expired.
     const { rows } = await sql`
       update letter set refusal = null, attempts = 0, next_try_at = now(),
         due_at = case when kind = 'code' then due_at else now() end

@@ -35,7 +35,7 @@ test('every letter has no gap, no remote picture and no script, and fits a phone
       [`cid:${mail.pictures[0]!.cid}`],
     );
     assert.match(mail.html, /max-width:600px/);
-    // A URL cannot be wrapped.
+    // Lines that consist of a URL may be longer, since a URL cannot be wrapped.
     const lines = mail.text.split('\n').filter((line) => !/^https?:\S+$/.test(line));
     assert.ok(Math.max(...lines.map((line) => line.length)) <= 76, kind);
     assert.ok(mail.subject.length <= 60, `${kind}: ${mail.subject}`);
@@ -167,7 +167,7 @@ test('a rejection after the last day for a transcript names no day that is over'
 test('a refund of which it is not known what it was for names its amount alone', () => {
   const refund = { status: 'succeeded' as const, amountCents: 500, lines: null };
   assert.match(write('refund', { refund }).text, /\n-+\nReturned {2}\$5\.00\n|\n\n-+\nReturned {2}\$5\.00/);
-  // A line that was refunded only in part is not listed either.
+  // If the refund's lines add up to less than its amount, the lines are not listed.
   const lines = [{ line: 0, productId: 3, name: 'Membership', cents: 300 }];
   const { text } = write('refund', { refund: { ...refund, lines } });
   assert.deepEqual(text.match(/\$[\d.]+/g), ['$5.00', '$5.00'], text);

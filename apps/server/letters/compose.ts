@@ -24,16 +24,16 @@ import {
 } from './render.ts';
 import { type Letter, proofDueAt, type RejectionData } from './takeLetter.ts';
 
-/** Twice the displayed size of the crest, for high-density screens. */
+/** The width (pixels) of the crest's image: twice its displayed size, for high-density screens. */
 const CREST_PIXELS = 80;
 
-/** The dependencies for writing letters. */
+/** The dependencies that composing letters needs. */
 export type Writing = Pick<
   Deps,
   'config' | 'society' | 'environment' | 'letterTexts' | 'passes' | 'stopLinks'
 >;
 
-/** Composes the mail of a letter. Null when no address is known. */
+/** Composes the mail of a letter. Null when no email address is known. */
 export function compose(writing: Writing, letter: Letter, now: Date): Mail | null {
   const to = providerEmail(letter.emails);
   if (to === null) return null;
@@ -54,7 +54,7 @@ export function compose(writing: Writing, letter: Letter, now: Date): Mail | nul
     subject: content.subject,
     text: textOf(content, sender),
     html: htmlOf(content, sender),
-    // Keeps machines from answering the letter (RFC 3834).
+    // Marks the mail as automatic, so that autoresponders do not reply to it (RFC 3834).
     headers: {
       'auto-submitted': 'auto-generated',
       'content-language': 'en',
@@ -64,7 +64,7 @@ export function compose(writing: Writing, letter: Letter, now: Date): Mail | nul
   };
 }
 
-/** The header fields for a mail client's own unsubscribe button (RFC 2369, RFC 8058). */
+/** Returns the header fields with which mail clients show an unsubscribe button of their own (RFC 2369, RFC 8058). */
 function oneClick(stops: Deps['stopLinks'], to: string): Record<string, string> {
   return {
     'list-unsubscribe': `<${stops.oneClickAddress(to)}>`,
@@ -72,7 +72,7 @@ function oneClick(stops: Deps['stopLinks'], to: string): Record<string, string> 
   };
 }
 
-/** The sender of letters: the configured one, otherwise the society's support. */
+/** Returns the sender of letters: the configured one, otherwise the society's support address. */
 function senderOf({ config, society }: Pick<Writing, 'config' | 'society'>): MailAddress {
   return config.mail?.from ?? supportOf({ society });
 }
@@ -89,8 +89,8 @@ function crestOf(colours: { gold: string; red: string }): Buffer {
 }
 
 /**
- * The Message-ID of a letter: the same at every try, and when a restored database makes the letter due again, so that mail servers
- * and clients recognise a duplicate.
+ * Returns the Message-ID of a letter. It is the same at every attempt, and when a restored database makes the letter due again, so
+ * that mail servers and clients recognise the duplicate.
  */
 function messageIdOf(
   { environment }: Pick<Writing, 'environment'>,
@@ -104,7 +104,7 @@ function messageIdOf(
   return `<${name}@${address.split('@')[1]}>`;
 }
 
-/** The value of each placeholder (placeholders.ts). */
+/** Returns the values of the placeholders (placeholders.ts) for a letter. */
 function valuesOf({ society, passes }: Writing, letter: Letter, now: Date): LetterValues {
   const key = letter.programme ?? society.defaultProgramme;
   const programme = society.programme(key);
@@ -177,8 +177,8 @@ function valuesOf({ society, passes }: Writing, letter: Letter, now: Date): Lett
 }
 
 /**
- * Whether a text is safe as a name in a letter. Otherwise a stranger could send letters to any email with a name that mail clients
- * show as a link.
+ * Whether a text is safe to appear as a name in a letter. Without this check a stranger could send letters to any email with a
+ * "name" that mail clients show as a link.
  */
 function isName(text: string): boolean {
   return text.length <= 60 && !/[/:@\\]|\w\.\w{2}|\bwww\b/i.test(text);
@@ -211,7 +211,8 @@ function receiptTable(
 }
 
 /**
- * The name of an order line. A donation is always called a donation, whatever the catalogue calls it, because it may be deductible.
+ * Returns the name of an order line. A donation is always called a donation, whatever its name in the catalogue, because it may be
+ * tax-deductible.
  */
 function nameOf({ type, name }: OrderLine): string {
   return isDonationType(type) && !/donation/i.test(name) ? `Donation: ${name}` : name;
@@ -225,7 +226,7 @@ function refundTable(
   const given = lines ?? [];
   const isWhole = given.reduce((sum, { cents }) => sum + cents, 0) === amountCents;
   return {
-    // What a refund was for may be unknown, or known only in part.
+    // The lines are left out if they do not account for the whole refund: what it was for may be unknown, or known only in part.
     lines: isWhole ? given.map(({ name, cents }) => ({ name, amount: displayPrice(cents) })) : [],
     total: { name: 'Returned', amount: displayPrice(amountCents) },
     notes: [...(card ? [`To ${card}`] : []), ...(intentId ? [`Reference: ${intentId}`] : [])],

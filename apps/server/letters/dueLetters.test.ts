@@ -25,7 +25,10 @@ import { holds, readLetter } from './takeLetter.ts';
 
 const server = await sharedServer();
 
-/** Returns a join's letters except reminders: kind, occasion without the payment's id, and in how many days each is due. */
+/**
+ * Returns a join's letters, except reminders, as text: the kind, the occasion without the payment's id, and in how many days it is
+ * due.
+ */
 async function lettersOf(uuid: string, { deps }: TestServer = server): Promise<string[]> {
   const { rows } = await sql<{ letter: string }>`
     select kind || regexp_replace(occasion, '^[^ ]+', '') || ' +' || round(extract(epoch from due_at - now()) / 86400) as letter
@@ -190,7 +193,7 @@ test('a decision on a transcript is told once, and a final one again', async () 
   assert.deepEqual(await decisions(), ['proof-accepted +0', 'proof-rejected +0', 'proof-rejected final +0']);
 });
 
-/** Makes the bank keep a payment in `processing`, and then decline it. */
+/** Makes a payment stay `processing` at the bank for a while, and then makes the bank decline it. */
 async function declinedLate(id: string): Promise<void> {
   await server.stripeControl('processing', { hold: true });
   await payByCard(server, id);

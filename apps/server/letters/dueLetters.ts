@@ -5,24 +5,24 @@ import type { Tables } from '../platform/database/types.ts';
 
 export interface DueLetter {
   kind: LetterKind;
-  /** Null for a letter that is not about a join. */
+  /** The join that the letter is about; null if it is about none. */
   sessionUuid: string | null;
   /**
-   * The part of the join that the letter is about, such as a payment's id. There is one letter for each kind, join and occasion,
-   * however often it is made due.
+   * What of the join the letter is about, such as a payment's id. Each kind, join and occasion has at most one letter, however
+   * often it is made due.
    */
   occasion: string;
-  /** The address that the letter goes to. If absent, the join's own address at the time of sending. */
+  /** The recipient's address. If absent, an address of the join at the time of sending. */
   email?: string;
-  /** Data that the letter needs and no other table has. */
+  /** Data that the letter needs and that no other table stores. */
   data?: Record<string, unknown>;
-  /** How many hours later the letter is due. If absent, it is due at once. */
+  /** The letter is due after this many hours. If absent, at once. */
   afterHours?: number;
 }
 
 /**
- * An `insert` that makes letters due: a statement, or a CTE of the statement that writes their event. Inserts none if the society
- * sends its letters by other means (`MAIL=elsewhere`), or if `onlyIf` is false.
+ * SQL for an `insert` that makes letters due: as a statement of its own, or as a CTE of the statement that writes what they
+ * report. Inserts nothing if `onlyIf` is false, or if the society sends its letters by other means (`MAIL=elsewhere`).
  */
 export function insertLetters(
   { config }: Pick<Deps, 'config'>,
@@ -40,7 +40,7 @@ export function insertLetters(
     on conflict (kind, session_uuid, occasion) do nothing`;
 }
 
-/** Letters of a payment that stay true, so that they may be sent late. */
+/** Kinds of letters about a payment that may be sent late, because what they say stays true. */
 const lateLetters: readonly LetterKind[] = [
   'confirmation',
   'upgrade',
@@ -50,8 +50,8 @@ const lateLetters: readonly LetterKind[] = [
 ];
 
 /**
- * Makes those letters of a payment due again that were withdrawn as untrue and may now be true: its membership had ended and is
- * held again, or its money did not go back and now does. Whether a letter is true is checked when it is sent.
+ * Makes letters about a payment due again that were withdrawn because they were not true. They may be true now: the membership is
+ * held again after it had ended, or the money is refunded after all. This is checked when a letter is sent.
  */
 export async function dueAgain(trx: Kysely<Tables>, sessionUuid: string, intentId: string): Promise<void> {
   await trx
@@ -64,7 +64,7 @@ export async function dueAgain(trx: Kysely<Tables>, sessionUuid: string, intentI
     .execute();
 }
 
-/** Makes letters due, in the transaction that writes their event. */
+/** Makes letters due, in the transaction that writes what they report. */
 export async function dueLetters(
   trx: Kysely<Tables>,
   deps: Pick<Deps, 'config'>,

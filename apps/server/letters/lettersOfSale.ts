@@ -2,10 +2,10 @@ import { PROOF_DUE_DAYS } from '#core/specified.ts';
 import type { Society } from '../society/society.ts';
 import type { DueLetter } from './dueLetters.ts';
 
-/** A letter asks for a proof that is still due when this many days are left. */
+/** A letter asks for a missing proof when this many days are left before it is due. */
 const PROOF_ASKED_DAYS_LEFT = [14, 5, 1];
 
-/** A membership, or an upgrade, that was just paid for. */
+/** A membership or upgrade that was just paid for. */
 export interface Sold {
   sessionUuid: string;
   intentId: string;
@@ -15,8 +15,8 @@ export interface Sold {
 }
 
 /**
- * The letters that a sale makes due: its receipt now, the others on their days. A letter that is no longer true on its day is not
- * sent (takeLetter.ts).
+ * Returns the letters that a sale makes due: the receipt at once, the others on later days. A letter that is not true when its day
+ * comes is not sent (takeLetter.ts).
  */
 export function lettersOfSale(
   { letters, programme: programmeOf }: Pick<Society, 'letters' | 'programme'>,

@@ -3,12 +3,12 @@ import type { Deps } from '../deps.ts';
 import { dueLetters } from './dueLetters.ts';
 import { lettersOfSale, type Sold } from './lettersOfSale.ts';
 
-/** How many memberships one call takes. */
+/** The most memberships that one call handles. */
 const BATCH = 100;
 
 /**
- * Makes letters due for memberships that a server of the previous version sells while both versions run, since that version writes
- * no letters. All other letters are made due where the membership is sold (payments/confirmPayment.ts).
+ * Makes the letters due for memberships that a server of the previous version has sold during a rolling update, because that
+ * version writes no letters. The present version makes them due in the sale itself (payments/confirmPayment.ts).
  */
 export async function makeUpLetters(deps: Deps): Promise<void> {
   const { rows: missed } = await sql`select from membership where not has_letters limit 1`.execute(

@@ -1,6 +1,6 @@
 import type { LetterKind } from '#core/letterKinds.ts';
 
-/** Placeholders that every letter may use. */
+/** The placeholders that every letter may use. */
 const everywhere = [
   'greeting',
   'firstName',
@@ -13,8 +13,9 @@ const everywhere = [
 ] as const;
 
 /**
- * The other placeholders that each letter may use. Where a placeholder has no value, its whole paragraph, list item or button is
- * left out. The placeholders in {@link pages} are addresses, those in {@link tables} are tables; all others are text.
+ * The further placeholders that each kind of letter may use. If a placeholder has no value, its whole paragraph, list item or
+ * button is left out. Those listed in {@link pages} are web addresses, those in {@link tables} are tables, and all others are
+ * text.
  */
 const ofLetter = {
   confirmation: [
@@ -58,7 +59,7 @@ export type PageName = (typeof pages)[number];
 export const tables = ['receipt', 'refundReceipt'] as const;
 export type TableName = (typeof tables)[number];
 
-/** Placeholders that have a value in some letters of a kind, but not in all. */
+/** Placeholders that have no value in some letters of a kind that may use them. */
 const notAlwaysThere = [
   'firstName',
   'memberNumber',
@@ -70,7 +71,7 @@ const notAlwaysThere = [
 ];
 export const isNotAlwaysThere = (name: string): boolean => notAlwaysThere.includes(name);
 
-/** The placeholders that letters of a kind may use. */
+/** Returns the placeholders that letters of a kind may use. */
 export function placeholdersOf(kind: LetterKind): readonly string[] {
   return [...everywhere, ...ofLetter[kind]];
 }

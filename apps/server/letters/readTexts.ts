@@ -5,7 +5,7 @@ import { serverFolder } from '../platform/serverFolder.ts';
 import { SocietyFaults } from '../society/readSociety.ts';
 import { isNotAlwaysThere, isPage, isTable, placeholdersOf } from './placeholders.ts';
 
-/** A letter in the society's words, with `{name}` where a value is filled in. */
+/** The text of a letter, with `{name}` where a value is filled in. */
 export interface LetterText {
   subject: string;
   blocks: readonly TextBlock[];
@@ -20,8 +20,8 @@ export type LetterTexts = Record<LetterKind, LetterText>;
 const ours = join(serverFolder, '../../society/letters');
 
 /**
- * Reads every letter: the society's own texts from `letters/` beside its society file, and our texts for the rest. Throws
- * {@link SocietyFaults} with all faults, each with its file and line.
+ * Reads the text of every letter: the society's own from `letters/` beside its society file, and our default for the others.
+ * Throws {@link SocietyFaults} with all faults, each with its file and line.
  */
 export function readLetterTexts(societyFile: string): LetterTexts {
   const own = join(dirname(societyFile), 'letters');
@@ -47,8 +47,8 @@ interface Fault {
 }
 
 /**
- * Parses a letter. Its form is `Subject: …`, an empty line, then blocks with empty lines between them: a paragraph, a list (each
- * line begins with `- `), a table (`{receipt}` alone) or a button (`[label]({page})` alone).
+ * Parses a letter's text. It starts with `Subject: …` and an empty line. Blocks follow, separated by empty lines: a paragraph, a
+ * list (each line starts with `- `), a table (only `{receipt}`) or a button (only `[label]({page})`).
  */
 export function parseLetter(source: string, kind: LetterKind): { letter: LetterText; faults: Fault[] } {
   const faults: Fault[] = [];

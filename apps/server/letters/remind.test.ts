@@ -35,7 +35,7 @@ async function leftJoin(change: Partial<StudentDetails> = {}, isTOLA = false) {
 const order = (client: Client, uuid: string) =>
   client.call('setMembership', { params: { uuid }, body: { membershipId: 3 } });
 
-/** Simulates the passing of time: moves back all times on which reminders depend. */
+/** Moves back all times that reminders depend on, as if these hours had passed. */
 async function pass(hours: number): Promise<void> {
   const by = sql`make_interval(secs => ${hours * 3600}::float)`;
   await sql`update letter set due_at = due_at - ${by}, next_try_at = next_try_at - ${by}, sent_at = sent_at - ${by}`.execute(
@@ -45,7 +45,7 @@ async function pass(hours: number): Promise<void> {
     update join_session set created_at = created_at - ${by}, updated_at = updated_at - ${by},
       paying_since = paying_since - ${by}, paid_at = paid_at - ${by}`.execute(database);
 }
-/** Simulates time, and sends the reminders that are due then. */
+/** Lets these hours pass, then sends the reminders that are due. */
 async function after(hours: number): Promise<void> {
   await pass(hours);
   await send();
@@ -69,7 +69,7 @@ const statesOf = async (uuid: string) => {
 
 test('who left a join behind is reminded after an hour and after two days, once each', async () => {
   const { client, uuid, email } = await leftJoin();
-  // As if the joiner had got as far as the card form, and given an email for the receipt.
+  // The joiner got as far as the card form and gave an email for the receipt.
   await order(client, uuid);
   await openIntent(client, uuid);
   await sql`update payment set receipt_email = ${email} where session_uuid = ${uuid}`.execute(database);
@@ -278,12 +278,12 @@ test('who came by a link to the checkout has given no details, and is not remind
   assert.deepEqual(await statesOf(uuid), []);
 });
 
-/** Returns the links in the newest reminder to an email. */
+/** Returns the unsubscribe links in the newest reminder to an email. */
 async function linksTo(email: string) {
   const { headers, text } = await simpleParser(Buffer.from((await mailsTo(email))[0]!.raw, 'latin1'));
   const { unsubscribe } = headers.get('list') as unknown as { unsubscribe: { url: string } };
   const [page] = /http\S+\/unsubscribe\/\S+$/m.exec(text!)!;
-  // The link has the public address; the test's server listens on another port.
+  // The link in the mail has the public address. The test's server listens on another one.
   const oneClick = server.url + new URL(unsubscribe.url).pathname;
   return { oneClick, page: page!, token: page!.split('/').at(-1)! };
 }

@@ -14,15 +14,18 @@ import type { Society } from '../society/society.ts';
 import { insertLetters } from './dueLetters.ts';
 import { holds, type Letter } from './takeLetter.ts';
 
-/** Whether joiners of a programme get reminders. */
+/**
+ * Whether joiners of a programme get reminders: if the society sends any and the programme is not for minors (unless minors are
+ * reminded, too).
+ */
 function reminds({ letters, programmes }: Society, programme: string): boolean {
   const known = programmes[programme];
   return letters.reminders && known !== undefined && (letters.remindMinors || !known.minors);
 }
 
 /**
- * An `insert` that makes the reminders of a join due, as a CTE of the statement that saves its details. `saved` is that statement's
- * row, with the join's programme. There is only one reminder of each kind, however often details are saved.
+ * SQL for an `insert` that makes the reminders of a join due, as a CTE of the statement that saves its details. That statement
+ * must have a CTE `saved` with the join's programme. Each kind of reminder is inserted only once, however often details are saved.
  */
 export function insertReminders(
   deps: Pick<Deps, 'config' | 'society'>,
@@ -41,7 +44,10 @@ export function insertReminders(
   );
 }
 
-/** A statement, or a CTE, that stops reminders to an email (given by its keyed hash), or allows them again. */
+/**
+ * SQL for a statement, or a CTE, that stops reminders to an email or, with `areStopped` false, allows them again. `hash` is the
+ * email's keyed hash.
+ */
 export function stopReminders(
   hash: Buffer,
   areStopped: boolean,

@@ -2,26 +2,26 @@ import type { Society } from '../society/society.ts';
 import type { PageName, TableName } from './placeholders.ts';
 import { type LetterText, placeholdersIn, type TextBlock } from './readTexts.ts';
 
-/** A table of amounts: lines and their total, and below them notes such as the date, the card and the reference. */
+/** A table of amounts: lines, their total, and notes below such as the date, the card and the reference. */
 export interface AmountTable {
-  /** Amounts are formatted for display. */
+  /** The amounts are text, already formatted for display. */
   lines: { name: string; amount: string }[];
   total: { name: string; amount: string };
   notes: string[];
 }
 
-/** The values of the placeholders. A placeholder without a value is left out of this letter. */
+/** The values of the placeholders in one letter. A placeholder without a value is left out of the letter. */
 export interface LetterValues {
   texts: Partial<Record<string, string>>;
   pages: Partial<Record<PageName, string>>;
   tables: Partial<Record<TableName, AmountTable>>;
 }
 
-/** A letter with its values filled in, from which text and HTML are rendered. */
+/** A letter with its values filled in, from which the text and HTML versions are rendered. */
 export interface Content {
   subject: string;
   blocks: Block[];
-  /** Web addresses that become links where they appear in a text. */
+  /** The society's web addresses, which become links where they appear in the text. */
   addresses: string[];
 }
 type Block =
@@ -32,23 +32,26 @@ type Block =
 
 export type Sender = Pick<Society['society'], 'name' | 'supportEmail' | 'supportPhone' | 'colours'> & {
   postalAddress: string | null;
-  /** The page on which the recipient can stop reminders; null for letters that are not reminders. */
+  /** The page on which the recipient can stop reminders; null in all letters but reminders. */
   stopPage: string | null;
 };
 
 const WHY = 'You get this because this address was given to join, and the join was not finished.';
 const STOP = 'Stop these reminders';
 
-/** The Content-ID by which the HTML refers to the crest. */
+/** The Content-ID with which the HTML refers to the crest's image. */
 export const CREST = 'crest@induct';
 
-/** Fills in the values. Leaves out each block that uses a placeholder without a value. */
+/**
+ * Fills the values into a letter's text. Leaves out each paragraph, list item, button and table with a placeholder that has no
+ * value.
+ */
 export function contentOf({ subject, blocks }: LetterText, { texts, pages, tables }: LetterValues): Content {
   const values: Partial<Record<string, string>> = { ...texts, ...pages };
   const fill = (text: string) => text.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? '');
   const isThere = (text: string) => placeholdersIn(text).every((name) => values[name] !== undefined);
   return {
-    // A name could bring a line break into a header field.
+    // A name with a line break could otherwise add a header field.
     subject: fill(subject)
       .replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+/gu, ' ')
       .trim(),
@@ -57,7 +60,7 @@ export function contentOf({ subject, blocks }: LetterText, { texts, pages, table
   };
 }
 
-/** A block with its values filled in; empty when it is left out. */
+/** Returns a block with its values filled in; an empty array if the block is left out. */
 function filled(
   block: TextBlock,
   {
@@ -90,10 +93,10 @@ function filled(
   }
 }
 
-/** The line length of the text version in characters. */
+/** The line length (characters) of the text version. */
 const LINE = 72;
 
-/** The text version, for mail clients that show no HTML. */
+/** Returns the text version, for mail clients that show no HTML. */
 export function textOf({ blocks }: Content, sender: Sender): string {
   const parts = blocks.map(blockText);
   const { name, supportEmail, supportPhone, postalAddress, stopPage } = sender;
@@ -138,7 +141,7 @@ function tableText({ lines, total, notes }: AmountTable): string {
   ].join('\n');
 }
 
-/** Breaks a text between words into lines of at most `width` characters. Lines after the first begin with `indent`. */
+/** Wraps a text between words to lines of at most `width` characters. All lines but the first start with `indent`. */
 function wrapped(text: string, indent = '', width = LINE): string {
   const lines: string[] = [];
   let line = '';
@@ -154,7 +157,10 @@ function wrapped(text: string, indent = '', width = LINE): string {
 const serif = "Georgia, 'Times New Roman', serif";
 const sans = "-apple-system, BlinkMacSystemFont, 'Segoe UI', Roboto, Helvetica, Arial, sans-serif";
 
-/** The HTML version: one column of tables with inline styles, since mail clients drop style sheets. Only dark mode needs one. */
+/**
+ * Returns the HTML version: one column of tables with inline styles, because mail clients drop style sheets. A style sheet is used
+ * for dark mode only.
+ */
 export function htmlOf({ subject, blocks, addresses }: Content, sender: Sender): string {
   const { name, supportEmail, supportPhone, postalAddress, stopPage, colours } = sender;
   const parts = blocks.map((block) => blockHtml(block, colours.red, [...addresses, supportEmail]));
@@ -230,7 +236,7 @@ function tableHtml({ lines, total, notes }: AmountTable): string {
   }`;
 }
 
-/** The escaped text, with the society's own addresses as links. Nothing that a person has typed becomes a link. */
+/** Escapes a text for HTML and makes the society's own addresses links. Nothing that a person has typed becomes a link. */
 function linked(text: string, addresses: readonly string[]): string {
   return text
     .split(/(\s+)/)

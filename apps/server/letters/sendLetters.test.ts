@@ -22,7 +22,7 @@ beforeEach(async () => {
 });
 
 let people = 0;
-/** Makes a member for whom one letter is due, the confirmation. */
+/** Makes a member with exactly one due letter, the confirmation. */
 async function dueLetter() {
   const email = `member${++people}@example.com`;
   const { uuid, intentId } = await paidJoin(server, server.client(), undefined, { personalEmail: email });

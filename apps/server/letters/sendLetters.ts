@@ -20,16 +20,19 @@ import { judgeLetter } from './remind.ts';
 import { type Letter, takeLetter } from './takeLetter.ts';
 
 const INTERVAL_MS = 5_000;
-/** How many letters one call of `sendDue` sends, on one connection. */
+/** The most letters that one call of `sendDue` sends over one connection. */
 const BATCH = 20;
-/** The backoff in minutes when the server postpones a letter: doubled with each try, up to the maximum below. */
+/**
+ * The delay (minutes) before a letter that the mail server postponed is retried. It doubles with each attempt, up to the maximum
+ * below.
+ */
 const FIRST_BACKOFF_MINUTES = 1;
 const LONGEST_BACKOFF_MINUTES = 240;
-/** While the mail server is down, each letter is tried again after this many seconds. */
+/** While the mail server is down, a letter is retried after about this many seconds. */
 const DOWN_SECONDS = 45;
 /** After this many days a letter is given up (RFC 5321, 4.5.4.1: at least four to five days). */
 const GIVEN_UP_DAYS = 5;
-/** Staff are told of an outage when it has kept a letter waiting for this long (ms). */
+/** Staff get a notice of an outage that has delayed a letter by this long (ms). */
 const TOLD_AFTER_MS = 3_600_000;
 
 export const NO_ADDRESS = 'No email address is known that a letter could go to.';
@@ -68,7 +71,7 @@ export async function sendDue(deps: Deps, settings: MailSettings, times = mailTi
   }
 }
 
-/** Sends a letter, postpones it, or withdraws it. Returns the open connection, if there is one. */
+/** Sends, postpones or withdraws a letter, and returns the mail connection for the next letter; null if none is open. */
 async function handle(
   deps: Deps,
   watch: WatchCall,
@@ -105,7 +108,7 @@ async function handle(
   return current;
 }
 
-/** Marks a letter as refused until staff send it again. Staff are told of each cause once a day. */
+/** Records a letter as refused until staff send it again. Staff get one notice a day for each cause. */
 async function setAside({ database }: Deps, { id }: Letter, reason: string): Promise<void> {
   await database.transaction().execute(async (trx) => {
     await sql`update letter set refusal = ${reason} where id = ${id} and sent_at is null`.execute(trx);
@@ -113,7 +116,9 @@ async function setAside({ database }: Deps, { id }: Letter, reason: string): Pro
   });
 }
 
-/** The text of the notice to staff, without the mail server's own words, which may name a person. */
+/**
+ * Returns the text of a notice. It has only the status of the mail server's answer, since the server's words may name a person.
+ */
 function noticeOf(reason: string): string {
   const status = /^\d{3}(?:[ -]\d\.\d{1,3}\.\d{1,3})?/.exec(reason)?.[0];
   const cause = status ? `the mail server answers ${status}` : reason.replace(/\.$/, '');
@@ -132,7 +137,7 @@ async function postpone(deps: Deps, letter: Letter, error: Error): Promise<void>
     where id = ${id} and sent_at is null`.execute(deps.database);
 }
 
-/** Postpones a letter because the server takes no letters at all: this does not count as a try. */
+/** Postpones a letter because the mail server accepts none at all. This does not count as an attempt. */
 async function waitForServer(
   { database, log, now }: Deps,
   { host, port }: MailSettings,

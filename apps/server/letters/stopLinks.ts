@@ -5,24 +5,30 @@ import { Refusal } from '../platform/http/refusal.ts';
 
 /** The links in a reminder that stop reminders to its email. They do not expire, and do not contain the email. */
 export interface StopLinks {
-  /** The keyed hash that is stored for an email that wants no reminders. */
+  /** Returns the keyed hash of an email, which is stored when the email wants no reminders. */
   hash(email: string): Buffer;
-  /** The page on which the recipient confirms. Opening it changes nothing, because mail scanners follow links. */
+  /**
+   * Returns the address of the page where the recipient confirms. Opening the page changes nothing, because mail scanners follow
+   * links.
+   */
   pageAddress(email: string): string;
-  /** The address to which mail clients post when their own unsubscribe button is clicked (RFC 8058). */
+  /** Returns the address to which mail clients send a POST when their own unsubscribe button is clicked (RFC 8058). */
   oneClickAddress(email: string): string;
-  /** The hash of the email that a link was made for. Throws a {@link Refusal} (403) for anything that is not a link of ours. */
+  /**
+   * Returns the hash of the email that a link's token was made for. Throws a {@link Refusal} (403) if the token is not one of
+   * ours.
+   */
   read(token: string): Buffer;
 }
 
 export const STOP_LINK_INVALID =
   'This link is not complete. Please open it exactly as it was sent, or write to us: we stop the reminders for you.';
-/** Accepts the POST of one-click unsubscribing, and redirects a browser that opens it to the page. */
+/** The path for one-click unsubscribing: a POST stops the reminders; a GET, from a browser, is redirected to the page. */
 export const ONE_CLICK_PATH = '/api/public/unsubscribe';
 
 const HASH_BYTES = 16;
 
-/** `secret` is stored in the database and never changes, so that links and stops do not depend on LINK_SECRET. */
+/** `secret` is stored in the database and never changes, so that links and stops outlive a change of LINK_SECRET. */
 export function stopLinks(
   secret: string,
   { publicUrl, apiUrl }: Pick<Config, 'publicUrl' | 'apiUrl'>,

@@ -15,10 +15,10 @@ import { goesBack } from '../session/goesBack.ts';
 import { contactOfJoin, isJoinerMember, isReturned, joinHolds } from '../session/members.ts';
 import { firstName, payer, payerEmails } from '../session/person.ts';
 
-/** For how long (seconds) no other server takes a letter: longer than sending can last. */
+/** For this many seconds no other server takes the letter. It is longer than sending can last. */
 const TAKEN_SECONDS = (mailTimes.openMs + mailTimes.sendMs) / 1000 + 35;
 
-/** A letter with all data that it may contain, at the time of reading. Amounts are in cents. */
+/** A letter with everything that its text may use, as read now. Amounts are in cents. */
 export interface Letter {
   id: string;
   kind: LetterKind;
@@ -27,25 +27,25 @@ export interface Letter {
   data: Record<string, unknown>;
   dueAt: Date;
   attempts: number;
-  /** The possible addresses, the best first, as typed or as in HubSpot. */
+  /** The recipient's possible addresses, the preferred one first, exactly as typed or as in HubSpot. */
   emails: (string | null)[];
-  /** Null when the letter is not about a join. */
+  /** The join's programme; null when the letter is not about a join. */
   programme: string | null;
   state: JoinSessionState | null;
   isSelfNomination: boolean;
   firstName: string | null;
   paidAt: Date | null;
-  /** The processing fee (cents) at which the join's membership was sold; null when that is not known, or nothing was paid. */
+  /** The processing fee (cents) with which the join's membership was sold; null when it is unknown or nothing was paid. */
   processingFeeCents: number | null;
-  /** Null when the join has no membership. */
+  /** The number of the join's membership; null when there is none, or it is void. */
   memberNumber: string | null;
   /** Whether the join's membership is held. */
   isMember: boolean;
-  /** What the join or its contact holds. A contact's membership may be known from HubSpot only. */
+  /** The types that the join or its contact holds. `membership` is included if only HubSpot says that the contact is a member. */
   held: MembershipType[];
   hasProof: boolean;
   isRejectedFinally: boolean;
-  /** Whether the join's membership was refunded. */
+  /** Whether the join's membership was refunded or its refund is under way. */
   isReturned: boolean;
   /** Whether another join of the same payer holds a membership. */
   isPayerMember: boolean;
@@ -58,17 +58,17 @@ export interface Letter {
     lines: OrderLine[];
     /** Whether the membership or upgrade that this payment bought is held. */
     isHeld: boolean;
-    /** Whether all of the payment goes back, or has gone back. */
+    /** Whether all of the payment is refunded, due to be refunded or lost in a dispute. */
     goesBack: boolean;
   } | null;
   refund: { status: RefundStatus; amountCents: number; lines: RefundedLine[] | null } | null;
-  /** The present decision on the document that the letter is about. */
+  /** The present decision on the document that the letter is about; null for other letters. */
   review: 'open' | 'accepted' | 'rejected' | null;
 }
 
 /**
- * Takes the letter that has waited longest, by postponing it so that no other server takes it. If this process dies, the letter is
- * due again after {@link TAKEN_SECONDS}. Null when no letter is due.
+ * Takes the letter that has been due for longest. It is postponed by {@link TAKEN_SECONDS}, so that no other server takes it, and
+ * so that it is due again if this process dies. Null when no letter is due.
  */
 export async function takeLetter({ database }: Pick<Deps, 'database'>): Promise<Letter | null> {
   const { rows } = await sql<Letter>`
@@ -83,7 +83,7 @@ export async function takeLetter({ database }: Pick<Deps, 'database'>): Promise<
   return rows[0] ?? null;
 }
 
-/** Reads one letter, due or not, as it would be sent now. Null when there is none. */
+/** Reads one letter, due or not, as it would be sent now. Null when it does not exist. */
 export async function readLetter({ database }: Pick<Deps, 'database'>, id: string): Promise<Letter | null> {
   const { rows } = await sql<Letter>`
     with letter as (select *, split_part(occasion, ' ', 1) as subject from letter where id = ${id}) ${readLetters}`.execute(
@@ -92,7 +92,10 @@ export async function readLetter({ database }: Pick<Deps, 'database'>, id: strin
   return rows[0] ?? null;
 }
 
-/** Reads the data of a query's `letter`. The first word of the letter's occasion is its `subject`. */
+/**
+ * SQL that reads the data of the query's `letter`. Its column `subject` is the first word of the letter's occasion: the id of a
+ * payment, refund or document.
+ */
 const readLetters = sql`
   select letter.id, letter.kind, letter.session_uuid as "sessionUuid", occasion, data, due_at as "dueAt", letter.attempts,
     case when letter.email is not null then array[letter.email]
@@ -127,12 +130,12 @@ const readLetters = sql`
     left join order_snapshot snapshot on snapshot.session_uuid = payment.session_uuid and snapshot.kind = payment.kind
       and snapshot.revision = payment.revision`;
 
-/** When the proof of a paid join is due. */
+/** Returns when the proof of a paid join is due. */
 export function proofDueAt(paidAt: Date): Date {
   return new Date(paidAt.getTime() + PROOF_DUE_DAYS * 86_400_000);
 }
 
-/** Whether a letter's content is still true. If not, it is not sent. */
+/** Whether what a letter says is still true. A letter that is not true is not sent. */
 export function holds(letter: Letter, now: Date): boolean {
   const { kind, payment, refund, review } = letter;
   switch (kind) {
@@ -153,7 +156,7 @@ export function holds(letter: Letter, now: Date): boolean {
     case 'proof-accepted':
       return review === 'accepted';
     case 'proof-rejected':
-      // A final decision has its own letter, which replaces that of the earlier rejection.
+      // A final rejection has a letter of its own, which replaces the letter about an earlier rejection.
       return review === 'rejected' && letter.isRejectedFinally === (letter.data.isFinal === true);
     case 'refund':
       return refund?.status === 'succeeded';
@@ -165,14 +168,14 @@ export function holds(letter: Letter, now: Date): boolean {
       return true;
     case 'code':
       return letter.dueAt.getTime() + CODE_MINUTES * 60_000 > now.getTime();
-    // Reminders have further conditions (remind.ts).
+    // Reminders must meet further conditions, in remind.ts.
     case 'reminder-hour':
     case 'reminder-days':
       return letter.state !== null && letter.state !== 'paid';
   }
 }
 
-/** The data that a rejection's letter stores. */
+/** What is stored in `data` for a letter about a rejection. */
 export interface RejectionData {
   reason: RejectionReason;
   isFinal: boolean;

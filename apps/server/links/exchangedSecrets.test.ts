@@ -37,7 +37,7 @@ const event = JSON.stringify({
   data: { object: { id: 'pi_1', object: 'payment_intent', metadata: {} } },
 });
 
-/** Starts a server with one call that gives a browser a join's cookie, and one that returns the browser's joins. */
+/** Starts a server with two calls: one sets a join's cookie in a browser, the other returns the joins in the browser's cookie. */
 function cookieServer(secrets: Secrets) {
   const cookie = browserCookie(secrets, true);
   const app = Fastify();
@@ -82,7 +82,7 @@ const kinds: Record<string, Kind> = {
 for (const [what, { make, accepts }] of Object.entries(kinds))
   test(`${what} outlives an exchange of secrets, server by server, and not the old secret`, async () => {
     const steps: Secrets[] = [[OLD], [OLD, NEW], [NEW, OLD], [NEW]];
-    // During each step some servers still have the settings of the step before.
+    // During each step of a rollout, some servers still have the settings of the step before.
     for (const [index, making] of steps.entries())
       for (const reading of steps.slice(Math.max(0, index - 1), index + 2))
         assert.ok(await accepts(reading, await make(making)), `${making} to ${reading}`);

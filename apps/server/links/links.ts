@@ -2,11 +2,11 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Secrets } from '../platform/config/secrets.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 
-/** The content of a link to a contact: the kind of page and every parameter that the page uses. */
+/** What a link to a contact's page signs: the kind of page, the contact and every parameter that the page uses. */
 export interface LinkTarget {
   kind: 'init' | 'checkout' | 'resume';
   contactId: string;
-  /** `mp`, `usp` and `c` of a checkout link, as in the query string, as far as present. */
+  /** The parameters `mp`, `usp` and `c` of a checkout link that are present, as text from the query string. */
   parameters?: Record<string, string>;
 }
 export interface LinkSignature {
@@ -16,8 +16,8 @@ export interface LinkSignature {
 
 export interface Links {
   /**
-   * Throws a {@link Refusal} (403) unless the link may be followed. Returns whether it is signed. A signature proves the contact's
-   * id, but not that the contact exists.
+   * Throws a {@link Refusal} (403) if the link is invalid, expired or, where not allowed, unsigned. Returns whether it is signed.
+   * A valid signature proves that the link is ours, but not that the contact exists.
    */
   check(target: LinkTarget, signature: LinkSignature): 'signed' | 'unsigned';
   sign(target: LinkTarget, expires: Date): { exp: string; sig: string };
@@ -28,8 +28,8 @@ export const LINK_INVALID =
 export const LINK_EXPIRED = 'This link has expired. Please ask us for a new one.';
 
 /**
- * Signs links with HMAC-SHA-256 over all parameters and the expiry, by the first of `secrets`, and accepts a signature by any of
- * them. Unsigned links pass only with `allowUnsigned`.
+ * Signs links with HMAC-SHA-256 over all parameters and the expiry, with the first of `secrets`; accepts a signature made with any
+ * of them. Accepts unsigned links only with `allowUnsigned`.
  */
 export function signedLinks(secrets: Secrets, allowUnsigned: boolean, now: () => Date): Links {
   const hmac = (secret: string, target: LinkTarget, exp: string) =>

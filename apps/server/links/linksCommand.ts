@@ -41,7 +41,7 @@ const isContactId = (text: string) => /^[0-9]{1,20}$/.test(text);
 const isKind = (text: string): text is LinkTarget['kind'] =>
   text === 'init' || text === 'checkout' || text === 'resume';
 
-/** Signs links for a whole file, line by line, so that memory does not grow with the file. */
+/** Signs a link for each row of a CSV file, one row at a time, so that memory does not grow with the file. */
 async function mintAll(file: string, mint: (contactId: string) => string): Promise<number> {
   const parser = parse({ bom: true, columns: true, info: true, trim: true, skip_empty_lines: true });
   pipeline(createReadStream(file), parser, () => {});

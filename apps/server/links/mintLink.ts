@@ -6,7 +6,10 @@ const paths: Record<LinkTarget['kind'], (contactId: string) => string> = {
   resume: (contactId) => `/upload-resume/${contactId}`,
 };
 
-/** A signed link to a contact's page, valid until it expires. A checkout link may have the `parameters` mp, usp and c (cents). */
+/**
+ * Returns a signed link to a contact's page, valid until `expires`. A checkout link may have the `parameters` mp, usp and c
+ * (cents).
+ */
 export function mintLink(links: Links, publicUrl: string, target: LinkTarget, expires: Date): string {
   const { exp, sig } = links.sign(target, expires);
   const url = new URL(paths[target.kind](target.contactId), publicUrl);

@@ -11,7 +11,7 @@ import { stateAllows } from '../session/states.ts';
 import type { Society } from '../society/society.ts';
 import { eligibilityOf, fillIn } from '../society/texts.ts';
 
-/** The memberships of the session's programme, and which one is chosen. */
+/** Returns the memberships of the session's programme, and which one is in the order. */
 export async function membershipDetails(deps: Deps, uuid: string): Promise<Data<'getMembershipDetails'>> {
   const { rows } = await sql<{ programme: string; lines: OpenLine[]; is_member: boolean }>`
     select programme, lines, ${isJoinerMember('join_session')} as is_member from join_session where uuid = ${uuid} and ${stateAllows('readMemberships')}`.execute(
@@ -24,7 +24,7 @@ export async function membershipDetails(deps: Deps, uuid: string): Promise<Data<
   return { ...screenOf(deps.society, session.programme), selectedMembershipId: chosen?.productId ?? null };
 }
 
-/** What the screen shows of a programme: its texts and memberships. */
+/** Returns what the screen shows of a programme: its texts and memberships. */
 function screenOf(society: Society, key: string) {
   const { name, pages, refund } = society.programme(key);
   const fill = (text: string) => fillIn(text, society, key);

@@ -36,7 +36,7 @@ const later = (minutes: number) =>
     server.background,
   );
 
-/** Returns a log, and the list to which it writes its lines. */
+/** Returns a log, and the array that it appends its lines to. */
 function readableLog() {
   const lines: Record<string, unknown>[] = [];
   const log = createLog('debug', { write: (line) => void lines.push(JSON.parse(line)) });
@@ -99,7 +99,7 @@ for (const [status, body, isTold] of [
       const known = await client.call('checkEligibility', { body: { invitationCode: 'HONOR103' } });
       assert.equal(known.status, 200, 'who is known here does not need HubSpot');
     }
-    // Two kinds of call fail, the search for a code and the read of a link's contact: each is reported once.
+    // Two different calls fail, the search for a code and the read of a link's contact. Each has exactly one notice.
     const told = await notices();
     assert.equal(new Set(told).size, told.length, told.join('\n'));
     assert.ok(isTold ? told.length >= 1 && told.length <= 2 : told.length === 0, told.join('\n'));

@@ -3,13 +3,13 @@ import type { Log } from '../deps.ts';
 import type { Database } from '../platform/database/client.ts';
 import type { TellTrouble } from '../providers/trouble.ts';
 
-/** The kind of the notice about a provider that refuses our calls. */
+/** The kind of the notices about a provider that refuses our calls. */
 export const PROVIDER_TROUBLE = 'provider_trouble';
 
 /**
- * Returns a function that logs each failure. If somebody has to act, it logs an error and also writes a notice to staff, once for
- * each cause and hour over all processes. The notice's text identifies the cause. Never throws, since its caller is handling the
- * failure itself.
+ * Returns a function that logs a provider's failure. If staff have to act (`notice` is not null), it logs an error and writes the
+ * notice, once for each text and hour over all processes. The function never throws, because its caller is already handling the
+ * failure.
  */
 export function troubleTeller(database: Database, log: Log): TellTrouble {
   return async ({ notice, ...facts }) => {
@@ -20,7 +20,7 @@ export function troubleTeller(database: Database, log: Log): TellTrouble {
     log.error(facts, 'a provider refuses a call');
     try {
       await database.transaction().execute(async (trx) => {
-        // With the lock, two processes that meet the same cause at the same time write only one notice.
+        // The lock makes two processes that meet the same cause at the same time write only one notice.
         await sql`select pg_advisory_xact_lock(hashtextextended(${notice}, 0))`.execute(trx);
         await sql`
           insert into staff_notice (kind, message)

@@ -16,7 +16,7 @@ export async function tellStaff(
         and message = ${message} and created_at > now() - interval '1 day')`.execute(trx);
 }
 
-/** Writes a notice to staff about a single event, even if the same has happened before today. */
+/** Writes a notice about a single event, even if the same text was written before on the same day. */
 export async function tellStaffOfEvent(
   trx: Kysely<Tables>,
   sessionUuid: string,

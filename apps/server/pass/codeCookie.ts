@@ -5,7 +5,7 @@ import { CODE_MINUTES } from '#core/pass.ts';
 
 const NAME = 'induct_code';
 
-/** Gives the browser a secret, so that a mailed code works in no other browser. Returns the secret's hash. */
+/** Sets a cookie with a secret in the browser, so that the mailed code works in no other browser. Returns the secret's hash. */
 export function giveCodeCookie(reply: FastifyReply, secure: boolean): Buffer {
   const secret = randomBytes(16).toString('base64url');
   const cookie = stringifySetCookie({
@@ -21,7 +21,7 @@ export function giveCodeCookie(reply: FastifyReply, secure: boolean): Buffer {
   return hashOf(secret);
 }
 
-/** The hash of the browser's secret; null if the browser has none. */
+/** Returns the hash of the secret in the browser's cookie; null if there is none. */
 export function codeBrowserOf(request: FastifyRequest): Buffer | null {
   const secret = parseCookie(request.headers.cookie ?? '')[NAME];
   return secret ? hashOf(secret) : null;

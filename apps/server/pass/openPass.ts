@@ -8,8 +8,8 @@ import { readStanding } from '../session/standing.ts';
 import { PASS_INVALID, type Pass } from './passes.ts';
 
 /**
- * Whether a pass opens the `session` of a query: it is for this join, the join is not over ({@link hasNotEnded}), and staff have
- * not revoked its links since the pass was made.
+ * SQL for whether a pass opens the query's `session`: the pass is for this join, the join has not ended ({@link hasNotEnded}), and
+ * staff have not revoked its links since the pass was made.
  */
 export function opens({ sessionUuid, madeAt }: Pass): RawBuilder<boolean> {
   return sql<boolean>`(session.uuid = ${sessionUuid} and ${hasNotEnded}
@@ -17,15 +17,15 @@ export function opens({ sessionUuid, madeAt }: Pass): RawBuilder<boolean> {
 }
 
 /**
- * Whether a link may still open the `session` of a query: it is not erased, and it is unpaid or something that it bought is still
- * held.
+ * SQL for whether links may still open the query's `session`: the join is not erased, and is unpaid or holds something that it
+ * bought.
  */
 export const hasNotEnded = sql<boolean>`(session.erased_at is null and (session.state <> 'paid'
     or exists (select from membership as held where held.session_uuid = session.uuid and held.is_held)))`;
 
 /**
- * Opens a link. A browser that holds the join gets the page where it goes on. Any other browser gets the ways to prove that its
- * user is the joiner, and nothing of the join. Changes nothing, since mail scanners follow links, too.
+ * Opens a link. Returns the page where the join continues to a browser that holds the join. Returns to any other browser only the
+ * ways to prove that its user is the joiner, and nothing about the join. Changes nothing, because mail scanners follow links, too.
  */
 export async function openPass(
   deps: Deps,

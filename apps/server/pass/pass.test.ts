@@ -25,7 +25,7 @@ const byCode = (client: Client, token: string, code: string) =>
 const byName = (client: Client, token: string, lastName = 'Rivera', zipcode = '78701') =>
   client.call('provePassByName', { body: { token, lastName, zipcode } });
 
-/** Returns the codes that were mailed for a join, the oldest first. */
+/** Returns the codes in the letters of a join, the oldest first. */
 async function mailedCodes(uuid: string): Promise<string[]> {
   const letters = await deps.database
     .selectFrom('letter')
@@ -37,7 +37,7 @@ async function mailedCodes(uuid: string): Promise<string[]> {
   return letters.map(({ occasion }) => deps.passes.code(uuid, occasion));
 }
 
-/** Returns a code that differs from the given one. */
+/** Returns a six-digit code other than the given one. */
 const wrongCode = (code: string) => String((Number(code) + 1) % 1_000_000).padStart(6, '0');
 
 test('a link names its join to the server alone, in no two links alike', () => {

@@ -4,21 +4,24 @@ import { PASS_DAYS } from '#core/pass.ts';
 import type { Secrets } from '../platform/config/secrets.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 
-/** The content of a pass: its join, and when it was made. */
+/** The content of a pass: its join, and the time at which it was made. */
 export interface Pass {
   sessionUuid: string;
   madeAt: Date;
 }
 
-/** The operations on passes that need the server's secrets but no database. */
+/** The operations on passes, which need the server's secrets but no database. */
 export interface Passes {
-  /** The address that opens the join on any device for {@link PASS_DAYS} days: at `screen`, or where the join goes on. */
+  /**
+   * Returns the address that opens the join on any device for {@link PASS_DAYS} days, at `screen` or else where the join
+   * continues.
+   */
   address(sessionUuid: string, screen?: LinkedScreen): string;
-  /** Reads a token. Throws a {@link Refusal} (403) if it is not ours, or has expired. */
+  /** Decrypts a token. Throws a {@link Refusal} (403) if the token is not ours or has expired. */
   read(token: string): Pass;
-  /** The six digits that are mailed for a join. `salt` makes them different each time; it does not reveal them by itself. */
+  /** Returns the six digits that are mailed for a join. Another `salt` gives other digits. The salt alone does not reveal them. */
   code(sessionUuid: string, salt: string): string;
-  /** The keyed hash of a text that must be recognised but not stored: a code, or an email that is counted. */
+  /** Returns the keyed hash of a text that must be recognised but not stored: a code, or an email whose requests are counted. */
   hash(purpose: 'code' | 'email', text: string): Buffer;
 }
 
@@ -30,13 +33,13 @@ const DAY_MS = 86_400_000;
 const CIPHER = 'aes-256-gcm';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/** The size of the sealed content: a uuid and a time in ms. */
+/** The size (bytes) of the encrypted content: a uuid and a time in ms. */
 const SEALED_BYTES = 16 + 6;
 
 /**
- * Links are encrypted (AES-256-GCM, by the first link secret; any of the secrets opens them), not only signed: before payment a
- * session's uuid opens the join, so a forwarded link must not reveal it. The token is in the address's fragment, which browsers do
- * not send to servers, so that no log contains it.
+ * Makes and reads passes. A pass is encrypted (AES-256-GCM), not only signed, because before payment the uuid in it opens the join
+ * and a forwarded link must not reveal it. The first link secret encrypts; any of them decrypts. The token is in the fragment of
+ * the link's address, which browsers do not send to servers, so that no log contains it.
  */
 export function sealedPasses(secrets: Secrets, publicUrl: string, now: () => Date): Passes {
   const keyOf = (secret: string) => Buffer.from(hkdfSync('sha256', secret, '', 'induct pass', 32));
@@ -56,7 +59,7 @@ export function sealedPasses(secrets: Secrets, publicUrl: string, now: () => Dat
 
   function unseal(token: string): Buffer | null {
     const sealed = Buffer.from(token, 'base64url');
-    // Only the canonical base64url form of the bytes is accepted, so that each link has a single form.
+    // Accepts only the canonical base64url form of the bytes, so that each pass has exactly one token.
     if (sealed.length !== NONCE_BYTES + SEALED_BYTES + TAG_BYTES || sealed.toString('base64url') !== token)
       return null;
     for (const each of keys) {
@@ -67,7 +70,7 @@ export function sealedPasses(secrets: Secrets, publicUrl: string, now: () => Dat
       try {
         return Buffer.concat([cipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES)), cipher.final()]);
       } catch {
-        // This key does not decrypt it: the next one is tried.
+        // This key does not decrypt the token. The next key is tried.
       }
     }
     return null;
@@ -85,7 +88,7 @@ export function sealedPasses(secrets: Secrets, publicUrl: string, now: () => Dat
       const hex = plain.toString('hex', 0, 16);
       return { sessionUuid: hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5'), madeAt };
     },
-    // The remainder of a 48-bit number divided by a million (20 bits) has no noticeable bias.
+    // Taking a 48-bit number modulo a million makes no code noticeably more likely than another.
     code: (sessionUuid, salt) =>
       String(hmac('digits', sessionUuid, salt).readUIntBE(0, 6) % 1_000_000).padStart(6, '0'),
     hash: (purpose, text) => hmac(purpose, text),

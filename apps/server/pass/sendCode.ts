@@ -10,8 +10,8 @@ import { PASS_INVALID } from './passes.ts';
 import { codeHash } from './provePass.ts';
 
 /**
- * Mails a code to the join's own address. The code works only in the browser whose secret has the given hash. The new code
- * replaces the previous one, and resets the count of tries.
+ * Mails a code to the join's own address. The code works only in the browser whose cookie secret has this hash. It replaces the
+ * previous code and resets the count of attempts.
  */
 export async function sendCode(
   deps: Deps,
@@ -22,8 +22,8 @@ export async function sendCode(
   const limit = deps.config.limits?.passCodesPerJoin;
   if (limit && !(await countWithin(deps.database, 'pass code', sessionUuid, limit)))
     throw new Refusal(429, TOO_MANY_CODES);
-  // The join is locked, so that an erasure comes before or after. The letter's row has only the salt, from which the server
-  // computes the code.
+  // Locks the join, so that an erasure cannot run in between. The letter's row stores only the salt, from which the server
+  // computes the code again.
   const salt = randomUUID();
   const hash = codeHash(deps, pass, deps.passes.code(sessionUuid, salt));
   const { rows } = await sql`

@@ -10,7 +10,7 @@ import { sendDueLinks } from './sendLinks.ts';
 const server = await sharedServer();
 const { deps } = server;
 
-/** Makes the letters with links for an email. Returns each letter's join and recipient. */
+/** Makes the letters with links for a request by this email. Returns the join and the recipient of each letter. */
 async function linksFor(email: string): Promise<string[][]> {
   await deps.database.deleteFrom('letter').where('kind', '=', 'link').execute();
   assert.equal((await server.client().call('sendPassLinks', { body: { email } })).status, 200);
@@ -67,7 +67,7 @@ test("an email that only a contact has leads to no join of that contact's id", a
   const email = contact.personalEmail ?? contact.email;
   assert.ok(email);
   assert.deepEqual(await linksFor(email), []);
-  // An email that was typed for a receipt gets no link before payment.
+  // Before payment, an email that was typed only for a receipt gets no link.
   const checkout = await server.client().call('initiateCheckout', { body: { hubspotContactId: '104' } });
   await openIntent(server.client(), checkout.data.joinSessionUuid);
   await sql`update payment set receipt_email = 'typed@example.com' where session_uuid = ${checkout.data.joinSessionUuid}`.execute(

@@ -11,15 +11,18 @@ import { hasNotEnded } from './openPass.ts';
 
 const INTERVAL_MS = 2_000;
 const BATCH = 20;
-/** A request older than this many minutes is deleted without an answer: the person has asked again, or a backup restored it. */
+/**
+ * A request older than this many minutes is deleted without an answer: its person has asked again by now, or a restored backup
+ * contained it.
+ */
 const LASTS_MINUTES = 60;
-/** How many joins one email gets links for: a family may share an email. */
+/** The most joins that one request gets links for. There may be several, since a family may share an email. */
 const MOST_JOINS = 4;
 
 /**
- * Records that somebody asks for the links of their joins. Answer and work are the same for every email, so that they do not reveal
- * whether there is a join: that is looked up in the background. Requests over an email's limit get the same answer, but are not
- * recorded.
+ * Records a request for the links of an email's joins. The answer and the work are the same for every email, so that they do not
+ * reveal whether it has joins: these are looked up in the background. A request above the email's limit gets the same answer but
+ * is not recorded.
  */
 export async function requestLinks(
   deps: Deps,
@@ -43,7 +46,8 @@ export function startSendingLinks(deps: Deps): () => Promise<void> {
 }
 
 /**
- * Takes a batch of recorded requests, makes a letter due for each of their joins, and deletes the requests. Returns their number.
+ * Takes a batch of recorded requests, makes one letter due for each of their joins, and deletes the requests. Returns the number
+ * of requests.
  */
 export function sendDueLinks(deps: Deps): Promise<number> {
   return deps.database.transaction().execute(async (trx) => {
@@ -67,9 +71,9 @@ export function sendDueLinks(deps: Deps): Promise<number> {
 }
 
 /**
- * The joins of an email that a link can open, one for each person: the paid one, or else the newest. The email is that of the
- * details, or of the receipt if there are no details. A contact's email does not count, since anybody can begin a join of a
- * contact.
+ * Returns the joins of an email that a link can open, one for each person: the paid join, else the newest. The email counts if it
+ * is in a join's details or, without details, is that of its receipt. A contact's email does not count, since anybody can begin a
+ * join of a contact.
  */
 async function joinsOf(
   trx: Kysely<Tables>,

@@ -22,7 +22,9 @@ import { confirmPayment } from './confirmPayment.ts';
 /** Tests payments by contacts that already hold what they buy. */
 const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
 
-/** Makes a paid join. Between Buy Now and the confirmation, staff made its contact a member in HubSpot. */
+/**
+ * Makes a paid join whose contact staff made a member in HubSpot after Buy Now was pressed and before the payment was confirmed.
+ */
 async function paidMeanwhile(code: string) {
   const personalEmail = `${code.toLowerCase()}@example.com`;
   const id = await newContact(server, personalEmail, { invitation_code: code });
@@ -50,7 +52,7 @@ async function fillMirror(): Promise<void> {
   await fillDue({ ...server.deps, database: server.background }, server.hubspot);
 }
 
-/** Asserts that staff have exactly one notice of the join: HubSpot already said that its contact is a member. */
+/** Asserts that the join has exactly one notice, which says that its contact already was a member in HubSpot. */
 async function isToldOnce(uuid: string, contactId: string): Promise<void> {
   const notices = await noticesOf(server, uuid);
   assert.equal(notices.length, 1, JSON.stringify(notices));

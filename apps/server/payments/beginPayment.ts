@@ -23,9 +23,9 @@ const PERHAPS_PAID =
 const AGREE_FIRST = 'You must agree to the policies.';
 
 /**
- * Freezes the order at the revision on the screen until its payment succeeds, fails or is abandoned. Stripe's intent must be for
- * exactly that revision, so nobody can begin while Stripe has not answered a change of the intent. Answers 409 for another
- * revision, so that the page shows the new total first.
+ * Freezes the order at the revision on the screen until its payment succeeds, fails or is abandoned. Throws 409 when the order has
+ * another revision (the page then shows the new total first), or while an update of its intent at Stripe is unanswered: the intent
+ * must be for exactly the frozen revision.
  */
 export async function beginPayment(
   deps: Deps,
@@ -53,23 +53,26 @@ export async function beginPayment(
   return { revision, amount: order.totalCents };
 }
 
-/** `guardianConsent` is the sentence by which the programme asks for the consent of a guardian; null if it does not ask. */
+/** `guardianConsent` is the sentence that asks for a guardian's consent; null if the programme does not ask. */
 type Asked = Parameters<typeof beginPayment>[2] & { guardianConsent: string | null };
 
 interface Frozen {
   /**
-   * Whether another join of this browser has bought a membership for the same name and email: the page then asks whether this
+   * Whether another join of this browser has bought a membership for the same name and email. If so, the page asks whether this
    * joiner is another person.
    */
   asks: boolean;
   has_agreed: boolean;
-  /** Also true if the programme does not ask. */
+  /** Whether guardian consent was given, or the programme does not ask for it. */
   has_guardian_consent: boolean;
   refusal: SaleRefusal | null;
   frozen: boolean;
 }
 
-/** Freezes the order. Undefined when the session's state does not allow paying. A contact can pay in one join at a time. */
+/**
+ * Freezes the order. Undefined when the session's state does not allow paying. Throws 409 while the same contact is paying in
+ * another join.
+ */
 async function freeze(deps: Deps, uuid: string, asked: Asked): Promise<Frozen | undefined> {
   try {
     return await tryToFreeze(deps, uuid, asked);

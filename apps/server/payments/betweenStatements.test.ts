@@ -27,7 +27,7 @@ interface Ordered {
   revision: number;
 }
 
-/** The joiner's calls about an order. Each may answer 200 or 409; any other answer, or a second intent, is a fault. */
+/** The joiner's calls that read or change an order. Each must answer 200 or 409, and must not open a second intent. */
 const ordering: Record<string, (ordered: Ordered) => Promise<Answer>> = {
   submitDetails: ({ client, uuid }) =>
     client.call('submitDetails', { params: { uuid }, body: details({ city: 'Dallas' }) }),
@@ -63,7 +63,7 @@ async function pay(id: string): Promise<void> {
   await confirmPayment(server.deps, id);
 }
 
-/** Runs `does` repeatedly: with `happens` right before its first SQL statement, then right before its second, and so on. */
+/** Runs `does` once for each of its SQL statements. The n-th run calls `happens` right before the n-th statement. */
 async function beforeEachStatement(
   arrange: () => Promise<{ happens: () => Promise<unknown>; does: () => Promise<Answer> }>,
   check: (isReached: boolean, place: string) => Promise<void>,

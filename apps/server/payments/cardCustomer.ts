@@ -8,7 +8,7 @@ import { countingFailures } from './providerFailures.ts';
 
 /** The card that paid for a membership, kept for the upgrade. */
 export interface SavedCard {
-  /** Null while the card belongs to no customer at Stripe, as right after the payment for the membership. */
+  /** Null until the card is attached to a customer at Stripe, as right after the payment for the membership. */
   customerId: string | null;
   paymentMethodId: string | null;
   email: string | null;
@@ -46,9 +46,9 @@ export async function readPayer(
 }
 
 /**
- * Makes sure that the card that paid for the membership belongs to a customer at Stripe, by creating one with it: a card that was
- * saved without a customer can be attached afterwards (https://docs.stripe.com/api/payment_intents/create, setup_future_usage). The
- * idempotency key is the join's, so that repeated presses and crashes make only one customer.
+ * Makes sure that the card that paid for the membership belongs to a customer at Stripe. A card that was saved without a customer
+ * can be attached to a new one afterwards (https://docs.stripe.com/api/payment_intents/create, setup_future_usage). The
+ * idempotency key names the join, so that repeated presses and crashes make only one customer.
  */
 export async function ensureCustomer(
   deps: Deps,
@@ -76,14 +76,14 @@ export async function ensureCustomer(
       deps,
       uuid,
       failures,
-      // A failed call may have created the customer all the same.
+      // An earlier call that failed may still have created the customer.
       async () => (failures > 0 && (await deps.payments.customerOfCard(paymentMethodId!))) || create(),
     );
     if (await noteCustomer(deps, uuid, paymentIntent, customerId)) return { customerId };
     await deps.payments.deleteCustomer(customerId);
     throw await refusalFor(deps, 'upgrade', uuid);
   } catch (error) {
-    // Stripe may ask the bank when it saves a card, and the bank may decline.
+    // When Stripe attaches the card to a customer, the bank may be asked and may decline.
     if (error instanceof Declined) return { declined: error.message };
     throw error;
   }
@@ -107,8 +107,9 @@ async function noteCustomer(
 }
 
 /**
- * Makes the customer while the member reads about the upgrade, so that buying it is faster. Servers of the previous version need
- * the customer, too. A failure is only logged: the upgrade's purchase tries again and reports it.
+ * Creates the customer while the member reads about the upgrade, so that buying the upgrade takes less time. Servers of the
+ * previous version also rely on this customer. A failure is only logged: the purchase of the upgrade retries the creation and
+ * reports a failure.
  */
 export function prepareCustomer(deps: Deps, uuid: string, paymentIntent: string): void {
   const prepare = async () => {

@@ -95,7 +95,7 @@ test('cards tried behind our back, with the secret alone, are counted by what St
       metadata: body.metadata as unknown as Record<string, string>,
       failedChargeId: body.latest_charge as unknown as string,
     };
-    // Stripe sends the same event twice, and then another event about the same failure.
+    // Stripe delivers the same event twice, then another event about the same failed charge.
     await handleEvent(server.deps, event);
     await handleEvent(server.deps, event);
     await handleEvent(server.deps, { ...event, id: `${event.id}_again` });
@@ -267,7 +267,7 @@ test('a failure that Stripe reports late does not open an order whose next card 
   await beginPayment(client, uuid, revision);
   await handleEvent(server.deps, event(new Date(Date.now() - 3_600_000)));
   assert.equal(await stateOf(server, uuid), 'paying');
-  // Stripe's times are whole seconds, rounded down.
+  // The payment began 900 ms into a second. Stripe dates the failure at the start of that second, as it rounds times down.
   await sql`update join_session set paying_since = date_trunc('second', now()) + interval '900 ms' where uuid = ${uuid}`.execute(
     server.deps.database,
   );
@@ -289,7 +289,7 @@ test('a try that begins while Stripe is asked about the last one stays frozen', 
   const ask = payments.retrieveIntent;
   t.mock.method(payments, 'retrieveIntent', async (id: string) => {
     const seen = await ask(id);
-    // Another tab has reopened the order meanwhile and begun to pay.
+    // Another tab has meanwhile reopened the order and begun to pay again.
     await sql`update join_session set paying_since = clock_timestamp() where uuid = ${uuid}`.execute(
       database,
     );
@@ -299,7 +299,7 @@ test('a try that begins while Stripe is asked about the last one stays frozen', 
   assert.equal(await stateOf(server, uuid), 'paying');
 });
 
-/** Checks a code, and retries after the seconds that a 503 names: HubSpot allows only four searches a second. */
+/** Checks an invite code. On a 503, retries after its Retry-After seconds: HubSpot allows only four searches a second. */
 async function askForCode(client: Client, invitationCode: string) {
   for (;;) {
     const answer = await client.call('checkEligibility', { body: { invitationCode } });
@@ -309,7 +309,7 @@ async function askForCode(client: Client, invitationCode: string) {
 }
 
 const isLong = process.env.TEST_LENGTH === 'long';
-/** The number of pupils. The limits by address are scaled down with it. */
+/** The number of pupils. The limits by address are scaled in proportion: they are set for 300 pupils. */
 const PUPILS = isLong ? 300 : 60;
 const limitOfAddress = ({ count, minutes }: Limit) => `${(count * PUPILS) / 300}/${minutes}`;
 

@@ -7,16 +7,17 @@ import type { Intent } from '../providers/stripe/provider.ts';
 import { cancelIntent } from './cancelIntent.ts';
 import { namedOrder } from './namedOrder.ts';
 
-/** A failed charge that an event names, by Stripe's id of the charge. */
+/** A failed charge that an event reports. `id` is Stripe's id of the charge. */
 export interface FailedCharge {
   id: string;
   at: Date;
 }
 
 /**
- * Counts declined cards, each once, by Stripe's id of the failed charge. Both the intent's last charge and the charge of an event
- * count, since an intent that was tried forty times shows only its last charge. After too many failures the intent is cancelled at
- * Stripe: somebody who tests stolen cards uses the client secret with Stripe directly, past our server.
+ * Records declined cards, each once, by Stripe's id of the failed charge. The charge that an event reports is recorded besides the
+ * intent's last charge, since an intent that was tried forty times shows only its last one. After too many failures the intent is
+ * cancelled at Stripe, because somebody who tests stolen cards can use its client secret with Stripe directly, bypassing our
+ * server.
  */
 export async function noteFailure(
   deps: Deps,
@@ -41,7 +42,7 @@ export async function noteFailure(
     await cancelIntent(deps, intent.id);
 }
 
-/** The refusal for a session that has to wait `seconds` ({@link pauseSeconds}). */
+/** Returns the refusal (429) for a session that must wait `seconds` before another card ({@link pauseSeconds}). */
 export function tooManyDeclined(seconds: number): Refusal {
   const minutes = Math.ceil(seconds / 60);
   return new Refusal(
@@ -52,8 +53,9 @@ export function tooManyDeclined(seconds: number): Refusal {
 }
 
 /**
- * SQL for the seconds until the session, or anybody at its counted address, may try a card again, because enough failures have
- * left the time window of the limit. Mostly 0. Part of a larger statement over `join_session as session`, which saves a query.
+ * SQL for the seconds until the session may try a card again; 0 if it need not wait. The failures of the session and of its
+ * counted address are counted within the limits' time windows. The SQL is for a statement over `join_session as session`, which
+ * saves a query.
  */
 export function pauseSeconds(deps: Deps): RawBuilder<number> {
   const { limits } = deps.config;

@@ -11,8 +11,8 @@ import { intentRequest } from './intentRequest.ts';
 import type { Order } from './readOrder.ts';
 
 /**
- * Marks the order's intent as being changed, before Stripe is asked, and only while the order is open at this revision. Returns the
- * mark; null when the order has another revision, or another change is running.
+ * Marks the order's intent as being changed, before Stripe is asked. Returns the mark; null when the order is not open at this
+ * revision, or another change is running.
  */
 export async function beginChange(deps: Deps, uuid: string, revision: number): Promise<string | null> {
   const mark = randomUUID();
@@ -24,8 +24,9 @@ export async function beginChange(deps: Deps, uuid: string, revision: number): P
 }
 
 /**
- * Updates the open intent to the order, first at Stripe and then in our database. False when the intent has ended meanwhile. When
- * Stripe does not answer, the change may still arrive: the mark stays, and a later call replaces the intent.
+ * Updates the open intent to the order, first at Stripe and then in our database. Returns false when the intent or this change has
+ * ended meanwhile. When Stripe does not answer, the update may still take effect there: the mark stays, and a later call replaces
+ * the intent.
  */
 export async function changeIntent(
   deps: Deps,
@@ -36,7 +37,8 @@ export async function changeIntent(
   try {
     await deps.payments.updateIntent(intentId, intentRequest(deps, uuid, order, email));
   } catch (error) {
-    // Stripe did not answer, so the change may have been made. A change that Stripe refused was not.
+    // Without an answer from Stripe the change may have been made. If Stripe refused the change (ProviderRefused), it was not
+    // made.
     if (error instanceof Refusal && !(error instanceof ProviderRefused)) {
       await sql`update join_session set intent_changing_since = '-infinity' where uuid = ${uuid} and intent_change = ${mark}`.execute(
         deps.database,
@@ -54,7 +56,7 @@ export async function changeIntent(
     if (status === 'succeeded' || status === 'processing') throw await refusalFor(deps, 'changeOrder', uuid);
     return false;
   }
-  // Writes only while the mark is still ours. Otherwise the change was given up, and the intent was replaced.
+  // Writes only while the mark is still this call's. Otherwise the change was given up and the intent was replaced.
   const { rows } = await sql`
     with ended as (
       update join_session set intent_change = null, intent_changing_since = null
@@ -68,8 +70,8 @@ export async function changeIntent(
 }
 
 /**
- * Cancels the intent, so that a change still in flight cannot alter an intent that can be paid. The next intent is made for the
- * present order.
+ * Cancels the intent and ends the change, so that an update still in flight cannot alter an intent that can be paid. The caller
+ * then makes a new intent for the present order.
  */
 export async function replace(
   deps: Deps,
@@ -84,7 +86,7 @@ export async function replace(
   await endChange(deps, uuid, mark);
 }
 
-/** Removes the mark of a change that has ended or was given up, but not another change's mark. */
+/** Removes the mark of a change that has ended or was given up. The mark of another change stays. */
 export async function endChange(deps: Deps, uuid: string, mark: string | null): Promise<void> {
   await sql`
     update join_session set intent_change = null, intent_changing_since = null

@@ -59,7 +59,7 @@ test('what counts is what Stripe received, not what the intent asked for', async
   const intent = await payments.retrieveIntent(id);
   assert.deepEqual([intent.amountCents, intent.amountReceivedCents], [6500, 6500]);
 
-  // Refunds of the wrong amounts must not reach Stripe, since the same intent is confirmed with the right amount below.
+  // No refund may reach Stripe for the faked amounts below, since the same intent is confirmed with the right amount at the end.
   const refund = t.mock.method(payments, 'refund', () => Promise.reject(new Error('not now')));
   for (const other of [
     { amountReceivedCents: 5000 },
@@ -76,7 +76,7 @@ test('what counts is what Stripe received, not what the intent asked for', async
   }
   refund.mock.restore();
 
-  // What counts is the amount that Stripe received, not the intent's amount, which may have changed since.
+  // Only the amount that Stripe received counts. The intent's own amount may have been changed since.
   const other = t.mock.method(payments, 'retrieveIntent', async () => ({ ...intent, amountCents: 9900 }));
   assert.equal(await confirmPayment(server.deps, id), 'succeeded');
   other.mock.restore();
@@ -154,7 +154,7 @@ test('two joins of one contact are confirmed one after the other: the second see
   for (const personalEmail of ['here@example.com', 'there@example.com'])
     intents.push(await paidIntent(await orderFor({ personalEmail }, 'HONOR104')));
   const holder = await lockHolder(t, server);
-  // The lock is weaker than a confirmation's: it does not block inserts of rows that refer to the contact.
+  // This lock is weaker than the one that a confirmation takes: rows that refer to the contact can still be inserted.
   await holder.query("select from contact where id = '104' for no key update");
   const confirmed = Promise.all(intents.map((id) => confirmPayment(server.deps, id)));
   assert.equal(await Promise.race([confirmed, waiting(holder, 2)]), 'waiting');
@@ -165,7 +165,7 @@ test('two joins of one contact are confirmed one after the other: the second see
 test('one join is confirmed by one at a time, whoever asks', async (t) => {
   const uuid = await orderFor({ personalEmail: 'alone@example.com' });
   const id = await paidIntent(uuid);
-  // Without a known payer only the join itself is locked.
+  // A join without a payer: only the join itself is locked.
   await sql`update join_session set details = null where uuid = ${uuid}`.execute(server.deps.database);
   const holder = await lockHolder(t, server);
   await holder.query('select from join_session where uuid = $1 for no key update', [uuid]);

@@ -24,10 +24,10 @@ import { type NamedOrder, namedOrder } from './namedOrder.ts';
 import { insertSuccess, recordSuccess } from './paymentRow.ts';
 import { isBefore } from './stripeClock.ts';
 
-/** Stripe's status of the intent, or `foreign` if it is not ours, or `refunded` if its money goes back. */
+/** Stripe's status of the intent; `foreign` if the intent is not ours; `refunded` if its money goes back. */
 export type PaymentOutcome = Intent['status'] | 'foreign' | 'refunded';
 
-/** What was paid for is not in this database, as after a restore from a backup. */
+/** Thrown when the join or order that was paid for is not in this database, as after a restore from a backup. */
 export class NotInDatabase extends Error {
   constructor() {
     super(
@@ -36,7 +36,7 @@ export class NotInDatabase extends Error {
   }
 }
 
-/** The payment buys nothing that is sold here, and its money does not go back by itself: staff have to give it back. */
+/** Thrown when the payment buys nothing that is sold here. Its money does not go back automatically: staff have to refund it. */
 export class NotConfirmable extends Error {
   constructor(intentId: string, why: string) {
     super(`Payment ${intentId} ${why}. To give it back: npm run operator -- refund ${intentId}`);
@@ -45,17 +45,18 @@ export class NotConfirmable extends Error {
 
 /**
  * The only way to `paid`. The return page, the webhook and the background check (settlement/sweep.ts) all call it, in any order
- * and any number of times. It asks Stripe, checks that the intent is ours and that the amount received is that of its snapshot,
- * and writes payment, membership and what follows in one transaction under a row lock. It confirms the snapshot that was paid,
- * whatever happened to the session since. If the amount is not the one that was on the screen, all of it goes back.
+ * and any number of times. It reads the intent from Stripe, checks that the intent is ours and that the amount received equals its
+ * snapshot's, and writes the payment, the membership and all consequences in one transaction under a row lock. It confirms the
+ * snapshot that was paid, whatever happened to the session since. If the amount differs from the total that was on the screen, all
+ * of it is refunded.
  */
 export async function confirmPayment(deps: Deps, intentId: string): Promise<PaymentOutcome> {
   return confirmIntent(deps, await deps.payments.retrieveIntent(intentId));
 }
 
 /**
- * {@link confirmPayment} for an intent that was just read from Stripe. With `madeAgain` (after a restore) nothing is refunded
- * automatically, and only staff are told if the payment bought nothing.
+ * Does what {@link confirmPayment} does, for an intent that was just read from Stripe. With `madeAgain` (after a restore) nothing
+ * is refunded automatically: if the payment bought nothing, staff get a notice.
  */
 export async function confirmIntent(
   deps: Deps,
@@ -77,7 +78,7 @@ export async function confirmIntent(
     const read = paid ?? (shown && (await readBeside(trx, intentId, shown, session)));
     if (!read || !shown) throw new NotInDatabase();
     const { snapshot, begunCents, facts } = read;
-    // For a payment that is made again, the database that knew the total on the screen is lost.
+    // For a payment that is made again, the total on the screen was lost with the old database.
     const shownCents = (madeAgain === null ? begunCents : null) ?? snapshot.amount_cents;
     const isAsShown =
       shown === named &&
@@ -125,8 +126,8 @@ export async function confirmIntent(
     payments.inc({ kind: named.kind, outcome: wrote });
     if (wrote === 'succeeded') joins.inc({ stage: named.kind === 'join' ? 'paid' : 'upgraded' });
   }
-  // The payment is committed. If refunding fails here, it is retried in the background (settlement/sweep.ts). Refunds and disputes
-  // are read again when their events are handled.
+  // The payment is committed by now. A refund that fails here is retried in the background (settlement/sweep.ts), and later
+  // refunds and disputes are read when their events are handled.
   const { charge } = intent;
   try {
     if (outcome === 'refunded') await giveBack(deps, intentId);
@@ -139,20 +140,20 @@ export async function confirmIntent(
 
 interface LockedSession {
   uuid: string;
-  /** {@link contactOfJoin} */
+  /** The contact that holds or would hold the join's membership ({@link contactOfJoin}). */
   contact_id: string | null;
   programme: string;
   origin: Origin;
   revision: number;
   /** Null while the order is not being paid. */
   paying_since: Date | null;
-  /** {@link payer} */
+  /** The payer's email and name as one text ({@link payer}); null when unknown. */
   payer: string | null;
 }
 
 /**
- * Locks the join, then its contact, so that the second of two joins of one contact sees what the first bought. Then locks the
- * payer, who may have another join that names no contact.
+ * Locks the join and its contact, so that of two concurrent joins of one contact the second sees what the first bought. Then locks
+ * the payer, who may have another join without a contact.
  */
 async function lock(trx: Transaction<Tables>, uuid: string): Promise<LockedSession | undefined> {
   const { rows } = await sql<LockedSession & { contact_of_join: string | null }>`
@@ -165,15 +166,15 @@ async function lock(trx: Transaction<Tables>, uuid: string): Promise<LockedSessi
         ${payer} as payer from session left join contact on true) as locked`.execute(trx);
   const [session] = rows;
   if (!session || session.contact_id === session.contact_of_join) return session;
-  // The contact that a join created is read into the mirror only on demand, so it may be missing here.
+  // A contact that a join created in HubSpot is read into the mirror only on demand, so its row may be missing here.
   await sql`insert into contact (id) values (${session.contact_of_join}) on conflict do nothing`.execute(trx);
   return lock(trx, uuid);
 }
 
 /**
- * If the database lacks the intent's order, finds the order that the screen showed. After a failover that lost the last changes,
- * the screen showed the older order, while Stripe's intent is for the lost one. Null when the card was charged before payment was
- * begun here: then the screen showed the lost order.
+ * Returns the order that the screen showed, if the database lacks the intent's order. After a failover that lost the last changes,
+ * the screen showed the older order, while Stripe's intent is for the lost, newer one. Null when the card was charged before
+ * payment was begun in this database: then the screen showed the lost order.
  */
 async function shownInstead(
   trx: Transaction<Tables>,
@@ -195,8 +196,8 @@ async function shownInstead(
 }
 
 /**
- * Reads the snapshot that was paid and everything else that the decision needs. A statement of its own, so that it sees what was
- * committed before the lock was taken.
+ * Reads the snapshot that was paid and everything else that the decision needs. This is a separate statement, so that it sees what
+ * other transactions committed while this one waited for the lock.
  */
 async function readBeside(
   trx: Transaction<Tables>,
@@ -239,12 +240,12 @@ async function readBeside(
   return (
     row && {
       snapshot: { amount_cents: row.amount_cents, items: row.items },
-      /** The total on the screen when somebody last pressed Buy Now; null when nobody has. */
+      /** The total (cents) on the screen when Buy Now was last pressed; null if it never was, or for an upgrade. */
       begunCents: row.begun_cents,
       isMemberElsewhere: row.is_member_elsewhere,
       /**
-       * The payer's other joins that hold a membership. `hasEnded`: whether a membership of another of the payer's joins has
-       * ended.
+       * `others`: the payer's other joins that hold a membership. `hasEnded`: whether another join of the payer has a membership
+       * that is no longer held.
        */
       others: row.others,
       hasEnded: row.has_ended,
@@ -261,7 +262,7 @@ async function readBeside(
 }
 
 /**
- * Records a payment of another amount than the order on the screen: it buys nothing, is refunded in full, and the order is open
+ * Records a payment whose amount differs from the order on the screen: it buys nothing, is refunded in full, and the order is open
  * again.
  */
 async function writeOtherAmount(
@@ -283,7 +284,8 @@ async function writeOtherAmount(
 }
 
 /**
- * The part of an intent that Stripe has not refunded (cents): staff may have refunded some in the dashboard before we heard of it.
+ * Returns the part of the received amount (cents) that Stripe has not refunded yet: staff may have refunded in the dashboard
+ * before this confirmation.
  */
 function keptCents({ amountReceivedCents, charge }: Intent): number {
   return amountReceivedCents - (charge?.refundedCents ?? 0);
@@ -314,9 +316,9 @@ async function writeUnwanted(
 }
 
 /**
- * Writes the payment, the membership, its letters if it is held, and the join, in one statement. `isHereAgain`: the payment had
- * bought this membership and was later recorded as unpaid; the membership is held again, with its number. `paidAt`: when it was
- * paid, if not now.
+ * Writes the payment, the membership, its letters if the membership is held, and the join, in one statement. `isHereAgain`: this
+ * payment's membership is in the database already, because the payment was later recorded as unpaid; the membership is held again,
+ * with its member number. `paidAt`: the time of payment, if not now.
  */
 async function writeWanted(
   deps: Deps,
@@ -358,7 +360,7 @@ async function writeWanted(
     update join_session set ${paid}, ${hubspotIsToHear} where uuid = ${named.uuid}`.execute(trx);
 }
 
-/** Tells staff and HubSpot when the payer or contact of a membership that was just bought has another membership. */
+/** Writes a notice and informs HubSpot when the payer or contact of a membership that was just bought has another membership. */
 async function tellOfOthers(
   trx: Transaction<Tables>,
   { uuid, contact_id }: LockedSession,
@@ -367,7 +369,7 @@ async function tellOfOthers(
 ): Promise<void> {
   await tellOfTwice(trx, uuid, others);
   if (hasEnded) await tellHubspotOfEnded(trx, uuid);
-  // For a payment that is made again, HubSpot says `member` because of that payment.
+  // A payment that is made again has itself set the contact to `member` in HubSpot, so that status proves nothing.
   if (isMemberElsewhere && madeAgain === null) {
     const { kind, message } = memberAlready(uuid, contact_id!);
     await tellStaff(trx, uuid, kind, message);

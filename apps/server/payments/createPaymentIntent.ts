@@ -11,14 +11,17 @@ import { beginChange, changeIntent, endChange, replace } from './changeIntent.ts
 import { openIntent } from './openIntent.ts';
 import { type Order, readOrder, totalChanged } from './readOrder.ts';
 
-/** How long (ms) a change of the intent may take before it is given up, and how often (ms) another caller polls for its end. */
+/**
+ * CHANGE_PATIENCE_MS: how long an update of the intent may run before it is given up. LOOK_MS: the poll interval of a caller that
+ * waits for its end.
+ */
 const CHANGE_PATIENCE_MS = 3_000;
 const LOOK_MS = 50;
 const MOST_ROUNDS = 20;
 
 /**
- * Returns the session's one open payment intent, for the present order: it is made on first need, reused, and updated when the
- * total changes (the client secret stays the same). The amount that the caller names is only compared: 409 when it differs.
+ * Returns the session's only open payment intent, for the present order. It is made on first need, reused, and updated when the
+ * total changes; the client secret stays the same. The caller's amount is only compared: throws 409 when it differs.
  */
 export async function createPaymentIntent(
   deps: Deps,
@@ -40,7 +43,7 @@ export async function createPaymentIntent(
     if (open && (order.state === 'paying' || (isReady && !change)))
       return { clientSecret: open.clientSecret, revision: open.revision, amount: open.amountCents };
     if (!open) {
-      // The mark belongs to an intent that has ended since.
+      // The intent that this change was about has ended since.
       if (change) await endChange(deps, uuid, change.mark);
       const intent = await openIntent(deps, uuid, order, email);
       return { clientSecret: intent.clientSecret, revision: order.revision, amount: order.totalCents };

@@ -18,7 +18,7 @@ import { confirmPayment } from './confirmPayment.ts';
 
 const server = await sharedServer();
 
-/** Makes joins of one contact with open intents at Checkout, each in its own browser. */
+/** Makes one join of the contact for each client (a separate browser), each with an open intent at Checkout. */
 async function joinsOfOne(contactId: string, clients: Client[]) {
   await server.deps.database
     .insertInto('contact')

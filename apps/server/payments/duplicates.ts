@@ -2,22 +2,31 @@ import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
 import { goesBack, isReturnedInFull } from '../session/goesBack.ts';
 
-/** A payment for something that its payer already held, or of another amount than the order on the screen. `amount` is in cents. */
+/**
+ * A payment for something that its payer already held, or whose amount differed from the order on the screen. `amount` is in
+ * cents.
+ */
 export interface Duplicate {
   kind: 'join' | 'upgrade';
   why: 'held' | 'other_amount';
   amount: number;
   card: { brand: string; last4: string } | null;
   /**
-   * Whether all of the payment has been refunded according to Stripe, or was taken by a lost dispute. Otherwise its refund is
-   * under way, unless `isWithStaff`.
+   * Whether Stripe has refunded all of the payment, or a lost dispute took it back. If false, its refund is under way, unless
+   * `isWithStaff`.
    */
   isReturned: boolean;
-  /** Whether the payment goes back only when staff decide so: after a restore, or when Stripe has refused its refund for good. */
+  /**
+   * Whether the payment is refunded only when staff decide so: it was made again after a restore, or Stripe has refused its refund
+   * for good.
+   */
   isWithStaff: boolean;
 }
 
-/** Returns the duplicate with this intent, or the duplicates of a join and of all other joins of its contact; the oldest first. */
+/**
+ * Returns the duplicate payment of this intent, or the duplicate payments of a join and of all other joins of its contact, oldest
+ * first.
+ */
 export async function duplicatesOf(
   deps: Deps,
   by: { intentId: string } | { uuid: string },

@@ -11,7 +11,9 @@ import { settlePaying } from './settlePaying.ts';
 type Handler = (deps: Deps, event: ProviderEvent, intentId: string) => Promise<unknown>;
 
 const confirm: Handler = (deps, _, intentId) => confirmPayment(deps, intentId);
-/** Handles refunds and disputes: Stripe may report them before the payment itself, which is then confirmed first. */
+/**
+ * Handles refunds and disputes. Stripe may report them before the payment itself, so an unconfirmed payment is confirmed first.
+ */
 const follow: Handler = async (deps, _, intentId) => {
   const { rows } = await sql`
     select from payment where intent_id = ${intentId} and status in ('open', 'canceled')`.execute(
@@ -21,7 +23,7 @@ const follow: Handler = async (deps, _, intentId) => {
   await followPayment(deps, intentId);
 };
 
-/** The handler of each kind of event for which the webhook is registered. */
+/** The handler for each type of event that the webhook is registered for. */
 const handlers: Record<WebhookEvent, Handler> = {
   'payment_intent.succeeded': confirm,
   'payment_intent.canceled': confirm,
@@ -39,8 +41,8 @@ const handlers: Record<WebhookEvent, Handler> = {
 };
 
 /**
- * Handles an event of Stripe, whether it came by webhook or was fetched. Returns whether the event is about a payment of ours:
- * events of other apps or environments on the same Stripe account are ignored. Throws when handling failed and has to be retried.
+ * Handles an event of Stripe, received by webhook or fetched. Returns whether the event is about a payment of ours: events of
+ * other apps or environments on the same Stripe account are ignored. Throws when the handling failed and must be retried.
  */
 export async function handleEvent(deps: Deps, event: ProviderEvent): Promise<boolean> {
   const { id, type, intentId } = event;
@@ -53,7 +55,8 @@ export async function handleEvent(deps: Deps, event: ProviderEvent): Promise<boo
 }
 
 /**
- * Whether the event is about a payment of ours. Refund and dispute events lack the intent's metadata, so our payment's row decides.
+ * Whether the event is about a payment of ours. Events about refunds and disputes lack the intent's metadata, so for them it
+ * depends on whether we have a payment row for the intent.
  */
 async function isOurs(deps: Deps, event: ProviderEvent, intentId: string): Promise<boolean> {
   if (event.type.startsWith('payment_intent.')) return namedOrder(deps, event) !== null;

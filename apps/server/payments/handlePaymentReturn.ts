@@ -11,9 +11,9 @@ import { lookAtPayment, recordedEnd } from './lookAtPayment.ts';
 const UNKNOWN_PAYMENT = 'This payment does not belong to this join.';
 
 /**
- * Handles the return page's report. The reported outcome is not trusted: Stripe is asked. A browser with the client secret counts
- * as the one that paid (`isItsBrowser`), unless somebody has proven elsewhere to be the joiner: before that, others could have
- * known the secret.
+ * Handles the return page's report. The outcome in the report is not trusted: Stripe is asked. A browser with the client secret
+ * counts as the one that paid (`isItsBrowser`), unless somebody has since proven on another browser to be the joiner, because
+ * others may have learned the secret before that.
  */
 export async function handlePaymentReturn(
   deps: Deps,
@@ -27,7 +27,7 @@ export async function handlePaymentReturn(
     .where('intent_id', '=', paymentIntent)
     .where('session_uuid', '=', uuid)
     .executeTakeFirst();
-  // The secret of an erased join is empty and must not match.
+  // An erased join has an empty client secret, which must not match an empty one from the caller.
   if (!payment?.client_secret || !isSame(payment.client_secret, paymentIntentClientSecret))
     throw new Refusal(404, UNKNOWN_PAYMENT);
   const status =

@@ -38,7 +38,7 @@ async function atStripe(intentId: string) {
   };
 }
 
-/** Backdates the change in progress, so that it is given up. */
+/** Backdates the running change of the intent by 4 s, so that it counts as given up. */
 async function ageChange(uuid: string): Promise<void> {
   await sql`
     update join_session set intent_changing_since = now() - interval '4 seconds'
@@ -46,8 +46,8 @@ async function ageChange(uuid: string): Promise<void> {
 }
 
 /**
- * Delays each change of an intent before it reaches Stripe; with `firstOnItsWayBack`, delays the answer to the first one instead.
- * `arrived` resolves when a change is delayed.
+ * Holds back each update of an intent before it reaches Stripe; with `firstOnItsWayBack`, holds back Stripe's answer to the first
+ * update instead. `arrived` resolves when an update is held back.
  */
 function holdChanges(t: TestContext, { firstOnItsWayBack = false } = {}) {
   const { payments } = server.deps;
@@ -115,7 +115,7 @@ for (const [from, to] of [
   [2, 1],
 ] as const)
   test(`the card is saved only for a membership with an upgrade: ${from} chosen, then ${to}`, async (t) => {
-    // Removes the upgrade of membership 2.
+    // Takes the upgrade of membership 2 out of the society file.
     changeSociety(t, server, (source) => source.replace(/(price: "89\.00"\n.*\n) *upgrade: 10\n/, '$1'));
     const client = server.client();
     const uuid = await orderingJoin(client);

@@ -3,8 +3,8 @@ import type { Deps } from '../deps.ts';
 import type { Order } from './readOrder.ts';
 
 /**
- * The parameters of a payment intent for an order: the amount, the metadata that identifies the order, and whether the card is
- * saved.
+ * Returns the parameters of a payment intent for an order: the amount, the metadata that identifies the order, the receipt's
+ * email, and whether the card is saved.
  */
 export function intentRequest(deps: Deps, uuid: string, order: Order, email: string | null) {
   return {

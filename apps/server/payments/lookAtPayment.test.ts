@@ -21,7 +21,7 @@ beforeEach(async () => {
   await forgetRequests(server.stripeUrl);
 });
 
-/** Returns how often Stripe was asked for this intent. */
+/** Returns how often this intent was read from Stripe. */
 async function looks(intentId: string): Promise<number> {
   return (await requestsTo(server.stripeUrl)).filter(
     ({ method, path }) => method === 'GET' && path.includes(`/payment_intents/${intentId}`),
@@ -36,7 +36,10 @@ async function begunJoin(client: Client) {
   return { uuid, intent };
 }
 
-/** Runs `work` and asserts that it asked Stripe at least once, and at most once plus once for each second. */
+/**
+ * Runs `work` and asserts that it read the intent from Stripe at least once, and at most once plus once for each second that it
+ * took.
+ */
 async function countLooks(intentId: string, work: () => Promise<unknown>) {
   const began = performance.now();
   await work();

@@ -7,21 +7,24 @@ import type { Intent } from '../providers/stripe/provider.ts';
 import { confirmIntent, type PaymentOutcome } from './confirmPayment.ts';
 
 /**
- * The shortest time (ms) between two reads of one open intent from Stripe, by all callers and servers together: anybody can cause
- * such reads, and all joins share Stripe's rate limit (https://docs.stripe.com/rate-limits).
+ * The shortest time (ms) between two reads of one open intent from Stripe, by all callers and servers together. The limit is
+ * needed because anybody can cause such reads, and all joins share Stripe's rate limit (https://docs.stripe.com/rate-limits).
  */
 const EVERY_MS = 1_000;
 /** How often (ms) a caller polls whether another caller's read has been answered. */
 const POLL_MS = 100;
 
-/** What is known of a payment, and Stripe's intent if this call itself read it. */
+/** The last known status of a payment, and Stripe's intent if this call itself read it. */
 export interface Look {
-  /** Null when Stripe has never answered a look. */
+  /** Null while Stripe has not yet answered any look at this payment. */
   outcome: PaymentOutcome | null;
   intent: Intent | null;
 }
 
-/** Whether the query's payment was looked at so recently that its recorded status is used. */
+/**
+ * SQL for whether the payment in the query's `payment` table was read from Stripe within the last second, so that its recorded
+ * status is used.
+ */
 export const lookedAtJustNow: RawBuilder<boolean> = sql<boolean>`coalesce(payment.looked_at > now() - make_interval(secs => ${sql.lit(EVERY_MS / 1000)}), false)`;
 
 /** The recorded status of a payment that has ended; null while it is open. */
@@ -32,8 +35,8 @@ export function recordedEnd(status: PaymentTable['status']): 'succeeded' | 'refu
 
 /**
  * Returns the status of a payment of ours, and confirms it if Stripe says that it succeeded. Asks Stripe at most once a second. In
- * between, `recorded` returns the status of the last look; `fresh` waits for its turn, or for another caller's look that began
- * after this call. `fresh` is for joiners who come back from paying, and for calls that reopen an order.
+ * between, `recorded` returns the status of the last look; `fresh` waits until it may ask Stripe itself, or until another caller's
+ * look that began after this call is answered. `fresh` is for joiners who return from paying, and for calls that reopen an order.
  */
 export async function lookAtPayment(deps: Deps, intentId: string, need: 'recorded' | 'fresh'): Promise<Look> {
   let askedAt: string | null = null;
@@ -43,7 +46,7 @@ export async function lookAtPayment(deps: Deps, intentId: string, need: 'recorde
     if (end) return { outcome: end, intent: null };
     if (!turn || turn.is_taken) {
       const intent = await deps.payments.retrieveIntent(intentId);
-      // A success is written by its confirmation below.
+      // A success is not recorded here: `confirmIntent` below writes it.
       if (turn && intent.status !== 'succeeded') await recordSeen(deps, intent, turn.at);
       return { outcome: await confirmIntent(deps, intent), intent };
     }
@@ -54,8 +57,8 @@ export async function lookAtPayment(deps: Deps, intentId: string, need: 'recorde
 }
 
 /**
- * Claims the next look if none was made within a second; otherwise returns the recorded one. Times are the database's, in
- * microseconds.
+ * Claims the next look if none was made within the last second; otherwise returns the recorded one. Times are the database's, as
+ * text with microseconds.
  */
 async function takeLook(deps: Deps, intentId: string, askedAt: string | null) {
   const { rows } = await sql<{
@@ -79,9 +82,9 @@ async function takeLook(deps: Deps, intentId: string, askedAt: string | null) {
 }
 
 /**
- * Records the status that a look saw, unless a later look is recorded. If the bank was still deciding, the joiner may have left
- * the page, so a letter reports a payment that fails in the end. If a card fails at once, or its authentication is abandoned, the
- * page reports it.
+ * Records the status that a look saw, unless a later look is recorded already. If the bank was still deciding at the look before,
+ * the joiner may have left the page, so a letter reports a payment that has failed since. Without such a wait, the page itself
+ * reports the failure.
  */
 async function recordSeen(deps: Deps, { id, status, metadata }: Intent, lookedAt: string): Promise<void> {
   const cameToNothing = status === 'requires_payment_method' || status === 'canceled';

@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts';
 import type { Intent } from '../providers/stripe/provider.ts';
 
-/** Which order an intent is for, as its metadata says. */
+/** The order that an intent is for, according to the intent's metadata. */
 export interface NamedOrder {
   uuid: string;
   kind: 'join' | 'upgrade';
@@ -9,7 +9,8 @@ export interface NamedOrder {
 }
 
 /**
- * Reads the order from an intent's metadata. Null when the intent belongs to another app or environment on the same Stripe account.
+ * Reads from an intent's metadata which order it is for. Null when the intent belongs to another app or environment on the same
+ * Stripe account.
  */
 export function namedOrder(
   deps: Pick<Deps, 'environment'>,
@@ -21,5 +22,5 @@ export function namedOrder(
   return { uuid: uuid.toLowerCase(), kind, revision: Number(revision) };
 }
 
-/** Whether a text looks like Stripe's id of a payment intent. */
+/** Whether a text has the form of a payment intent's id at Stripe. */
 export const isIntentId = (text: string): boolean => /^pi_[A-Za-z0-9_]+$/.test(text);

@@ -12,11 +12,11 @@ import { countingFailures } from './providerFailures.ts';
 import { type Order, totalChanged } from './readOrder.ts';
 
 /**
- * Opens an intent for the order. Its idempotency key consists of the session, the attempt and a hash of the request: a call
- * repeated after a crash or by a second tab gets the same intent, while a changed request (a corrected email) gets another. Stripe
- * repeats its own failures for a day, so the call after a failure counts as another attempt; if the failed call made an intent all
- * the same, it is cancelled when its event is handled (catchUp.ts). The joiner waits for this one call only: a customer is made
- * after the payment, for the upgrade.
+ * Opens an intent for the order. Its idempotency key contains the session, the attempt, the count of failed calls and a hash of
+ * the request. A call repeated after a crash or by a second tab therefore gets the same intent, and a changed request (a corrected
+ * email) gets another. Stripe replays a failure under the same key for a day, so each failed call changes the key. If a failed
+ * call did make an intent, that intent is cancelled when its event is handled (catchUp.ts). No customer is created here, so that
+ * the joiner waits for one call only: it is created after the payment, for the upgrade.
  */
 export async function openIntent(
   deps: Deps,
@@ -46,13 +46,13 @@ export async function openIntent(
     await cancelErased(deps, intent.id);
     throw await refusalFor(deps, 'createPaymentIntent', uuid);
   }
-  // Another tab has opened an intent meanwhile, at another revision: that one is kept.
+  // Another tab has meanwhile opened an intent, at another revision. That intent is kept.
   if (rows[0].intent_id === intent.id) return intent;
   await cancelIntent(deps, intent.id);
   throw totalChanged(order.totalCents);
 }
 
-/** Limits new intents: somebody who tests stolen cards needs many. */
+/** Limits the number of new intents, because somebody who tests stolen cards needs many. */
 async function refuseTooMany(deps: Deps, order: Order): Promise<void> {
   if (order.pauseSeconds > 0) throw tooManyDeclined(order.pauseSeconds);
   const { limits } = deps.config;

@@ -33,11 +33,11 @@ const atStripe = async (intentId: string) => {
   const { body } = await server.stripe('GET', `/v1/payment_intents/${intentId}`);
   return body as unknown as { amount: number; status: string };
 };
-/** Makes Stripe apply the next change of an intent without answering. */
+/** Makes Stripe apply the next update of an intent but not answer it. */
 const loseAnswer = (intentId: string) =>
   server.stripeFault({ kind: 'status_after', method: 'POST', path: `/v1/payment_intents/${intentId}` });
 
-/** Makes a call, and runs the SQL `overtake` on the join after the call has read it and before it writes. */
+/** Makes a call, and runs the SQL `overtake` on the join between the call's read and its write. */
 async function overtaken<T>(t: TestContext, uuid: string, call: () => Promise<T>, overtake: string) {
   const holder = await lockHolder(t, server);
   await holder.query('select from join_session where uuid = $1 for no key update', [uuid]);
@@ -182,7 +182,7 @@ for (const declined of [true, false])
     }
     const begun = await beginPayment(client, uuid, revision);
     assert.deepEqual([begun.status, begun.data.amount], [200, 6500]);
-    // The other tab changes the order.
+    // Another tab changes the order.
     await client.call('releasePayment', { params: { uuid }, body: {} });
     await donate(client, uuid);
     assert.equal((await ask(client, uuid, 9000)).status, 200);

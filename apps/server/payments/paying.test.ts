@@ -171,7 +171,7 @@ test('what is confirmed is the snapshot that was paid, not what the session hold
   const intent = await openIntent(client, uuid);
   await beginPayment(client, uuid, intent.revision);
   await payByCard(server, intent.id);
-  // Changes the frozen order directly in the database.
+  // Changes the frozen order directly in the database, which no call allows.
   await server.deps.database
     .updateTable('join_session')
     .set({ lines: firstLine({ productId: 2, type: 'membership', name: 'Premium', priceCents: 8900 }) })
@@ -219,7 +219,7 @@ test('two joins of one contact that both pay: one membership, the other money go
   await Promise.all([payByCard(server, first.id), payByCard(server, second.id)]);
   const outcomes = await Promise.all([reportPayment(here, one, first), reportPayment(there, two, second)]);
   assert.deepEqual(outcomes.map(({ data }) => data.status).sort(), ['refunded', 'succeeded']);
-  // Reporting the payments again causes no further refund.
+  // A repeated report of the payments causes no further refund.
   const again = await Promise.all([reportPayment(here, one, first), reportPayment(there, two, second)]);
   assert.deepEqual(
     again.map(({ data }) => data.status),
@@ -264,7 +264,7 @@ test('two intents of one join that both pay: the second goes back, whoever joins
 
 test('one contact pays in one place at a time; a payment that was left elsewhere gives way', async () => {
   const [here, there] = [server.client(), server.client()];
-  // A window in which nobody pays does not block the others.
+  // A third join of the contact, in which nobody pays, does not block the two others.
   await startJoin(server.client(), 'HONOR104');
   const [one, two] = [await orderingJoin(here, 'HONOR104'), await orderingJoin(there, 'HONOR104')];
   const [first, second] = [await openIntent(here, one), await openIntent(there, two)];
@@ -280,7 +280,7 @@ test('one contact pays in one place at a time; a payment that was left elsewhere
   assert.equal((left.body as unknown as { status: string }).status, 'canceled');
   await payByCard(server, second.id);
   assert.equal((await reportPayment(there, two, second)).data.status, 'succeeded');
-  // The first window learns of the payment at its next call.
+  // The first window is told of the payment at its next call.
   const late = await here.call('createPaymentIntent', {
     params: { uuid: one },
     body: { amount: 6500, currency: 'usd', billingEmail: '' },

@@ -3,7 +3,7 @@ import type { Tables } from '../platform/database/types.ts';
 import type { Intent } from '../providers/stripe/provider.ts';
 import type { NamedOrder } from './namedOrder.ts';
 
-/** Records an intent as paid, whether or not it has a row. `paidAt`: when it was paid, if not now. */
+/** Records an intent as paid, and inserts its row if it has none. `paidAt`: the time of payment, if not now. */
 export async function recordSuccess(
   trx: Transaction<Tables>,
   intent: Intent,
@@ -38,7 +38,7 @@ export function insertSuccess(
     .onConflict((conflict) => conflict.column('intent_id').doUpdateSet(settled));
 }
 
-/** A new row for an intent whose row was not written because of a crash. Its attempt number follows all others. */
+/** Returns a new row for an intent whose row is missing because of a crash. Its attempt number is one above all others. */
 export function unwritten(intent: Intent, { uuid, kind, revision }: NamedOrder) {
   return {
     intent_id: intent.id,
@@ -52,7 +52,10 @@ export function unwritten(intent: Intent, { uuid, kind, revision }: NamedOrder) 
   };
 }
 
-/** SQL for the attempt number of a new row: one more than the highest of its join and kind, however those ended. */
+/**
+ * SQL for the attempt number of a new row: one more than the highest of the same join and kind, whatever the outcome of those
+ * attempts.
+ */
 export function nextAttempt(uuid: string, kind: NamedOrder['kind']): RawBuilder<number> {
   return sql<number>`(select coalesce(max(attempt), 0) + 1 from payment where session_uuid = ${uuid} and kind = ${kind})`;
 }

@@ -25,24 +25,25 @@ export interface Order {
   revision: number;
   lines: OrderLine[];
   totalCents: number;
-  /** Whether an upgrade will be offered after this order, so that the intent has to save the card. */
+  /** Whether the intent has to save the card, because an upgrade will be offered after this order. */
   saveCard: boolean;
-  /** {@link payerEmails} */
+  /** The payer's known email addresses ({@link payerEmails}); null in place of a missing one. */
   emails: (string | null)[];
   identity: JoinIdentity;
   /**
-   * How many intents this session has had, and how many calls to make one failed at Stripe. Both go into the next idempotency key.
+   * `attempts`: how many intents this session has had. `providerFailures`: how many of its calls to create one failed at Stripe.
+   * Both are part of the next idempotency key.
    */
   attempts: number;
   providerFailures: number;
-  /** How many of the session's intents count for the limit. */
+  /** How many of the session's intents fall in the time window of the limit. */
   recentAttempts: number;
   addressHash: string | null;
-  /** Seconds to wait because too many cards were declined. */
+  /** Seconds until another card may be tried, because too many were declined; 0 if at once. */
   pauseSeconds: number;
   /**
-   * How long (ms) a change of the order's intent at Stripe has been running; null when none is. `mark` identifies the change, so
-   * that only its owner ends it; null if a server without marks wrote it.
+   * The running update of the order's intent at Stripe; null when there is none. `ms`: its duration so far. `mark`: identifies the
+   * update, so that only its owner ends it; null if a server version without marks began it.
    */
   change: { mark: string | null; ms: number } | null;
   open: {
@@ -55,7 +56,7 @@ export interface Order {
   } | null;
 }
 
-/** The refusal when the amount is not the order's total. The page then shows the new total. */
+/** Returns the refusal (409) for an amount that is not the order's total. The page then shows the new total. */
 export function totalChanged(totalCents: number): Refusal {
   return new Refusal(
     409,
@@ -63,7 +64,7 @@ export function totalChanged(totalCents: number): Refusal {
   );
 }
 
-/** Reads the order of a session that may be paid, with the intent that is open for it. Throws when there is nothing to pay. */
+/** Reads the order of a session that may be paid, and its open intent. Throws when there is nothing to pay. */
 export async function readOrder(deps: Deps, uuid: string, holding: Holding): Promise<Order> {
   const { limits } = deps.config;
   const { rows } = await sql<{

@@ -12,7 +12,10 @@ async function receiptOf(intentId: string): Promise<string | null> {
   return (body as unknown as { receipt_email: string | null }).receipt_email;
 }
 
-/** Makes an order by a link to a contact. `profile`: the email in HubSpot's text field. `email`: HubSpot's own email property. */
+/**
+ * Makes an order by a link to a contact. `profile`: the email in the contact's text field. `email`: HubSpot's built-in `email`
+ * property.
+ */
 async function orderOfContact(client: Client, { profile, email }: { profile: string; email: string | null }) {
   const { data } = await client.call('initiateCheckout', { body: { hubspotContactId: '102' } });
   await server.deps.database

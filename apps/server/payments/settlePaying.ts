@@ -10,17 +10,17 @@ import { confirmPayment } from './confirmPayment.ts';
 import { lookAtPayment } from './lookAtPayment.ts';
 import { isBefore } from './stripeClock.ts';
 
-/** For this long (seconds) after Buy Now an open payment is not cancelled: the page may be about to confirm it. */
+/** An open payment is not cancelled within this many seconds of Buy Now, because the page may be about to confirm it. */
 const UNDER_WAY_SECONDS = 15;
 
 /**
- * Asks Stripe how a begun payment stands and brings the session to that state: paid when it succeeded, an open order when it came
- * to nothing, still paying while its outcome is open. `why`:
- * - `look`: only asks. A payment without an outcome stays as it is.
+ * Asks Stripe for the status of a begun payment and updates the session: paid when the payment succeeded, an open order when it
+ * failed or was cancelled, still paying while its outcome is undecided. `why`:
+ * - `look`: only asks. An undecided payment is left as it is.
  * - `failed`: the page, or Stripe, reported that the payment failed. The order opens, and the same intent takes the next card. If
- *   the failure (at `failedAt`) is of an earlier try, the order stays frozen, because the joiner is already trying the next card.
- * - `change`: the joiner wants another order. A payment that was begun and abandoned is first cancelled at Stripe, so that no other
- *   tab can still finish it at the old total.
+ *   `failedAt` is before the current try began, the order stays frozen, because the joiner is already trying the next card.
+ * - `change`: the joiner wants to change the order. A payment that was begun and abandoned is first cancelled at Stripe, so that
+ *   no other tab can still finish it at the old total.
  */
 export async function settlePaying(
   deps: Deps,
@@ -33,7 +33,7 @@ export async function settlePaying(
     intent_id: string | null;
     /** Never null while the state is `paying`. */
     paying_since: Date | null;
-    /** `paying_since` to the microsecond, which a Date does not hold. */
+    /** `paying_since` as text with microseconds, which a Date cannot hold. */
     begun: string | null;
     seconds: number;
   }>`
@@ -53,9 +53,9 @@ export async function settlePaying(
     );
     if (status === 'succeeded') return 'paid';
     if (status === 'processing') return 'paying';
-    // If another caller's look answered, there is no intent here: then the webhook counts the declined card.
+    // `intent` is null when the status comes from another caller's look. The webhook then counts the declined card.
     if (why === 'failed' && status === 'requires_payment_method' && intent) await noteFailure(deps, intent);
-    // A payment that bought nothing goes back, and its order has already been reopened.
+    // `refunded`: the payment bought nothing and its money goes back. Its order has already been reopened.
     const isOver = status === 'canceled' || status === 'refunded';
     const isLeft = !isOver && !(why === 'failed' && status === 'requires_payment_method');
     if (isLeft) {
@@ -68,7 +68,7 @@ export async function settlePaying(
   }
   const isSameTry = sql<boolean>`uuid = ${uuid} and paying_since = ${session.begun}::timestamptz`;
   await reopenFrozen(deps.database, isSameTry);
-  // Another caller may have reopened the order before, and begun to pay it again.
+  // Another caller may have reopened the order first and begun to pay it again, so the state is read once more.
   const now = await deps.database
     .selectFrom('join_session')
     .select('state')
@@ -78,8 +78,8 @@ export async function settlePaying(
 }
 
 /**
- * Runs a change of an order. If the order is frozen and its payment turns out to have come to nothing, runs the change once more. A
- * browser that does not hold the join cannot end the payment this way.
+ * Runs a change of an order. If the change fails because the order is frozen, and the payment turns out to have failed or been
+ * abandoned, runs the change a second time. A browser that does not hold the join cannot end the payment this way.
  */
 export async function whileFrozen<T>(
   deps: Deps,

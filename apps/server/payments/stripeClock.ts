@@ -1,7 +1,7 @@
-/** The precision of Stripe's times: whole seconds. */
+/** Stripe's timestamps have whole seconds. */
 const STRIPE_CLOCK_MS = 1_000;
 
-/** Whether a time of Stripe's is certainly before a time of our clock. */
+/** Whether a timestamp from Stripe is certainly before a time of our clock, whatever fraction of a second Stripe cut off. */
 export function isBefore(atStripe: Date, moment: Date): boolean {
   return atStripe.getTime() + STRIPE_CLOCK_MS < moment.getTime();
 }

@@ -2,7 +2,8 @@ import type { CallFailure } from '../providers/stripe/failures.ts';
 import type { TellTrouble } from '../providers/trouble.ts';
 
 /**
- * Returns a function that logs each failed call to Stripe, and tells staff of failures that last until somebody repairs the cause.
+ * Returns a function that logs each failed call to Stripe, and writes a notice if the failure lasts until somebody repairs its
+ * cause.
  */
 export function stripeFailures(tell: TellTrouble): (failure: CallFailure) => Promise<void> {
   return (failure) => {
@@ -19,8 +20,7 @@ function causeOf({ call, status, code, param, kind }: CallFailure): string {
 }
 
 /**
- * What staff can do about a failure. `said` is Stripe's message, which may name the permission that a restricted key lacks. The
- * request's id is in the log.
+ * What staff can do about a failed call. `said` is Stripe's message, which may name the permission that a restricted key lacks.
  */
 function remedyOf({ status, said, kind }: CallFailure): string {
   if (kind === 'unreadable')

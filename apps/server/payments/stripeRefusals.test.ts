@@ -26,9 +26,9 @@ interface Kind {
     error?: Record<string, string>;
     body?: object;
   };
-  /** The status of the joiner's call. */
+  /** The expected status of the joiner's call. */
   status: 502 | 503;
-  /** Whether staff are told, because the failure lasts until somebody acts. */
+  /** Whether staff are expected to get a notice, because the failure lasts until somebody acts. */
   isTold: boolean;
 }
 const kinds: Record<string, Kind> = {
@@ -113,7 +113,7 @@ const kinds: Record<string, Kind> = {
   'a connection that breaks': { fault: { kind: 'cut' }, status: 503, isTold: false },
 };
 
-/** Makes the next calls to `path` fail. A header from Stripe says not to retry, so the client does not. */
+/** Makes the next calls to `path` fail. Failures with a status tell Stripe's client by a header not to retry. */
 async function meet(
   { fault: { kind, status, error, body } }: Kind,
   method: string,
@@ -148,7 +148,7 @@ async function drain(list: AsyncIterable<unknown>): Promise<void> {
 }
 const now = new Date();
 
-/** Every method of the provider, with the method and path of the first request that it makes. */
+/** Every method of the payment provider, with the HTTP method and path of its first request to Stripe. */
 const calls: Record<Exclude<keyof PaymentProvider, 'readEvent'>, [string, string, () => Promise<unknown>]> = {
   createCustomer: [
     'POST',
@@ -251,7 +251,7 @@ for (const [kindName, kind] of Object.entries(kinds))
     const told = (await notices()).filter((message) => !before.includes(message));
 
     for (const { name, thrown } of answers) {
-      // Stripe mostly refuses a refund because of its payment: such a refund stays due, and is reported elsewhere.
+      // A refund is usually refused because of its payment, not our account. It then stays due and has a notice of its own.
       const isOfRefund = name === 'refund' && isTold && status === 502;
       for (const refusal of thrown)
         if (isOfRefund) assert.ok(refusal instanceof RefundRefused && !refusal.isFinal, name);
@@ -332,7 +332,7 @@ interface Step {
   /** Brings the join to the step. Returns the call that meets the failure. */
   arrange(client: Client): Promise<() => Promise<Answered<never>>>;
 }
-/** The names (in `kinds`) of the failures that each of a joiner's calls is tested with. */
+/** The names (keys of `kinds`) of the failures that each joiner's call is tested with. */
 const joinersKinds = [
   'a value without a code',
   'a key that was rolled',
@@ -345,7 +345,7 @@ const joinersKinds = [
   'such an answer to what it did',
 ];
 const order = { amount: 6500, currency: 'usd' as const, billingEmail: 'jordan.rivera@example.com' };
-/** For each request to Stripe that a joiner waits for, the joiner's call that causes it. */
+/** For each request to Stripe that a joiner waits for: the joiner's call that sends it, and how to get there. */
 const steps: Record<string, Step> = {
   'opening Checkout': {
     method: 'POST',
@@ -409,7 +409,7 @@ const steps: Record<string, Step> = {
         method,
         path,
         async arrange(client: Client) {
-          // Fails the first call, which comes right after the payment and would create the customer.
+          // Makes the first attempt to create the customer fail, which runs right after the payment.
           if (path === '/v1/customers') await meet(kinds['a key that was rolled']!, method, path);
           const { uuid, intentId } = await paidJoin(server, client);
           if (path === '/v1/customers') await until(async () => (await failuresOf(uuid)) === 1, 10_000);

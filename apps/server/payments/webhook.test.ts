@@ -16,7 +16,10 @@ import { confirmPayment } from './confirmPayment.ts';
 
 const server = await sharedServer();
 
-/** Sends an event as Stripe does, signed with `secret`, and with a timestamp of `ageSeconds` ago, as a replayed event has. */
+/**
+ * Sends an event to the webhook as Stripe does, signed with `secret`. With `ageSeconds`, the signature's timestamp is that old, as
+ * in a replay attack.
+ */
 async function webhook(event: object, secret = STRIPE_WEBHOOK_SECRET, ageSeconds = 0): Promise<Response> {
   const payload = JSON.stringify(event);
   const timestamp = Math.floor(Date.now() / 1000) - ageSeconds;

@@ -7,7 +7,8 @@ const BAD_SIGNATURE = 'The signature does not hold.';
 
 /**
  * Receives Stripe's webhook: verifies the signature over the raw body, handles the event, and answers 2xx after the commit. A
- * failure on an intent of ours answers 5xx, so that Stripe retries. Events that are not about ours are answered 200 and ignored.
+ * failure with an intent of ours answers 5xx, so that Stripe retries. An event that is not about a payment of ours is answered 200
+ * and ignored.
  */
 export async function stripeWebhook(app: FastifyInstance, { deps }: { deps: Deps }): Promise<void> {
   app.removeAllContentTypeParsers();

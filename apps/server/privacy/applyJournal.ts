@@ -18,8 +18,9 @@ import { filesAtHubspot, keepIds } from './leftAtHubspot.ts';
 import { reasonOf } from './stoppedErasing.ts';
 
 /**
- * Repeats the journal's erasures in this database, which was restored from a backup. Run `settle --missing` before, so that the
- * money is restored first. Returns the exit status: 1 when an entry could not be applied, which is printed; the others are applied.
+ * Repeats the journal's erasures in this database, which was restored from a backup. `settle --missing` must run before, so that
+ * the money is restored first. Prints each entry that could not be applied, and applies all others. Returns the exit status: 1 if
+ * an entry was invalid or could not be applied.
  */
 export async function applyJournal(deps: Deps, path: string): Promise<number> {
   const journal = await readJournal(path);
@@ -47,7 +48,7 @@ export async function applyJournal(deps: Deps, path: string): Promise<number> {
   return refused + faults.length > 0 ? 1 : 0;
 }
 
-/** The database's emails by their keyed hash (hex), as the journal has it. */
+/** Returns all emails in the database by their keyed hash (hex), the form in which the journal has them. */
 async function emailsByHash(database: Database): Promise<Map<string, string>> {
   const { rows } = await sql<{ email: string }>`
     select lower(email) as email from letter union select lower(receipt_email) from payment
@@ -61,9 +62,9 @@ async function emailsByHash(database: Database): Promise<Map<string, string>> {
 }
 
 /**
- * Erases the joins and contacts of one entry, and its `email` where the database has it. Returns whether anything was left to
- * erase. Anything newer than the entry stays: the person may have joined again, or HubSpot, if it was not asked to erase the
- * contact, may have sent it again.
+ * Erases the joins and contacts of one entry, and all other rows with its email, if `email` is known. Returns whether anything was
+ * left to erase. Data newer than the entry stay: the person may have joined again, or the contact may have been read again from
+ * HubSpot, where it was not erased.
  */
 async function applyEntry(
   deps: Deps,
@@ -80,7 +81,7 @@ async function applyEntry(
   await prepare(deps, left.joins);
   const elsewhere = await deps.database.transaction().execute(async (trx) => {
     const names = await namesOf(trx, left);
-    // Whether HubSpot was asked to erase is not known here. Ids that no longer exist in HubSpot do no harm.
+    // The journal does not say whether the erasure included HubSpot. Storing ids that no longer exist in HubSpot does no harm.
     await keepIds(trx, hash, { contacts: left.contacts, files: await filesAtHubspot(trx, left) });
     await eraseJoins(trx, deps, left.joins);
     await eraseContacts(trx, deps, left.contacts, before);

@@ -23,8 +23,8 @@ function forget({ payments }: Pick<Deps, 'payments'>, { kind, id }: AtStripe): P
 }
 
 /**
- * Deletes the customers of these joins at Stripe, and removes the person from their intents' metadata. Returns all of these
- * objects.
+ * Deletes the customers of these joins at Stripe, and removes the personal data from the metadata of their intents. Returns all
+ * these objects.
  */
 export async function forgetAtStripe(
   deps: Pick<Deps, 'database' | 'payments'>,
@@ -36,8 +36,8 @@ export async function forgetAtStripe(
 }
 
 /**
- * Records, in the transaction that removes these joins, which objects Stripe has yet to erase: those of the joins, except the ones
- * already erased there (`told`). {@link tellStripe} then asks Stripe.
+ * Records which objects of these joins Stripe still has to erase, in the transaction that removes the joins. Objects in `told` are
+ * left out: Stripe has erased them already. {@link tellStripe} later asks Stripe.
  */
 export async function dueAtStripe(
   trx: Kysely<Tables>,
@@ -55,8 +55,8 @@ export async function dueAtStripe(
 }
 
 /**
- * Asks Stripe to erase all objects that are due. An object that Stripe does not erase stays due, and a `Refusal` is thrown; a
- * refusal of a single object is thrown after the others are done. Safe to repeat.
+ * Asks Stripe to erase all recorded objects. Safe to repeat: an object that Stripe does not erase stays recorded. If Stripe
+ * refuses single objects, throws the first refusal after all others are done; any other failure is thrown at once.
  */
 export async function tellStripe(deps: Pick<Deps, 'database' | 'payments'>): Promise<void> {
   const rows = await deps.database

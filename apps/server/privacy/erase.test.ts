@@ -39,7 +39,7 @@ async function placesOf(texts: readonly string[]): Promise<string[]> {
   }
   for (const name of readdirSync(deps.config.dataDir, { recursive: true }) as string[]) {
     const path = join(deps.config.dataDir, name);
-    // Skips the stand-ins' files, since their data is not ours.
+    // Skips the emulators' files, since their data are not Induct's.
     if (!statSync(path).isFile() || /hubspot|stripe|mail/.test(name)) continue;
     const bytes = readFileSync(path).toString('latin1').toLowerCase();
     for (const text of texts) if (bytes.includes(text.toLowerCase())) found.push(`${name}: ${text}`);
@@ -71,7 +71,7 @@ async function upload(
   assert.equal((await client.fetch(path, { method: 'POST', body: form })).status, 200);
 }
 
-/** Returns the metadata of each intent and each charge at Stripe. */
+/** Returns the metadata and description of each intent and each charge at Stripe. */
 async function notesAtStripe(): Promise<object[]> {
   const kinds = ['payment_intents', 'charges'];
   type Noted = { id: string; metadata: object; description: string };
@@ -174,7 +174,7 @@ test('after a whole join is erased, nothing that names its person is left anywhe
   for (const text of ['Zebulonia', 'Quixworthy', person.highSchoolName])
     assert.ok(!JSON.stringify(notes).includes(text), text);
 
-  // Refunds still work for a payment whose person is erased.
+  // A payment can still be refunded after its person was erased.
   await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount: '700' });
   await followPayment(deps, intentId);
   const { rows } = await sql<{
@@ -183,7 +183,7 @@ test('after a whole join is erased, nothing that names its person is left anywhe
   assert.equal(rows[0]!.cents, 1_200);
   await deliver(server);
   const { differences } = await reconcile(deps, { graceMinutes: 0 });
-  // The only difference left is that staff have not assigned the dashboard refunds.
+  // The only remaining differences are dashboard refunds that staff have not assigned.
   assert.deepEqual(new Set(differences.map(({ kind }) => kind)), new Set(['refund_unassigned']));
   assert.deepEqual(await placesOf(texts), [], 'and brings nothing back');
   assert.equal(await server.hubspot.findByEmail(person.personalEmail), null);

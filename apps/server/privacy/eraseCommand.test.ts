@@ -15,7 +15,7 @@ import { erasePerson } from './erasePerson.ts';
 import { findPerson } from './findPerson.ts';
 import { StoppedErasing } from './stoppedErasing.ts';
 
-/** Tests what an erasure prints for staff: its receipt, and how far it got when it stops half-way. */
+/** Tests what the erase command prints: its receipt, and how far it got when it stops midway. */
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 const { deps } = server;
 
@@ -31,7 +31,7 @@ async function paid(email: string): Promise<string> {
 }
 const contactAtHubspot = async (email: string) =>
   (await askHubspot(server.hubspotUrl, 'POST', '', { properties: { email } })).id;
-/** Makes every write to an open file fail as on a full disk. */
+/** Makes every write to an open file fail as if the disk were full. */
 async function fillDisk(t: TestContext, method: 'writeFile' | 'appendFile'): Promise<void> {
   const handle = await open(import.meta.filename);
   await handle.close();

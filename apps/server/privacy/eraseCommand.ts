@@ -86,8 +86,8 @@ export const personEraseCommand: Command = {
 };
 
 /**
- * Asks HubSpot about contacts that the person's joins name but whose email in the mirror is not the person's: a join may have sent
- * an email that the mirror lacks. Returns false when HubSpot does not answer, or refuses.
+ * Reads from HubSpot the contacts that the person's joins name and that have another email in the mirror: a join may have sent
+ * HubSpot an email that the mirror lacks. Returns false when HubSpot does not answer or refuses.
  */
 async function lookAtOthers(
   { database, society }: Deps,
@@ -117,7 +117,7 @@ interface Unsent {
   goods: string[];
 }
 
-/** The goods that these joins paid for and that were not sent yet. */
+/** Returns the goods that these joins paid for and that were not sent yet. */
 async function unsentOf({ database, society }: Deps, joins: readonly string[]): Promise<Unsent[]> {
   const all: Unsent[] = [];
   for (const uuid of joins) {
@@ -158,7 +158,7 @@ function tellPlan(
 const rowsOfOthers = (number: number) =>
   `${count(number, 'letter or payment', 'letters and payments')} of joins that have another one`;
 
-/** The receipt: what was erased, what stays and why. It names persons and joins by ids only. */
+/** Returns the receipt: what was erased, what stays and why. It names persons and joins by ids only. */
 function receiptOf(
   deps: Deps,
   { others, ofOthers }: Person,

@@ -3,23 +3,25 @@ import type { Deps } from '../deps.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { refusalsOf } from './underWay.ts';
 
-/** These joins cannot be erased now, since something about them is still under way. The message has a line for each reason. */
+/**
+ * Thrown when joins cannot be erased now, because something about them is still under way. The message has a line for each reason.
+ */
 export class NotErasable extends Error {}
 
 /** How many rows and files an erasure removed or kept. */
 export interface Erased {
-  /** `gone`: joins that were removed. `stripped`: joins whose row stays for their money, without the person. */
+  /** `gone`: joins whose rows were removed. `stripped`: joins whose rows stay for their money, without personal data. */
   gone: number;
   stripped: number;
   documents: number;
   letters: number;
-  /** Rows of payments, refunds, orders and memberships that stay. */
+  /** The number of rows of payments, refunds, orders and memberships that stay. */
   money: number;
 }
 
 /**
- * Erases joins, in the caller's transaction: every row that belongs to them and the bytes of their documents. A join that money was
- * paid for stays as a row that names nobody, with its payments, refunds, orders and memberships; its memberships lose their
+ * Erases joins, in the caller's transaction: all rows that belong to them, and the files of their documents. A join with money or
+ * a membership stays as a row that names nobody, with its payments, refunds, orders and memberships; the memberships lose their
  * numbers. `beforeRemoval` runs after the last check that can refuse, and before anything is removed. Throws {@link NotErasable}.
  */
 export async function eraseJoins(
@@ -29,7 +31,7 @@ export async function eraseJoins(
   beforeRemoval: () => Promise<void> = async () => {},
 ): Promise<Erased> {
   const these = sql`any(${joins}::uuid[])`;
-  // Join sessions are locked before the rows that belong to them, as by a payment, to avoid deadlocks.
+  // Locks the join sessions before the rows that belong to them, as payments do, to avoid deadlocks.
   await sql`select from join_session where uuid = ${these} order by uuid for update`.execute(trx);
   const open = await sql<{ text: string }>`
     select 'Join ' || session_uuid || ' is not erased: a payment of it is open.' as text
@@ -56,9 +58,9 @@ export async function eraseJoins(
   for (const table of ['order_snapshot', 'payment'])
     await sql`delete from ${sql.table(table)} where session_uuid = any(${gone}::uuid[])`.execute(trx);
   const removed = await sql`delete from join_session where uuid = any(${gone}::uuid[])`.execute(trx);
-  // Last, because triggers of the statements above add to the join's story.
+  // Runs last, because the statements above fire triggers that record further steps.
   await sql`delete from join_event where session_uuid = ${these}`.execute(trx);
-  // Files are removed before the commit: a file without a row would never be found again.
+  // Removes the files before the commit: a file that lost its row would never be found again.
   for (const { storage_key } of documents) await storage.remove(storage_key);
   return {
     gone: Number(removed.numAffectedRows ?? 0),
@@ -69,10 +71,10 @@ export async function eraseJoins(
   };
 }
 
-/** Removes the person from paid joins, and keeps what an accountant needs. Returns how many money rows stay. */
+/** Removes the personal data from joins with money, and keeps what an accountant needs. Returns how many rows about money stay. */
 async function strip(trx: Kysely<Tables>, kept: readonly string[]): Promise<number> {
   const these = sql`any(${kept}::uuid[])`;
-  // A trigger empties the other columns of the row, now and at each later change (migration 0022).
+  // A trigger clears the personal columns of the row, now and at each later change (migration 0022).
   await sql`update join_session set erased_at = coalesce(erased_at, now()) where uuid = ${these}`.execute(
     trx,
   );

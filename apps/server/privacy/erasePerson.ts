@@ -15,20 +15,20 @@ import { type Progress, StoppedErasing } from './stoppedErasing.ts';
 import { refusalsOf } from './underWay.ts';
 
 export interface PersonErased extends Erased {
-  /** Rows of the mirror that were emptied or removed. */
+  /** The number of contact rows in the mirror that were emptied or removed. */
   contacts: number;
-  /** Customers that were deleted at Stripe. */
+  /** The number of customers that were deleted at Stripe. */
   customers: number;
-  /** What was deleted in HubSpot; null when that was not asked for. */
+  /** What was deleted in HubSpot; null when the erasure did not include HubSpot. */
   atHubspot: AtHubspot | null;
-  /** What HubSpot may still have. */
+  /** The ids of what HubSpot may still have of the person. */
   leftAtHubspot: AtHubspot;
 }
 
 /**
- * Erases a person: first in HubSpot, if `hubspot` is given, since a refusal there must leave everything as it was; then at Stripe;
- * then here, in one transaction. Each part may be repeated. Nothing is sent to HubSpot meanwhile. Throws {@link StillTelling}
- * before it begins, and {@link StoppedErasing} afterwards.
+ * Erases a person: first in HubSpot if `hubspot` is given, since a refusal there must leave everything unchanged; then at Stripe;
+ * then here, in one transaction. Each part is safe to repeat. Nothing is sent to HubSpot during the erasure. Throws {@link
+ * StillTelling} before anything is erased, otherwise {@link StoppedErasing}.
  */
 export async function erasePerson(
   deps: Deps,
@@ -41,7 +41,8 @@ export async function erasePerson(
 async function eraseNow(deps: Deps, shown: Person, hubspot: HubspotClient | null): Promise<PersonErased> {
   const progress: Progress = { at: 'begin', atHubspot: null };
   try {
-    // Looked up again: running calls to HubSpot may have created contacts since, and retention may have stored file ids.
+    // Finds the person again: calls to HubSpot may have created contacts since staff were shown the result, and retention may have
+    // stored file ids.
     const { joins, contacts, atHubspot } = await findPerson(deps, shown.email);
     const begun = joins.filter((uuid) => !shown.joins.includes(uuid));
     if (begun.length > 0)
@@ -77,7 +78,7 @@ async function eraseHere(
     if (atHubspot) await forgetIds(trx, hash);
     else await keepIds(trx, hash, { contacts: person.contacts, files: await filesAtHubspot(trx, person) });
     const erased = await eraseJoins(trx, deps, person.joins, async () => {
-      // Stripe must also erase objects that were made there since it was asked.
+      // Records objects that were created at Stripe after Stripe was asked to erase.
       await dueAtStripe(trx, person.joins, atStripe);
       await writeJournal(journalPath(deps), {
         at: deps.now().toISOString(),
@@ -105,8 +106,8 @@ async function eraseHere(
 
 /**
  * Removes this email from requests for passes, and from letters and payments of joins that stay because they have another email.
- * Sent letters stay, without the email: if their rows were removed, they would be sent again. With `before`, newer rows stay as
- * they are. Returns how many rows had it.
+ * Rows of sent letters stay without the email, because otherwise the letters would be sent again. With `before`, newer rows stay
+ * unchanged. Returns how many rows contained the email.
  */
 export async function forgetEmail(
   trx: Kysely<Tables>,
@@ -148,7 +149,10 @@ export async function noteErasure(trx: Kysely<Tables>, hash: Buffer, at: Date): 
   );
 }
 
-/** Throws if one of these joins may not be erased now. Cancels their open intents, which could otherwise be paid later. */
+/**
+ * Throws {@link NotErasable} if one of these joins may not be erased now. Cancels their open intents, which could otherwise be
+ * paid later.
+ */
 export async function prepare(deps: Deps, joins: readonly string[]): Promise<void> {
   const refusals = await refusalsOf(deps.database, joins);
   if (refusals.length > 0) throw new NotErasable(refusals.join('\n'));
@@ -188,10 +192,10 @@ async function eraseAtHubspot(
   return all;
 }
 
-/** Whether a row of `contact` was written or last read from HubSpot before a time. */
+/** SQL for whether a `contact` row was last read from HubSpot (or, if never read, created) before a time. */
 const isBefore = (before: Date) => sql<boolean>`coalesce(fetched_at, created_at) < ${before}`;
 
-/** Returns those of these contacts whose data are from before a time. */
+/** Returns those of these contacts that have data, an invitation or a document older than `before`. */
 export async function contactsOf(
   database: Kysely<Tables>,
   contacts: readonly string[],
@@ -206,8 +210,8 @@ export async function contactsOf(
 }
 
 /**
- * Erases contacts: their invitations, resumes and rows of the mirror. A row that other rows refer to keeps only its id. With
- * `before`, newer rows stay as they are.
+ * Erases contacts: their invitations, their resumes and their rows of the mirror. A row that other rows refer to is emptied except
+ * for its id. With `before`, newer rows stay unchanged.
  */
 export async function eraseContacts(
   trx: Kysely<Tables>,
@@ -217,7 +221,7 @@ export async function eraseContacts(
 ): Promise<{ rows: number; documents: number }> {
   const these = sql`any(${contacts}::text[])`;
   const isOld = before === null ? sql`true` : sql`created_at < ${before}`;
-  // Storing a resume locks its contact, so a resume that is being stored now is either found below or refused afterwards.
+  // Storing a resume locks its contact. With this lock, a concurrent upload is either found below or refused afterwards.
   await sql`select from contact where id = ${these} order by id for update`.execute(trx);
   await sql`delete from invitation where contact_id = ${these} and ${isOld}`.execute(trx);
   const { rows: documents } = await sql<{ storage_key: string }>`
@@ -238,7 +242,7 @@ export async function eraseContacts(
   return { rows: Number(emptied.numAffectedRows ?? 0), documents: documents.length };
 }
 
-/** Returns full names (first and last), in the form in which notices contain them. */
+/** Returns the full names (first and last) of these joins and contacts, as notices write them. */
 export async function namesOf(
   trx: Kysely<Tables>,
   { joins, contacts }: Pick<Person, 'joins' | 'contacts'>,

@@ -52,7 +52,7 @@ export const personExportCommand: Command = {
   },
 };
 
-/** Creates the folder if it does not exist. Returns false for a file, and for a folder that is not empty. */
+/** Creates the folder if it does not exist. Returns false if the path is a file or a folder that is not empty. */
 async function isEmptyFolder(path: string): Promise<boolean> {
   try {
     await mkdir(path, { recursive: true, mode: 0o700 });

@@ -6,19 +6,22 @@ import { sharedSecret } from '../platform/database/secrets.ts';
 import { type AtHubspot, leftAtHubspot } from './leftAtHubspot.ts';
 import { noticesNaming } from './noticesNaming.ts';
 
-/** What Induct has for an email: joins by uuid, contacts of the mirror by HubSpot's id. */
+/** What Induct has for an email. Joins are given by uuid, contacts of the mirror by HubSpot's id. */
 export interface Person {
-  /** Trimmed and in lower case. */
+  /** The email, trimmed and in lower case. */
   email: string;
   joins: string[];
   contacts: string[];
-  /** Contacts that these joins name but that have another email, so that they may be other persons. They stay. */
+  /** Contacts that these joins name but that have another email. They may be other persons, so an erasure leaves them. */
   others: string[];
-  /** How many rows of other tables contain the email. */
+  /**
+   * How many rows of other tables contain the email: requests for passes, notices, and letters and payments of no join of the
+   * person.
+   */
   requests: number;
   /**
-   * How many of those rows are about joins with another email: the email was corrected before anything was paid, or a letter went
-   * there by mistake.
+   * How many of these rows are letters or payments of joins with another email: the email was corrected before paying, or a letter
+   * was sent to it by mistake.
    */
   ofOthers: number;
   erasedAt: Date | null;
@@ -27,8 +30,8 @@ export interface Person {
 }
 
 /**
- * Whether a contact was created by a join outside `joins` (an array of uuids): its joiner once mistyped the email and then
- * corrected it.
+ * SQL for whether a join outside `joins` (an array of uuids) created this contact. Its joiner then mistyped the email at first and
+ * corrected it later.
  */
 export function isOfAnother(contactId: RawBuilder<unknown>, joins: RawBuilder<unknown>): RawBuilder<boolean> {
   return sql<boolean>`exists (
@@ -37,11 +40,12 @@ export function isOfAnother(contactId: RawBuilder<unknown>, joins: RawBuilder<un
 }
 
 /**
- * Finds what belongs to an email: contacts with it, and those merged into them; joins of these contacts; joins that have the email
- * in their details (or, without details, in a payment), or had it when they were paid; and contacts that such a join created.
- * Leaves out: a contact with another email, since anybody can begin a join of a contact and give an email of their own; a contact
- * that a join of another email created, even if that join once had this email; and a join of which a letter once went to this
- * email, since the email may have been mistyped then and corrected since.
+ * Finds what belongs to an email: contacts with this email, and contacts merged into them; joins of these contacts; joins that
+ * have the email in their details (or, without details, in a payment) or had it when they were paid; and contacts that such a join
+ * created.
+ * Leaves out a contact with another email, since anybody can begin a join of a contact and give an email of their own. Leaves out
+ * a contact that a join with another email created, even if that join had this email at first. Leaves out a join that merely had a
+ * letter sent to this email, since the email may have been mistyped and corrected since.
  */
 export async function findPerson({ database }: Pick<Deps, 'database'>, typed: string): Promise<Person> {
   const email = typed.trim().toLowerCase();
@@ -93,14 +97,14 @@ export async function findPerson({ database }: Pick<Deps, 'database'>, typed: st
   };
 }
 
-/** The keyed hash under which an erased email is stored. */
+/** Returns the keyed hash under which an erased email is recorded. */
 export async function emailHash(database: Database, email: string): Promise<Buffer> {
   return (await emailHasher(database))(email);
 }
 
 /**
- * Returns a function that makes keyed hashes of emails. The key is a secret of the database that never changes and is in its
- * backups.
+ * Returns a function that makes keyed hashes of emails. The key is a secret that is stored in the database, never changes and is
+ * included in backups.
  */
 export async function emailHasher(database: Database): Promise<(email: string) => Buffer> {
   const secret = await sharedSecret(database, 'erasures');

@@ -16,7 +16,7 @@ import { cancelIntent } from '../payments/cancelIntent.ts';
 import { personEraseCommand } from './eraseCommand.ts';
 import { journalPath } from './journal.ts';
 
-/** Tests the journal of erasures, by which they are repeated in a restored database. */
+/** Tests the journal of erasures, which repeats erasures in a restored database. */
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 const { deps } = server;
 
@@ -40,7 +40,7 @@ test('what a restored database has again is erased again by the journal, which n
   assert.ok(journal.includes(uuid) && !journal.includes('@') && !/Jordan|Rivera/.test(journal));
   assert.equal(statSync(journalPath(deps)).mode % 0o1000, 0o600);
 
-  // Restores the rows that a backup would bring back.
+  // Undoes the erasure in the database, as restoring an older backup would.
   await sql`delete from erasure`.execute(deps.database);
   await sql`update join_session set erased_at = null where uuid = ${uuid}`.execute(deps.database);
   await sql`update join_session set details = ${JSON.stringify((before[0]!.row as { details: object }).details)} where uuid = ${uuid}`.execute(
@@ -48,7 +48,7 @@ test('what a restored database has again is erased again by the journal, which n
   );
   await sql`update payment set receipt_email = ${email} where session_uuid = ${uuid}`.execute(deps.database);
 
-  // In the backup the join's last intent is still open.
+  // In the backup, the join's last intent is still open.
   await sql`
     insert into payment (intent_id, session_uuid, kind, attempt, status, client_secret, customer_id, amount_cents, revision)
     values ('pi_of_the_backup', ${uuid}, 'join', 9, 'open', '', '', 6500, 9)`.execute(deps.database);
@@ -87,7 +87,7 @@ test('an email in letters and payments of others, and notices that name its pers
   while (await sendDue(deps, deps.config.mail!));
   const corrected = details({ personalEmail: 'somebody.else@example.com' });
   await other.call('submitDetails', { params: { uuid: others }, body: corrected });
-  /** Writes rows as a backup brings them back, made `age` ago. */
+  /** Writes rows that contain the email or name, as a restored backup would bring them back, created `age` ago. */
   const write = async (age: string) => {
     const at = sql`now() - ${age}::interval`;
     await sql`update payment set receipt_email = ${email}, created_at = ${at} where intent_id = ${intentId}`.execute(
@@ -160,7 +160,7 @@ test('who joined anew after having been erased is not erased by the journal, and
   const journal = join(temporaryFolder(t), 'journal');
   writeFileSync(journal, `${readFileSync(journalPath(deps), 'utf8').trimEnd().split('\n').at(-1)}\n`);
 
-  // HubSpot still has the contact, whose person joins by a new invitation.
+  // HubSpot still has the contact, and the same person joins again by a new invitation.
   await deps.contacts.refresh(contactId);
   await sql`insert into invitation (code, contact_id) values ('ANEW2026', ${contactId})`.execute(
     deps.database,
@@ -180,7 +180,7 @@ test('who joined anew after having been erased is not erased by the journal, and
   assert.equal(rows.length, 1);
   assert.match((await erase(t, '--again', journal)).out, /, 0 made again, 0 refused/);
 
-  // Now the contact's row is older than the erasure, as in a backup.
+  // Backdates the contact's row to before the erasure, as in a restored backup.
   await sql`update contact set fetched_at = now() - interval '1 year' where id = ${contactId}`.execute(
     deps.database,
   );

@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path';
 import type { Deps } from '../deps.ts';
 
 /**
- * One erasure, as a line of JSON, for repeating it in a database that was restored from an older backup. It names nobody: it has
- * the email as a keyed hash (hex), and ids that lead to nothing once they are erased.
+ * One erasure, stored as a line of JSON, so that it can be repeated in a database that is restored from an older backup. It names
+ * nobody: it has a keyed hash of the email (hex), and ids that identify nobody once they are erased.
  */
 export interface JournalEntry {
   at: string;
@@ -18,7 +18,7 @@ export function journalPath({ config }: Pick<Deps, 'config'>): string {
   return join(config.dataDir, 'erasures.jsonl');
 }
 
-/** Appends an entry. The entry is durable when this resolves. */
+/** Appends an entry to the journal. Resolves when the entry is on disk. */
 export async function writeJournal(path: string, entry: JournalEntry): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   const file = await open(path, 'a+', 0o600);
@@ -33,7 +33,9 @@ export async function writeJournal(path: string, entry: JournalEntry): Promise<v
   await folder.sync().finally(() => folder.close());
 }
 
-/** Whether the file ends with a line break. If not, the next entry has to begin with one. */
+/**
+ * Whether the file is empty or ends with a line break. If not, an entry was cut off, and the next one must start on a new line.
+ */
 async function endsWithLine(file: FileHandle): Promise<boolean> {
   const { size } = await file.stat();
   if (size === 0) return true;
@@ -43,13 +45,16 @@ async function endsWithLine(file: FileHandle): Promise<boolean> {
 
 export interface Journal {
   entries: JournalEntry[];
-  /** A sentence for each line that is not a valid entry. */
+  /** One sentence for each line that is not a valid entry, except a cut-off last line. */
   faults: string[];
-  /** A sentence about a last line that was only half written; null when there is none. That erasure removed nothing here. */
+  /**
+   * A sentence about a last line that was cut off; null when there is none. The erasure of that line removed nothing in this
+   * database.
+   */
   unfinished: string | null;
 }
 
-/** Reads a journal. Null when there is no such file. */
+/** Reads a journal. Returns null when the file does not exist. */
 export async function readJournal(path: string): Promise<Journal | null> {
   if (!existsSync(path)) return null;
   const lines = (await readFile(path, 'utf8')).split('\n');
@@ -66,7 +71,7 @@ export async function readJournal(path: string): Promise<Journal | null> {
   return journal;
 }
 
-/** Adds to a journal those entries of another one that it lacks. Returns how many. */
+/** Appends to the journal `to` those entries of `from` that it lacks. Returns how many. */
 export async function mergeJournal(from: string, to: string): Promise<number> {
   const present = new Set((await readJournal(to))?.entries.map((entry) => JSON.stringify(entry)));
   const more = ((await readJournal(from))?.entries ?? []).filter(

@@ -1,13 +1,13 @@
 import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../platform/database/types.ts';
 
-/** Contacts and files by HubSpot's ids. */
+/** Contacts and files in HubSpot, by HubSpot's ids. */
 export interface AtHubspot {
   contacts: string[];
   files: string[];
 }
 
-/** What HubSpot may still have of a person whose email (by its hash) was erased here. */
+/** Returns what HubSpot may still have of a person who was erased here, found by the hash of the email. */
 export async function leftAtHubspot(database: Kysely<Tables>, emailHash: Buffer): Promise<AtHubspot> {
   const rows = await database
     .selectFrom('left_at_hubspot')
@@ -19,7 +19,7 @@ export async function leftAtHubspot(database: Kysely<Tables>, emailHash: Buffer)
   return { contacts: ofKind('contact'), files: ofKind('file') };
 }
 
-/** HubSpot's file ids for the documents of these joins and contacts. */
+/** Returns HubSpot's ids of the files of these joins' and contacts' documents. */
 export async function filesAtHubspot(
   database: Kysely<Tables>,
   { joins, contacts }: { joins: readonly string[]; contacts: readonly string[] },
@@ -45,7 +45,7 @@ export async function keepIds(
     on conflict do nothing`.execute(trx);
 }
 
-/** Deletes the stored ids, since HubSpot has deleted their objects. */
+/** Deletes the stored ids, because HubSpot has deleted what they identify. */
 export async function forgetIds(trx: Kysely<Tables>, emailHash: Buffer): Promise<void> {
   await trx.deleteFrom('left_at_hubspot').where('email_hash', '=', emailHash).execute();
 }

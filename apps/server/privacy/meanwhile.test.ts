@@ -28,17 +28,17 @@ import { emailHash, findPerson } from './findPerson.ts';
 import { keepIds, leftAtHubspot } from './leftAtHubspot.ts';
 import type { StoppedErasing } from './stoppedErasing.ts';
 
-/** Tests that concurrent work leaves nothing behind of a person who is being erased. */
+/** Tests that work that runs during an erasure leaves no data of the erased person behind. */
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 const { deps } = server;
-/** The timeout for each wait: far longer than any takes. */
+/** The timeout for each wait, far longer than any wait should take. */
 const MOST_MS = 30_000;
 
 async function erase(t: TestContext, email: string, ...options: string[]): Promise<void> {
   const { code, out } = await runCommand(t, server, personEraseCommand, [email, '--yes', ...options]);
   assert.equal(code, 0, out);
 }
-/** Runs `work` when an upload has been received, before it is stored. */
+/** Runs `work` after an upload was received and inspected, and before it is stored. */
 function whileUploading(t: TestContext, work: () => Promise<void>): void {
   const { inspect } = deps.inspector;
   t.mock.method(deps.inspector, 'inspect', async (...given: Parameters<typeof inspect>) => {
@@ -71,7 +71,7 @@ test('a transcript that arrives while its person is erased is not kept, and its 
 test('a resume that arrives while its contact is erased is not kept, whether its row stays or goes', async (t) => {
   const byJoin = 'resume.named@example.com';
   const named = await contactInMirror(byJoin);
-  // Another person's membership names the contact, so that its id stays in the mirror.
+  // The contact's id must stay in the mirror, because another person's membership refers to the contact.
   const guardian = { personalEmail: 'guardian@example.com' };
   const { uuid } = await paidJoin(server, server.client(), undefined, guardian);
   await sql`update membership set contact_id = ${named} where session_uuid = ${uuid}`.execute(deps.database);
@@ -90,7 +90,10 @@ test('a resume that arrives while its contact is erased is not kept, whether its
   assert.equal(rows.length, 1);
 });
 
-/** Holds one call to HubSpot open, before or after HubSpot has handled it. */
+/**
+ * Holds up one call to HubSpot, `before` or `after` HubSpot has handled it. `reached` resolves when the call is held up; `release`
+ * lets it continue.
+ */
 function holdOpen(
   t: TestContext,
   call: 'createContacts' | 'uploadFile' | 'createNote',
@@ -109,8 +112,8 @@ function holdOpen(
   return { reached: reached.promise, release: gate.resolve };
 }
 /**
- * Erases a person while a run of background work is held open in a call. Asserts that the erasure waits for that run, and that no
- * other run begins.
+ * Erases a person while a run of background work (`work`) is held up in a call to HubSpot. Asserts that the erasure waits for that
+ * run, and that no further run begins.
  */
 async function eraseMeanwhile(
   t: TestContext,
@@ -143,7 +146,8 @@ for (const when of ['before', 'after'] as const)
     await paidJoin(server, server.client(), undefined, emails);
     const held = holdOpen(t, 'createContacts', when);
     const work = pushDue(background, server.hubspot);
-    // Erases by an email that the contact does not have, so that only the contact's id leads to it.
+    // Erases by the joiner's school email, which the contact in HubSpot does not have, so that the contact can be found only by
+    // its id.
     await eraseMeanwhile(t, { email: emails.schoolEmail, work, ...held });
     assert.equal(await server.hubspot.findByEmail(emails.personalEmail), null);
     assert.equal((await pushDue(background, server.hubspot)).taken, 0);
@@ -187,7 +191,7 @@ test('a file whose id is kept while staff are asked is deleted at HubSpot as wel
   await paidJoin(server, server.client(), undefined, { personalEmail: email });
   const shown = await findPerson(deps, email);
   const hash = await emailHash(deps.database, email);
-  // Stores a file id as retention does, here for an older join of the same person.
+  // Stores a file id after the person was found, as retention does when it erases an older join of the same person.
   await keepIds(deps.database, hash, { contacts: [], files: ['777001'] });
   const erased: string[] = [];
   t.mock.method(server.hubspot, 'eraseFile', async (id: string) => void erased.push(id));
@@ -196,7 +200,7 @@ test('a file whose id is kept while staff are asked is deleted at HubSpot as wel
   assert.deepEqual((await leftAtHubspot(deps.database, hash)).files, []);
 });
 
-/** Returns Stripe's objects of a kind that contain an email or a join's uuid. */
+/** Returns Stripe's objects of a kind that contain `name`, an email or a join's uuid. */
 async function atStripe(kind: 'payment_intents' | 'customers', name: string) {
   const { body } = await server.stripe('GET', `/v1/${kind}?limit=100`);
   const { data } = body as never as {

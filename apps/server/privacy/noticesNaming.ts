@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import { mentions } from '#core/mention.ts';
 import type { Tables } from '../platform/database/types.ts';
 
-/** Ids of the notices to staff that contain one of these emails or names. */
+/** Returns the ids of the notices that contain one of these emails or names. */
 export async function noticesNaming(database: Kysely<Tables>, texts: readonly string[]): Promise<number[]> {
   const { rows } = await sql<{ id: number; message: string }>`
     select id, message from staff_notice

@@ -149,7 +149,8 @@ test('money stays without its person, though it bought nothing, went back, or wa
         deps.database,
       )
     ).rows[0]!.tables;
-  // The payment becomes a duplicate; then a refunded one that turned out not to be paid; then one whose membership is void.
+  // The join's row must stay in three cases, arranged in turn: a duplicate payment, a refunded payment that no longer counts as
+  // paid, and a void membership.
   const statements = [
     sql`update payment set status = 'duplicate' where intent_id = ${id}`,
     sql`with gone as (update payment set status = 'canceled' where intent_id = ${id})
@@ -265,7 +266,7 @@ test('when HubSpot does not let us, nothing is erased and a sentence says what t
   assert.equal((await joinsLike(uuid)).length, 1);
 });
 
-/** Makes a paid join with its own contact at HubSpot, to which an accepted transcript is attached. */
+/** Makes a paid join whose contact in HubSpot has an accepted transcript attached. */
 async function attached(email: string): Promise<{ uuid: string; contact: string; file: string }> {
   const client = server.client();
   const { uuid } = await paidJoin(server, client, undefined, { personalEmail: email });
@@ -292,7 +293,7 @@ test('whom HubSpot was not told of is erased there when it is asked for later, b
   const { contact, file } = await attached(email);
   const first = await erase(t, email, '--yes');
   assert.match(first.out, /Stays: the ids of 1 contact and 1 file at HubSpot, until the same command/);
-  // Staff have changed the email in HubSpot, so only the id leads to the contact.
+  // The contact's email was changed in HubSpot, so only its stored id still finds it.
   await editAtHubspot(server, contact, { email: 'changed@example.com' });
   const told = await erase(t, email, '--yes');
   assert.match(told.out, /^Erased already, .*\nHubSpot may still have 1 contact and 1 file of theirs/);
@@ -426,7 +427,7 @@ test('who corrected a mistyped email stays in HubSpot when its owner is erased t
   await client.call('submitDetails', { params: { uuid }, body: details({ personalEmail: right }) });
   await client.call('setMembership', { params: { uuid }, body: { membershipId: 1 } });
   await payOrder(server, client, uuid);
-  // HubSpot and the mirror still have the mistyped email.
+  // HubSpot and the mirror still have the mistyped email, though the joiner has corrected it.
   assert.equal((await server.hubspot.findByEmail(slip))?.id, id);
   const { joins, contacts } = await findPerson(deps, slip);
   assert.deepEqual([joins, contacts], [[], []]);

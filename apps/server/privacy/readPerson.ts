@@ -3,20 +3,20 @@ import type { Deps } from '../deps.ts';
 import type { Person } from './findPerson.ts';
 import { noticesNaming } from './noticesNaming.ts';
 
-/** Rows of one kind, each with all of its columns. */
+/** The rows of one kind, each with all columns except secrets. */
 export interface Section {
   title: string;
   rows: Record<string, unknown>[];
 }
 
-/** A document, and the name of its file beside the page. */
+/** A document, and the name of its file in the export's folder. */
 export interface ExportedDocument {
   storageKey: string;
   sha256: Buffer;
   fileName: string;
 }
 
-/** The tables that refer to a join by `session_uuid`. */
+/** The tables whose column `session_uuid` refers to a join, with the title of each section. */
 const ofJoins: readonly (readonly [table: string, title: string])[] = [
   ['order_snapshot', 'Orders'],
   ['payment', 'Payments'],
@@ -33,10 +33,16 @@ const ofJoins: readonly (readonly [table: string, title: string])[] = [
 /** Columns that are left out because they are secrets and say nothing about the person. */
 const secrets = ['client_secret', 'code_hash', 'code_browser', 'token_hash'];
 
-/** Columns that are left out of letters about no join of the person: they name or open a join that may be another person's. */
+/**
+ * Columns that are left out of letters that are about no join of the person, since they identify or open a join that may be
+ * another person's.
+ */
 const aboutOthers = ['session_uuid', 'occasion', 'data', 'refusal'];
 
-/** Everything that the database has about a person, with times in ISO 8601 and amounts in cents; and their documents. */
+/**
+ * Returns everything that the database has about a person, with times in ISO 8601 and amounts in cents, and the person's
+ * documents.
+ */
 export async function readPerson(
   { database, stopLinks }: Pick<Deps, 'database' | 'stopLinks'>,
   { email, joins, contacts }: Person,
@@ -60,9 +66,10 @@ export async function readPerson(
     .filter(({ removed_at }) => removed_at === null)
     .map(({ storage_key, sha256, name }) => ({
       storageKey: String(storage_key),
-      // In JSON, PostgreSQL writes bytes as \x and hexadecimal digits.
+      // PostgreSQL's JSON has bytes as a string that starts with \x, followed by hexadecimal digits.
       sha256: Buffer.from(String(sha256).slice(2), 'hex'),
-      // The id distinguishes documents of the same name. Characters that a file system may not accept are replaced.
+      // The first digits of the storage key distinguish documents of the same name. Characters that a file system may not accept
+      // are replaced.
       fileName: `${String(storage_key).slice(0, 8)}-${String(name).replace(/[^\p{L}\p{N}. _-]/gu, '_')}`,
     }));
   const sections: Section[] = [
@@ -115,13 +122,13 @@ function shown(value: unknown): string {
   return escaped(String(value));
 }
 
-/** A table of one row. Empty values are left out. */
+/** Returns one row as an HTML table. Null and empty values are left out. */
 function tableOf(row: Record<string, unknown>): string {
   const lines = Object.entries(row).filter(([, value]) => value !== null && value !== '');
   return `<table>${lines.map(([name, value]) => `<tr><th>${escaped(name.replaceAll('_', ' '))}</th><td>${shown(value)}</td></tr>`).join('\n')}</table>`;
 }
 
-/** The page as HTML, without references to other files. */
+/** Returns the export's page as HTML that needs no other file. */
 export function pageOf(
   { society, email, at }: { society: string; email: string; at: Date },
   sections: readonly Section[],

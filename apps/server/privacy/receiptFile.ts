@@ -1,13 +1,13 @@
 import { open, rm } from 'node:fs/promises';
 
-/** A new file for the receipt of an erasure, which only its owner can read. */
+/** A new file for the receipt of an erasure, readable by its owner only. */
 interface ReceiptFile {
   /** Writes the receipt. Returns null, or a sentence when that failed; a half-written receipt is removed. */
   write(receipt: string): Promise<string | null>;
   discard(): Promise<void>;
 }
 
-/** Opens the file, before anything is erased. Returns a sentence if it cannot be opened. */
+/** Creates the file before anything is erased. Returns a sentence if it cannot be created or exists already. */
 export async function openReceipt(path: string): Promise<ReceiptFile | string> {
   const fault = (error: unknown) => `${path} cannot be written (${(error as Error).message}).`;
   try {

@@ -6,14 +6,13 @@ import { sharedServer } from '../../../tests/harness/testServer.ts';
 
 const { deps } = await sharedServer();
 
-/** Columns without personal data. `*` means all columns of a table. */
+/** The columns of each table that contain no personal data. `*` means all columns of the table. */
 const nobodys: Record<string, string> = {
   browser_report: '*',
   crm_budget: '*',
   schedule: '*',
   secret: '*',
   stripe_event: '*',
-  // The applied migrations.
   migration: '*',
   card_failure: 'created_at',
   contact: 'created_at deleted_at fetched_at fill_at',

@@ -255,7 +255,7 @@ test('what is over its time goes in one night, however much it is', async (t) =>
     where uuid = ${uuid}`.execute(deps.database);
   changeSociety(t, server, all);
   await sql`delete from schedule where name = 'retention'`.execute(deps.database);
-  // `repeat` calls a task again at once when it returns that more is due.
+  // forgetNightly returns whether more is overdue; `repeat` then calls it again at once.
   assert.equal(await forgetNightly(deps, 5), true);
   assert.equal(await forgetNightly(deps, 5), false);
   assert.deepEqual(await overdue(deps, 'abandoned'), []);
@@ -330,7 +330,7 @@ test('while Stripe is down the person goes here, and at Stripe when it is back',
     )!.metadata.last_name;
   assert.equal(await notes(), 'Rivera');
   await server.stripeFault(null);
-  // Metadata at Stripe is removed at every call, not only in the nightly run.
+  // Every call erases what is due at Stripe, even when the nightly run is not due.
   await forgetNightly(deps);
   assert.equal(await notes(), undefined);
   assert.deepEqual(await deps.database.selectFrom('forget_at_stripe').selectAll().execute(), []);

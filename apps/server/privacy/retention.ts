@@ -11,11 +11,11 @@ import { underWay } from './underWay.ts';
 
 const LOOK_MS = 600_000;
 const DAY_SECONDS = 86_400;
-/** A nightly run that did not finish, or could not remove something, is repeated after this time. */
+/** A nightly run that was cut off or failed is repeated after this many seconds. */
 const RETRY_SECONDS = 3_600;
-/** How many joins, documents or notices of each stage are removed in one batch. A nightly run has as many batches as it needs. */
+/** The most joins, documents or notices of each stage that one batch removes. A nightly run takes as many batches as it needs. */
 export const MOST = 500;
-/** After this many failures a stage is left until the next run: they must have a common cause. */
+/** After this many failures a stage is left to the next run, since so many failures must have a common cause. */
 const MOST_FAILED = 20;
 
 export const stages = ['abandoned', 'rejected', 'paid', 'documents', 'notices'] as const;
@@ -23,8 +23,8 @@ export type Stage = (typeof stages)[number];
 type JoinStage = Exclude<Stage, 'documents' | 'notices'>;
 
 /**
- * For each stage, whether the `session` of a query is past its retention: its last activity, final rejection or payment is before
- * `before`.
+ * SQL for whether the query's `session` has passed the retention of a stage: its last activity (`abandoned`), final rejection
+ * (`rejected`) or payment (`paid`) was before `before`.
  */
 const isOver: Record<JoinStage, (before: RawBuilder<Date>) => RawBuilder<boolean>> = {
   abandoned: (before) => sql`session.state <> 'paid' and session.updated_at < ${before}
@@ -35,15 +35,18 @@ const isOver: Record<JoinStage, (before: RawBuilder<Date>) => RawBuilder<boolean
   paid: (before) => sql`session.state = 'paid' and session.paid_at < ${before}`,
 };
 
-/** The time before which a join, document or notice of a stage is past its retention. Null when the stage is kept for ever. */
+/**
+ * SQL for the time before which a stage's joins, documents or notices have passed their retention. Null when they are kept for
+ * ever.
+ */
 function beforeOf({ society, now }: Pick<Deps, 'society' | 'now'>, stage: Stage): RawBuilder<Date> | null {
   const days = society.retention[`${stage}Days`];
   return days === undefined ? null : sql<Date>`(${now()}::timestamptz - make_interval(days => ${days}))`;
 }
 
 /**
- * Returns the ids of what is past its retention, at most `most`: joins without money or a decision under way; for the stages
- * `documents` and `notices`, documents and notices.
+ * Returns the ids of at most `most` joins, documents or notices that have passed the retention of a stage. Joins with a payment or
+ * a decision under way are left out.
  */
 export async function overdue(
   deps: Pick<Deps, 'database' | 'society' | 'now'>,
@@ -59,7 +62,7 @@ export async function overdue(
 function listOf(stage: Stage, before: RawBuilder<Date>, most: number): RawBuilder<{ id: string }> {
   if (stage === 'notices')
     return sql`select id::text from staff_notice where created_at < ${before} order by created_at limit ${most}`;
-  // Nobody decides on a resume, so its time begins when it was uploaded.
+  // Nobody reviews a resume, so its retention starts at the upload; that of a transcript starts at its review.
   if (stage === 'documents')
     return sql`select id from document where removed_at is null
       and case kind when 'resume' then created_at else reviewed_at end < ${before}
@@ -69,7 +72,7 @@ function listOf(stage: Stage, before: RawBuilder<Date>, most: number): RawBuilde
     order by created_at limit ${most}`;
 }
 
-/** Something past its retention could not be removed. The rest is gone. */
+/** Thrown when some overdue joins, documents or notices could not be removed. `counts` is what was removed. */
 export class NotAllRemoved extends Error {
   readonly counts: Record<Stage, number>;
 
@@ -84,9 +87,9 @@ export class NotAllRemoved extends Error {
 }
 
 /**
- * Removes what is past its retention, each join in a transaction of its own, by the same code that erases a person: at most `most`
- * of each stage. Returns how many of each stage were removed. A failure holds up nothing else; {@link NotAllRemoved} is thrown at
- * the end. Call {@link tellStripe} afterwards, in any case.
+ * Removes what has passed its retention, at most `most` of each stage. Each join is erased in a transaction of its own, by the
+ * code that also erases persons. Returns how many of each stage were removed. A failed item does not stop the others: {@link
+ * NotAllRemoved} is thrown at the end. The caller must call {@link tellStripe} afterwards, even on failure.
  */
 export async function applyRetention(deps: Deps, most = MOST): Promise<Record<Stage, number>> {
   const counts: Record<Stage, number> = { abandoned: 0, rejected: 0, paid: 0, documents: 0, notices: 0 };
@@ -113,11 +116,11 @@ async function remove(deps: Deps, id: string, stage: Stage): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Erases a join. Returns false when it is no longer past its retention, because it has changed since. */
+/** Erases a join. Returns false when the join may not be erased, or has changed since and is no longer past its retention. */
 async function eraseOne(deps: Deps, uuid: string, stage: JoinStage): Promise<boolean> {
   try {
     return await deps.database.transaction().execute(async (trx) => {
-      // Checked again under a lock, so that nobody can change the join before it is erased.
+      // The condition is checked again under a lock, so that the join cannot change before it is erased.
       await sql`select from join_session where uuid = ${uuid} for update`.execute(trx);
       const { rows } = await sql`
         select from join_session session where uuid = ${uuid} and ${isOver[stage](beforeOf(deps, stage)!)}`.execute(
@@ -135,7 +138,10 @@ async function eraseOne(deps: Deps, uuid: string, stage: JoinStage): Promise<boo
   }
 }
 
-/** HubSpot is not asked to delete the files. Their ids are stored under the join's emails, so that a later erasure finds them. */
+/**
+ * Stores the ids of the join's files in HubSpot under the join's emails, so that a later erasure of the person finds them.
+ * Retention itself deletes nothing in HubSpot.
+ */
 async function keepFiles(trx: Kysely<Tables>, uuid: string): Promise<void> {
   const files = await filesAtHubspot(trx, { joins: [uuid], contacts: [] });
   if (files.length === 0) return;
@@ -146,7 +152,7 @@ async function keepFiles(trx: Kysely<Tables>, uuid: string): Promise<void> {
   for (const { email } of rows) await keepIds(trx, await emailHash(trx, email), { contacts: [], files });
 }
 
-/** Removes a document's file and name. A transcript's review stays, so that its member does not owe another one. */
+/** Removes a document's file and name. The review of a transcript stays, so that the member need not upload another one. */
 function removeDocument({ database, storage }: Deps, id: string): Promise<boolean> {
   return database.transaction().execute(async (trx) => {
     const { rows } = await sql<{ storage_key: string }>`
@@ -160,14 +166,14 @@ function removeDocument({ database, storage }: Deps, id: string): Promise<boolea
   });
 }
 
-/** Checks regularly whether the nightly run is due. */
+/** Checks every ten minutes whether the nightly run is due. */
 export function startForgetting(deps: Deps): () => Promise<void> {
   return repeat('retention', LOOK_MS, deps.log, () => forgetNightly(deps));
 }
 
 /**
- * Runs once a day, in one of all processes. Logs only how many of each stage were removed. Each call also asks Stripe to erase what
- * is due. Returns whether more is past its retention.
+ * Runs once a day, in only one of the processes. Logs how many items of each stage were removed, and nothing about persons. Every
+ * call also has Stripe erase what is due there. Returns whether more is past its retention.
  */
 export async function forgetNightly(deps: Deps, most = MOST): Promise<boolean> {
   const isOn = stages.some((stage) => beforeOf(deps, stage) !== null);

@@ -6,15 +6,15 @@ import { counted } from './counted.ts';
 import { NotErasable } from './eraseJoins.ts';
 import type { AtHubspot } from './leftAtHubspot.ts';
 
-/** How far an erasure got. */
+/** How far an erasure got before it stopped. */
 export interface Progress {
-  /** The part during which it stopped. */
+  /** The part of the erasure during which it stopped. */
   at: 'begin' | 'hubspot' | 'stripe' | 'here';
-  /** What was deleted in HubSpot, if that was asked for. */
+  /** What was deleted in HubSpot; null if HubSpot was not asked, or not finished. */
   atHubspot: AtHubspot | null;
 }
 
-/** An erasure that stopped half-way; `cause` is the reason. */
+/** Thrown when an erasure stopped midway. `cause` is the error that stopped it. */
 export class StoppedErasing extends Error {
   readonly progress: Progress;
   constructor(cause: unknown, progress: Progress) {
@@ -22,13 +22,13 @@ export class StoppedErasing extends Error {
     this.progress = progress;
   }
 
-  /** For staff: the reason, what is done and what is not. The reason is left out when it is a bug. */
+  /** Sentences for staff: the reason, and what is and is not erased. Without the reason if the cause is unexpected. */
   get sentences(): string {
     const reason = reasonOf(this.cause);
     return [...(reason === null ? [] : [reason]), standingOf(this), 'The same command goes on.'].join(' ');
   }
 
-  /** Whether the cause is unexpected and should be thrown. */
+  /** Whether the cause is an unexpected error, which the caller should throw. */
   get isFault(): boolean {
     return reasonOf(this.cause) === null;
   }
@@ -46,7 +46,7 @@ function standingOf({ cause, progress: { at, atHubspot } }: StoppedErasing): str
   return `${done}Erased at Stripe. ${here}`;
 }
 
-/** The reason as a sentence; null for an unexpected error. */
+/** Returns the cause as a sentence for staff; null for an unexpected error. */
 export function reasonOf(cause: unknown): string | null {
   if (cause instanceof NotErasable) return cause.message;
   if (cause instanceof CrmDenied)
@@ -56,7 +56,7 @@ export function reasonOf(cause: unknown): string | null {
     return cause.status === 503 ? 'Stripe does not answer.' : `Stripe refuses it: ${cause.message}`;
   if (cause instanceof StorageDown) return 'The storage of the documents does not answer.';
   if (cause instanceof DatabaseUnavailable) return `The database does not do it: ${cause.message}.`;
-  // A system error about a file: the journal, or a document.
+  // A system error about a file of the journal or of a document.
   const { syscall, code } = cause as NodeJS.ErrnoException;
   if (syscall === undefined) return null;
   return code === 'ENOSPC'

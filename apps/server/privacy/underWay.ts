@@ -5,8 +5,8 @@ import type { Tables } from '../platform/database/types.ts';
 const CHANGE_MINUTES = 5;
 
 /**
- * Why the `session` of a query may not be erased now: an array of what is under way with its money or documents, empty if nothing
- * is. An open intent does not count, since it is cancelled first.
+ * SQL for the reasons why the query's `session` may not be erased now: an array of what is under way with its money or documents,
+ * empty if nothing is. An open intent is no reason, because the erasure cancels it first.
  */
 export const underWay: RawBuilder<string[]> = sql`array_remove(array[
   case when session.state = 'paying' or session.intent_changing_since > now() - make_interval(mins => ${sql.lit(CHANGE_MINUTES)})
@@ -23,7 +23,7 @@ export const underWay: RawBuilder<string[]> = sql`array_remove(array[
       where event ->> 'intentId' = intent_id)
     then 'an event of Stripe about it was not acted on yet' end], null)`;
 
-/** One sentence for each reason why one of these joins may not be erased now. */
+/** Returns one sentence for each reason why one of these joins may not be erased now. */
 export async function refusalsOf(database: Kysely<Tables>, joins: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ uuid: string; reasons: string[] }>`
     select uuid, ${underWay} as reasons from join_session session where uuid = any(${joins}::uuid[]) order by uuid`.execute(

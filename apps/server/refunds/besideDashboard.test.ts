@@ -71,8 +71,8 @@ test('no dues are booked of a payment that bought nothing and went back in two p
 });
 
 /**
- * Decides a refund that Stripe does not make yet, then refunds $1.00 in the dashboard, so that the decided refund is dropped. Runs
- * the command that the notice about that names. Returns the notice and the command's output.
+ * Decides a refund while Stripe refuses refunds, then refunds $1.00 in the dashboard, which drops the decided refund. Runs the
+ * command that the notice about the dropped refund names. Returns the notice and the command's output.
  */
 async function decidedAgain(t: TestContext, wish: RefundWish): Promise<string> {
   const { uuid, intentId } = await undergraduate(server);

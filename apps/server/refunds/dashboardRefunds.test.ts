@@ -23,7 +23,7 @@ const run = (t: TestContext, command: Command, ...args: string[]) => runCommand(
 const framedCertificate = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0032';
 const lapelPin = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
 
-/** Returns a new email, so that each join has its own payer. */
+/** Returns an unused email, so that each join has a payer of its own. */
 const somebodyElse = () => ({ personalEmail: `${randomUUID()}@example.com` });
 
 /** Makes a paid join with these items in its order. */
@@ -35,7 +35,10 @@ async function withItems(...items: string[]) {
   return { client, ...(await payOrder(server, client, uuid)) };
 }
 
-/** Refunds in Stripe's dashboard (`cents`, or all that is left), and follows the payment. Returns Stripe's id of the refund. */
+/**
+ * Refunds `cents`, or all that is left, in Stripe's dashboard, and has the server read the payment's refunds. Returns Stripe's id
+ * of the refund.
+ */
 async function inDashboard(intentId: string, cents?: number): Promise<string> {
   const { body, status } = await server.stripe('POST', '/v1/refunds', {
     payment_intent: intentId,
@@ -148,7 +151,7 @@ test('refunds that are heard of together are noted in the order in which they we
   for (const amount of ['1000', '3000', '3700'])
     await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount });
   await followPayment(server.deps, intentId);
-  // The order of the refunds' ids must not matter.
+  // Reverses the order of the refunds' ids, which must not matter.
   await sql`
     update refund set uuid = ('00000000-0000-4000-8000-' || lpad((10 - rank)::text, 12, '0'))::uuid
     from (select uuid as old, row_number() over (order by created_at) as rank from refund where intent_id = ${intentId}) as made
@@ -276,7 +279,7 @@ test('a membership that ends in the dashboard or by a dispute leaves no upgrade 
       found.map(({ kind, subject, repair }) => [kind, subject, repair]),
       [['upgrade_alone', uuid, repair]],
     );
-    // Disputed money cannot be refunded.
+    // While the upgrade is disputed its money cannot be refunded, so `reconcile` must not list it.
     const upgradeIs = (standing: 'disputed' | 'active') =>
       sql`update membership set standing = ${standing} where payment_intent = ${upgrade}`.execute(
         server.deps.database,
@@ -304,7 +307,7 @@ test('an upgrade that was bought by a join of its own does not outlive the membe
   const { uuid, intentId } = await paidJoin(server, server.client(), 'HONOR101');
   const other = await withItems();
   const upgrade = await upgraded(other.client, other.uuid, other.intentId);
-  // Makes it an upgrade that was sold by a link.
+  // Turns the upgrade into one that was sold by a link, in a join of its own.
   await sql`
     with gone as (delete from membership where payment_intent = ${other.intentId})
     update membership set contact_id = '101' where payment_intent = ${upgrade}`.execute(server.deps.database);

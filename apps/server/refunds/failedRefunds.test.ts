@@ -25,7 +25,7 @@ import { refundJoin } from './refundJoin.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
 
-/** Tests refunds that the bank returns later, so that the money is back with us. */
+/** Tests refunds that fail later, because the bank returns the money to us. */
 const pin = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
 
 test('staff are told of one person who has paid twice also when the first membership comes back after the second one was bought', async () => {
@@ -70,7 +70,10 @@ test('staff are told of each refund that fails, also when it is given again and 
   }
 });
 
-/** Makes a paid join with a pin of $12.00 and refunds its membership. Its contact joins anew, and then the refund fails. */
+/**
+ * Makes a paid join with a pin for $12.00 and refunds its membership. The same contact then joins again, and after that the refund
+ * fails.
+ */
 async function joinedAnew(code: string) {
   await newContact(server, `${code.toLowerCase()}@example.com`, { invitation_code: code });
   const person = { personalEmail: `${code.toLowerCase()}@example.com` };
@@ -111,7 +114,7 @@ test('a failed refund of who has joined anew, whose payment is disputed, names n
   }
 });
 
-/** Makes the pending refund of a payment end at Stripe with this status. */
+/** Makes the pending refund of a payment end with this status at Stripe. */
 async function endRefund(intentId: string, status: 'failed' | 'canceled'): Promise<void> {
   const { body } = await server.stripe('GET', `/v1/refunds?payment_intent=${intentId}`);
   const [{ id }] = (body as unknown as { data: [{ id: string }] }).data;
@@ -160,7 +163,7 @@ test('of a join whose second payment came back from the bank, refund does not sa
   assert.doesNotMatch(out, /nothing was paid/);
 });
 
-/** Buys the undergraduates' membership, of $95.00, by a link to a contact. */
+/** Buys the undergraduate membership ($95.00) by a link to a contact. */
 const membershipByLink = (contactId: string) => upgradeByLink(server, contactId, { productId: 3 });
 
 test('whose refund less the processing fee failed after they had joined anew gets that again, and not the fee as well', async (t) => {

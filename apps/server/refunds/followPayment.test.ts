@@ -21,10 +21,10 @@ import { followPayment } from './followPayment.ts';
 import { promiseRefund } from './giveBack.ts';
 import { refundJoin } from './refundJoin.ts';
 
-/** Tests what Stripe reports about a payment later: refunds, disputes and reviews. */
+/** Tests what Stripe reports about a payment after it has succeeded: refunds, disputes and reviews. */
 const server = await sharedServer();
 
-/** Sends everything to HubSpot. Returns a contact's membership status and amount paid there. */
+/** Sends everything due to HubSpot. Returns the contact's membership status and amount paid in HubSpot. */
 async function membershipAtHubspot(contactId: string): Promise<(string | null | undefined)[]> {
   await deliver(server);
   const { membership_status, amount_paid } = await atHubspot(
@@ -61,7 +61,7 @@ test("a refund in Stripe's dashboard ends the membership it gives back, tells st
   assert.deepEqual(await membershipAtHubspot('102'), ['former', '0.00']);
   const anew = await paidJoin(server, server.client(), 'HONOR102');
   assert.deepEqual(await standingsOf(server, anew.uuid), [{ type: 'membership', standing: 'active' }]);
-  // If the bank now undoes the first refund, only one of the two memberships may be held.
+  // The bank now returns the first membership's refund. Still only one of the two memberships may be held.
   await sql`update refund set status = 'failed' where intent_id = ${intentId}`.execute(server.deps.database);
   const { payments } = server.deps;
   const undone = { ...payments, moneyBack: async () => ({ refunds: [], dispute: null, lost: [] }) };
@@ -158,7 +158,7 @@ test('a refund from outside that failed before we heard of it gave nothing back,
 test('two reports at once: an older answer of Stripe does not overwrite a newer one', async () => {
   const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
   const { payments } = server.deps;
-  // The first call reads before the refund is made, and writes after the second call's write.
+  // The first call reads from Stripe before the refund is made, and writes only after the second call has written.
   let goOn = () => {};
   const held = new Promise<void>((resolve) => {
     goOn = resolve;
@@ -311,7 +311,7 @@ test('a refund that is due is replaced by none that came to nothing, and is not 
       { ...outside, id: 're_canceled', amountCents: 6500, status: 'canceled' as const },
       { ...outside, id: 're_failed', amountCents: 6500, status: 'failed' as const },
       { ...outside, id: 're_part', amountCents: 1000, status: 'succeeded' as const },
-      // A refund by a version that did not record its lines at Stripe; the restored database lacks its row.
+      // A refund made by a version that did not record the lines in the refund's metadata; its row is missing after a restore.
       { ...outside, uuid: randomUUID(), id: 're_ours', amountCents: 6500, status: 'pending' as const },
     ],
     dispute: null,

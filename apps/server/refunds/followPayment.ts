@@ -23,13 +23,13 @@ import type { MoneyBack } from '../providers/stripe/provider.ts';
 import { bringStanding } from './membershipStanding.ts';
 import { paidOrders, type SettledOrder } from './paidOrders.ts';
 
-/** The number of attempts after which followPayment fails, if another writer has overtaken all of them. */
+/** followPayment throws after this many attempts, if another caller has written first each time. */
 const ROUNDS = 10;
 
 /**
  * Copies the refunds and disputes of a payment from Stripe, wherever they were made, and updates the membership's standing. It
- * reads the present state, so events may come in any order, twice or not at all. Does nothing for an intent that is not ours or has
- * not succeeded.
+ * reads Stripe's present state, so events may arrive in any order, repeatedly or not at all. Does nothing for an intent that is
+ * not ours or has not succeeded.
  */
 export async function followPayment(deps: Deps, intentId: string): Promise<void> {
   for (let round = 0; round < ROUNDS; round++) {
@@ -47,7 +47,8 @@ export async function followPayment(deps: Deps, intentId: string): Promise<void>
 }
 
 /**
- * Writes Stripe's answer. Returns false, and writes nothing, when another caller wrote meanwhile: then the answer may be outdated.
+ * Writes what Stripe answered. Returns false and writes nothing when another caller has written since the read, because the answer
+ * may then be outdated.
  */
 async function write(
   deps: Deps,
@@ -65,8 +66,8 @@ async function write(
       .returning('status')
       .executeTakeFirst();
     if (!payment) return false;
-    // Our own refunds come first, so that a refund from the dashboard does not take the place of one of them. Otherwise the oldest
-    // come first (Stripe lists the newest first), since what refunds were for is derived in that order.
+    // Our own refunds come first, so that a dashboard refund of the same amount is not mistaken for one of them. Within each group
+    // the oldest come first (Stripe lists the newest first), because what a refund was for is derived in that order.
     const made: string[] = [];
     let wentElsewhere = false;
     const oldestFirst = [...refunds].reverse();
@@ -74,7 +75,7 @@ async function write(
       const { uuid, reason, isNew, isMadeNow } = await takeIn(trx, session.uuid, intentId, refund);
       if (isNew) made.push(uuid);
       if (isNew && counts(refund)) wentElsewhere = true;
-      // Somebody who paid twice already had a letter when the refund was decided.
+      // The payer of a duplicate already got a letter when its refund was decided.
       if (isMadeNow && (payment.status === 'succeeded' || reason === 'unconfirmed'))
         await dueLetters(trx, deps, [{ kind: 'refund', sessionUuid: session.uuid, occasion: uuid }]);
     }
@@ -88,9 +89,10 @@ async function write(
 export type LockedSession = Pick<Selectable<JoinSessionTable>, 'uuid'>;
 
 /**
- * Locks joins and the other joins of their payers, which may have to be sent to HubSpot as well ({@link bringStanding}), ordered
- * by uuid to avoid deadlocks. `no key update` allows a notice about a join that another caller has locked: that join may have got
- * the same payer only after this lock.
+ * Locks joins and all other joins of their payers, which may have to be sent to HubSpot as well ({@link bringStanding}). Locks in
+ * the order of the uuids, to avoid deadlocks. The lock is only `no key update`, so that other transactions can still insert
+ * notices about a locked join. This matters for a join that gets the same payer only after this call, and is therefore not locked
+ * with the others.
  */
 export async function lockJoins(trx: Kysely<Tables>, uuids: readonly string[]): Promise<void> {
   const these = sql`any(${uuids}::uuid[])`;
@@ -112,8 +114,8 @@ export async function lockSession(trx: Kysely<Tables>, intentId: string): Promis
 }
 
 /**
- * Updates all that follows from a payment's recorded refunds and dispute. Staff are told of each refund made outside Induct that
- * is new (`made`) or now counts for something else.
+ * Updates everything that follows from a payment's recorded refunds and disputes. Staff get a notice of each refund made outside
+ * Induct that is new (listed in `made`) or is now counted for other lines.
  */
 export async function recount(
   deps: Deps,
@@ -133,7 +135,7 @@ export async function recount(
     })
     .where('intent_id', '=', intentId)
     .execute();
-  // A payment that bought nothing has nothing that a refund could be for.
+  // For a payment that bought nothing, no refund has lines that it could be for.
   const refunds =
     order.status === 'succeeded'
       ? withLines(order, order.processingFeeCents)
@@ -159,7 +161,8 @@ export async function recount(
 }
 
 /**
- * The end of a sentence: what a refund was for, or how staff can assign it; for a payment that bought nothing, what is still owed.
+ * Returns the end of a notice's sentence: what a refund was for, or how staff can assign it. For a payment that bought nothing:
+ * what is still owed.
  */
 function purpose(order: SettledOrder, { uuid, lines, isDispute }: GivenBack): string {
   if (order.status === 'duplicate')
@@ -172,8 +175,8 @@ function purpose(order: SettledOrder, { uuid, lines, isDispute }: GivenBack): st
 }
 
 /**
- * Updates our row of a refund from Stripe's, or inserts one when it was made elsewhere. `isMadeNow`: Stripe says for the first time
- * that it succeeded.
+ * Updates our row of a refund from Stripe's data, or inserts a row when the refund was made elsewhere. `isMadeNow`: the refund has
+ * succeeded according to Stripe, which was not recorded before.
  */
 async function takeIn(
   trx: Kysely<Tables>,
@@ -231,7 +234,10 @@ async function takeIn(
   return { uuid: made.uuid, reason: 'dashboard', isNew: true, isMadeNow: status === 'succeeded' };
 }
 
-/** Updates our rows of lost disputes. A dispute that no longer counts as lost took nothing. Returns the uuids of new rows. */
+/**
+ * Updates our rows of lost disputes. A dispute that no longer counts as lost is recorded as having taken nothing. Returns the
+ * uuids of new rows.
+ */
 async function takeInLost(trx: Kysely<Tables>, intentId: string, lost: MoneyBack['lost']): Promise<string[]> {
   const known = await trx
     .selectFrom('refund')
@@ -268,7 +274,10 @@ async function takeInLost(trx: Kysely<Tables>, intentId: string, lost: MoneyBack
   return made;
 }
 
-/** Inserts again a refund of ours that a restored database has lost, from its metadata at Stripe. Null for all other refunds. */
+/**
+ * Inserts again a refund of ours whose row a restore has lost, from the refund's metadata at Stripe. Returns null for all other
+ * refunds.
+ */
 async function decidedBefore(
   trx: Kysely<Tables>,
   intentId: string,
@@ -291,9 +300,9 @@ async function decidedBefore(
 }
 
 /**
- * Reduces or cancels due refunds that Stripe has not made, since money of the payment has just gone back outside Induct. Of a
- * payment that bought nothing (`isReturn`) the rest stays due. Other refunds are cancelled, and staff decide what is still owed,
- * since it is not certain what the refund made outside was for.
+ * Reduces or cancels due refunds that Stripe has not made, because money of the same payment has just been refunded outside
+ * Induct. If the payment bought nothing (`isReturn`), the amount that is left stays due. Otherwise the due refunds are cancelled
+ * and staff decide what is still owed, because it is uncertain what the outside refund was for.
  */
 async function dropDue(
   trx: Kysely<Tables>,
@@ -335,8 +344,8 @@ async function dropDue(
 }
 
 /**
- * Finds the due refund of ours that a refund made outside Induct replaces: Stripe has not made ours yet, or did not answer, and
- * staff made it in the dashboard meanwhile. Making ours as well would give the money back twice.
+ * Returns our due refund of the same amount that a refund made outside Induct replaces: Stripe has not made ours, and staff have
+ * made it in the dashboard. Making ours as well would refund the money twice.
  */
 async function madeInItsPlace(trx: Kysely<Tables>, intentId: string, amountCents: number) {
   return trx

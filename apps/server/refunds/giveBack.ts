@@ -9,18 +9,21 @@ import type { Tables } from '../platform/database/types.ts';
 import { NotAtStripe, ProviderFailed, RefundRefused } from '../providers/stripe/failures.ts';
 import { followPayment } from './followPayment.ts';
 
-/** The outcome of decided refunds after Stripe was asked. */
+/** The outcome of decided refunds after the calls to Stripe. */
 export interface Given {
   /** The sum, in cents, of the refunds that Stripe has made. */
   cents: number;
-  /** Sentences for staff: `waits` on refunds that Stripe does not make yet, `refused` on those that it refuses for good. */
+  /**
+   * Sentences for staff. `waits`: about refunds that are still due. `refused`: about refunds that Stripe refused for good or that
+   * failed.
+   */
   waits: string[];
   refused: string[];
 }
 
 /**
- * Records a refund as due, in the transaction of its cause, and returns its uuid. Stripe is asked after the commit:
- * {@link giveBack}.
+ * Records a refund as due, in the transaction of its cause. Returns its uuid. After the commit, {@link giveBack} asks Stripe to
+ * make it.
  */
 export async function promiseRefund(
   trx: Kysely<Tables>,
@@ -45,7 +48,7 @@ export async function promiseRefund(
   return uuid;
 }
 
-/** Records a refund of the rest of a payment that bought nothing: `amountCents`. A letter tells its payer. */
+/** Records a due refund of `amountCents`, all that is left of a payment that bought nothing, and a letter that tells its payer. */
 export async function promiseReturn(
   trx: Kysely<Tables>,
   deps: Pick<Deps, 'config'>,
@@ -60,15 +63,15 @@ export async function promiseReturn(
 
 /**
  * Makes the due refunds of a payment at Stripe. Safe to repeat after a crash at any point: refunds that Stripe already has are
- * recognised first by our uuid in their metadata, and the idempotency key consists of the row and the attempt. A refund that
- * Stripe refuses for good is written as failed, and staff are told; one that Stripe refuses for now stays due, and is retried in
- * the background (settlement/sweep.ts). For the outcome see {@link givenOf} and {@link watchRefunds}.
+ * recognised by our uuid in their metadata, and the idempotency key consists of the row and the attempt. A refund that Stripe
+ * refuses for good is recorded as failed, with a notice. One that Stripe refuses for now stays due and is retried in the
+ * background (settlement/sweep.ts). {@link givenOf} and {@link watchRefunds} return the outcome.
  */
 export async function giveBack(deps: Deps, intentId: string): Promise<void> {
   const due = await dueRefunds(deps, intentId);
   if (due.length === 0) return;
-  // An earlier attempt may have been cut off after Stripe made the refund, so long ago that Stripe no longer knows the idempotency
-  // key.
+  // A process may have died after Stripe made the refund, so long ago that Stripe has forgotten the idempotency key. Reading
+  // Stripe's refunds first prevents a second one.
   if (due.some(({ isOld, attempts }) => isOld || attempts > 0)) await followPayment(deps, intentId);
   for (const refund of await dueRefunds(deps, intentId)) {
     try {
@@ -93,7 +96,7 @@ export async function giveBack(deps: Deps, intentId: string): Promise<void> {
   await followPayment(deps, intentId);
 }
 
-/** The outcome of these refunds of ours, by their uuids. */
+/** Returns the outcome of our refunds with these uuids. */
 export async function givenOf(deps: Pick<Deps, 'database'>, uuids: readonly string[]): Promise<Given> {
   const given: Given = { cents: 0, waits: [], refused: [] };
   if (uuids.length === 0) return given;
@@ -119,7 +122,8 @@ export async function givenOf(deps: Pick<Deps, 'database'>, uuids: readonly stri
 }
 
 /**
- * Returns a function that gives the outcome of a payment's refunds: those that are due now, and those decided before it is called.
+ * Returns a function that returns the outcome of a payment's refunds: those that are due now, and those decided until the function
+ * is called.
  */
 export async function watchRefunds(deps: Deps, intentId: string): Promise<() => Promise<Given>> {
   const ours = (now: 'over' | 'all') =>
@@ -185,7 +189,7 @@ async function refuse(deps: Deps, intentId: string, refund: DueRefund, error: Er
   });
 }
 
-/** Counts the attempt and leaves the refund due. Staff are told of each reason once a day, however many refunds it affects. */
+/** Counts the attempt and leaves the refund due. Staff get one notice a day for each reason, however many refunds it affects. */
 async function leaveDue(deps: Deps, refund: DueRefund, { message }: Error): Promise<void> {
   await countAttempt(deps, refund, message);
   await tellStaff(
@@ -196,7 +200,10 @@ async function leaveDue(deps: Deps, refund: DueRefund, { message }: Error): Prom
   );
 }
 
-/** Counts the attempt, so that the next has another idempotency key: Stripe repeats its answer under a key, even an error. */
+/**
+ * Counts the attempt, so that the next attempt has another idempotency key: under the same key Stripe replays its answer, even an
+ * error.
+ */
 async function countAttempt(
   deps: Deps,
   { uuid, attempts }: DueRefund,

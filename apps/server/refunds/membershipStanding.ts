@@ -16,7 +16,7 @@ const because: Record<MembershipStanding, string> = {
   void: 'has ended: nothing was paid for it.',
 };
 
-/** Writes the standing of a payment's membership, if it has changed, and tells HubSpot and staff. */
+/** Updates the standing of the membership that a payment bought, if it has changed, and informs HubSpot and staff. */
 export async function bringStanding(
   trx: Kysely<Tables>,
   session: LockedSession,
@@ -67,7 +67,7 @@ export async function bringStanding(
   if (what === 'membership' && !isHeld(standing)) await tellOfUpgrades(trx, session.uuid);
 }
 
-/** The other joins of a join's payer that hold a membership, the oldest first. */
+/** Returns the payer's other joins that hold a membership, by the time of payment. */
 export async function othersOfPayer(trx: Kysely<Tables>, uuid: string): Promise<string[]> {
   const { rows } = await sql<{ uuid: string }>`
     select other.uuid from join_session own join join_session other on other.payer = own.payer and other.uuid <> own.uuid
@@ -76,7 +76,7 @@ export async function othersOfPayer(trx: Kysely<Tables>, uuid: string): Promise<
   return rows.map((other) => other.uuid);
 }
 
-/** Tells staff that the payer of a join also holds memberships from other joins (uuids). No money is refunded automatically. */
+/** Writes a notice that the payer of a join also holds memberships from the joins `others`. No money is refunded automatically. */
 export async function tellOfTwice(
   trx: Kysely<Tables>,
   uuid: string,
@@ -92,10 +92,10 @@ export async function tellOfTwice(
 }
 
 /**
- * When a join's membership begins or ends, makes the payer's joins with an ended membership due again: while the payer holds
- * another one, HubSpot has their status as `member`, too (contacts/dueJoins.ts). They are sent before the join itself, since one
- * of them may have created its contact. A join that another transaction has locked is skipped, since waiting could deadlock; that
- * transaction makes it due as well.
+ * When a join's membership begins or ends, makes those joins of its payer due again whose membership has ended: HubSpot has their
+ * contacts as `member`, too, while the payer holds another membership (contacts/dueJoins.ts). The ended joins are due a second
+ * earlier than the join of `sessionUuid`, because one of them may have created its contact. A join that another transaction has
+ * locked is skipped, since waiting could deadlock; that transaction makes it due as well.
  */
 export async function tellHubspotOfEnded(trx: Kysely<Tables>, sessionUuid: string): Promise<void> {
   await sql`
@@ -117,8 +117,8 @@ async function tellOfUpgrades(trx: Kysely<Tables>, sessionUuid: string): Promise
 export const UPGRADE_ALONE = 'An upgrade is still paid and held, though the membership below it has ended.';
 
 /**
- * Returns the joins with an active upgrade whose base, bought by the same join or contact, has ended. With `baseSession`, only
- * those whose base that join bought.
+ * Returns the joins with an active upgrade whose base membership has ended, where the base was bought by the same join or for the
+ * same contact. With `baseSession`, only bases that this join bought are considered.
  */
 export async function upgradesAlone(
   database: Kysely<Tables>,
@@ -144,7 +144,10 @@ export async function upgradesAlone(
   return rows.map(({ session_uuid }) => session_uuid);
 }
 
-/** The operator command that gives back an upgrade, which may have been bought by a join of its own. */
+/**
+ * Returns the operator command that refunds a join's upgrade, which may have been bought in a join of its own (an upgrade by
+ * link).
+ */
 export function giveUpgradeBack(uuid: string): string {
   return giveBackCommand(uuid, ['membership_upgrade']);
 }

@@ -4,8 +4,8 @@ import type { Deps } from '../deps.ts';
 import type { Tables } from '../platform/database/types.ts';
 
 /**
- * A payment that succeeded or is a duplicate, in the form that the refund rules use. `kind`: the payment of the join itself, or of
- * its upgrade.
+ * A payment that succeeded or is a duplicate, in the form that the refund rules use. `kind` says whether it paid for the join
+ * itself or for its upgrade.
  */
 export interface SettledOrder extends PaidOrder {
   sessionUuid: string;
@@ -13,7 +13,10 @@ export interface SettledOrder extends PaidOrder {
   status: 'succeeded' | 'duplicate';
 }
 
-/** Reads those of these payments that succeeded or are duplicates. A duplicate has no lines if a restore has lost its order. */
+/**
+ * Reads these payments, except those that neither succeeded nor are duplicates. A duplicate has no lines if a restore has lost its
+ * order.
+ */
 export async function paidOrders(
   { society }: Pick<Deps, 'society'>,
   database: Kysely<Tables>,
@@ -35,7 +38,7 @@ export async function paidOrders(
   }));
 }
 
-/** The refunds of a query's `payment` as {@link GivenBack}s, the oldest first. */
+/** SQL for the refunds of the query's `payment` as {@link GivenBack}s, the oldest first. */
 export const refundsOfPayment: RawBuilder<GivenBack[]> = sql`coalesce((
   select json_agg(json_build_object('uuid', refund.uuid, 'amountCents', refund.amount_cents, 'status', refund.status,
     'lines', refund.lines, 'refusal', refund.refusal, 'isDispute', refund.is_dispute,

@@ -24,10 +24,10 @@ import { NotRefundable, refundJoin } from './refundJoin.ts';
 
 const server = await sharedServer();
 
-/** A product of the catalogue, of $79.00. */
+/** A store item of the catalogue, for $79.00. */
 const framedCertificate = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0032';
 
-/** Backdates due refunds by an hour. */
+/** Backdates the due refunds by an hour, as if the hour had passed. */
 const anHourLater = () =>
   sql`update refund set next_try_at = next_try_at - interval '1 hour', created_at = created_at - interval '1 hour'`.execute(
     server.deps.database,
@@ -59,7 +59,7 @@ test('a refund that Stripe does not make for now stays due, is tried ever later,
     await anHourLater();
     await sweepRefunds(server.deps);
     later.push(await waits());
-    // Makes no attempt, since the refund is not due again so soon.
+    // This run makes no attempt, since the refund is not due again yet.
     await sweepRefunds(server.deps);
   }
   assert.deepEqual(later.flat(), [
@@ -141,7 +141,7 @@ test('what is disputed stays, and what is not goes back, each payment by itself'
   ]);
 });
 
-/** Makes a paid join with a framed certificate: $144.00, of which $65.00 are the membership. */
+/** Makes a paid join with a framed certificate: $144.00, of which the membership is $65.00. */
 async function withCertificate() {
   const client = server.client();
   const uuid = await orderingJoin(client);

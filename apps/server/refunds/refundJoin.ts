@@ -10,12 +10,12 @@ import { followPayment, type LockedSession, lockJoins, recount } from './followP
 import { type Given, giveBack, givenOf, promiseRefund } from './giveBack.ts';
 import { paidOrders, type SettledOrder } from './paidOrders.ts';
 
-/** Why nothing is refunded, as a sentence for staff. */
+/** Thrown when nothing can be refunded. The message is a sentence for staff that says why. */
 export class NotRefundable extends Error {}
 
 /**
- * Follows a join's payments, for refunds from Stripe's dashboard that were not reported yet: a plan made without them might give
- * money back twice. Throws {@link NotRefundable} when Stripe does not answer.
+ * Reads a join's refunds and disputes from Stripe, because refunds from the dashboard may not have been reported yet: a plan made
+ * without them might refund money twice. Throws {@link NotRefundable} when Stripe does not answer.
  */
 export async function followJoin(deps: Deps, uuid: string): Promise<void> {
   const { rows } = await sql<{ intent_id: string }>`
@@ -38,13 +38,13 @@ export async function orNotRefundable<T>(asked: Promise<T>): Promise<T> {
   }
 }
 
-/** Joins that are locked, and all that was paid for them. */
+/** Joins that are locked, and all payments for them. */
 export interface PaidJoins {
   sessions: (LockedSession & { state: JoinSessionState })[];
   orders: SettledOrder[];
 }
 
-/** Locks joins as {@link lockJoins} does, and reads all that was paid for them. */
+/** Locks joins as {@link lockJoins} does, and reads all payments for them. */
 export async function lockPaid(
   deps: Deps,
   trx: Kysely<Tables>,
@@ -68,7 +68,7 @@ export async function lockPaid(
   return { sessions, orders };
 }
 
-/** Writes the refunds of a plan as due, with all consequences, in the transaction that planned them. Returns their uuids. */
+/** Records the refunds of a plan as due, with all consequences, in the transaction that made the plan. Returns their uuids. */
 export async function decideRefunds(
   deps: Deps,
   trx: Kysely<Tables>,
@@ -83,8 +83,8 @@ export async function decideRefunds(
   const isBase = ({ order }: (typeof decided)[number]) =>
     order.lines.some(({ type }) => type === 'membership');
   const promised: string[] = [];
-  // Upgrades go first: when the membership ends, its upgrade has ended already, so that staff get no notice of an upgrade without a
-  // membership.
+  // Upgrades come first: their standing has then changed before the membership ends, so that staff get no notice of an upgrade
+  // without a membership.
   for (const { intentId, amountCents, lines, order } of decided.sort(
     (a, b) => Number(isBase(a)) - Number(isBase(b)),
   )) {
@@ -96,8 +96,8 @@ export async function decideRefunds(
 }
 
 /**
- * Returns a sentence for each of a join's payments that bought nothing and do not go back by themselves. It names the command for
- * that.
+ * Returns a sentence for each of a join's payments that bought nothing and are not refunded automatically. The sentence names the
+ * refund command.
  */
 async function keptPayments(trx: Kysely<Tables>, uuid: string): Promise<string[]> {
   const { rows } = await sql<{ intent_id: string }>`
@@ -111,8 +111,8 @@ async function keptPayments(trx: Kysely<Tables>, uuid: string): Promise<string[]
 
 /**
  * Refunds what staff ask for, across both payments of a join. All decisions are written in one transaction, so that a repeated
- * request gives nothing twice; then Stripe makes the refunds; if that fails, they are retried in the background
- * (settlement/sweep.ts). `given`: the outcome; null with `isTrial`, which decides nothing.
+ * request refunds nothing twice. After the commit Stripe makes the refunds; those that fail are retried in the background
+ * (settlement/sweep.ts). `given` is their outcome; null with `isTrial`, which decides nothing.
  */
 export async function refundJoin(
   deps: Deps,

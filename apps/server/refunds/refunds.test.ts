@@ -105,16 +105,16 @@ test('while Stripe is down the refund is decided and the membership ends; the mo
 
 test('a refund that Stripe made before the server died is not made again, even when its key is forgotten', async () => {
   const { uuid, intentId } = await undergraduate(server);
-  // Less than half of the payment, so Stripe would allow the same refund twice.
+  // The pin costs less than half of the payment, so Stripe would accept the same refund twice.
   const pin: RefundWish = { ...membershipOnly, membership: false, items: [30] };
-  // Stripe makes the refund, but the connection is cut before its answer, each time.
+  // Each time, Stripe makes the refund, but the connection breaks before its answer.
   await server.stripeFault({ kind: 'cut_after', method: 'POST', path: '/v1/refunds', times: 3 });
   await assert.rejects(refundJoin(server.deps, uuid, pin));
   await server.stripeFault(null);
   await sql`update refund set created_at = created_at - interval '1 day' where intent_id = ${intentId}`.execute(
     server.deps.database,
   );
-  // Another environment has other idempotency keys. Only reading Stripe's refunds first prevents a second refund.
+  // Another environment name changes the idempotency keys, so only reading Stripe's refunds first can prevent a second refund.
   await giveBack({ ...server.deps, environment: 'forgotten' }, intentId);
   assert.deepEqual(await atStripe(server, intentId), [1200]);
   assert.deepEqual(
@@ -126,7 +126,7 @@ test('a refund that Stripe made before the server died is not made again, even w
 test('a refund that Stripe refuses for good is failed: the membership follows its money, and staff are told', async () => {
   const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
   const { payments } = server.deps;
-  // The payment is disputed after the refund was planned and before it is made.
+  // A dispute is opened after the refund was decided and before Stripe makes it.
   const deps = {
     ...server.deps,
     payments: {

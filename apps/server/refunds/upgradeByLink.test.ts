@@ -19,7 +19,7 @@ const server = await sharedServer();
 /** Tests that an upgrade by link counts as an upgrade, though it has a join of its own and its payment is of the kind `join`. */
 
 const run = (t: TestContext, command: Command, ...args: string[]) => runCommand(t, server, command, args);
-/** An upgrade of the undergraduate programme, which has a processing fee. */
+/** The product number of the upgrade of the undergraduate programme, which has a processing fee. */
 const UNDERGRADUATE_UPGRADE = 11;
 const PIN = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
 
@@ -53,7 +53,7 @@ test('an upgrade by link goes back whole, by --upgrade and not as a membership',
 test('a refund of an upgrade by link from the dashboard is read without a fee, and assigned to the upgrade', async (t) => {
   await paidJoin(server, server.client(), 'HONOR102');
   const { uuid, intentId } = await upgradeByLink(server, '102', { productId: UNDERGRADUATE_UPGRADE });
-  // The amount of the upgrade less the processing fee of $5.
+  // $50.00 is the price of the upgrade less the processing fee of $5.00.
   const { body } = await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount: '5000' });
   await followPayment(server.deps, intentId);
   assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership_upgrade', standing: 'active' }]);
@@ -87,12 +87,12 @@ test('that an upgrade is left alone is told while its join is locked by another 
   const base = await paidJoin(server, server.client(), 'HONOR104');
   const { uuid } = await upgradeByLink(server, '104');
   const { database } = server.deps;
-  // The payer was not known yet when the refund of the base locked the payer's joins.
+  // Without a payer, the refund of the base does not lock this upgrade's join together with the base's.
   await database.updateTable('join_session').set({ payer: null }).where('uuid', '=', uuid).execute();
   await database.transaction().execute(async (other) => {
     await lockJoins(other, [uuid]);
     await server.stripe('POST', '/v1/refunds', { payment_intent: base.intentId });
-    // This must not wait for the other transaction, which is waiting for this one's lock.
+    // followPayment must not wait for the other transaction, which itself waits for followPayment to end.
     await followPayment(server.deps, base.intentId);
   });
   assert.match((await noticesOf(server, uuid)).join(), /An upgrade is still paid and held/);

@@ -9,7 +9,7 @@ import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 
-/** How many contacts are tried (more in the long tests), and the most actions of each. */
+/** PEOPLE: the number of contacts that are simulated, more in the long tests. MOST_ACTIONS: the most actions of each contact. */
 const PEOPLE = process.env.TEST_LENGTH === 'long' ? 150 : 8;
 const MOST_ACTIONS = 9;
 
@@ -25,16 +25,19 @@ const actions = [
   'refund an upgrade',
 ] as const;
 
-/** One contact: the status that HubSpot should have, and the joins by which it holds something. */
+/**
+ * A simulated contact: the membership status that HubSpot should have, and the joins whose memberships and upgrades the contact
+ * holds.
+ */
 class Life {
   readonly id: string;
   readonly email: string;
   status: string;
-  /** The school join that wrote the present status, if one did. */
+  /** The join by a school's code that wrote the present status to HubSpot; null if another join wrote it. */
   writer: string | null = null;
-  /** Whether a join by code has written the status. From then on school joins do not write it. */
+  /** Whether a join by the contact's own code has written the status. From then on joins by a school's code do not write it. */
   isProven = false;
-  /** Whether one of the contact's own joins has written its purchases. */
+  /** Whether a join by the contact's own code or link has bought something, so that HubSpot has an amount paid. */
   hasBought = false;
   readonly held: Record<'code' | 'school' | 'upgrade', string[]> = { code: [], school: [], upgrade: [] };
 
@@ -48,7 +51,7 @@ class Life {
     return this.status === 'member' || this.held.code.length > 0;
   }
 
-  /** What the contact's own joins have paid, in dollars. */
+  /** The sum (dollars) of what the contact holds by its own joins. Joins by a school's code do not count. */
   get amount(): string {
     return (65 * this.held.code.length + 45 * this.held.upgrade.length).toFixed(2);
   }
@@ -74,7 +77,7 @@ class Life {
       case 'join by school': {
         const uuid = await orderingJoin(client, 'LINCOLN2026', person);
         await this.#pay('school', uuid);
-        // All joins have the same payer: once one of them has written the status, it includes what the school joins hold.
+        // All joins have the same payer, so a status that one of them has written follows the payer's school memberships as well.
         if (this.status === '') this.writer = uuid;
         if (this.isProven || this.writer !== null) this.status = 'member';
         return;
@@ -92,7 +95,7 @@ class Life {
         this.hasBought = true;
         return;
       }
-      // All joins have the same payer, who stays a member while another membership is held.
+      // All joins have the same payer, whose status stays `member` while any membership is held.
       case 'refund a membership by code':
         if (await this.#refund('code')) this.#end();
         return;
@@ -120,7 +123,7 @@ class Life {
     this.held[what].push(uuid);
   }
 
-  /** Refunds the oldest join of a kind. Returns its uuid, if there was one. */
+  /** Refunds the oldest join of a kind. Returns its uuid; undefined if there was none. */
   async #refund(what: keyof Life['held']): Promise<string | undefined> {
     const uuid = this.held[what].shift();
     if (uuid)
@@ -175,11 +178,11 @@ test('in whatever order somebody joins, is refunded and is joined for by others,
       numRuns: PEOPLE,
       examples: [
         ['', ['join by school', 'refund a membership by school', 'join by school']],
-        // Once a bug: the mirror did not know of the school join that kept the contact a member.
+        // Once a bug: the mirror missed the school join that kept the contact a member.
         ['', ['join by code', 'join by school', 'refund a membership by code', 'join by code']],
-        // Once a bug: values that the school join had written were also taken for values of the other join.
+        // Once a bug: values written by the school join were mistaken for values written by the join by code.
         ['', ['join by school', 'join by code', 'refund a membership by school']],
-        // Once a bug: a member who paid again by a school's code stayed a former member.
+        // Once a bug: a former member who paid again by a school's code was not made a member again.
         ['', ['join by code', 'refund a membership by code', 'join by school', 'join by code']],
       ],
     },
@@ -196,7 +199,7 @@ const ownActions = [
   'refund the sibling',
 ] as const;
 
-/** Begins a self-nomination and orders a membership. */
+/** Starts a self-nomination and orders a membership in it. */
 async function nominate(personalEmail: string, firstName: string): Promise<string> {
   const client = server.client();
   const body = { hasConfirmedEligibility: true, isTOLA: true } as const;
@@ -231,7 +234,7 @@ test('in whatever order a contact that a self-nomination created is bought for, 
         await deliver(server);
         const { id } = (await server.hubspot.findByEmail(email))!;
         let status = '';
-        /** Whether the sibling's purchase was written into blank fields. */
+        /** Whether the sibling's purchase set the contact's status, which was blank. */
         let isSiblings = false;
         let isOwnPaid = false;
         let hasBought = false;
@@ -294,7 +297,8 @@ test('in whatever order a contact that a self-nomination created is bought for, 
       numRuns: PEOPLE,
       examples: [
         [['pay for the own join', 'join by link', 'buy an upgrade by link', 'refund what was bought first']],
-        // Once a bug: the refund of a sibling who had paid first made the member a former member.
+        // Once a bug: a sibling with the same email had paid first, and the refund of that sibling made the contact, a member, a
+        // former member.
         [['pay for a sibling', 'pay for the own join', 'refund the sibling']],
         [['join by link', 'pay for the own join']],
       ],

@@ -2,9 +2,9 @@ import type { Deps } from '../deps.ts';
 import { countWithin } from '../platform/http/limits.ts';
 
 /**
- * Asks HubSpot again, within two seconds, about a contact whom only the mirror calls a member. The call counts against the
- * address's limit of wrong codes: otherwise somebody with a member's code could use up our whole budget of calls to HubSpot.
- * Returns false when that limit is reached: then the mirror's answer stands.
+ * Reads a contact from HubSpot again, within two seconds, if only the mirror calls it a member. Each such read counts against the
+ * address's limit of wrong codes, because somebody with a member's code could otherwise use up all our calls to HubSpot. Returns
+ * false without reading when that limit is reached: the mirror's answer then stands.
  */
 export async function askAboutMember(
   deps: Deps,

@@ -1,12 +1,18 @@
 import { type RawBuilder, sql } from 'kysely';
 
-/** The sum of a payment's refunds (cents) in these states, including what a lost dispute took. */
+/** SQL for the sum (cents) of the refunds in these states of the query's `payment`, including amounts that lost disputes took. */
 const refundedCents = (...states: ('due' | 'pending' | 'succeeded')[]) =>
   sql<number>`(select coalesce(sum(refund.amount_cents), 0) from refund
     where refund.intent_id = payment.intent_id and refund.status in (${sql.join(states.map((state) => sql.lit(state)))}))`;
 
-/** SQL for whether Stripe has taken the refund of all of a query's `payment`, or a lost dispute has taken the money. */
+/**
+ * SQL for whether all of the query's `payment` has been refunded by Stripe or lost in disputes. A refund that is still pending
+ * counts.
+ */
 export const isReturnedInFull: RawBuilder<boolean> = sql<boolean>`${refundedCents('pending', 'succeeded')} >= payment.amount_cents`;
 
-/** SQL for whether all of a query's `payment` goes back without staff deciding anything more. */
+/**
+ * SQL for whether all of the query's `payment` is refunded, lost in disputes or due to be refunded, so that staff need not decide
+ * anything more.
+ */
 export const goesBack: RawBuilder<boolean> = sql<boolean>`${refundedCents('due', 'pending', 'succeeded')} >= payment.amount_cents`;

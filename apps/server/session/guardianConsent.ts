@@ -2,16 +2,16 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Society } from '../society/society.ts';
 import { fillIn } from '../society/texts.ts';
 
-/** Returns the guardian consent sentence of a programme; null if the programme does not ask for consent. */
+/** Returns the sentence that asks for guardian consent in a programme; null if the programme does not ask. */
 export function guardianConsentOf(society: Society, key: string): string | null {
   const { guardianConsent } = society.programme(key);
   return guardianConsent === undefined ? null : fillIn(guardianConsent, society, key);
 }
 
 /**
- * The part of an `update join_session set` that stores the guardian consent sentence and the time. A stored sentence is kept, so
- * that a join is not asked again when the society changes its sentence. With `sentence` null (the programme does not ask) nothing
- * is written.
+ * SQL for the part of `update join_session set …` that stores the guardian consent sentence and the time of consent. An already
+ * stored sentence is kept, so that a join is not asked again when the society changes its sentence. A null `sentence` (the
+ * programme does not ask) writes nothing.
  */
 export function keepGuardianConsent(sentence: string | null): RawBuilder<unknown> {
   return sql`guardian_consent = coalesce(guardian_consent, ${sentence}::text),

@@ -3,30 +3,30 @@ import type { Tables } from '../platform/database/types.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { hasLine } from './orderLines.ts';
 
-/** Shown to people who came by an invite code or a signed link, instead of charging them again. */
+/** Shown, instead of charging again, to members who come with an invite code or a signed link. */
 export const ALREADY_MEMBER =
   'This invitation belongs to someone who is already a member, so there is nothing to pay. Please contact us if you think this is a mistake.';
-/** Shown instead of selling a membership upgrade to somebody who is not a member. */
+/** Shown, instead of selling the upgrade, to somebody who is not a member. */
 const UPGRADE_FOR_MEMBERS =
   'This upgrade is for members only, and we do not know you as a member. Please join first, or contact us if you think this is a mistake.';
 
 type MembershipType = 'membership' | 'membership_upgrade';
 
-/** A column's name, or a value, in a query. */
+/** A column name, or an SQL expression. */
 type Column = string | RawBuilder<unknown>;
 
 function inQuery(column: Column): RawBuilder<unknown> {
   return typeof column === 'string' ? sql.ref(column) : column;
 }
 
-/** The present id of a contact: the one that it was merged into, or its own. */
+/** SQL for the present id of a contact: the id that it was merged into, otherwise its own. */
 export function presentId(contactId: string | RawBuilder<unknown>): RawBuilder<string> {
   return sql<string>`coalesce((select merged_into from contact as merged where merged.id = ${contactId}), ${contactId})`;
 }
 
 /**
- * The proven contact of a join: the one that the join created in HubSpot, or the one that an invitation, a signed link or staff
- * named; null for none. `session` is the join session's name in the query.
+ * SQL for the id of a join's proven contact: the contact that the join created in HubSpot, or the one that an invitation, a signed
+ * link or staff named; null for none. `session` is the query's name for the `join_session` table.
  */
 export function contactOfJoin(session: string): RawBuilder<string | null> {
   const of = (column: string) => sql.ref(`${session}.${column}`);
@@ -36,8 +36,8 @@ export function contactOfJoin(session: string): RawBuilder<string | null> {
 }
 
 /**
- * Whether the contact in a column is the join session's {@link contactOfJoin}, in a form that uses indexes. `session` is the
- * join session's name in the query.
+ * SQL for whether the contact in a column is the join's {@link contactOfJoin}, written so that it can use indexes. It ignores
+ * merges. `contactId` is the column's name, `session` the query's name for the `join_session` table.
  */
 export function isContactOfJoin(contactId: string, session: string): RawBuilder<boolean> {
   const of = (column: string) => sql.ref(`${session}.${column}`);
@@ -45,12 +45,15 @@ export function isContactOfJoin(contactId: string, session: string): RawBuilder<
     or (${of('hubspot_contact_id')} = ${sql.ref(contactId)} and ${of('owns_hubspot_contact')}))`;
 }
 
-/** Whether the contact in a column holds a membership, or an upgrade, that was bought here. */
+/**
+ * SQL for whether a contact holds a purchase of this `type`: a membership or an upgrade that was bought here. `contactId` is a
+ * column name or SQL.
+ */
 export function holdsBought(contactId: Column, type: MembershipType): RawBuilder<boolean> {
   return isHeld('contact_id', contactId, type);
 }
 
-/** Whether the join in a column bought a membership, or an upgrade, that is held. */
+/** SQL for whether a join's own purchase of this `type` (a membership or an upgrade) is held. `sessionUuid` is a column name. */
 export function joinHolds(sessionUuid: string, type: MembershipType): RawBuilder<boolean> {
   return isHeld('session_uuid', sessionUuid, type);
 }
@@ -66,8 +69,8 @@ function isHeld(
 }
 
 /**
- * The membership that a query's `session` is about: the one that the join bought or, if it bought only an upgrade, the held one of
- * its contact. Use it as a lateral join.
+ * SQL for the membership of the query's `session`: the one that the join bought, unless void; otherwise one that its contact
+ * bought in another join and holds. At most one row, for use as a lateral join.
  */
 export const baseMembership: RawBuilder<unknown> = sql`(
   select * from (
@@ -79,16 +82,16 @@ export const baseMembership: RawBuilder<unknown> = sql`(
   ) as memberships order by place limit 1)`;
 
 /**
- * Whether an upgrade has its base: the upgrade's join holds a membership, or its contact is a member. `upgrade` is the name of the
- * upgrade's `membership` row in the query.
+ * SQL for whether an upgrade has a base: its join holds a membership, or its contact is a member. `upgrade` is the query's name
+ * for the upgrade's row of `membership`.
  */
 export function holdsBase(upgrade: string): RawBuilder<boolean> {
   return sql<boolean>`(${joinHolds(`${upgrade}.session_uuid`, 'membership')} or ${isMemberNow(`${upgrade}.contact_id`)})`;
 }
 
 /**
- * Whether the base of an upgrade has ended and no other membership has replaced it. `upgrade` is the name of the upgrade's
- * `membership` row in the query. Does not see the end of a membership that was not bought here.
+ * SQL for whether the base of an upgrade has ended and no other membership has replaced it. `upgrade` is the query's name for the
+ * upgrade's row of `membership`. A base that was not bought here is not considered.
  */
 export function hasLostBase(upgrade: string): RawBuilder<boolean> {
   const session = sql.ref(`${upgrade}.session_uuid`);
@@ -100,32 +103,32 @@ export function hasLostBase(upgrade: string): RawBuilder<boolean> {
       where teller.hubspot_contact_id = ${contact} and base.type = 'membership' and not base.is_held)))`;
 }
 
-/** Whether the membership that the join in a column bought was refunded, or its refund is under way. */
+/** SQL for whether a join's membership was refunded or its refund is under way. `sessionUuid` is a column name. */
 export function isReturned(sessionUuid: string): RawBuilder<boolean> {
   return sql<boolean>`exists (select from membership as returned
     where returned.session_uuid = ${sql.ref(sessionUuid)} and returned.type = 'membership' and returned.standing = 'refunded')`;
 }
 
 /**
- * Whether the contact in a column is a member: it holds a membership that was bought here, or HubSpot says so (the mirror's
- * `is_member`; contacts/ keeps it false where we know that the membership has ended since). Every query about members uses this
- * fragment.
+ * SQL for whether a contact is a member: it holds a membership that was bought here, or HubSpot says so (the mirror's `is_member`,
+ * which contacts/ keeps false where a membership is known to have ended since). Every query about members uses this fragment.
+ * `contactId` is a column name.
  */
 export function isMemberNow(contactId: string): RawBuilder<boolean> {
   return sql<boolean>`(${isMemberByMirror(contactId)} or ${holdsBought(contactId, 'membership')})`;
 }
 
 /**
- * Whether the joiner is a member. HubSpot's status counts only for a contact that an invitation, a link or staff named: for a
- * contact that the join created, it may be that of a sibling with the same email who paid first. `session` is the join session's
- * name in the query.
+ * SQL for whether a join's joiner is a member. HubSpot's status counts only for a contact that an invitation, a link or staff
+ * named. For a contact that the join created, that status may come from a sibling with the same email who paid first. `session` is
+ * the query's name for the `join_session` table.
  */
 export function isJoinerMember(session: string): RawBuilder<boolean> {
   const named = presentId(sql.ref(`${session}.contact_id`));
   return sql<boolean>`(${isMemberByMirror(named)} or ${holdsBought(contactOfJoin(session), 'membership')})`;
 }
 
-/** Whether a contact is a member only by the mirror, which may be out of date. */
+/** SQL for whether a contact is a member only according to the mirror, which may be out of date. */
 export function isMemberByMirrorAlone(contactId: Column): RawBuilder<boolean> {
   return sql<boolean>`(${isMemberByMirror(contactId)} and not ${holdsBought(contactId, 'membership')})`;
 }
@@ -136,12 +139,18 @@ function isMemberByMirror(contactId: Column): RawBuilder<boolean> {
 
 export type SaleRefusal = 'held already' | 'not a member';
 
-/** Why the contact in a column may not buy a membership or an upgrade; null when they may. */
+/**
+ * SQL for the reason why a contact may not buy a membership or upgrade (`type`); null when the contact may. `contactId` is a
+ * column name.
+ */
 export function saleRefusal(type: MembershipType, contactId: string): RawBuilder<SaleRefusal | null> {
   return refusalOf(type, holdsBought(contactId, 'membership_upgrade'), isMemberNow(contactId));
 }
 
-/** Why the order in `lines` may not be sold to the joiner; null when it may. `session` is the join session's name in the query. */
+/**
+ * SQL for the reason why a join's order may not be sold to its joiner; null when it may. `session` is the query's name for the
+ * `join_session` table.
+ */
 export function orderRefusal(session: string): RawBuilder<SaleRefusal | null> {
   const holdsUpgrade = holdsBought(contactOfJoin(session), 'membership_upgrade');
   const refusal = (type: MembershipType) => refusalOf(type, holdsUpgrade, isJoinerMember(session));
@@ -164,8 +173,8 @@ export function refusedSale(refusal: SaleRefusal): Refusal {
 }
 
 /**
- * Sets the mirror's `is_member` to whether the contact holds a membership, in the transaction that began or ended one. HubSpot is
- * told later; its status is out of date until then.
+ * Sets the mirror's `is_member` to whether the contact holds a membership that was bought here, in the transaction that began or
+ * ended one. HubSpot is informed later, so its own status is out of date until then.
  */
 export async function mirrorBought(trx: Kysely<Tables>, contactId: string): Promise<void> {
   await sql`update contact set is_member = ${holdsBought('contact.id', 'membership')} where id = ${contactId}`.execute(

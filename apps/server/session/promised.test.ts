@@ -13,10 +13,10 @@ import { confirmPayment } from '../payments/confirmPayment.ts';
 import { followPayment } from '../refunds/followPayment.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 
-/** Tests that a sold order keeps its goods and its fee, whatever society.yaml says later. */
+/** Tests that an order keeps the goods and the processing fee that it was sold with when society.yaml changes later. */
 const server = await sharedServer();
 
-/** Changes society.yaml: only undergraduates' memberships are sold, without goods and at another fee. */
+/** Changes society.yaml so that only undergraduate memberships are sold, without goods and with another processing fee. */
 function sellOtherThings(t: TestContext): void {
   changeSociety(t, server, (source) => {
     const file = parse(source);
@@ -39,7 +39,7 @@ const forgetPromises = (uuid: string) =>
     .where('session_uuid', '=', uuid)
     .execute();
 
-/** Makes a paid join: the membership that includes a cord, and a pin. Then buys the upgrade that includes a medallion. */
+/** Makes a paid join with the membership that includes a cord, and a pin. Then buys the upgrade that includes a medallion. */
 async function withGoods(): Promise<string> {
   const client = server.client();
   const started = await client.call('initiateSelfNomination', {
@@ -118,7 +118,7 @@ test('the processing fee is the one of the day on which the membership was sold'
   );
 });
 
-/** Makes an undergraduate's order of the membership alone. */
+/** Makes an undergraduate's open order with the membership only. */
 async function undergraduatesOrder(person: Parameters<typeof details>[0]) {
   const client = server.client();
   const { data } = await client.call('initiateSelfNomination', {
@@ -130,7 +130,7 @@ async function undergraduatesOrder(person: Parameters<typeof details>[0]) {
   return { client, uuid: data.uuid };
 }
 
-/** Changes society.yaml: the membership includes a cord, at another fee. */
+/** Changes society.yaml so that the membership includes a cord and the processing fee is `fee`. */
 function promiseACord(t: TestContext, fee: string): void {
   changeSociety(t, server, (source) => {
     const file = parse(source);

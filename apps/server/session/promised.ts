@@ -2,7 +2,9 @@ import { goodsOf } from '#core/fulfilment.ts';
 import type { OrderLine } from '#core/orderLine.ts';
 import type { Society } from '../society/society.ts';
 
-/** The parts of a snapshot beside its lines: the goods of each line, and the programme's processing fee in cents. */
+/**
+ * Returns what a snapshot stores besides its lines: the goods of each line (as JSON), and the programme's processing fee in cents.
+ */
 export function promised(
   society: Pick<Society, 'product' | 'programme'>,
   programme: string,
@@ -14,7 +16,7 @@ export function promised(
   };
 }
 
-/** The goods of each line by the present society file; null for a line without goods. */
+/** Returns the goods of each line according to the present society file; null for a line without goods. */
 export function goodsPromised(
   society: Pick<Society, 'product'>,
   lines: readonly OrderLine[],

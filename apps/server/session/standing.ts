@@ -8,7 +8,7 @@ import { Refusal, sessionNotFound } from '../platform/http/refusal.ts';
 import type { CatalogueProduct } from '../society/society.ts';
 import { contactOfJoin, holdsBought } from './members.ts';
 
-/** Where a join stands: everything that decides which screen comes next. */
+/** The standing of a join: everything that decides its next screen. */
 export interface JoinStanding {
   state: JoinSessionState;
   programme: string;
@@ -16,8 +16,8 @@ export interface JoinStanding {
   isCheckoutOnly: boolean;
   paymentIntent: string | null;
   /**
-   * The upgrade that may still be offered. Null when none is on sale, the joiner has decided, the time to decide is over, the
-   * membership has ended, or the card that paid for it was not saved.
+   * The upgrade that is still on offer. Null when none is on sale, the joiner has decided, bought one already or run out of time,
+   * the membership is not active, or the card was not saved.
    */
   upgrade: CatalogueProduct | null;
   hasTranscript: boolean;
@@ -79,7 +79,9 @@ export async function readStanding(deps: Deps, uuid: string): Promise<JoinStandi
   };
 }
 
-/** The upgrade that is offered with a bought membership: the one that its link names (`usp`), or the catalogue's. */
+/**
+ * Returns the upgrade to offer with a bought membership: the one that the join's link names (`usp`), otherwise the catalogue's.
+ */
 export function upgradeOffer(
   deps: Pick<Deps, 'society'>,
   membershipId: number | null,
@@ -94,8 +96,9 @@ export function upgradeOffer(
 const CHANGED_MEANWHILE = 'This join has changed meanwhile. Please try again.';
 
 /**
- * Returns the refusal for an action that found no session in a state that allows it. `otherwise` is the message for when the state
- * does allow the action. With `holding` (how the browser holds the join), a browser in which the join is not open gets 404.
+ * Returns the refusal for an action whose statement found no session in an allowed state. `otherwise` is its message when the
+ * state allows the action after all. With `holding` (how the browser holds the join), a browser that may not continue the join
+ * gets 404.
  */
 export async function refusalFor(
   deps: Deps,

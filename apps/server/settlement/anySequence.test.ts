@@ -13,13 +13,16 @@ import { reconcile } from './reconcile.ts';
 const isLong = process.env.TEST_LENGTH === 'long';
 const SEED = Number(process.env.SEED ?? (isLong ? Math.floor(Math.random() * 1_000_000) : 1));
 const WALKS = Number(process.env.WALKS ?? (isLong ? 200 : 3));
-/** fast-check's path to one random walk of this seed. If given, only that walk runs, and it is shrunk while it fails. */
+/**
+ * fast-check's path to one random walk of this seed, from the environment variable WALK. If given, only that walk runs, and
+ * fast-check shrinks it while it still fails.
+ */
 const { WALK } = process.env;
 const MOST_MOMENTS = 36;
 const DAY_MS = 86_400_000;
-/** The most rounds of repairs: a repair may uncover other differences, but not endlessly. */
+/** The most rounds of repair: one repair may uncover another difference, but this must come to an end. */
 const MOST_REPAIRS = 12;
-/** The kinds of difference that may remain at the end of a walk, because staff must decide them. */
+/** The kinds of difference that a walk may end with, because staff must decide them. */
 const forStaff = /^(refund_unassigned|upgrade_alone|paid_anew|held_twice|rejected_held|not_returned)$/;
 
 interface Taken {
@@ -27,7 +30,10 @@ interface Taken {
   choices: number[];
 }
 
-/** One of these steps. fast-check shrinks a failing walk by leaving steps out, not by changing them. */
+/**
+ * Generates one of the named steps with random choices. `noShrink`: a failing walk is made smaller by leaving steps out, not by
+ * altering them.
+ */
 const step = (...names: readonly StepName[]) =>
   fc.noShrink(
     fc.record({
@@ -35,7 +41,7 @@ const step = (...names: readonly StepName[]) =>
       choices: fc.array(fc.nat({ max: 59 }), { minLength: 12, maxLength: 12 }),
     }),
   );
-/** One moment of a walk: a step; in a long run sometimes a second one at the same time, so that the two race. */
+/** Generates one moment of a walk: one step, or in a long run sometimes two steps that race. */
 const moment = fc.oneof(
   { weight: 4, arbitrary: fc.tuple(step(...stepNames)) },
   { weight: isLong ? 1 : 0, arbitrary: fc.tuple(step(...stepNames), step(...besides)) },
@@ -72,8 +78,8 @@ async function play(
 }
 
 /**
- * Runs steps at the same time. Steps that call the stand-ins directly may be refused, and may hit a fault that was meant for the
- * server.
+ * Runs the steps of a moment concurrently. Steps that call the emulators directly may be refused, and may hit a fault that was
+ * meant for the server.
  */
 async function takeSteps(walk: Walk, taken: readonly Taken[]): Promise<void> {
   walk.story.push(`  ${taken.map(({ does }) => does).join(', beside: ')}`);
@@ -87,7 +93,10 @@ async function takeSteps(walk: Walk, taken: readonly Taken[]): Promise<void> {
   }
 }
 
-/** The invariants at the end of a walk, when all background work is done. Each yields a sentence for each violation. */
+/**
+ * The invariants that are checked at the end of a walk, when no background work is left. Each check yields one sentence for each
+ * violation.
+ */
 const checks = [
   membersAreMembersInHubspot,
   nobodyElseIsMemberInHubspot,
@@ -105,7 +114,7 @@ async function problemsOf(walk: Walk): Promise<string[]> {
 
 interface JoinAndContact {
   uuid: string;
-  /** The contact that holds the join's membership; without one, the join's contact. */
+  /** The contact that holds the join's membership; without a held membership, the join's own contact. */
   contact: string | null;
   isHeld: boolean;
   isPayerMember: boolean;
@@ -123,8 +132,8 @@ async function joinsOf({ database }: Walk): Promise<JoinAndContact[]> {
 }
 
 /**
- * A contact that holds a membership here is a member in HubSpot, or staff have a notice that quotes its status there or says that
- * the membership is held twice.
+ * Checks that a contact that holds a membership here is a member in HubSpot. Otherwise staff must have a notice that quotes its
+ * status in HubSpot, or says that the contact was merged or holds two memberships.
  */
 async function* membersAreMembersInHubspot(walk: Walk): AsyncGenerator<string> {
   const contacts = await walk.contacts();
@@ -147,7 +156,7 @@ async function* nobodyElseIsMemberInHubspot(walk: Walk): AsyncGenerator<string> 
       yield `contact ${id} is a member in HubSpot, and holds nothing here`;
 }
 
-/** Staff have a notice of each payer, and each contact, with two memberships. */
+/** Checks that staff have a notice of every payer and every contact with two memberships. */
 async function* payersOfTwoAreTold({ database }: Walk): AsyncGenerator<string> {
   const { rows } = await sql<{ joins: string }>`
     with held as (select session_uuid::text as uuid, payer, membership.contact_id
@@ -160,7 +169,7 @@ async function* payersOfTwoAreTold({ database }: Walk): AsyncGenerator<string> {
   for (const { joins } of rows) yield `joins ${joins} are one person's, and nobody is told`;
 }
 
-/** HubSpot has accepted everything, and sending a paid join again would change nothing. */
+/** Checks that HubSpot has accepted every join, and that sending a paid join again would change nothing. */
 async function* nothingIsLeftToTell({ server, database }: Walk): AsyncGenerator<string> {
   const { rows } = await sql<{ uuid: string; isPaid: boolean; isTold: boolean }>`
     select uuid, state = 'paid' as "isPaid", crm_refusal is null and profile_revision = crm_revision as "isTold"
@@ -173,7 +182,10 @@ async function* nothingIsLeftToTell({ server, database }: Walk): AsyncGenerator<
   }
 }
 
-/** Refunds at Stripe equal ours and never exceed what was received; every received payment is recorded here. */
+/**
+ * Checks that the refunds at Stripe equal ours and do not exceed what was received, and that every received payment is recorded
+ * here.
+ */
 async function* refundsAreOurs(walk: Walk): AsyncGenerator<string> {
   for (const { id, status } of await walk.payments()) {
     const { received, refunded } = await atStripe(walk, id);
@@ -190,7 +202,10 @@ async function* refundsAreOurs(walk: Walk): AsyncGenerator<string> {
   }
 }
 
-/** Without disputes and fees, the ledger's sum for each payment is what was kept, and no product's sum is negative. */
+/**
+ * Checks that the ledger's sum for each payment, without disputes and Stripe's fees, equals what was received less refunds, and
+ * that no product's sum is negative.
+ */
 async function* ledgerHasWhatIsKept(walk: Walk): AsyncGenerator<string> {
   const [from, until] = [-DAY_MS, DAY_MS].map((ms) => new Date(Date.now() + ms)) as [Date, Date];
   const { faults, rows } = await readLedger(walk.server.deps, { from, until });
@@ -213,7 +228,7 @@ async function atStripe({ server }: Walk, id: string): Promise<{ received: numbe
   return { received, refunded: received > 0 ? (charge?.refundedCents ?? 0) : 0 };
 }
 
-/** Runs the repair of each difference until none is left. Returns what cannot be repaired. */
+/** Runs the repair commands that reconcile names, until no difference is left. Returns sentences on what cannot be repaired. */
 async function repair(walk: Walk): Promise<string[]> {
   for (let round = 0; round < MOST_REPAIRS; round++) {
     const [difference] = await differencesOf(walk);
@@ -228,13 +243,16 @@ async function repair(walk: Walk): Promise<string[]> {
   return [`something is left after ${MOST_REPAIRS} repairs`];
 }
 
-/** The differences, except of joiners who are still at their bank. */
+/** Returns the differences, except orders that have been frozen for a payment for long: their joiners are still at their bank. */
 async function differencesOf({ server }: Walk): Promise<Difference[]> {
   const { differences } = await reconcile(server.deps, { graceMinutes: 0 });
   return differences.filter(({ kind }) => kind !== 'paying_for_long');
 }
 
-/** The command by which staff repair a difference. If it offers a choice, `--none`: the refund was for no line. */
+/**
+ * Returns the operator command for a difference's repair. If the command offers a choice, takes `--none`: the refund was for no
+ * line.
+ */
 function typedBy({ repair }: Difference): string {
   return repair.replace('npm run operator -- ', '').replace('--membership, --upgrade, --items ID,ID or ', '');
 }

@@ -2,8 +2,8 @@ import type { Deps } from '../deps.ts';
 import { tellStaff } from '../notices/tellStaff.ts';
 
 /**
- * Collects the failures of one turn of a background task, by cause. Writes one log line for each cause and turn, and one notice to
- * staff for each cause and day, however many payments are affected.
+ * Collects the failures of one run of a background task and groups them by cause. Writes one log line for each cause and run, and
+ * one notice for each cause and day, however many payments are affected.
  */
 export class BackgroundFailures {
   private readonly causes = new Map<string, { error: unknown; subjects: string[] }>();
@@ -31,8 +31,8 @@ export class BackgroundFailures {
 }
 
 /**
- * An error's message without the parts that differ between payments (our ids, Stripe's ids, numbers), so that equal causes compare
- * equal.
+ * Returns an error's message without the parts that differ between payments (our ids, Stripe's ids, numbers), so that equal causes
+ * have equal text.
  */
 function causeOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);

@@ -17,7 +17,7 @@ const catchUp = async () => {
   await sql`update schedule set due_at = now()`.execute(server.deps.database);
   return catchUpOnEvents(server.deps);
 };
-/** Returns the events of an intent that are still to be retried. */
+/** Returns the stored events of an intent that still have to be retried. */
 const retries = async (intentId: string) =>
   (
     await sql<{ attempts: number; minutes: number }>`
@@ -27,7 +27,7 @@ const retries = async (intentId: string) =>
 const minutesLater = (minutes: number) =>
   sql`update event_retry set next_try_at = next_try_at - make_interval(mins => ${minutes}::int),
     created_at = created_at - make_interval(mins => ${minutes}::int)`.execute(server.deps.database);
-/** Returns the start time of each request for events (seconds since 1970), newest request first. */
+/** Returns the start time (Unix seconds) of each request that listed events, newest request first. */
 const listed = async () => {
   return (await requestsTo(server.stripeUrl))
     .filter(({ path }) => path === '/v1/events')
@@ -85,7 +85,7 @@ test('an intent that was made when the server died before it could write it is g
     { kind: 'join', attempt: 1, status: 'canceled' },
     { kind: 'join', attempt: 2, status: 'open' },
   ]);
-  // An intent that was cancelled at Stripe meanwhile is handled the same way.
+  // A second intent without a row, which was cancelled at Stripe meanwhile, is handled the same way.
   await sql`delete from payment where intent_id = ${next.id}`.execute(server.deps.database);
   await server.stripe('POST', `/v1/payment_intents/${next.id}/cancel`);
   await giveUpUnwritten(server.deps, next.id);
@@ -147,7 +147,7 @@ test('one that was made a moment ago is left alone: its row may be about to be w
   await catchUp();
   assert.equal(await status(), 'requires_payment_method');
   assert.equal((await retries(id)).length, 1, 'it is looked at again, by itself');
-  // The payment's row appears after all, and the intent can still be paid.
+  // The missing payment row is inserted after all, and the intent can still be paid.
   await sql`insert into payment select * from jsonb_populate_record(null::payment, ${rows[0]!.payment})`.execute(
     server.deps.database,
   );
@@ -204,7 +204,7 @@ test('an event that cannot be acted on is tried again by itself, and neither kee
   await server.stripeFault(null);
   await catchUp();
   assert.deepEqual(await states(), ['ordering', 'paid'], 'not tried before its time');
-  // Makes the events too old to be listed.
+  // Moves the task's cursor an hour ahead, so that the events are too old to be listed.
   await sql`update schedule set reached_at = now() + interval '1 hour' where name = 'events'`.execute(
     server.deps.database,
   );

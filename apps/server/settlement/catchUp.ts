@@ -12,28 +12,31 @@ import type { ProviderEvent } from '../providers/stripe/provider.ts';
 import { webhookEvents } from '../providers/stripe/webhookEvents.ts';
 import { BackgroundFailures } from './backgroundFailures.ts';
 
-/** A provider's event in the database's JSON form. */
+/** A provider's event as it is stored in the database as JSON. */
 type StoredEvent = Omit<ProviderEvent, 'createdAt'> & { createdAt: string };
 
 /** The name of this task's row in `schedule`. */
 export const EVENTS_TASK = 'events';
 const EVERY_SECONDS = 120;
-/** How far (ms) each turn looks back before the last one: events may appear a little out of the order of their times. */
+/** Each run lists events from this long (ms) before the previous run, because events may appear slightly out of order. */
 const OVERLAP_MS = 600_000;
-/** How far back (ms) the first turn looks: as long as Stripe itself retries a webhook. */
+/** The first run lists events from this long (ms) ago: three days, as long as Stripe itself retries a webhook. */
 const FIRST_MS = 3 * 86_400_000;
-/** While an intent is younger than this (ms), the call that makes it may still be about to insert our row. */
+/** An intent younger than this (ms) may still get its row from the call that is creating it. */
 const UNWRITTEN_MS = 300_000;
-/** A failed event is retried after this many minutes, doubled each time up to an hour, for this many days. */
+/**
+ * A failed event is retried after RETRY_MINUTES; the interval doubles up to RETRY_MINUTES_AT_MOST. After RETRY_DAYS it is given
+ * up.
+ */
 const RETRY_MINUTES = 2;
 const RETRY_MINUTES_AT_MOST = 60;
 const RETRY_DAYS = 3;
 const RETRIES_A_TURN = 100;
 
 /**
- * Fetches events whose webhook was lost, about payments, refunds and disputes: every two minutes, in one of all processes. Also
- * gives up intents that were made at Stripe but have no row here. An event that fails, or has to wait, is kept in a row of its own,
- * so that the listing can go on. Returns how many events it handled.
+ * Fetches the events about payments, refunds and disputes whose webhook was lost. Runs every two minutes, in one process at a
+ * time. Also gives up intents that exist at Stripe but have no row here. An event that fails, or has to wait, is stored for a
+ * retry, so that the listing can go on. Returns how many events it handled.
  */
 export async function catchUpOnEvents(deps: Deps): Promise<number> {
   const turn = await takeTurn(deps.database, EVENTS_TASK, EVERY_SECONDS);
@@ -83,7 +86,7 @@ async function keepForLater(deps: Deps, event: ProviderEvent, attempts: number, 
     .execute();
 }
 
-/** Retries the failed events. After days of retries, staff are told once, and the event is dropped. */
+/** Retries the stored events. Those that still fail after days are deleted, with one notice for all of them. */
 async function tryAgain(deps: Deps, failures: BackgroundFailures): Promise<number> {
   const { rows } = await sql<{ id: string; event: StoredEvent; is_last: boolean }>`
     with due as (
@@ -127,16 +130,15 @@ async function tellGivenUp(
 }
 
 async function tryOnce(deps: Deps, event: ProviderEvent): Promise<boolean> {
-  // Creation events matter only for an intent without a row ({@link giveUpUnwritten}): if the row exists by now, nothing is left to
-  // do.
+  // A creation event matters only while its intent has no row ({@link giveUpUnwritten}).
   if (event.type === 'payment_intent.created' && (await writtenOf(deps, [event])).size > 0) return false;
   return act(deps, event);
 }
 
 /**
- * Handles an intent of ours at Stripe that has no row, because the process died before it wrote one; nobody has its client secret.
- * If it was charged (an upgrade), it is confirmed. Otherwise it is recorded as cancelled, so that its attempt counts, and
- * cancelled at Stripe.
+ * Handles an intent of ours at Stripe that has no row here, because the process died before inserting it. Nobody has the intent's
+ * client secret. If the intent was charged (an upgrade), it is confirmed. Otherwise it is recorded as cancelled, so that its
+ * attempt counts, and cancelled at Stripe. If its join is gone, it is only cancelled. False if the intent is not ours.
  */
 export async function giveUpUnwritten(deps: Deps, intentId: string): Promise<boolean> {
   const intent = await deps.payments.retrieveIntent(intentId);
@@ -160,7 +162,7 @@ export async function giveUpUnwritten(deps: Deps, intentId: string): Promise<boo
   return true;
 }
 
-/** The ids of those events that were handled, or that have a row for their retries. */
+/** Returns the ids of those events that were handled or are stored for a retry. */
 async function knownOf(deps: Deps, events: readonly ProviderEvent[]): Promise<Set<string>> {
   const ids = events.map(({ id }) => id);
   const rows = await deps.database

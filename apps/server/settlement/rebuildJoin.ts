@@ -18,13 +18,13 @@ import { paidOrders } from '../refunds/paidOrders.ts';
 
 import { contactOfJoin } from '../session/members.ts';
 
-/** Stripe knows too little of a payment to make its join again. The message says what to do. */
+/** Thrown when the intent's metadata is not enough to make its join again. The message says what staff can do. */
 export class NotRebuilt extends Error {}
 
 /**
- * Writes what a restored database has lost of a paid intent: the order that was paid and, if it is missing, the join, ready to be
- * confirmed. What Stripe was never told stays empty: address, school, documents, guardian consent. Returns whether anything was
- * missing. Throws {@link NotRebuilt}.
+ * Restores from a paid intent's metadata what a restored database lacks: the paid order and, if missing, the join, so that the
+ * payment can be confirmed. What Stripe was never told stays empty: address, school, documents, guardian consent. Returns whether
+ * anything was missing. Throws {@link NotRebuilt}.
  */
 export async function rebuildJoin(deps: Deps, intent: Intent): Promise<boolean> {
   const named = namedOrder(deps, intent);
@@ -66,7 +66,7 @@ export async function rebuildJoin(deps: Deps, intent: Intent): Promise<boolean> 
         firstName: firstName ?? '',
         lastName: lastName ?? '',
         personalEmail: intent.receiptEmail ?? '',
-        // Nobody gets as far as paying without agreeing.
+        // No payment can begin without agreement to the policies.
         agreeToPolicies: true,
       };
       await trx
@@ -107,10 +107,10 @@ export async function rebuildJoin(deps: Deps, intent: Intent): Promise<boolean> 
 }
 
 /**
- * Returns what a payment that is made again bought, given what Stripe has refunded of it. First follows the payments of
- * memberships that its contact holds in this database: a refund may have ended such a membership before this payment. If that
- * refund failed later, the membership must not come back in place of the one that was bought since. Null for an intent that is not
- * ours.
+ * Returns when a payment that is made again was paid, whether it bought nothing, and the standing of what it bought after Stripe's
+ * refunds. First updates the memberships that its contact holds in this database: a refund may have ended one before this payment.
+ * Such a membership must stay ended even if that refund failed later, since the contact has bought another one. Null when the
+ * intent is not ours or its order is missing.
  */
 export async function madeAgainOf(deps: Deps, intent: Intent): Promise<MadeAgain | null> {
   const named = namedOrder(deps, intent);
@@ -147,9 +147,9 @@ function standingBy(money: MoneyBack, lines: readonly OrderLine[], feeCents: num
 }
 
 /**
- * Ends a membership if a refund had ended it by `paidAt`, when its contact paid for another one. A later failure of that refund
- * does not bring the membership back. Stripe does not say when a refund failed; if it had failed before, the other payment would
- * have been refunded as a duplicate.
+ * Ends a membership if a refund had ended it by `paidAt`, when its contact paid for another one. That refund may be recorded as
+ * failed by now, without the time of the failure: it counts as made here, because otherwise the other payment would have been
+ * refunded as a duplicate.
  */
 async function endIfEndedBefore(deps: Deps, intentId: string, paidAt: Date): Promise<void> {
   const [order] = await paidOrders(deps, deps.database, [intentId]);
@@ -165,7 +165,10 @@ async function endIfEndedBefore(deps: Deps, intentId: string, paidAt: Date): Pro
     .execute(async (trx) => bringStanding(trx, await lockSession(trx, intentId), intentId, standing));
 }
 
-/** What went back according to Stripe, in the form that the rules use: refunds, the oldest first, then what lost disputes took. */
+/**
+ * Returns what Stripe says went back, in the form that the refund rules use: first the refunds, the oldest first, then the amounts
+ * of lost disputes.
+ */
 function readBack({ refunds, lost }: MoneyBack): GivenBack[] {
   const given = refunds
     .map(({ id, amountCents, status, decided }) => ({

@@ -25,12 +25,12 @@ import { refundCommand } from './refundCommands.ts';
 let behind = 0;
 let server = await sharedServer({}, { stripeClock: () => Date.now() - behind });
 
-/** Returns all differences, recent ones as well. */
+/** Returns all differences, including those of recent payments and joins. */
 const look = async () => (await reconcile(server.deps, { graceMinutes: 0 })).differences;
 
 const run = (t: TestContext, command: Command, ...args: string[]) => runCommand(t, server, command, args);
 
-/** Asserts that exactly these kinds of difference are found, and none after running the repair of each. */
+/** Asserts that `reconcile` finds exactly these kinds of difference, and none after the repair of each has run. */
 async function foundAndRepaired(t: TestContext, ...kinds: string[]): Promise<void> {
   const found = await look();
   assert.deepEqual(found.map(({ kind }) => kind).sort(), kinds.sort());
@@ -343,7 +343,7 @@ test('a membership that is held though its document was rejected finally', async
     (await look()).map(({ kind, subject, repair }) => [kind, subject, repair]),
     [['rejected_held', uuid, repair]],
   );
-  // Disputed money cannot be refunded.
+  // A disputed membership's money cannot be refunded, so it is not listed.
   await change(sql`update membership set standing = 'disputed' where payment_intent = ${intentId}`);
   assert.ok(!(await look()).some(({ kind }) => kind === 'rejected_held'));
   await change(sql`update membership set standing = 'active' where payment_intent = ${intentId}`);
@@ -364,7 +364,7 @@ test('what moves while it is being read is no difference', async () => {
   const uuid = await orderingJoin(client);
   const { id } = await openIntent(client, uuid);
   await payByCard(server, id);
-  // The payment is confirmed after it was listed and before it is checked again.
+  // The payment is confirmed after it was listed and before it is read again.
   const { payments } = server.deps;
   const deps = {
     ...server.deps,

@@ -12,7 +12,10 @@ import type { Intent } from '../providers/stripe/provider.ts';
 import { giveUpgradeBack, UPGRADE_ALONE, upgradesAlone } from '../refunds/membershipStanding.ts';
 import { refundsOfPayment } from '../refunds/paidOrders.ts';
 
-/** The result of a reconciliation. In `counts`, names that end in `Cents` are money; the others are numbers of rows or intents. */
+/**
+ * The result of a reconciliation. In `counts`, names that end in `Cents` are sums of money; the others are numbers of rows or
+ * intents.
+ */
 export interface Reconciliation {
   counts: {
     intents: number;
@@ -31,12 +34,15 @@ const NIGHT_HOUR = 8;
 const TURN_SECONDS = 3600;
 const LOOK_MS = 600_000;
 
-/** Anything younger than this many minutes is no difference yet: the background check (sweep.ts) settles it within ten minutes. */
+/**
+ * Anything younger than this many minutes is not yet a difference, since the background check (sweep.ts) settles it within that
+ * time.
+ */
 const GRACE_MINUTES = 10;
 
 /**
- * Compares Stripe's intents with our payments, joins and memberships: the money must match the members. Only reads. Each difference
- * is read again on its own, so that a change during the first read does not count.
+ * Compares Stripe's intents with our payments, joins and memberships, since the money must match the members. Writes nothing. Each
+ * payment with a difference is read a second time, so that a change during the first read is not reported.
  */
 export async function reconcile(
   deps: Deps,
@@ -87,12 +93,12 @@ export async function reconcile(
   return { counts, differences: [...differences, ...joins.differences] };
 }
 
-/** Checks regularly whether the nightly run is due. */
+/** Checks every ten minutes whether the nightly run is due. */
 export function startReconciling(deps: Deps): () => Promise<void> {
   return repeat('reconcile', LOOK_MS, deps.log, () => reconcileNightly(deps));
 }
 
-/** Runs once a day, in one of all processes. The result is stored, and staff are told of differences. */
+/** Runs once a day, in only one of the processes. Stores the result, and writes a notice if there are differences. */
 export async function reconcileNightly(deps: Deps): Promise<void> {
   if (!(await takeTurn(deps.database, 'reconcile', TURN_SECONDS))) return;
   const { differences } = await keepReconciliation(deps, await reconcile(deps), deps.now());
@@ -124,7 +130,7 @@ export async function keepReconciliation(
   return result;
 }
 
-/** Seconds until it is next {@link NIGHT_HOUR} o'clock UTC, which is night in America. */
+/** Returns the seconds until the next {@link NIGHT_HOUR} o'clock UTC, which is night in America. */
 function secondsToNight(now: Date): number {
   const next = new Date(now);
   next.setUTCHours(NIGHT_HOUR, 0, 0, 0);
@@ -134,12 +140,12 @@ function secondsToNight(now: Date): number {
 
 interface Entry {
   intentId: string;
-  /** From the intent's metadata, or from our row when Stripe does not know the intent. */
+  /** The order that the intent's metadata names. If Stripe does not know the intent, from our payment row. */
   named: NamedOrder;
   intent: Intent | null;
 }
 
-/** Reads an intent from Stripe and our database as they have it now. */
+/** Reads an intent from Stripe, or from our payment row if Stripe does not know it. */
 async function entryOf(deps: Deps, intentId: string): Promise<Entry> {
   try {
     const intent = await deps.payments.retrieveIntent(intentId);
@@ -215,7 +221,7 @@ async function stripeSide(
   hasSession: boolean,
 ): Promise<NonNullable<Sides['stripe']>> {
   const { charge } = intent;
-  // A charge says that it was disputed, but not how the dispute ended.
+  // A charge says that it was disputed, but not how the dispute ended. The disputes have to be read as well.
   const disputed = charge?.isDisputed ? await deps.payments.moneyBack(intent.id) : null;
   const at = charge && !charge.isDeclined ? charge.createdAt : intent.createdAt;
   return {
@@ -249,8 +255,9 @@ async function* paymentIds(deps: Deps, since: Date | null): AsyncGenerator<strin
 }
 
 /**
- * Differences that no single payment shows: joins that are paid by no payment or by two, orders frozen for too long, joins whose
- * document was rejected though the membership is held, and contacts who hold two memberships of one type.
+ * Returns the differences that no single payment shows: joins paid by no payment or by two, upgrades taken without a payment,
+ * orders frozen for too long, joins whose document was rejected finally while the membership is held, contacts with two
+ * memberships of one type, and upgrades whose base membership has ended.
  */
 async function joinsApart(
   deps: Deps,
@@ -311,8 +318,8 @@ async function joinsApart(
 }
 
 /**
- * Finds joins whose documents were rejected finally while the membership is still active: its refund was interrupted, or failed.
- * A disputed membership does not count, since the bank has its money.
+ * Returns the joins whose document was rejected finally while the membership is still active, because its refund was interrupted
+ * or failed. A disputed membership does not count: the bank has its money.
  */
 async function rejectedAndHeld(
   deps: Deps,

@@ -46,7 +46,7 @@ export const refundCommand: Command = {
       return tellPlan([await refundJoin(deps, subject, wish, { isTrial })], isTrial);
     } catch (error) {
       if (error instanceof Refusal && !(error instanceof NotAtStripe)) {
-        // Refunds were decided by now: an earlier failure is a NotRefundable.
+        // A Refusal comes only after the refunds were decided: earlier failures of Stripe are thrown as NotRefundable.
         console.error(
           'Stripe does not answer. What was decided and is not made yet stays due, and is tried again: npm run operator -- reconcile lists it.',
         );
@@ -60,8 +60,8 @@ export const refundCommand: Command = {
 };
 
 /**
- * Confirms a join's payments that have succeeded at Stripe and were not reported yet, so that the refund plan includes them. Throws
- * {@link NotRefundable} when Stripe does not answer.
+ * Confirms those open payments of a join that have succeeded at Stripe, so that the refund plan includes them. Throws {@link
+ * NotRefundable} when Stripe does not answer.
  */
 async function confirmOpen(deps: Deps, uuid: string): Promise<void> {
   const open = await deps.database

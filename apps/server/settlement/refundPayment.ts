@@ -21,9 +21,9 @@ export async function refundPayment(deps: Deps, intentId: string): Promise<Given
     throw new NotRefundable(`Payment ${intentId} is ${intent.status}: nothing was received.`);
   const given = await watchRefunds(deps, intentId);
   const backBefore = intent.charge?.refundedCents ?? 0;
-  // Confirms the payment if possible. If it cannot be confirmed, there is no membership to end.
+  // Confirms the payment if possible. A payment that cannot be confirmed has no membership that would have to end.
   const outcome = await confirmPayment(deps, intentId).catch((error: unknown) => error);
-  // A Refusal means that a call to Stripe failed: it says nothing about the payment.
+  // A Refusal means that a call to Stripe failed, which says nothing about the payment itself.
   if (outcome instanceof Refusal) await orNotRefundable(Promise.reject(outcome));
   if (outcome instanceof Error) {
     const { rows } = await sql`select from join_session where uuid::text = ${named.uuid}`.execute(
@@ -61,9 +61,9 @@ export async function refundPayment(deps: Deps, intentId: string): Promise<Given
 }
 
 /**
- * Refunds a payment whose join does not exist. No row could keep the refund as due, so it is made now or not at all. Each call has
- * a new idempotency key, since Stripe repeats a refusal under a key for a day. The refund cannot be made twice, since it is of all
- * that is left.
+ * Refunds a payment whose join does not exist. No row could keep the refund as due, so Stripe makes it now or not at all. Each
+ * call has a new idempotency key, because Stripe replays a refusal under the same key for a day. A second refund is impossible,
+ * because the first is of all that is left.
  */
 async function refundUnknown(deps: Deps, intentId: string, amountCents: number): Promise<void> {
   try {

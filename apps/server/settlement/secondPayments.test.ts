@@ -12,8 +12,8 @@ import { refundCommand } from './refundCommands.ts';
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 
 /**
- * Makes two payments of one contact, which a restore loses and `settle --missing` makes again. Returns the second, which does not
- * go back by itself.
+ * Makes two payments for one contact, loses both by a restore, and makes them again with `settle --missing`. Returns the second
+ * payment, a duplicate that is not refunded automatically.
  */
 async function keptSecond(t: TestContext, contactId: string) {
   const code = `KEPT${contactId}`;

@@ -17,15 +17,15 @@ import { transitions } from '../session/states.ts';
 import { giveUpUnwritten } from './catchUp.ts';
 import { madeAgainOf, NotRebuilt, rebuildJoin } from './rebuildJoin.ts';
 
-/** There is nothing to settle. The message says why. */
+/** Thrown when there is nothing to settle. The message says why. */
 export class NotSettled extends Error {}
 
 /**
- * Brings one payment to its state at Stripe, whatever its state here: a success is confirmed; an intent that is cancelled or
- * unknown at Stripe buys nothing here; an open and abandoned one is cancelled. `reconcile` names this as the repair. Returns
- * sentences on what Stripe does not do yet, or refuses. Throws NotRebuilt when the join is missing here and Stripe knows too little
- * of it, and {@link NotSettled} when we have no such payment. `isMadeAgain`: the payment was confirmed before a restore, though its
- * join is here.
+ * Updates one payment to its state at Stripe, whatever its state here: a success is confirmed, an intent that is cancelled or
+ * unknown at Stripe buys nothing here, and an open one is cancelled. `reconcile` names this as a repair. Returns sentences about
+ * refunds that Stripe does not make yet or refuses. Throws NotRebuilt when the join is missing here and Stripe's metadata is not
+ * enough to restore it; {@link NotSettled} when the payment is not ours. `isMadeAgain`: the payment had been confirmed before a
+ * restore.
  */
 export async function settlePayment(
   deps: Deps,
@@ -75,15 +75,18 @@ export async function settlePayment(
   return [];
 }
 
-/** Confirms a payment as it was confirmed before a restore, and makes its join again if that is lost. Throws NotRebuilt. */
+/**
+ * Confirms a payment that had been confirmed before a restore. If its join is missing, restores the join first. Throws NotRebuilt.
+ */
 async function makeAgain(deps: Deps, intent: Intent): Promise<void> {
   await rebuildJoin(deps, intent);
   await confirmIntent(deps, intent, await madeAgainOf(deps, intent));
 }
 
 /**
- * Settles every payment of a join: the join's own first, then the upgrade's. If no payment has paid the join, its order is open
- * again. Returns the sentences of {@link settlePayment}; null when there is no such join.
+ * Settles every payment of a join: first those for the join itself, then those for its upgrade. Reopens the order if no payment
+ * has paid the join, and likewise its upgrade's offer. Returns the sentences of {@link settlePayment}; null when there is no such
+ * join.
  */
 export async function settleJoin(deps: Deps, uuid: string): Promise<string[] | null> {
   const { rows } = await sql<{ intent_id: string | null }>`
@@ -110,11 +113,11 @@ export async function settleJoin(deps: Deps, uuid: string): Promise<string[] | n
 
 /**
  * Runs after a restore, before servers start. First makes the payments since the backup again, from Stripe's data, the oldest
- * first; then follows this database's payments with refunds or disputes. In this order, a membership whose refund has failed since
- * does not come back before the one that its contact bought instead. An open intent whose order differs here and at Stripe is
- * cancelled, since its page would show one order and charge the other. Nothing is refunded automatically: `reconcile` lists what
- * is left for staff. Returns the payments that it settled, how many it cancelled, and a sentence for each that it could not
- * settle.
+ * first; then updates the payments in this database that have refunds or disputes. In this order, a membership whose refund has
+ * failed since does not come back in place of one that its contact bought later. An open intent whose order here differs from the
+ * one at Stripe is cancelled, since its page would show one order and charge the other. Nothing is refunded automatically:
+ * `reconcile` lists what is left for staff. Returns the payments that it settled, how many it cancelled, and a sentence for each
+ * that it could not settle.
  */
 export async function settleMissing(
   deps: Deps,
@@ -129,7 +132,7 @@ export async function settleMissing(
       const row = here.get(intent.id);
       if (intent.status === 'succeeded') {
         if (row?.status !== 'succeeded' && row?.status !== 'duplicate') missing.push(intent);
-        // The restored refunds of this payment may be out of date, so they are read from Stripe again.
+        // The refunds in the restored database may be out of date, so they are read from Stripe again.
         else if (intent.charge?.isDisputed || intent.charge?.refundedCents || row.refunded_cents > 0)
           wentBack.push(intent.id);
       } else if (mayBePaid(intent) && !(row && isOfSameOrder(intent, row))) closing.push(intent.id);
@@ -138,7 +141,7 @@ export async function settleMissing(
   for (const intentId of closing) await giveUpUnwritten(deps, intentId);
   const settled: string[] = [];
   const notes: string[] = [];
-  // Stripe lists the newest first. Reversed, the older of two payments in the same second comes first.
+  // Stripe lists the newest first. Reversed, of two payments in the same second the older one is settled first.
   for (const intent of missing.reverse().sort(byPayment)) {
     try {
       await settlePayment(deps, intent.id, { isMadeAgain: true });
@@ -155,7 +158,7 @@ export async function settleMissing(
 
 type PaymentHere = Pick<Selectable<PaymentTable>, 'status' | 'revision' | 'amount_cents' | 'refunded_cents'>;
 
-/** Our rows of these intents, by the intent's id. */
+/** Returns our payment rows of these intents, by the intent's id. */
 async function paymentsHere(deps: Deps, intents: readonly Intent[]): Promise<Map<string, PaymentHere>> {
   if (intents.length === 0) return new Map();
   const rows = await deps.database
@@ -170,7 +173,7 @@ async function paymentsHere(deps: Deps, intents: readonly Intent[]): Promise<Map
   return new Map(rows.map(({ intent_id, ...row }) => [intent_id, row]));
 }
 
-/** Whether somebody who has the client secret may still pay the intent. */
+/** Whether somebody with the client secret could still pay the intent. */
 function mayBePaid({ status }: Intent): boolean {
   return status !== 'succeeded' && status !== 'canceled' && status !== 'processing';
 }
@@ -181,14 +184,14 @@ function isOfSameOrder({ metadata, amountCents }: Intent, row: PaymentHere): boo
   );
 }
 
-/** Sorts by the time of payment. Stripe's time is in whole seconds, and a join is paid before its upgrade. */
+/** Compares intents by the time of payment. Stripe's times are whole seconds: within a second, a join comes before an upgrade. */
 function byPayment(one: Intent, other: Intent): number {
   const paidAt = ({ charge, createdAt }: Intent) => (charge?.createdAt ?? createdAt).getTime();
   const isUpgrade = ({ metadata }: Intent) => Number(metadata.kind === 'upgrade');
   return paidAt(one) - paidAt(other) || isUpgrade(one) - isUpgrade(other);
 }
 
-/** Restores all that belongs to a payment that Stripe knows as succeeded, as it was when it was confirmed. */
+/** Restores the amount, product and join state of a payment that Stripe says succeeded, as its confirmation had written them. */
 async function restore(deps: Deps, trx: Kysely<Tables>, intentId: string): Promise<void> {
   const session = await lockSession(trx, intentId);
   const [order] = await paidOrders(deps, trx, [intentId]);
@@ -210,7 +213,7 @@ async function restore(deps: Deps, trx: Kysely<Tables>, intentId: string): Promi
   await sql`update join_session set ${paid} where uuid = ${session.uuid}`.execute(trx);
 }
 
-/** Voids a payment that succeeded according to our row, but not at Stripe: it buys nothing. */
+/** Voids a payment that succeeded according to our row but not according to Stripe. Its membership ends. */
 async function takeBack(trx: Kysely<Tables>, intentId: string, kind: 'join' | 'upgrade'): Promise<void> {
   const session = await lockSession(trx, intentId);
   await bringStanding(trx, session, intentId, 'void');
@@ -220,7 +223,7 @@ async function takeBack(trx: Kysely<Tables>, intentId: string, kind: 'join' | 'u
     .where('intent_id', '=', intentId)
     .execute();
   const undone = kind === 'join' ? transitions.undoPayment : transitions.reopenUpgrade;
-  // If another payment bought the same, the join stays as it is.
+  // If another payment has succeeded for the same thing, the join's state stays as it is.
   await sql`
     update join_session set ${undone} where uuid = ${session.uuid}
       and not exists (select from payment where session_uuid = join_session.uuid and kind = ${kind} and status = 'succeeded')`.execute(

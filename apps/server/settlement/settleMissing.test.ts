@@ -32,7 +32,7 @@ import { settleCommand } from './commands.ts';
 import { madeAgainOf } from './rebuildJoin.ts';
 import { refundCommand } from './refundCommands.ts';
 
-/** Tests restores of a backup after which payments were made. */
+/** Tests the restore of a backup that lacks later payments. */
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 
 const settleMissing = async (t: TestContext) => {
@@ -44,7 +44,7 @@ const refund = async (t: TestContext, ...args: string[]) => {
   assert.equal(code, 0, out);
 };
 
-/** Buys the upgrade of a paid join. Returns its payment intent's id. */
+/** Buys the upgrade of a paid join. Returns the id of its payment intent. */
 async function upgraded(client: Client, uuid: string, intentId: string): Promise<string> {
   await charge(client, uuid, intentId);
   const { intent_id } = await server.deps.database
@@ -72,7 +72,7 @@ async function openJoin(code: string) {
   return { client, uuid, ...(await openIntent(client, uuid)) };
 }
 
-/** Returns what our tables and Stripe say of payments, and the standings of what they bought. */
+/** Returns what our tables and Stripe record of these payments, and the standings of the joins' memberships. */
 const bookOf = async (joins: readonly string[], intents: readonly string[]) => ({
   standings: await Promise.all(joins.map((uuid) => standingsOf(server, uuid))),
   payments: await server.deps.database
@@ -126,7 +126,7 @@ test('who was refunded and joined again holds the second membership, and what wa
   await restore();
   await settleMissing(t);
   assert.deepEqual(await bookOf(joins, intents), lost);
-  // The order does not matter: the payments are settled one by one by the command that reconcile prints.
+  // The order must not matter when staff settle payments one by one with the commands that `reconcile` prints.
   await restore();
   for (const id of [second.intentId, intentId, upgrade])
     assert.equal((await runCommand(t, server, settleCommand, [id])).code, 0);
@@ -196,7 +196,7 @@ test('a second payment that went back before the restore has gone back, and nobo
   const [first, second] = [await openJoin(code), await openJoin(code)];
   const restore = await dump(server);
   for (const { id } of [first, second]) await payByCard(server, id);
-  // The later payment was reported first, so it bought the membership.
+  // The later payment is confirmed first, so it buys the membership and the earlier one is a duplicate.
   assert.equal(await confirmPayment(server.deps, second.id), 'succeeded');
   assert.equal(await confirmPayment(server.deps, first.id), 'refunded');
   const joins = [first.uuid, second.uuid];
@@ -209,7 +209,7 @@ test('a second payment that went back before the restore has gone back, and nobo
 
 test('refunds since the backup are read back from Stripe with what they were for, by the ledger and the orders to send', async (t) => {
   const pin = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
-  /** Makes a join whose donation costs what its membership costs, so that a refund's amount fits both. */
+  /** Makes a join with a donation at the price of its membership, so that a refund's amount fits either. */
   const join = async (personalEmail: string) => {
     const client = server.client();
     const uuid = await orderingJoin(client, 'LINCOLN2026', { personalEmail });
@@ -218,7 +218,7 @@ test('refunds since the backup are read back from Stripe with what they were for
     return payOrder(server, client, uuid);
   };
   const day = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
-  /** Returns ledger and notices without addresses, which Stripe does not have. */
+  /** Returns the ledger and the notices, without postal addresses, which Stripe does not store. */
   const books = async (...joins: { uuid: string; intentId: string }[]) => ({
     ledger: (await runCommand(t, server, ledgerCommand, ['--from', day(-1), '--to', day(1), '--csv'])).out
       .split('\r\n')
@@ -248,7 +248,7 @@ test('refunds since the backup are read back from Stripe with what they were for
   await restore();
   await settleMissing(t);
   const again = await books(known, missing);
-  // The rebuilt membership has had no other standing here, so its second notice is missing.
+  // The rebuilt membership never had another standing in this database, so the second notice, on its change, is missing.
   assert.deepEqual({ ...again, notices: again.notices[0] }, { ...lost, notices: lost.notices[0] });
   assert.deepEqual(again.notices[1], []);
 });
@@ -346,7 +346,7 @@ test('what cannot be made again is named with the command that gives it back, an
     await paidElsewhere(server, { session: 'nobody' }),
     await paidElsewhere(server, { session: join.uuid, revision: String(join.revision) }),
   ];
-  // The snapshot has another amount than the payment.
+  // The snapshot's amount differs from the payment's.
   await sql`update order_snapshot set amount_cents = 7000 where session_uuid = ${join.uuid}`.execute(
     server.deps.database,
   );
@@ -380,7 +380,7 @@ test('a paid order that the backup has as open, and that went back as a whole, e
   assert.deepEqual(await bookOf(joins, [first.id, second.id]), lost);
 });
 
-/** Makes a join whose order lacks a donation of $500 after a restore. */
+/** Makes a join whose order has lost a donation of $500 by a restore. */
 async function withLostDonation() {
   const join = await openJoin('LINCOLN2026');
   const restore = await dump(server);
@@ -450,7 +450,7 @@ test('staff give back all that is left of a payment whose order is lost, once, a
 
 test('who paid another amount than a database that lost the last change showed has it back, and can pay the order', async () => {
   const { client, uuid, id, ...shown } = await withLostDonation();
-  // As after a failover, when nobody noticed that something was lost.
+  // A failover has lost the change, and nobody has noticed.
   assert.equal((await openIntent(client, uuid)).id, id);
   await beginPayment(client, uuid, shown.revision);
   await payByCard(server, id);

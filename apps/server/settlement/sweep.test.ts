@@ -8,7 +8,7 @@ import { sweepPayments, sweepRefunds } from './sweep.ts';
 
 const server = await sharedServer();
 
-/** Backdates all rows of the database by `time`. */
+/** Backdates the timestamps in the database by `time`, as if it had passed. */
 const pass = (time: string) =>
   sql`with sessions as (update join_session set paying_since = paying_since - ${time}::interval),
       refunds as (update refund set next_try_at = next_try_at - ${time}::interval, created_at = created_at - ${time}::interval)
@@ -43,7 +43,8 @@ test('a payment that neither the browser nor a webhook reported is confirmed wit
 
 test('a payment that is still open is asked about once in its time, so that every other has its turn', async () => {
   const { uuid, intentId } = await begun();
-  // The upgrade's state `skipped` must not affect the join's own payment, as in a join that turned out not to be paid.
+  // The upgrade's state `skipped` must not affect the join's own payment. A join that was found unpaid after all can have that
+  // state.
   await sql`update join_session set upgrade = 'skipped' where uuid = ${uuid}`.execute(server.deps.database);
   await pass('6 minutes');
   assert.equal(await sweepPayments(server.deps), 1);
@@ -72,7 +73,7 @@ test('of more payments than one round takes, those that have waited longest come
 test('an abandoned intent is cancelled after a day, in Stripe and then here; and the join can still be paid', async () => {
   for (const card of [null, 'pm_card_authenticationRequired']) {
     const { uuid, intentId } = await begun();
-    // The payer leaves the bank's page.
+    // The payer leaves the bank's page without authenticating.
     if (card) await payByCard(server, intentId, card);
     await pass('25 hours');
     await sweepPayments(server.deps);

@@ -13,12 +13,15 @@ import { catchUpOnEvents } from './catchUp.ts';
 
 const INTERVAL_MS = 60_000;
 const BATCH = 20;
-/** How often (minutes) Stripe is asked about a begun payment that nobody reported; hourly if payment was not begun. */
+/**
+ * How often (minutes) Stripe is asked about an open intent: BEGUN_MINUTES if its payment was begun or it is for an upgrade,
+ * otherwise IDLE_MINUTES.
+ */
 const BEGUN_MINUTES = 5;
 const IDLE_MINUTES = 60;
-/** After how many hours an open intent is given up, and cancelled at Stripe. */
+/** An open intent is cancelled at Stripe after this many hours. */
 const ABANDONED_HOURS = 24;
-/** The same for an upgrade's intent: twice the time for which the upgrade is offered, rounded up. */
+/** An upgrade's open intent is cancelled after this many hours: twice the time for which the upgrade is offered, rounded up. */
 const UPGRADE_ABANDONED_HOURS = Math.ceil((2 * UPGRADE_WINDOW_MINUTES) / 60);
 /** A due refund is tried again after this many minutes, doubled with each try, up to the maximum below. */
 const REFUND_MINUTES = 2;
@@ -34,7 +37,7 @@ export function startSweeping(deps: Deps): () => Promise<void> {
 
 /**
  * Settles payments that nobody reported, as when a browser was closed after paying or a webhook was lost, and cancels abandoned
- * ones. A success is always confirmed, however late. Returns how many intents it asked Stripe about; other processes take others.
+ * intents. A success is always confirmed, however late. Returns how many intents it took on; other processes skip those.
  */
 export async function sweepPayments(deps: Deps): Promise<number> {
   const { rows } = await sql<{
@@ -59,7 +62,7 @@ export async function sweepPayments(deps: Deps): Promise<number> {
   return rows.length;
 }
 
-/** Reopens orders that are frozen without an open payment. */
+/** Reopens orders that have been frozen for minutes without an open payment. */
 async function openLeftOrders(deps: Deps): Promise<void> {
   await reopenFrozen(
     deps.database,
@@ -87,12 +90,12 @@ async function settle(
     outcome === 'requires_payment_method' ||
     outcome === 'requires_confirmation' ||
     outcome === 'requires_action';
-  // If the intent was paid just now, it cannot be cancelled, and the next run confirms it.
+  // An intent that was paid just now cannot be cancelled. The next run confirms it.
   if (isOpen && is_abandoned) await cancelIntent(deps, intent_id);
   if (kind === 'join') await settlePaying(deps, session_uuid, 'look');
 }
 
-/** Makes due refunds that a crash or an outage prevented. */
+/** Makes due refunds that were not made yet, because of a crash, an outage or a refusal for now. */
 export async function sweepRefunds(deps: Deps): Promise<void> {
   const { rows } = await sql<{ intent_id: string }>`
     with due as (
@@ -107,7 +110,7 @@ export async function sweepRefunds(deps: Deps): Promise<void> {
   await each(deps, rows, async (_, { intent_id }) => void (await giveBack(deps, intent_id)));
 }
 
-/** Works on each row, so that one that cannot be settled now does not hold up the others. */
+/** Handles each row by itself, so that a failure of one does not hold up the others. */
 async function each<T extends { intent_id: string }>(
   deps: Deps,
   rows: readonly T[],

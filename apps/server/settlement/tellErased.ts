@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import type { Database } from '../platform/database/client.ts';
 
 /**
- * Prints that a join is erased, if `subject` is the id of the join, its payment or its refund: HubSpot can no longer be told what
- * becomes of its membership.
+ * Prints that a join is erased, if `subject` is the id of that join, its payment or its refund, because HubSpot can then no longer
+ * be told about changes of its membership.
  */
 export async function tellErased(database: Database, subject: string): Promise<void> {
   const { rows } = await sql<{ uuid: string }>`

@@ -3,8 +3,8 @@ import { type StoryEvent, type StoryLine, tellStory } from '#core/story.ts';
 import type { Deps } from '../deps.ts';
 
 /**
- * The recorded steps of a join, the oldest first. If the join began before steps were recorded, the earlier ones are derived from
- * its rows. Null when there is no such join.
+ * Returns the recorded steps of a join, the oldest first. If the join began before steps were recorded, earlier steps are derived
+ * from its rows. Null when there is no such join.
  */
 export async function readStory(
   { database }: Pick<Deps, 'database'>,
@@ -28,7 +28,7 @@ export async function readStory(
   return tellStory([...before, ...recorded]);
 }
 
-/** Steps with their times, derived from the join's rows. */
+/** Derives a join's steps and their times from its rows. */
 async function eventsFromRows(database: Deps['database'], uuid: string): Promise<StoryEvent[]> {
   const { rows } = await sql<Pick<StoryEvent, 'at' | 'step' | 'detail'>>`
     select created_at as at, 'started' as step, jsonb_build_object('origin', origin, 'programme', programme) as detail

@@ -19,7 +19,7 @@ const server = await sharedServer();
 
 const PIN = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
 
-/** Returns a join's story without the times, and asserts that the times are in order. */
+/** Returns the steps of a join's story without their times, and asserts that the times are in order. */
 async function storyOf(t: TestContext, uuid: string): Promise<string[]> {
   const { out, code } = await runCommand(t, server, storyCommand, [uuid]);
   assert.equal(code, 0);
@@ -37,7 +37,7 @@ async function stepsOf(uuid: string): Promise<StoryStep[]> {
   return rows.map(({ step }) => step);
 }
 
-/** Runs a command as a staff member, by database connections that carry their name. */
+/** Runs a command as a staff member, with database connections that carry the member's name (`actor`). */
 async function asStaff(t: TestContext, actor: string, command: Command, ...args: string[]) {
   const database = connect(server.deps.config.databaseUrl, { connections: 2, actor });
   try {

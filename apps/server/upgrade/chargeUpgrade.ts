@@ -30,23 +30,25 @@ const RETURNED =
 
 type Answer = Data<'createUpgradeCharge'>;
 
-/** The session's one intent that can still be paid. `attempt` is the number of the next try to charge the saved card with it. */
+/**
+ * The session's only upgrade intent that can still be paid. `attempt` numbers the next attempt to charge the saved card with it.
+ */
 interface OpenUpgrade {
   intentId: string;
   clientSecret: string;
   amountCents: number;
-  /** The upgrade that it was opened for. Null if its snapshot is lost. */
+  /** The id of the upgrade that the intent was opened for; null if its snapshot is missing. */
   productId: number | null;
   attempt: number;
-  /** Null when the bank declined to save the card, and the intent was opened for another card. It cannot charge the saved card. */
+  /** Null when the bank declined to save the card: the intent is then for another card and cannot charge the saved one. */
   customerId: string | null;
 }
 
 /**
- * Sells the upgrade while the member is present, at the price shown (`amount`, cents): by the card that paid for the membership or,
- * with `charge: false`, by another card, for which the page confirms the returned client secret. Both use the same intent, which
- * can be paid only once: so the upgrade is sold once, however many tabs press and wherever a process dies. A repeated call
- * continues with that intent.
+ * Sells the upgrade while the member is present, at the shown price (`amount`, cents). The card that paid for the membership is
+ * charged. With `charge: false` another card is used: the page confirms it with the returned client secret. Both ways use the same
+ * intent, which can be paid only once, so that the upgrade is sold once, however many tabs press the button and wherever a process
+ * dies. A repeated call continues with that intent.
  */
 export async function chargeUpgrade(
   deps: Deps,
@@ -66,7 +68,7 @@ export async function chargeUpgrade(
   const end = intent && (await endOf(deps, intent));
   if (end) return end;
   if (intent?.status === 'canceled') open = null;
-  // A card that was typed on the page and declined by Stripe counts, too.
+  // A card that was typed on the page and declined counts as a card failure, too.
   if (intent?.status === 'requires_payment_method') await noteFailure(deps, intent);
 
   const { card, failures, pause } = await readPayer(deps, uuid, paymentIntent);
@@ -95,7 +97,7 @@ export async function chargeUpgrade(
     { ...card, customerId },
     { attempt: charges.attempts + 1, failures },
   );
-  // The upgrade was skipped in another tab, or bought there with the same intent.
+  // No intent was opened, because the upgrade was skipped or bought in another tab.
   if (!open) return endedElsewhere(deps, uuid);
   if (open.amountCents !== amountCents) throw priceChanged(amountCents);
 
@@ -116,7 +118,8 @@ function priceChanged(amountCents: number): Refusal {
 }
 
 /**
- * Charges the saved card. The result is Stripe's state of the intent afterwards, whoever else confirmed or cancelled it meanwhile.
+ * Charges the saved card. Returns Stripe's state of the intent afterwards, even if another call confirmed or cancelled the intent
+ * meanwhile.
  */
 async function chargeSavedCard(
   deps: Deps,
@@ -126,13 +129,13 @@ async function chargeSavedCard(
 ): Promise<Answer> {
   let message: string | null = null;
   try {
-    // One idempotency key for each attempt: two presses at once, or another after a crash, ask the bank once.
+    // The idempotency key is the same within an attempt: two presses at once, or one repeated after a crash, ask the bank once.
     const idempotencyKey = `${deps.environment}-${uuid}-upgrade-${attempt}-confirm`;
     await deps.payments.confirmWithSavedCard(intentId, { paymentMethodId, idempotencyKey });
   } catch (error) {
     if (error instanceof Declined) message = error.message;
-    // Stripe would repeat its failure or refusal for a day, so the attempt ends. The next press first checks whether this one was
-    // charged all the same.
+    // Stripe replays a failure or refusal under the same key for a day, so this attempt ends and the next press has a new key.
+    // That press first checks whether this attempt was charged after all.
     else if (
       error instanceof ProviderFailed ||
       (error instanceof ProviderRefused && !(error instanceof UnexpectedState))
@@ -149,7 +152,7 @@ async function chargeSavedCard(
   if (intent.status === 'requires_payment_method') await noteFailure(deps, intent);
   if ((await readCharges(deps, uuid)).open?.intentId === intentId)
     return { status: 'failed', message: message ?? UPGRADE_FAILED, clientSecret };
-  // The intent was cancelled: too many cards were declined, or Skip was pressed in another tab.
+  // The intent was cancelled: after too many declined cards, or by Skip in another tab.
   return message === null ? endedElsewhere(deps, uuid) : { status: 'failed', message };
 
   async function endAttempt(): Promise<void> {
@@ -168,7 +171,7 @@ async function endedElsewhere(deps: Deps, uuid: string): Promise<Answer> {
   throw new Refusal(409, NOT_OPEN, { goOn: (await readStanding(deps, uuid))?.goOn });
 }
 
-/** The answer for an intent that has succeeded or is processing; null while it can still be paid, and when it was cancelled. */
+/** Returns the answer for an intent that has succeeded or is processing; null if it can still be paid or was cancelled. */
 async function endOf(deps: Deps, intent: Intent): Promise<Answer | null> {
   switch (intent.status) {
     case 'succeeded':
@@ -186,8 +189,8 @@ async function endOf(deps: Deps, intent: Intent): Promise<Answer | null> {
 }
 
 /**
- * Opens a new intent. Its client secret is returned only after our row and the snapshot are written, so nobody can pay it before.
- * Returns null when the offer was skipped or taken meanwhile; another tab's intent when that tab was first.
+ * Opens a new intent. Its client secret is returned only after our row and the snapshot are written, so that nobody can pay it
+ * before. Returns null when the offer was skipped or taken meanwhile, and the other intent when another tab was first.
  */
 async function openUpgrade(
   deps: Deps,
@@ -238,7 +241,10 @@ async function openUpgrade(
   return open;
 }
 
-/** Reads all in one statement: otherwise an intent that is paid between two statements would be seen by neither. */
+/**
+ * Reads the upgrade's payments in one statement. With two statements, an intent that is paid between them could be missing from
+ * both results.
+ */
 async function readCharges(
   { database }: Deps,
   uuid: string,

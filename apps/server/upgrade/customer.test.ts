@@ -15,7 +15,7 @@ interface Customer {
   email: string | null;
   metadata: Record<string, string>;
 }
-/** Returns Stripe's customers of a join. */
+/** Returns the customers at Stripe whose metadata names this join. */
 async function customersOf(uuid: string): Promise<Customer[]> {
   const { body } = await server.stripe('GET', '/v1/customers?limit=100');
   return (body as unknown as { data: Customer[] }).data.filter(({ metadata }) => metadata.session === uuid);
@@ -35,7 +35,7 @@ test('opening Checkout asks Stripe once, and makes no customer', async () => {
   assert.deepEqual(await customersOf(uuid), []);
 });
 
-/** Makes Stripe fail every creation of a customer until the returned function is called. */
+/** Makes Stripe fail each creation of a customer with this fault, until the returned function is called. */
 async function customersMeet(fault: object): Promise<() => Promise<unknown>> {
   await server.stripeFault({ times: 100, ...fault, method: 'POST', path: '/v1/customers' });
   return () => server.stripeFault(null);
@@ -86,7 +86,7 @@ test('a card that is not kept is given to nobody', async () => {
   );
   await forgetRequests(server.stripeUrl);
   prepareCustomer(server.deps, uuid, (await joinPayment(uuid)).intent_id);
-  // By the time this request is answered, a request for a customer would most likely have arrived.
+  // When this later request is answered, a request to create a customer would most likely have arrived, too.
   await server.deps.payments.retrieveIntent((await joinPayment(uuid)).intent_id);
   assert.deepEqual(
     (await requests()).filter((request) => request.includes('customers')),
@@ -96,7 +96,7 @@ test('a card that is not kept is given to nobody', async () => {
 
 for (const [name, fault] of [
   ['whose answer is lost', { kind: 'cut_after' }],
-  // Stripe repeats its failure under the same idempotency key.
+  // Stripe replays its failure under the same idempotency key, though it has created the customer.
   ['that it made and said it had failed', { kind: 'status_after' }],
   ['that it did not make', { kind: 'status' }],
 ] as const)
@@ -177,7 +177,7 @@ test('an intent that another tab opened for another card in the same moment is n
     async createIntent(...given: Parameters<typeof createIntent>) {
       Object.assign(payments, { createIntent });
       assert.equal((await charge(client, uuid, intentId, false)).status, 200);
-      // As if the bank had declined to let the card be saved.
+      // The other tab's intent has no customer, as when the bank has declined to save the card.
       await sql`update payment set customer_id = '' where session_uuid = ${uuid} and kind = 'upgrade'`.execute(
         server.deps.database,
       );
@@ -209,7 +209,7 @@ function joinPayment(uuid: string) {
 }
 const keptCustomer = async (uuid: string) => (await joinPayment(uuid)).customer_id;
 
-/** Returns the requests to Stripe since the list was last cleared. */
+/** Returns the method and path of the requests to Stripe since the list was last cleared. */
 async function requests(): Promise<string[]> {
   return (await requestsTo(server.stripeUrl)).map(({ method, path }) => `${method} ${path}`);
 }

@@ -31,7 +31,7 @@ const server = await sharedServer();
 test('the offer names its price and the card it would be charged to', async () => {
   const client = server.client();
   const uuid = await orderingJoin(client);
-  // Of two payments, the one that succeeded counts.
+  // The join has a cancelled payment, too. The offer must show the card of the payment that succeeded.
   await cancelIntent(server.deps, (await openIntent(client, uuid)).id);
   await payOrder(server, client, uuid);
   const { data } = await client.call('getUpgradeDetails', { params: { uuid } });
@@ -94,7 +94,7 @@ test('an upgrade is only offered while the membership that this join bought is a
   const { data } = await client.call('getUpgradeDetails', { params: { uuid } });
   assert.deepEqual([data.isEligibleForUpgrade, data.upgradeOption, data.card], [false, null, null]);
   assert.equal((await charge(client, uuid, intentId)).status, 409);
-  // A payment that is still made with the old form is refunded.
+  // A payment with the card form that was opened before the refund is itself refunded.
   await payByCard(server, idOf(clientSecret));
   const late = (await charge(client, uuid, intentId)).data;
   assert.equal(late.status, 'failed');
@@ -227,7 +227,7 @@ test('Skip that finds the upgrade paid in that moment confirms it', async () => 
   assert.equal(skipped.data.goOn, '/registration/congratulations');
   assert.deepEqual(await chargesOf(server, uuid), [{ amount_cents: 4500, status: 'succeeded' }]);
   assert.deepEqual(await membershipTypesOf(server, uuid), ['membership', 'membership_upgrade']);
-  // Skip is pressed in a tab that does not know of the purchase.
+  // Skip is pressed in a tab that does not yet know of the purchase.
   assert.equal((await client.call('skipUpgrade', { params: { uuid }, body: {} })).status, 200);
   assert.deepEqual(await differencesOf(server, idOf(clientSecret)), []);
 });

@@ -7,7 +7,10 @@ import { readStanding, refusalFor } from '../session/standing.ts';
 import { fillIn } from '../society/texts.ts';
 import { toWireProduct } from '../society/wire.ts';
 
-/** The data of the upgrade screen: the offer, and the card that would be charged. Only the browser that paid gets an offer. */
+/**
+ * Returns the data of the upgrade screen: the offer, and the saved card that would be charged. Only a browser that may charge that
+ * card gets an offer.
+ */
 export async function upgradeDetails(
   deps: Deps,
   uuid: string,

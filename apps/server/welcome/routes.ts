@@ -23,8 +23,8 @@ export function welcomeRoutes(app: FastifyInstance, deps: Deps): void {
 }
 
 /**
- * The data of the welcome page. Only a browser that holds the join gets personal data. The state of the membership is for anybody
- * with the uuid; once somebody has proven to be the joiner, only for browsers that hold the join.
+ * Returns the data of the welcome page. Only a browser that holds the join gets personal data. The standing of the membership is
+ * shown to anybody with the uuid, until somebody has proven to be the joiner; then only to browsers that hold the join.
  */
 async function welcome(deps: Deps, uuid: string, holding: Holding): Promise<Data<'getWelcome'>> {
   const standing = await readStanding(deps, uuid);

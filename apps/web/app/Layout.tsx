@@ -47,7 +47,8 @@ export const Layout = memo(() => {
 });
 
 /**
- * Returns the location that is being navigated to and its screen's placeholder; null when nothing loads, or the screen has none.
+ * Returns the location of a pending navigation to another screen, with that screen's placeholder. Null when none is pending or the
+ * screen has no placeholder.
  */
 function usePending(): { next: Location; placeholder: ReactElement } | null {
   const { pathname } = useLocation();
@@ -58,12 +59,13 @@ function usePending(): { next: Location; placeholder: ReactElement } | null {
   return placeholder ? { next, placeholder } : null;
 }
 
-/** The current screen, or the placeholder of the next screen, scrolled to its top. */
+/** Renders the current screen or, during a navigation, the next screen's placeholder, scrolled to the top. */
 function Screen() {
   const location = useLocation();
   const pending = usePending();
   const { key } = pending?.next ?? location;
-  // Back and Forward change the browser's history entry before the router loads; the entry of the first screen has no key.
+  // Back and Forward change the browser's history entry before the router loads, so then the page is not scrolled here. The
+  // history entry of the first screen has no key.
   const isNew = pending !== null && (window.history.state?.key ?? 'default') !== key;
   const lastKey = useRef(key);
   useLayoutEffect(() => {
@@ -75,7 +77,7 @@ function Screen() {
   return pending ? pending.placeholder : <Outlet />;
 }
 
-/** A bar under the header while a navigation loads and the previous screen stays. */
+/** A progress bar under the header, during a navigation in which the previous screen stays visible. */
 function Progress() {
   const { state } = useNavigation();
   const pending = usePending();
@@ -113,13 +115,13 @@ function Footer() {
   );
 }
 
-/** The reference of the last failure, to quote to support. */
+/** The reference of the last failure, which the joiner can quote to support. */
 function Reference() {
   const reference = useLastReference();
   return reference && <p className={styles.reference}>Reference of the last problem: {reference}</p>;
 }
 
-/** The answers are rendered only when opened. */
+/** Questions and answers. The answers are rendered only while the element is open. */
 function Questions() {
   const [isOpen, setOpen] = useState(false);
   return (
@@ -168,7 +170,10 @@ function Answers() {
   );
 }
 
-/** Prefetches the toaster at the first interaction, since a toast must also be able to say that the network is down. */
+/**
+ * Downloads the code of the toasts at the first interaction. When the network is down, it could not be downloaded any more for the
+ * toast that says so.
+ */
 function usePrefetchedToaster(): void {
   useEffect(() => {
     const load = () => void loadToaster().catch(() => {});

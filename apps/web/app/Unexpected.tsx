@@ -7,11 +7,11 @@ import ui from '../components/ui.module.css';
 import { storedSession } from '../lib/session.ts';
 import { phoneLink, useSite } from '../lib/site.ts';
 
-/** The error boundary of all screens: shown for example when a chunk did not load. */
+/** The error boundary of all screens, shown for example when a chunk could not be loaded. */
 export function Unexpected() {
   const { society } = useSite();
   const error = useRouteError();
-  // Drafts exist only within a join, and Get Started has none.
+  // Drafts are kept only on the screens of a join, so not on Get Started.
   const { pathname } = useLocation();
   const isKept = storedSession() !== null && pathname !== screens.getStarted;
   return (

@@ -2,7 +2,7 @@ import '../styles/tokens.css';
 import '../styles/base.css';
 import type { Site } from '#contract/schemas.ts';
 
-/** For the development server, which does not write the society's data into the page. */
+/** Fetches the society's data during development, where the server does not write them into the page. */
 async function fetchSite(): Promise<Site> {
   const response = await fetch('/api/public/site');
   const { data } = (await response.json()) as { data: Site };
@@ -12,10 +12,10 @@ async function fetchSite(): Promise<Site> {
   return data;
 }
 
-/** Ends the current task, so that the browser can paint and handle input. */
+/** Resolves in a new task, so that the browser can paint and handle input before. */
 const nextTask = () => new Promise((done) => setTimeout(done));
 
-/** Runs in three tasks: a single task would block input for too long on a slow phone. */
+/** Starts the app in three tasks, because a single task would block input for too long on a slow phone. */
 async function main() {
   const written = document.getElementById('site')?.textContent;
   await import(/* rspackMode: "eager" */ 'react-dom/client');

@@ -8,14 +8,14 @@ import * as getStarted from '../screens/getStarted/route.tsx';
 import { Layout } from './Layout.tsx';
 
 /**
- * Renders Get Started as HTML for the element `root`. The server does so once at start; the browser paints it before any script
- * runs, and hydrates it (start.tsx).
+ * Renders Get Started as HTML for the element `root`. The server does this once at start. The browser paints this HTML before any
+ * script runs, and React then hydrates it (start.tsx).
  */
 export function renderGetStarted(site: Site): string {
   return renderScreen(site, getStarted.Component);
 }
 
-/** Renders a loading indicator as HTML for every other screen. The browser replaces it with the screen. */
+/** Renders a loading indicator as HTML for all screens but Get Started. In the browser, React replaces it with the screen. */
 export function renderWaiting(site: Site): string {
   return renderScreen(site, () => <PageLoader title={site.society.name} />);
 }

@@ -12,13 +12,16 @@ import { type LazyScreen, lazyScreens, notFound } from '../screens/lazyScreens.t
 import { Layout } from './Layout.tsx';
 import { Unexpected } from './Unexpected.tsx';
 
-/** The route guard (specification, section 2), on every navigation. */
+/** The route guard (specification, section 2), which runs at every navigation. */
 function guard({ request }: { request: Request }): null | Response {
   const answer = visit(new URL(request.url).pathname, storedSession() !== null);
   return answer.allowed ? null : redirect(answer.redirectTo);
 }
 
-/** Skips the guard after a submission that stays on its screen: the screen's action reports a missing session. */
+/**
+ * Returns false, so that the guard does not run again, after a submission that stays on its screen: that screen's action reports a
+ * missing session.
+ */
 function isNavigation({ currentUrl, nextUrl, formMethod }: ShouldRevalidateFunctionArgs): boolean {
   return currentUrl.pathname !== nextUrl.pathname || formMethod === undefined;
 }
@@ -41,7 +44,7 @@ export const routes: RouteObject[] = [
     shouldRevalidate: isNavigation,
     children: [
       {
-        // A pathless route, so that the header and footer stay around its error boundary.
+        // This route has no path. It keeps the header and footer around its error boundary.
         ErrorBoundary: Unexpected,
         children: [
           { path: '/', loader: () => redirect(screens.getStarted) },
@@ -55,14 +58,14 @@ export const routes: RouteObject[] = [
 ];
 
 /**
- * Creates the router with the root loader's data, since `firstPath` has already asked the guard for the first screen. Get Started
- * then has nothing to load and can be hydrated at once.
+ * Creates the router with the result of the root loader, the guard: `firstPath` has already run the guard for the first screen.
+ * Get Started then has nothing to load and can be hydrated at once.
  */
 export function createRouter() {
   return createBrowserRouter(routes, { hydrationData: { loaderData: { root: null } } });
 }
 
-/** Returns the path of the first screen for a visit that begins at `path`: `path` itself, or where the guard redirects. */
+/** Returns the path of the first screen when a visit starts at `path`: that path, or the one that the guard redirects to. */
 export function firstPath(path: string): string {
   const answer = visit(path, storedSession() !== null);
   const allowed = answer.allowed ? path : answer.redirectTo;

@@ -9,8 +9,8 @@ import { setToaster } from '../lib/toasts.ts';
 import { createRouter, firstPath } from './router.tsx';
 
 /**
- * Renders the first screen in transitions, which input can interrupt. After the first input, navigations render synchronously:
- * with transitions, the previous screen would be painted in between.
+ * Renders the first screen in a React transition, which input can interrupt. After the first input, navigations render
+ * synchronously, because with transitions the previous screen would be painted in between.
  */
 function Screens({ router }: { router: ReturnType<typeof createRouter> }) {
   const [hasInput, setHasInput] = useState(false);
@@ -49,7 +49,7 @@ export function start(site: Site) {
     programme === site.defaultProgramme;
   startTransition(() => {
     if (isPrerendered) hydrateRoot(container, app);
-    // React replaces the server's markup with its first render.
+    // On all other screens, React's first render replaces the server's HTML.
     else createRoot(container).render(app);
   });
 }

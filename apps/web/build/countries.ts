@@ -3,9 +3,9 @@ import type { RsbuildPlugin } from '@rsbuild/core';
 import { countries } from '../../../packages/reference/countries.ts';
 import type { Country, Subdivision } from '../../../packages/reference/lookup.ts';
 
-/** The countries as bundled into the scripts: all of them, but with subdivisions only where most joiners live. */
+/** The countries that are bundled into the scripts: all countries, but subdivisions only for those where most joiners live. */
 export interface BundledCountries {
-  /** If a country has no `subdivisions`, they are in a file. */
+  /** A country without `subdivisions` has them in a file of its own. */
   countries: readonly { name: string; code: string; subdivisions?: readonly Subdivision[] }[];
   /** The URL of the folder with the files `<code>.json`, each an array of subdivisions. */
   address: string;
@@ -26,7 +26,10 @@ export function bundledCountries(folder: string): BundledCountries {
   };
 }
 
-/** Emits the subdivisions of the other countries as files. Together they are 42 kB with gzip, and a joiner needs at most one. */
+/**
+ * Writes a file with the subdivisions of each country that is not bundled with them. All these files have 42 kB with gzip, and a
+ * joiner needs at most one.
+ */
 export function pluginCountries(): RsbuildPlugin {
   const hash = createHash('sha256').update(JSON.stringify(countries)).digest('hex').slice(0, 10);
   const folder = `static/countries/${hash}`;

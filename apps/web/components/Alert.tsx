@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { Icon } from './icons.tsx';
 import styles from './ui.module.css';
 
-/** An error message. Screen readers announce it at once. */
+/** An error message, which screen readers announce immediately. */
 export function Alert({ children }: { children: ReactNode }) {
   return (
     <div className={styles.alert} role="alert">
@@ -12,7 +12,7 @@ export function Alert({ children }: { children: ReactNode }) {
   );
 }
 
-/** A message that is not an error. Screen readers announce it politely. */
+/** A message that is no error. Screen readers announce it when the user is idle. */
 export function Note({ children }: { children: ReactNode }) {
   return (
     <div className={`${styles.alert} ${styles.note}`} role="status">

@@ -1,7 +1,7 @@
 import { type ComponentProps, useLayoutEffect, useRef } from 'react';
 import styles from './ui.module.css';
 
-/** A button. While busy it shows the text of `busy` and is disabled. */
+/** A button. While busy it is disabled and shows the text `busy`. */
 export function Button({
   variant = 'main',
   full = false,
@@ -13,13 +13,13 @@ export function Button({
 }: ComponentProps<'button'> & {
   variant?: 'main' | 'second' | 'plain' | 'quiet';
   full?: boolean;
-  /** The text while its action runs; falsy otherwise. */
+  /** The text while the button's action runs; otherwise falsy. */
   busy?: string | false | undefined;
 }) {
   const button = useRef<HTMLButtonElement>(null);
   const hadFocus = useRef(false);
   const isBusy = !!busy;
-  // A button that becomes disabled loses the focus. Give it back afterwards, unless the focus is elsewhere by then.
+  // A button loses the focus when it becomes disabled. The focus is given back afterwards, unless something else has it by then.
   useLayoutEffect(() => {
     if (isBusy) hadFocus.current = document.activeElement === button.current;
     else if (hadFocus.current) {

@@ -8,9 +8,9 @@ import { Button } from './Button.tsx';
 import styles from './CardElements.module.css';
 
 /**
- * Loads Stripe's script and provides its Elements to a card form. When the script or an element does not load, shows a message
- * and a button that tries again. `children` passes `onLoadError` to each element; `placeholderClass` is a class with the form's
- * height; `onTryAgain` runs before another try. Another client secret mounts a new, empty form.
+ * Loads Stripe's script and provides Stripe's Elements to the card form in `children`. If the script or an element does not load,
+ * shows a message and a button to try again. `children` gets `onLoadError`, which it must pass to each element. `placeholderClass`
+ * is a class with the height of the form. `onTryAgain` runs before a retry. Another client secret mounts a new, empty form.
  */
 export function CardElements({
   clientSecret,
@@ -74,7 +74,7 @@ export function CardElements({
   );
 }
 
-/** Returns our design tokens, read from the document, as the appearance of Stripe's fields. */
+/** Returns the appearance of Stripe's fields, with the values of our design tokens in the document. */
 function appearance(): Appearance {
   const tokens = getComputedStyle(document.documentElement);
   const token = (name: string) => tokens.getPropertyValue(name).trim();

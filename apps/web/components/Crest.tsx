@@ -1,7 +1,6 @@
 import { crest } from '#core/crest.ts';
 import styles from './Crest.module.css';
 
-/** The crest in the society's colours. */
 export function Crest({ large = false }: { large?: boolean }) {
   return (
     <svg

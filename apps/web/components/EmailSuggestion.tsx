@@ -2,12 +2,12 @@ import { useEffect, useState } from 'react';
 import { emailSuggestion } from '#core/emailSuggestion.ts';
 import styles from './ui.module.css';
 
-/** A suggestion under an email field: another domain when the typed one looks like a typo. */
+/** Suggests another domain under an email field when the typed domain looks mistyped. */
 export function EmailSuggestion({ typed, onTake }: { typed: string; onTake: (email: string) => void }) {
   const [suggestion, setSuggestion] = useState<string | null>(null);
   useEffect(() => {
     setSuggestion(null);
-    // Debounced, since "gmail.co" may be the beginning of "gmail.com".
+    // Debounced, because "gmail.co" may be an unfinished "gmail.com".
     const pause = setTimeout(() => setSuggestion(emailSuggestion(typed)), 600);
     return () => clearTimeout(pause);
   }, [typed]);

@@ -10,7 +10,7 @@ export interface FieldProps {
   error?: string | undefined;
 }
 
-/** Attributes that connect a control with its label, hint and error. */
+/** Returns the attributes that connect a control to its label, hint and error. */
 export function fieldAttributes({ id, hint, error }: FieldProps): AriaAttributes & { id: string } {
   return {
     id,

@@ -4,7 +4,7 @@ import { PageHeading } from './PageHeading.tsx';
 import { StartOver } from './StartOver.tsx';
 import ui from './ui.module.css';
 
-/** Shown when the server does not know the session: the message, and Start Over. */
+/** Shows that the session cannot continue: the message, and the button Start Over. */
 export function Lost({ title, message }: { title: string; message: string }) {
   return (
     <Card>

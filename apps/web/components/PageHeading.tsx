@@ -4,13 +4,14 @@ import { type ReactNode, useEffect, useRef } from 'react';
 let hasNavigated = false;
 
 /**
- * Call at a navigation: from the first one on, the heading of each new screen takes the focus, so that screen readers announce it.
+ * Called at each navigation. From the first navigation on, the heading of each new screen takes the focus, so that screen readers
+ * announce it.
  */
 export function noteNavigation(): void {
   hasNavigated = true;
 }
 
-/** The screen's `h1`, and the document's title. */
+/** The screen's `h1`, which also sets the document's title. */
 export function PageHeading({
   title,
   hasErrors = false,
@@ -19,9 +20,9 @@ export function PageHeading({
   children,
 }: {
   title: string;
-  /** Prefixes the document's title with "Error: ". */
+  /** Whether the document's title starts with "Error: ". */
   hasErrors?: boolean;
-  /** For a heading that appears without a navigation. */
+  /** Whether the heading takes the focus even if it appears without a navigation. */
   takesFocus?: boolean;
   className?: string | undefined;
   children?: ReactNode;

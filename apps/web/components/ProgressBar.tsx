@@ -3,7 +3,7 @@ import { progressSteps } from '#core/navigation.ts';
 import { Icon } from './icons.tsx';
 import styles from './ui.module.css';
 
-/** The three steps. Finished steps are ticked and are links, except Checkout (specification, section 2). */
+/** The three steps of a join. Finished steps have a tick and are links, except Checkout (specification, section 2). */
 export function ProgressBar({ current }: { current: (typeof progressSteps)[number]['name'] }) {
   const at = progressSteps.findIndex(({ name }) => name === current);
   return (

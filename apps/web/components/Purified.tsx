@@ -2,7 +2,7 @@ import { useEffect, useMemo, useState } from 'react';
 
 let cleaner: typeof import('dompurify').default | null = null;
 
-/** Downloads the sanitizer; a loader of a screen that shows HTML awaits it. Never rejects. */
+/** Downloads the sanitizer. The loader of a screen that shows HTML awaits it. Never rejects. */
 export async function loadCleaner(): Promise<void> {
   try {
     cleaner ??= (await import(/* webpackChunkName: "purify" */ 'dompurify')).default;
@@ -24,7 +24,7 @@ function purify(markup: string, profile: 'html' | 'svg'): string | null {
   });
 }
 
-/** Shows HTML from the server, sanitized; as plain text when the sanitizer is not loaded. */
+/** Shows HTML from the server, sanitized. Without the sanitizer it is shown as plain text. */
 export function PurifiedHtml({ html, className }: { html: string; className?: string }) {
   const clean = usePurified(html, 'html');
   if (clean === null) return <span className={className}>{wordsOf(html)}</span>;
@@ -32,7 +32,7 @@ export function PurifiedHtml({ html, className }: { html: string; className?: st
   return <span className={className} dangerouslySetInnerHTML={{ __html: clean }} />;
 }
 
-/** A product's icon, decorative: SVG text, an image's URL, or empty (specification, section 3). */
+/** A product's icon, which is only decorative: SVG text, an image's URL, or empty (specification, section 3). */
 export function ProductIcon({ icon, className }: { icon: string; className?: string | undefined }) {
   const isSvg = icon.trimStart().startsWith('<');
   const clean = usePurified(isSvg ? icon : '', 'svg');

@@ -2,7 +2,7 @@ import type { ComponentProps } from 'react';
 import { FieldFrame, type FieldProps, fieldAttributes } from './Field.tsx';
 import styles from './ui.module.css';
 
-/** A dropdown. `placeholder` is the label of an empty option before the others. */
+/** A dropdown. `placeholder` is the label of an empty first option. */
 export function SelectField({
   id,
   label,

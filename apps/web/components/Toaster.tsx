@@ -7,7 +7,7 @@ import { Icon } from './icons.tsx';
 import styles from './Toaster.module.css';
 import ui from './ui.module.css';
 
-/** How many toasts are shown: more would cover the form, so the oldest are hidden. */
+/** The most toasts that are visible. More would cover the form, so the oldest are hidden. */
 const LIMIT = 3;
 
 type Show = (toast: ToastMessage) => void;
@@ -15,7 +15,7 @@ type ToastData = Pick<ToastMessage, 'reference'>;
 
 let mounted: Promise<Show> | undefined;
 
-/** Shows a toast in a React root of its own, beside the app's. The first toast mounts it. */
+/** Shows a toast. The first toast mounts the toaster, in a React root apart from the app's. */
 export async function showToast(toast: ToastMessage): Promise<void> {
   mounted ??= new Promise((resolve) => {
     createRoot(document.body.appendChild(document.createElement('div'))).render(
@@ -33,7 +33,7 @@ function Toasts({ onMounted }: { onMounted: (show: Show) => void }) {
   const { toasts, add } = Toast.useToastManager<ToastData>();
   useEffect(() => {
     onMounted(({ kind, title, text, reference }) =>
-      // Toasts with the same text share an id, so that the new one replaces the old one.
+      // Equal toasts have the same id, so that a new one replaces the old one.
       add({ id: [kind, title, text].join(), type: kind, title, description: text, data: { reference } }),
     );
   }, [onMounted, add]);

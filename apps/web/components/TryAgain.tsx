@@ -7,12 +7,12 @@ import { Card } from './Card.tsx';
 import { PageHeading } from './PageHeading.tsx';
 import ui from './ui.module.css';
 
-/** Minimum delays before automatic retries (ms). */
+/** The minimum delay (ms) before each automatic retry. */
 const WAITS_MS = [3_000, 6_000, 12_000];
 
 /**
- * A failure's message and a button that tries again. After a temporary failure (`retryMs`, the server's Retry-After) it retries by
- * itself a few times, visibly and never earlier than the server asked.
+ * Shows a failure's message and a button to try again. After a temporary failure (`retryMs` is not null) it also retries
+ * automatically a few times, shows that it does, and waits at least `retryMs` (from the server's Retry-After).
  */
 export function TryAgain({
   message,
@@ -22,12 +22,12 @@ export function TryAgain({
   busy = false,
   variant = 'main',
 }: {
-  /** Null when the caller shows the message itself. */
+  /** The failure's message; null when the caller shows it. */
   message: string | null;
   retryMs: RetryMs;
-  /** Called with the number of automatic retries so far; 0 for a press of the button. */
+  /** Called for each try with the number of automatic retries so far, or with 0 when the button was pressed. */
   onTry: (tries: number) => void;
-  /** The initial number of retries, for a caller that remounts this with each try. */
+  /** The number of automatic retries so far, for a caller that remounts this component for each try. */
   triedBefore?: number;
   busy?: boolean;
   variant?: 'main' | 'second';
@@ -41,7 +41,7 @@ export function TryAgain({
     // Jitter, so that not all clients retry at once.
     const wait = Math.max(least, retryMs ?? 0) * (1 + Math.random() / 4);
     const timer = setTimeout(() => {
-      // A transition, like the router's loading, so that the next wait is announced only after this try has failed.
+      // Updated in a transition, as the router does, so that the next wait is announced only after this retry has failed.
       startTransition(() => setTries(tries + 1));
       latest.current(tries + 1);
     }, wait);
@@ -67,7 +67,7 @@ export function TryAgain({
   );
 }
 
-/** For a screen whose loader failed: runs the loader again. */
+/** Shown on a screen whose loader failed. Runs the loader again. */
 export function LoadAgain({ message, retryMs }: { message: string; retryMs: RetryMs }) {
   const { revalidate, state } = useRevalidator();
   return (
@@ -75,7 +75,7 @@ export function LoadAgain({ message, retryMs }: { message: string; retryMs: Retr
   );
 }
 
-/** {@link LoadAgain} as a whole page; `children` are alternatives. */
+/** {@link LoadAgain} as a whole page. `children` are shown below, such as other ways to continue. */
 export function LoadAgainPage({
   title,
   children,

@@ -18,16 +18,16 @@ import styles from './UploadArea.module.css';
 
 export type Send = (file: File, onProgress: (percent: number) => void, signal: AbortSignal) => Promise<void>;
 
-/** The state of an upload as in the specification, section 3: file, uploading flag, progress percent, error. */
+/** The state of an upload (specification, section 3): file, uploading flag, progress percent, error. */
 interface UploadState {
   file: File | null;
   uploading: boolean;
   percent: number;
   error: string | null;
-  /** The browser refused the file before sending it, so trying again would not help. */
+  /** Whether the browser refused the file before sending it. Trying again would then not help. */
   isRefused: boolean;
   retryMs: RetryMs;
-  /** Automatic retries so far. */
+  /** The number of automatic retries so far. */
   tries: number;
 }
 const idle: UploadState = {
@@ -40,11 +40,12 @@ const idle: UploadState = {
   tries: 0,
 };
 
-/** The file types that the file dialog offers: without HEIC, so that iPhones convert photos to JPEG. */
+/** The file types that the file dialog offers. HEIC is left out, so that iPhones convert photos to JPEG. */
 const ACCEPT = Object.entries(acceptedDocuments).flat(2).join(',');
 
 /**
- * A drop zone and a file button. The file is uploaded at once; of several files only the first. A failed upload can be retried.
+ * A drop zone and a button to choose a file, which is uploaded immediately. Of several dropped files only the first is taken. A
+ * failed upload can be retried.
  */
 export function UploadArea({ documentName, send }: { documentName: string; send: Send }) {
   const { uploadMaxBytes } = useSite();
@@ -52,7 +53,7 @@ export function UploadArea({ documentName, send }: { documentName: string; send:
   const sending = useRef<AbortController | null>(null);
   const area = useRef<HTMLDivElement>(null);
   useEffect(() => () => sending.current?.abort(), []);
-  // The button that had the focus is replaced by another one, which gets the focus.
+  // The button with the focus is replaced by another button, so the focus is moved to that one.
   const wasUploading = useRef(state.uploading);
   useEffect(() => {
     if (wasUploading.current === state.uploading) return;
@@ -180,8 +181,8 @@ export function UploadArea({ documentName, send }: { documentName: string; send:
 }
 
 /**
- * Returns the sentence for a fault in a file's content, found before the upload by reading parts of the file. Null when there is
- * no fault or the browser cannot tell; the server checks again.
+ * Checks a file's content before the upload, by reading parts of it. Returns the sentence for a fault. Null when there is none or
+ * the browser cannot tell; the server checks again.
  */
 async function contentFault(file: File): Promise<string | null> {
   try {
@@ -199,7 +200,7 @@ async function contentFault(file: File): Promise<string | null> {
   }
 }
 
-/** Thrown when the server refused the file; the message is for the joiner. */
+/** Thrown when the server refused the file. The message is a sentence for the joiner. */
 export class Refused extends Error {}
 
 export interface UploadedFile {

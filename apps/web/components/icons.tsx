@@ -16,7 +16,7 @@ const paths = {
   shield: 'M12 3 5 5.500V11c0 5 3 8 7 10 4-2 7-5 7-10V5.500zm-3 8.500 2.200 2.200L15.500 9.500',
 } as const;
 
-/** A small decorative line icon: the words beside it carry the meaning. `size` is in pixels. */
+/** A small line icon that is only decorative, since the text beside it says the same. `size` is in pixels. */
 export function Icon({
   name,
   className,

@@ -15,7 +15,7 @@ export class ApiError extends Error {
   readonly goOn: string | undefined;
   readonly code: Failure['code'];
   readonly reference: string | undefined;
-  /** From the header Retry-After (ms); 0 when it is missing. */
+  /** The value of the header Retry-After in ms; 0 when it is missing. */
   readonly retryMs: number;
 
   constructor(status: number, answer: Partial<Failure>, retryMs = 0) {
@@ -47,15 +47,16 @@ export type CallOptions<Name extends CallName> = (Params<Name> extends Record<st
   : { params: Params<Name> }) &
   (Body<Name> extends undefined ? { body?: undefined } : { body: Body<Name> }) & {
     /**
-     * For loaders: when the server answers that the session is on another screen, no toast is shown, since the loader redirects.
+     * Set by loaders. If the server answers that the session continues on another screen, no toast is shown, because the loader
+     * redirects there.
      */
     loading?: boolean;
     /**
-     * Suppresses the toast of a failure: true for any failure (specification, section 8, payment return), otherwise the status or
-     * code that the screen handles itself.
+     * Which failures show no toast: all if true (specification, section 8, payment return), otherwise those with this HTTP status
+     * or code, which the screen handles itself.
      */
     quiet?: Quiet;
-    /** Aborts the request, without a toast. */
+    /** Aborts the request. An aborted request shows no toast. */
     signal?: AbortSignal;
   };
 
@@ -65,8 +66,8 @@ type Arguments<Name extends CallName> =
     : [options: CallOptions<Name>];
 
 /**
- * Makes a call of the contract and returns its `data`. Throws `ApiError` or `Unsent`, and raises the toast of every failure
- * (specification, section 8).
+ * Makes a call of the contract and returns its `data`. A failure throws `ApiError` or `Unsent` and shows a toast (specification,
+ * section 8), unless the options suppress it.
  */
 export async function call<Name extends CallName>(
   name: Name,
@@ -106,8 +107,8 @@ export function urlOf(name: CallName, params?: Record<string, string>): string {
 }
 
 /**
- * Returns the `data` of a response. A failure shows its toast and is thrown. `ofProxy` gives the sentence for a response of a
- * proxy.
+ * Returns the `data` of a response. A failure throws `ApiError` and shows a toast. `ofProxy` returns the sentence for a status
+ * that a proxy answered.
  */
 export function readAnswer<Name extends CallName>(
   status: number,
@@ -131,7 +132,7 @@ export function readAnswer<Name extends CallName>(
   const seconds = Number(retryAfter);
   const error = new ApiError(status, body, seconds > 0 ? seconds * 1000 : 0);
   const goesOn = loading && status === 409 && error.goOn !== undefined;
-  // Without a message it cannot be the failure that the screen handles.
+  // A response without a message is not from our server, so it cannot be the failure that the screen handles.
   const isExpected = quiet === status && error.userMessage !== undefined;
   const isQuiet = quiet === true || isExpected || (!!quiet && quiet === error.code);
   if (!isQuiet && !goesOn) {
@@ -146,7 +147,7 @@ export function raiseUnsent(): void {
   raiseToast({ kind: 'error', ...UNSENT_TOAST });
 }
 
-/** The message for an error: the server's, or the fallback (specification, section 8). */
+/** Returns the message for an error: the server's own, otherwise the fallback (specification, section 8). */
 export function messageOf(error: unknown, fallback: string): string {
   return ((error instanceof ApiError || error instanceof Unsent) && error.userMessage) || fallback;
 }
@@ -154,24 +155,27 @@ export function messageOf(error: unknown, fallback: string): string {
 /** The minimum delay before an automatic retry (ms); null where a retry would not help. */
 export type RetryMs = number | null;
 
-/** Only a 503 with a message is temporary. */
+/** Returns the delay before a retry. Only a 503 with a message from our server is temporary. */
 export function retryMsOf(error: unknown): RetryMs {
   return error instanceof ApiError && error.status === 503 && error.userMessage !== undefined
     ? error.retryMs
     : null;
 }
 
-/** A screen's data, or why it could not be loaded. */
+/** The data of a screen, or the failure to load them. */
 export type Outcome<T> = { data: T } | LoadFailure;
 
 export interface LoadFailure {
   message: string;
-  /** The session cannot go on, for example because the server does not know it; the joiner has to start over. */
+  /** Whether the session cannot continue, for example because the server does not know it, so that the joiner must start over. */
   isLost: boolean;
   retryMs: RetryMs;
 }
 
-/** For loaders: a failure becomes data. Throws a redirect when the server says that the session is on another screen. */
+/**
+ * Used by loaders: turns a failure into data for the screen. Throws a redirect when the server says that the session continues on
+ * another screen.
+ */
 export async function outcomeOf<T>(loading: Promise<T>, fallback: string): Promise<Outcome<T>> {
   try {
     return { data: await loading };
@@ -182,7 +186,7 @@ export async function outcomeOf<T>(loading: Promise<T>, fallback: string): Promi
   }
 }
 
-/** For loaders: returns the stored session's id. Throws a redirect to the home page when there is none. */
+/** Used by loaders: returns the id of the stored session. Throws a redirect to the home page when there is none. */
 export function requireSession(): string {
   const uuid = storedSession();
   if (!uuid) throw redirect('/');

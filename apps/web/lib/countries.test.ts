@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bundledCountries } from '../build/countries.ts';
 
-/** Defines the countries as the build does for the page's script. */
+/** Defines the global COUNTRIES, as the build does for the page's scripts. */
 Object.assign(globalThis, { COUNTRIES: bundledCountries('static/countries/hash') });
 const { countries, countryRule, findCountry, subdivisionsOf } = await import('./countries.ts');
 

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 import { countryFinder, type Subdivision } from '#reference/lookup.ts';
 import type { BundledCountries } from '../build/countries.ts';
 
-/** Defined by build/countries.ts. */
+/** The bundled countries, which the build inserts here (build/countries.ts). */
 declare const COUNTRIES: BundledCountries;
 
 const { countries, address } = COUNTRIES;
@@ -11,7 +11,7 @@ export { countries };
 export const findCountry = countryFinder(countries);
 type Country = (typeof countries)[number];
 
-/** Says whether a country, by its full name, has subdivisions; undefined for an unknown country. The rules of core need this. */
+/** Returns whether a country (by full name) has subdivisions, for the rules of core. Undefined for an unknown country. */
 export function countryRule(name: string): { hasSubdivisions: boolean } | undefined {
   const country = findCountry(name);
   return country?.name === name ? { hasSubdivisions: country.subdivisions?.length !== 0 } : undefined;
@@ -23,7 +23,10 @@ function known(country: Country): readonly Subdivision[] | undefined {
   return country.subdivisions ?? fetched.get(country.code);
 }
 
-/** Returns a country's subdivisions; null when they could not be fetched. The next call tries again. */
+/**
+ * Returns a country's subdivisions, which are fetched if they are not bundled. Null when they could not be fetched; the next call
+ * tries again.
+ */
 export async function subdivisionsOf(country: Country): Promise<readonly Subdivision[] | null> {
   const there = known(country);
   if (there) return there;

@@ -1,14 +1,14 @@
 import type { Stripe } from '@stripe/stripe-js';
 
-// TypeScript's Node resolution finds types for this file, but none for the package's ES module.
+// This path names the file, because TypeScript's Node resolution finds types for the file but not for the package's ES module.
 import { loadStripe } from '@stripe/stripe-js/pure/index.js';
 import type { Site } from '#contract/schemas.ts';
 
 let loading: Promise<Stripe> | null = null;
 
 /**
- * Loads Stripe's script on demand and once; a failed load can be tried again. With the emulator, the emulator's script is loaded
- * first and sets `window.Stripe`.
+ * Loads Stripe's script once, when it is first needed. After a failure the next call loads it again. With the Stripe emulator, the
+ * emulator's script is loaded first and defines `window.Stripe`.
  */
 export function loadPayments(payments: Site['payments']): Promise<Stripe> {
   loading ??= load(payments).catch((error: unknown) => {

@@ -22,7 +22,7 @@ interface Storages {
   tab: Map<string, string>;
 }
 
-/** Makes a browser's storages. `broken`: each write fails, as in a private window or when the storage is full. */
+/** Makes the storages of one browser tab. With `broken` each write fails, as in a private window or when the storage is full. */
 function storages({ broken = false } = {}): Storages {
   const made = { local: new Map<string, string>(), tab: new Map<string, string>() };
   use(made, { broken });
@@ -92,7 +92,7 @@ test('a storage that throws does not end the page: memory keeps the join', () =>
   assert.deepEqual(recall('joinDraft'), { city: 'Austin' });
 });
 
-/** Stores a join as another tab does, and sends this tab the browser's event about it. */
+/** Stores a join as another tab would, and dispatches the browser's storage event in this tab. */
 function otherTabStores(
   { local }: Storages,
   newValue: string,

@@ -1,14 +1,17 @@
 /**
- * What the browser stores of a join. The session id is in local storage (specification, section 3). Drafts, payment returns and
- * the link of a letter are in session storage, which ends with the tab. If storage throws or is full, memory is used instead.
+ * What the browser stores of a join. The session id is in local storage (specification, section 3). Drafts, the parameters of a
+ * payment return and the token of a letter's link are in session storage, which ends with the tab. If a storage fails or is full,
+ * memory is used instead.
  *
- * Two tabs may have two joins; local storage has the newest. A tab whose join was replaced by another tab keeps its own join, as
- * long as local storage still has the join that replaced it.
+ * Two tabs may have different joins, and local storage has the newer one. A tab whose join was replaced by another tab keeps its
+ * own join, as long as local storage still has the join that replaced it.
  */
 
 const SESSION_KEY = 'joinSessionUuid';
 type TabKey = 'joinDraft' | 'joinReturn' | 'joinPass';
-/** The storage key of the join that this tab is paying for: the tab may go to the card provider's page and come back. */
+/**
+ * The storage key of the join that this tab is paying for. It is needed when the tab goes to the card provider's page and returns.
+ */
 const PAYING_KEY = 'joinPaying';
 const OWN_KEY = 'joinOwn';
 const TAB_KEYS = ['joinDraft', 'joinReturn', 'joinPass', PAYING_KEY, OWN_KEY] as const;
@@ -37,7 +40,7 @@ function remove(storage: () => Storage, key: string): void {
   try {
     storage().removeItem(key);
   } catch {
-    // The key could not be stored, so there is nothing to remove.
+    // If the storage fails, the key was never stored there, so there is nothing to remove.
   }
 }
 
@@ -49,13 +52,13 @@ export function storedSession(): string | null {
   return last && ownInsteadOf(last);
 }
 
-/** Returns the tab's own join if `last` replaced it, otherwise `last`. */
+/** Returns the tab's own join if another tab replaced it by `last`; otherwise `last`. */
 function ownInsteadOf(last: string): string {
   const [own, insteadOf] = read(tab, OWN_KEY)?.split(' ') ?? [];
   return own && insteadOf === last ? own : last;
 }
 
-/** Stores a new join. It replaces the tab's unfinished join and its drafts. */
+/** Stores a new join. It replaces the tab's join and deletes that join's drafts. */
 export function storeSession(uuid: string): void {
   if (storedSession() !== uuid) forgetTab();
   write(local, SESSION_KEY, uuid);
@@ -67,23 +70,23 @@ export function forgetSession(): void {
   forgetTab();
 }
 
-/** How long Start Over can be undone (ms). */
+/** For how long (ms) Start Over can be undone. */
 export const UNDO_MS = 60_000;
 
 /**
- * What Start Over removed, and the path at which the joiner was. Kept only in the page's memory, so that a shared computer forgets
- * it with the tab.
+ * What Start Over removed, and the path where it was pressed. This is only in the page's memory, so that nothing stays on a shared
+ * computer after the tab is closed.
  */
 interface StartedOver {
   uuid: string;
   path: string;
   drafts: [key: string, value: string][];
-  /** Until when it can be undone, by the page's clock (ms). */
+  /** The end of the time to undo, in ms of the page's clock (performance.now). */
   until: number;
 }
 let startedOver: StartedOver | null = null;
 
-/** Discards the stored session id and what was typed (specification, section 4). An undo leads back to `path`. */
+/** Removes the stored session id and everything typed (specification, section 4). Undoing it leads back to `path`. */
 export function startOver(path: string): void {
   const uuid = storedSession();
   const drafts = TAB_KEYS.flatMap((key) => {
@@ -94,17 +97,20 @@ export function startOver(path: string): void {
   startedOver = uuid === null ? null : { uuid, path, drafts, until: performance.now() + UNDO_MS };
 }
 
-/** Whether Start Over was the last change of the stored join in this page. Then an open join is not continued without asking. */
+/**
+ * Whether Start Over was pressed in this page and no join was stored since. Then an open join must not be continued without
+ * asking.
+ */
 export const hasStartedOver = () => startedOver !== null;
 
-/** Returns for how many ms Start Over can still be undone; 0 when it cannot. */
+/** Returns for how many more ms Start Over can be undone; 0 when it cannot. */
 export function undoMs(): number {
   return startedOver === null ? 0 : Math.max(0, startedOver.until - performance.now());
 }
 
 /**
- * Restores the join and what was typed. Returns the path at which the joiner was; null, and restores nothing, when the time is
- * over.
+ * Undoes Start Over: restores the join and everything typed, and returns the path where Start Over was pressed. Null, with nothing
+ * restored, when it is too late.
  */
 export function undoStartOver(): string | null {
   if (startedOver === null || undoMs() === 0) return null;
@@ -114,19 +120,22 @@ export function undoStartOver(): string | null {
   return path;
 }
 
-/** From now on, a new join in another tab does not replace this tab's join. */
+/** Keeps this tab's join from now on when another tab stores a new one. */
 export function keepOwnJoin(): void {
   window.addEventListener('storage', ({ key, oldValue, newValue }) => {
     if (key === SESSION_KEY && oldValue && newValue) stayWith(ownInsteadOf(oldValue), newValue);
   });
 }
 
-/** Call before the card provider may redirect to its own page. */
+/** Must be called before the card provider may redirect to its own page. */
 export function leaveToPay(uuid: string): void {
   write(tab, PAYING_KEY, uuid);
 }
 
-/** Call on return: the tab continues the join that it paid for, even if another tab has started one meanwhile. */
+/**
+ * Must be called on return from the card provider. The tab then continues the join that it paid for, even if another tab has
+ * started a join meanwhile.
+ */
 export function returnFromPaying(): void {
   const paying = read(tab, PAYING_KEY);
   const last = read(local, SESSION_KEY);
@@ -143,7 +152,7 @@ function forgetTab(): void {
   for (const key of TAB_KEYS) remove(tab, key);
 }
 
-/** Returns what `keep` stored for this session in this tab; null if it was stored for another session. */
+/** Returns what `keep` stored in this tab for the present session; null if nothing was stored, or for another session. */
 export function recall<T>(key: TabKey): T | null {
   const text = read(tab, key);
   if (!text) return null;

@@ -1,11 +1,11 @@
-/** Returns the signature in a link's query; empty for an unsigned link. */
+/** Returns the signature parameters of a link's query; an empty object for an unsigned link. */
 export function signatureOf(query: URLSearchParams): { exp?: string; sig?: string } {
   const exp = query.get('exp');
   const sig = query.get('sig');
   return { ...(exp !== null && { exp }), ...(sig !== null && { sig }) };
 }
 
-/** Returns an integer in a link's query: null when it is missing, NaN when it is not an integer. */
+/** Parses an integer parameter of a link's query. Null when it is missing, NaN when it is not an integer. */
 export function wholeNumber(query: URLSearchParams, name: string): number | null {
   const text = query.get(name);
   if (text === null || text === '') return null;

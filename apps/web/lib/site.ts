@@ -1,14 +1,14 @@
 import { createContext, use } from 'react';
 import type { Site } from '#contract/schemas.ts';
 
-/** The society's data, which the server writes into the page. */
+/** The society's data, which the server has written into the page; null until the app has started. */
 let current: Site | null = null;
 
 export function setSite(site: Site): void {
   current = site;
 }
 
-/** For loaders and actions, which cannot use hooks. */
+/** Returns the society's data to loaders and actions, which cannot use hooks. */
 export function theSite(): Site {
   if (!current) throw new Error('The society is not known yet.');
   return current;
@@ -22,7 +22,7 @@ export function useSite(): Site {
   return site;
 }
 
-/** A phone number as a URL: "(555) 010-0144" → "tel:5550100144". */
+/** Returns the URL of a phone number: "(555) 010-0144" → "tel:5550100144". */
 export function phoneLink(phone: string): string {
   return `tel:${phone.replace(/[^\d+]/g, '')}`;
 }

@@ -2,7 +2,7 @@ export interface ToastMessage {
   kind: 'success' | 'error';
   title: string;
   text: string;
-  /** Identifies a failure of the server for staff (`Failure['reference']`). */
+  /** The reference of a server failure, by which staff find it in the log (`Failure['reference']`). */
   reference?: string | undefined;
 }
 
@@ -10,15 +10,15 @@ type Toaster = { showToast: (toast: ToastMessage) => Promise<void> };
 
 let load: () => Promise<Toaster>;
 
-/** Sets the function that downloads the code that shows toasts. */
+/** Sets the function that downloads the code for toasts. */
 export function setToaster(download: () => Promise<Toaster>): void {
   load = download;
 }
 
-/** Downloads the code that shows toasts. After a failed download the next call tries again. */
+/** Downloads the code for toasts. After a failed download the next call tries again. */
 export const loadToaster = () => load();
 
-/** Shows a toast. If the code for that cannot be loaded, the toast is only logged. */
+/** Shows a toast. If the code for toasts cannot be loaded, the toast is written to the console instead. */
 export function raiseToast(toast: ToastMessage): void {
   loadToaster()
     .then(({ showToast }) => showToast(toast))

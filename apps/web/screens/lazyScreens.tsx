@@ -7,16 +7,17 @@ import { Placeholder as UpgradePlaceholder } from './upgrade/Placeholder.tsx';
 
 export interface LazyScreen {
   /**
-   * Imports the route's loader, action and component. The chunk has the screen's name, by which the server finds it to preload it.
+   * Imports the route's loader, action and component. The chunk's name is the screen's name, by which the server finds the scripts
+   * to preload.
    */
   load: () => Promise<object>;
-  /** Shown while the screen's code and data load. Without a placeholder the previous screen stays. */
+  /** Shown while the screen's code and data are loading. If absent, the previous screen stays visible. */
   placeholder?: ReactElement;
 }
 
 const loader = (name: ScreenName, text: string) => <PageLoader title={screenTitles[name]} text={text} />;
 
-/** Every screen except Get Started, which is part of the first load. */
+/** All screens but Get Started, whose code is in the first load. */
 export const lazyScreens = {
   init: {
     load: () => import(/* webpackChunkName: "init" */ './init/route.tsx'),
@@ -78,7 +79,7 @@ export const notFound: LazyScreen = {
   load: () => import(/* webpackChunkName: "notFound" */ './notFound/route.tsx'),
 };
 
-/** Returns the placeholder of a screen; undefined when it has none. */
+/** Returns a screen's placeholder; undefined when it has none. */
 export function placeholderOf(name: ScreenName): ReactElement | undefined {
   return name === 'getStarted' ? undefined : (lazyScreens[name] as LazyScreen).placeholder;
 }

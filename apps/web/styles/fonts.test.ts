@@ -5,7 +5,9 @@ import { test } from 'node:test';
 
 const web = resolve(import.meta.dirname, '..');
 
-/** Each further pair of size and weight is another font to look up before the first paint (docs/performance.md). */
+/**
+ * Each additional pair of size and weight is another font that the browser looks up before the first paint (docs/performance.md).
+ */
 test('text is of the sizes in tokens.css and 400 or 600, or 700 in the serif of headings', () => {
   const sheets = globSync('{app,components,screens,styles}/**/*.css', { cwd: web });
   const odd: string[] = [];

@@ -12,7 +12,7 @@ import styles from './styles.module.css';
 
 type Option = CheckoutDetails['donationOptions'][number];
 
-/** Preset donation amounts and a custom one. */
+/** The preset donation amounts, and a field for a custom amount. */
 export function Donations({ options, donations }: { options: Option[]; donations: OrderProduct[] }) {
   const { checkout } = useSite();
   return (

@@ -8,7 +8,7 @@ import type { OrderProduct } from './order.ts';
 import { useOrderChange } from './orderChange.ts';
 import styles from './styles.module.css';
 
-/** The order summary: a panel beside the form on wide screens, opened from a bar at the top on phones. */
+/** The order summary. On wide screens it is a panel beside the form; on phones a bar at the top opens it. */
 export function OrderPanel({
   order,
   refundNote,
@@ -23,7 +23,7 @@ export function OrderPanel({
   const heading = useRef<HTMLHeadingElement>(null);
   const lines = order.donations.length + order.storeProducts.length;
   const lastLines = useRef(lines);
-  // The button that had the focus is removed together with its line or product: move the focus to the order.
+  // A pressed button disappears together with its line or product. The focus then moves to the heading of the order.
   useEffect(() => {
     if (lastLines.current === lines) return;
     lastLines.current = lines;
@@ -31,7 +31,7 @@ export function OrderPanel({
   }, [lines]);
   const toggle = useRef<HTMLButtonElement>(null);
   const summary = useRef<HTMLDivElement>(null);
-  // On phones the open summary covers the form: close it when the user focuses or presses something else.
+  // On phones the open summary covers the form, so it closes when the user focuses or presses anything outside.
   useEffect(() => {
     if (!open) return;
     const listening = new AbortController();
@@ -41,7 +41,7 @@ export function OrderPanel({
     };
     document.addEventListener('focusin', leave, { signal });
     document.addEventListener('pointerdown', leave, { signal });
-    // When the card form's iframe takes the focus, the page only gets a blur event of the window.
+    // When the card form's iframe takes the focus, the page gets no focus event, only a blur event of the window.
     const leaveForFrame = () => document.activeElement instanceof HTMLIFrameElement && setOpen(false);
     window.addEventListener('blur', leaveForFrame, { signal });
     const closeByKey = ({ key }: KeyboardEvent) => {

@@ -36,7 +36,7 @@ export function Payment(props: Props) {
     <CardElements
       clientSecret={props.intent.clientSecret}
       placeholderClass={styles.unloadedForm}
-      // Stripe loads no form for a payment that has ended. Loading the screen again redirects, or gets another intent.
+      // Stripe loads no form for an intent that has ended. Loading the screen's data again redirects, or gets a new intent.
       onTryAgain={() => void revalidate()}
     >
       {(onLoadError) => <CardForm {...props} onLoadError={onLoadError} />}
@@ -56,18 +56,18 @@ function CardForm({
   const navigate = useNavigate();
   const { revalidate } = useRevalidator();
   const [processing, setProcessing] = useState(false);
-  /** Set while the card form has not fetched the new total; a wallet would show the old total. */
+  /** Set while the card form still has the old total, which a wallet would show to the joiner. */
   const [outdated, setOutdated] = useState<'updating' | 'failed' | null>(null);
   const [error, setError] = useState<string | null>(null);
   const [changed, setChanged] = useState<string | null>(null);
   const [question, setQuestion] = useState<string | null>(null);
   const [agreed, setAgreed] = useState(false);
   const [hasGuardianConsent, setHasGuardianConsent] = useState(false);
-  /** The error of each unticked checkbox, by its name. */
+  /** The error of each checkbox that must still be ticked, by the checkbox's name. */
   const [missing, setMissing] = useState<Missing>({});
   const [ready, setReady] = useState({ address: false, card: false });
   const isWorking = useRef(false);
-  // Prefetches the screens that follow the provider's redirect.
+  // Prefetches the screens that come after the payment.
   const isReady = ready.address && ready.card;
   useEffect(() => {
     if (isReady) prefetch(lazyScreens.postPayment.load, lazyScreens.upgrade.load);
@@ -83,7 +83,7 @@ function CardForm({
       ({ error: refused }) => refused,
       (cause: unknown) => cause,
     );
-    // A newer change of the order fetches the total itself.
+    // A later change of the order is already fetching its own total.
     if (revision !== shownRevision.current) return;
     if (failure) console.error('The card form does not know the new total.', failure);
     setOutdated(failure ? 'failed' : null);
@@ -94,7 +94,8 @@ function CardForm({
     void fetchUpdates();
   }, [elements, intent.revision, fetchUpdates]);
 
-  // Restored from the back/forward cache after the provider's page: enable the form again.
+  // When the browser goes back from the card provider's page, it may restore this page as it was left (bfcache). The form is then
+  // enabled again.
   useEffect(() => {
     const shown = (event: PageTransitionEvent) => {
       if (!event.persisted) return;
@@ -106,7 +107,7 @@ function CardForm({
     return () => window.removeEventListener('pageshow', shown);
   }, [revalidate]);
 
-  // Only the initial values are passed, since later ones would overwrite what was typed.
+  // The form gets only the initial values. Later ones would overwrite what was typed.
   const [addressOptions] = useState(() => billingOptions(details.billing));
 
   async function buy({ isForAnother = false } = {}) {
@@ -138,7 +139,7 @@ function CardForm({
     setProcessing(false);
   }
 
-  /** Pays the order. Returns whether the page is being left, in which case the button stays busy. */
+  /** Pays the order. Returns whether the browser is leaving the page. The button then stays busy. */
   async function pay(uuid: string, isForAnother: boolean): Promise<boolean> {
     if (!stripe || !elements) return false;
     const checked = await elements.submit();
@@ -164,7 +165,7 @@ function CardForm({
         await revalidate();
       } else {
         setError(messageOf(refused, fallback.payment));
-        // The programme began to ask for consent after the page was loaded: load the question.
+        // The programme began to ask for guardian consent after the page was loaded, so the question has to be loaded.
         if (refused instanceof ApiError && refused.errors.hasGuardianConsent) await revalidate();
       }
       return false;
@@ -182,7 +183,10 @@ function CardForm({
     }
   }
 
-  /** Called when the payment seems to have failed: the server asks the provider for the outcome and unfreezes the order. */
+  /**
+   * Called when the payment seems to have failed. The server asks the provider for the outcome, and unfreezes the order if the
+   * payment has failed.
+   */
   async function release(uuid: string, sentence: string): Promise<boolean> {
     try {
       const { state, goOn } = await call('releasePayment', { params: { uuid }, body: {} });
@@ -301,7 +305,7 @@ function CardForm({
   );
 }
 
-/** Addresses in the United States and Canada only (specification, section 5). */
+/** Returns the options of the address form. It offers only the United States and Canada (specification, section 5). */
 function billingOptions({
   name,
   line1,

@@ -7,7 +7,7 @@ import ui from '../../components/ui.module.css';
 import { useOrderChange } from './orderChange.ts';
 import styles from './styles.module.css';
 
-/** Recommended products that are not in the order. */
+/** The recommended products that are not in the order yet. */
 export function Recommended({ products }: { products: Product[] }) {
   if (products.length === 0) return null;
   return (

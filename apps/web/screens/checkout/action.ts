@@ -6,7 +6,7 @@ import type { OrderChange } from './orderChange.ts';
 
 interface Changed {
   error: string | null;
-  /** The stored session is missing: the order stays as it is (specification, section 8). */
+  /** Set when there is no stored session. The order on the screen then stays as it is (specification, section 8). */
   noSession?: true;
 }
 
@@ -18,7 +18,7 @@ const sentences: Record<OrderChange['kind'], string> = {
   removeProduct: fallback.deleteStoreProduct,
 };
 
-/** Changes the order; the loader then loads it again. */
+/** Changes the order at the server. Afterwards the loader loads the order again. */
 export async function action({ request }: ActionFunctionArgs): Promise<Changed> {
   const change = (await request.json()) as OrderChange;
   const uuid = storedSession();

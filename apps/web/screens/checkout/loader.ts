@@ -7,7 +7,7 @@ import { type Checkout, loadCheckout } from './order.ts';
 export function loader(): Promise<Outcome<Checkout>> {
   const uuid = requireSession();
   loadPayments(theSite().payments).catch(() => {
-    // The payment form shows the failure and offers another try.
+    // If the script does not load, the payment form shows this and offers to try again.
   });
   return loadCheckout(uuid);
 }

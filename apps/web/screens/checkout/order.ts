@@ -11,11 +11,11 @@ export type OrderProduct = Product & { type: Product['productType']; priceCents:
 export interface Checkout {
   details: CheckoutDetails;
   order: OrderSummary<OrderProduct>;
-  /** Null if the total is 0. */
+  /** The intent for the order's total; null if the total is 0. */
   intent: PaymentIntent | null;
 }
 
-/** How often loading the order and its payment intent is tried, since another tab may change the order in between. */
+/** The most attempts to load an order and its intent. Another tab may change the order in between. */
 const ATTEMPTS = 3;
 
 let reading: AbortController | null = null;
@@ -35,9 +35,9 @@ export async function loadCheckout(uuid: string): Promise<Outcome<Checkout>> {
 }
 
 /**
- * Reads the order, and the payment intent for its total. The intent stays the same as long as the order can be paid with it. A
- * conflict means that the order has changed, so both are loaded again. A second conflict at the same revision means that the order
- * cannot be paid, for example because the joiner is a member by another join.
+ * Reads the order, then the payment intent for its total. A conflict (409) means that the order has changed in between, so both
+ * are read again. A second conflict at the same revision means that the order cannot be paid, for example because the joiner has
+ * become a member by another join.
  */
 async function readCheckout(uuid: string, signal: AbortSignal): Promise<Outcome<Checkout>> {
   let refused: number | null = null;
@@ -54,7 +54,7 @@ async function readCheckout(uuid: string, signal: AbortSignal): Promise<Outcome<
     try {
       const { billingEmail } = details;
       const body = { amount, currency: 'usd' as const, billingEmail };
-      // The first conflict at a revision is handled here, without a toast.
+      // The first conflict at a revision is handled by reading again, so it shows no toast.
       const quiet = refused === details.revision ? false : 409;
       const intent = await call('createPaymentIntent', {
         params: { uuid },
@@ -85,7 +85,7 @@ export function readOrder(products: readonly Product[]): OrderSummary<OrderProdu
   );
 }
 
-/** Recommended products that are not in the order yet (specification, section 2). */
+/** Returns the recommended products that are not in the order yet (specification, section 2). */
 export function stillRecommended(
   details: Pick<CheckoutDetails, 'products' | 'recommendedProducts'>,
 ): Product[] {

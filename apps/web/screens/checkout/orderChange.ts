@@ -2,13 +2,15 @@ import { useCallback } from 'react';
 import { useFetcher } from 'react-router';
 import { screens } from '#core/navigation.ts';
 
-/** A change of the order at Checkout. */
 export type OrderChange =
   | { kind: 'addDonation' | 'addProduct'; productUuid: string }
   | { kind: 'addCustomDonation'; amount: number }
   | { kind: 'removeDonation' | 'removeProduct'; sessionProductUuid: string };
 
-/** Submits changes of the order for one control; different controls do not wait for each other. */
+/**
+ * Returns the state and the submit function for one control that changes the order, named by `key`. Controls do not wait for each
+ * other.
+ */
 export function useOrderChange(key: string) {
   const fetcher = useFetcher<{ error: string | null }>({ key });
   const { submit, state } = fetcher;
@@ -20,12 +22,12 @@ export function useOrderChange(key: string) {
   );
   return {
     busy,
-    /** Does nothing while this control's last change is pending. */
+    /** Submits a change. Does nothing while this control's previous change is pending. */
     change: (order: OrderChange) => {
       if (!busy) void change(order);
     },
     error: (!busy && fetcher.data?.error) || null,
-    /** The last change succeeded. */
+    /** Whether the control's last change has succeeded. */
     done: !busy && fetcher.data?.error === null,
   };
 }

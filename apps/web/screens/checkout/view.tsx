@@ -23,7 +23,7 @@ import { Unseen } from './Unseen.tsx';
 export function Component() {
   const outcome = useLoaderData<typeof loader>();
   const loaded = 'data' in outcome ? outcome.data : null;
-  // If reloading the order after a change fails, the last loaded order stays on the screen, with the error.
+  // If the order cannot be loaded again after a change, the screen shows the last loaded order with the error.
   const [last, setLast] = useState(loaded);
   useEffect(() => {
     if (loaded) setLast(loaded);
@@ -92,7 +92,7 @@ function Screen({ checkout, error }: { checkout: Checkout; error: string | null 
   );
 }
 
-/** Announces a changed total to screen readers, but not the first total. */
+/** Announces each changed total to screen readers, but not the initial one. */
 function Announcement({ total }: { total: number }) {
   const [first] = useState(total);
   const [changed, setChanged] = useState(false);
@@ -108,7 +108,7 @@ function Announcement({ total }: { total: number }) {
 
 const WIDE = '(min-width: 60rem)';
 
-/** Whether the summary is beside the form; recommended products are then below the summary. */
+/** Whether the screen is wide enough for the summary beside the form. Recommended products are then shown below the summary. */
 function useWide(): boolean {
   const [wide, setWide] = useState(() => window.matchMedia(WIDE).matches);
   useEffect(() => {

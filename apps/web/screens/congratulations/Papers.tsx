@@ -15,7 +15,7 @@ import styles from './styles.module.css';
 
 type Given = NonNullable<Data<'getWelcome'>['papers']>;
 
-/** The certificate and the press release, and the choice whether others may verify the membership. */
+/** The certificate, the press release, and the switch that lets others verify the membership. */
 export function Papers({ papers: { number, isVerifiable, problem } }: { papers: Given }) {
   const uuid = storedSession();
   if (!uuid) return null;
@@ -61,8 +61,8 @@ export function Papers({ papers: { number, isVerifiable, problem } }: { papers: 
 }
 
 /**
- * Loads the text when the element is opened: it must be there before Copy is pressed, since browsers allow copying only directly
- * after a press.
+ * The press release as text, loaded when the element is opened. It has to be loaded before Copy is pressed, because browsers allow
+ * copying only directly after a press.
  */
 function ReleaseText({ uuid }: { uuid: string }) {
   const [text, setText] = useState<string | null>(null);

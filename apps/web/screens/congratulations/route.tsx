@@ -54,7 +54,7 @@ export function Component() {
   );
 }
 
-/** Texts for an ended membership, after its name. */
+/** The texts about an ended membership, by its standing. `text` follows the membership's name. */
 const endings: Partial<Record<MembershipStanding, { title: string; text: string }>> = {
   refunded: {
     title: 'refunded',
@@ -70,7 +70,7 @@ const endings: Partial<Record<MembershipStanding, { title: string; text: string 
   },
 };
 
-/** Shown when the membership has ended: the reason, the receipt, and Start Over. */
+/** The page for a membership that has ended: the reason, the receipt, and Start Over. */
 function Ended({
   welcome,
   name,
@@ -162,7 +162,7 @@ function Member({ welcome, failure }: Loaded) {
   );
 }
 
-/** Notes about refunded payments, a disputed membership and a refunded upgrade. */
+/** The notes about refunded payments, a disputed membership and an ended upgrade. */
 function Notes({ welcome: { refunded, memberships } }: { welcome: Welcome }) {
   const [main, ...upgrades] = memberships;
   const notes = refunded.map(({ kind, why, amount, isReturned, isWithStaff }) => {
@@ -210,7 +210,7 @@ function Help() {
   );
 }
 
-/** The payments. When printed, the page shows only this and the society's name and address. */
+/** The receipt of the payments. When printed, the page shows only the receipt and the society's name and address. */
 function Receipt({ welcome: { receipt, memberships } }: { welcome: Welcome }) {
   const { society } = useSite();
   if (!receipt || receipt.payments.length === 0) return null;

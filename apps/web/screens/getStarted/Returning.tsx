@@ -15,8 +15,8 @@ type OpenJoin = NonNullable<Data<'getOpenJoin'>['join']>;
 type Offer = { kind: 'undo' } | ({ kind: 'continue' } & OpenJoin);
 
 /**
- * Offers to go on with the stored join if it is not paid, or to undo Start Over. Lies over the page, so that nothing moves when
- * the answer comes.
+ * Offers to continue the stored join if it is unpaid, or to undo Start Over. It overlays the page, so that nothing moves when it
+ * appears.
  */
 export function Returning() {
   const navigate = useNavigate();
@@ -38,7 +38,7 @@ export function Returning() {
         setOffer({ kind: 'continue', ...join });
         prefetch(lazyScreens[screenOf(join).key].load);
       },
-      // Without an answer there is no offer; the joiner still has the form.
+      // If the call fails, nothing is offered. The joiner can still use the form.
       () => {},
     );
     return abort;
@@ -74,7 +74,7 @@ function abortable() {
 
 const keys = ['studentDetails', 'membership', 'checkout'] as const;
 
-/** Returns the step at which a join that is not paid goes on. */
+/** Returns the step where an unpaid join continues. */
 function screenOf({ goOn }: OpenJoin) {
   const index = Math.max(
     0,

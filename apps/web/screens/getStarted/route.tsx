@@ -32,7 +32,7 @@ export function Component() {
   const [inviteCode, setInviteCode] = useState('');
   const [touched, setTouched] = useState(false);
   const codeField = useRef<HTMLInputElement>(null);
-  // Text that was typed before hydration is in the field, but not yet in the state.
+  // A code that was typed before hydration is in the field but not yet in React's state.
   useEffect(() => {
     const typed = codeField.current?.value ?? '';
     setInviteCode(typed);
@@ -146,8 +146,8 @@ export function Component() {
 }
 
 /**
- * Returns the component that offers to go on with a join or to undo Start Over; null while there is nothing to offer, as on a
- * first visit.
+ * Loads the component that offers to continue a join or to undo Start Over. Returns null until it is loaded, and when there is
+ * nothing to offer, as on a first visit.
  */
 function useReturning(): ComponentType | null {
   const [Returning, setReturning] = useState<ComponentType | null>(null);
@@ -161,7 +161,7 @@ function useReturning(): ComponentType | null {
   return Returning;
 }
 
-/** Shown after an invite code was refused. */
+/** The other ways to join, shown after an invite code was refused. */
 function OtherWays({ onSelfNominate }: { onSelfNominate: () => void }) {
   const { society } = useSite();
   return (
@@ -178,7 +178,7 @@ function OtherWays({ onSelfNominate }: { onSelfNominate: () => void }) {
 
 type Programme = Site['programmes'][string];
 
-/** Returns the programme that the query names (`?programme=undergraduate`), or the society's default. */
+/** Returns the programme in the query (`?programme=undergraduate`), otherwise the society's default. */
 function useProgramme(): Programme {
   const { programmes, defaultProgramme } = useSite();
   const asked = new URLSearchParams(useLocation().search).get('programme');

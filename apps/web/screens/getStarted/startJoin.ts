@@ -8,7 +8,7 @@ export type Submission =
   | { mode: 'invite'; inviteCode: string; isTOLA: boolean }
   | { mode: 'self'; hasConfirmedEligibility: boolean; isTOLA: boolean };
 
-/** Starts a join (specification, section 4, eligibility flow) or returns the error message. */
+/** Starts a join (specification, section 4, eligibility flow). Returns a redirect to the join, or an error message. */
 export async function startJoin(submission: Submission): Promise<Response | { error: string }> {
   const started =
     submission.mode === 'invite' ? await joinByCode(submission) : await joinBySelfNomination(submission);

@@ -12,7 +12,9 @@ import { storeSession } from '../../lib/session.ts';
 import { signatureOf } from '../../lib/signature.ts';
 import { lazyScreens } from '../lazyScreens.tsx';
 
-/** Starts the join of the link's contact and redirects to Student Details (specification, section 2). */
+/**
+ * Starts a join for the contact in the link, and redirects to Student Details (specification, section 2). Returns only failures.
+ */
 export async function loader({ params, request }: LoaderFunctionArgs): Promise<LoadFailure> {
   const id = params.hubspotContactId;
   if (!id) throw redirect(screens.getStarted);

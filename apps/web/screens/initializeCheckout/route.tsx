@@ -13,8 +13,8 @@ import { signatureOf, wholeNumber } from '../../lib/signature.ts';
 import { lazyScreens } from '../lazyScreens.tsx';
 
 /**
- * Starts a checkout from a link and redirects there. The query has vid (contact), mp (main product), usp (upsell) and c (price in
- * cents). Returns null for a link without a contact.
+ * Starts a checkout from a link and redirects to it. The query's parameters are vid (contact), mp (main product), usp (upgrade
+ * offer) and c (price in cents). Returns a failure, or null if the link names no contact.
  */
 export async function loader({ request }: LoaderFunctionArgs): Promise<LoadFailure | null> {
   const query = new URL(request.url).searchParams;

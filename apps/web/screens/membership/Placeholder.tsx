@@ -5,7 +5,7 @@ import { Bone } from '../../components/Skeleton.tsx';
 import ui from '../../components/ui.module.css';
 import styles from './styles.module.css';
 
-/** A skeleton of two cards (specification, section 2). */
+/** A skeleton with two cards, shown while the memberships load (specification, section 2). */
 export function Placeholder() {
   return (
     <Card wide>

@@ -4,7 +4,7 @@ import { fallback, NO_SESSION_FOR_MEMBERSHIP } from '#core/sentences.ts';
 import { call, messageOf } from '../../lib/api.ts';
 import { storedSession } from '../../lib/session.ts';
 
-/** Chooses a membership and leads to Checkout. */
+/** Adds the membership to the order and redirects to Checkout. */
 export async function action({ request }: ActionFunctionArgs): Promise<Response | { error: string }> {
   const { membershipId } = (await request.json()) as { membershipId: number };
   const uuid = storedSession();
@@ -18,7 +18,7 @@ export async function action({ request }: ActionFunctionArgs): Promise<Response 
   return redirect(screens.checkout);
 }
 
-/** The memberships are not loaded again after a submission. */
+/** Returns false after a submission, so that the memberships are not loaded again. */
 export function shouldRevalidate({
   formMethod,
   defaultShouldRevalidate,

@@ -24,10 +24,10 @@ import styles from './styles.module.css';
 
 type Membership = Details['memberships'][number];
 
-/** Loads the code of Checkout, and the sanitizer for its product icons. */
+/** Downloads the code of Checkout, and the sanitizer that Checkout needs for product icons. */
 const loadCheckout = () => Promise.all([lazyScreens.checkout.load(), loadCleaner()]);
 
-/** Where `loadStripe` gets its script from. */
+/** The origin from which `loadStripe` loads Stripe's script. */
 const PAYMENTS_HOST = 'https://js.stripe.com';
 
 export function Component() {
@@ -68,7 +68,7 @@ function Choice({ details }: { details: Details }) {
   const { memberships, membershipPageHeader, membershipPageSubheader, refundNote, eligibility } = details;
   usePrefetch(loadCheckout);
   const { payments } = useSite();
-  // Only connects to the host: the script itself is loaded at Checkout.
+  // Only opens a connection to the host. The script itself is loaded on Checkout.
   preconnect(payments.scriptUrl === null ? PAYMENTS_HOST : new URL(payments.scriptUrl).origin);
   const fetcher = useFetcher<typeof action>();
   const [chosen, setChosen] = useState(details.selectedMembershipId);

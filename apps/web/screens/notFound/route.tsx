@@ -6,7 +6,7 @@ import ui from '../../components/ui.module.css';
 import { storedSession } from '../../lib/session.ts';
 
 export function Component() {
-  // The guard also lets some unknown paths through for visitors without a join.
+  // A visitor without a join can get here, too, because the guard lets some unknown paths through.
   const hasJoin = storedSession() !== null;
   return (
     <Card>

@@ -12,7 +12,7 @@ import { useSite } from '../../lib/site.ts';
 import { useAttempt } from '../../lib/useAttempt.ts';
 import styles from './styles.module.css';
 
-/** The form "Send me my link". The answer is the same for every email. */
+/** The form "Send me my link". It shows the same answer for every email. */
 export function AskForLink() {
   const { society } = useSite();
   const [email, setEmail] = useState('');

@@ -14,8 +14,8 @@ import styles from './styles.module.css';
 type Way = 'send' | 'code' | 'name';
 
 /**
- * Shown on a device that does not hold the join. A person to whom the letter was forwarded sees this screen, and no data of the
- * joiner.
+ * Shown in a browser that does not hold the join. It shows no data of the joiner, because the letter may have been forwarded to
+ * somebody else.
  */
 export function ProveYourself({ token, opened }: { token: string; opened: Data<'openPass'> }) {
   const navigate = useNavigate();

@@ -2,7 +2,10 @@ import type { Data } from '#contract/schemas.ts';
 import { linkedScreen } from '#core/navigation.ts';
 import { drop, storeSession } from '../../lib/session.ts';
 
-/** Makes this browser continue a join. Returns the path to go to: the screen that the link named, or where the join goes on. */
+/**
+ * Stores a join in this browser. Returns the path to go to: the screen that the link names, otherwise the one where the join
+ * continues.
+ */
 export function enter({ uuid, goOn }: Data<'provePassByCode'>): string {
   drop('joinPass');
   storeSession(uuid);

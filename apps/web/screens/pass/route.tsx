@@ -21,12 +21,12 @@ type Loaded =
 const NOT_OPENED = 'We could not open your link. Please try again.';
 
 /**
- * Removes the token from the address, and so from the history, before anything else. The tab keeps the token until it is used,
- * since a phone may reload the page when the joiner comes back from the mail program.
+ * Takes the token of a letter's link. Removes it from the address, and so from the history, first of all. The tab stores the token
+ * until it is used, because a phone may reload the page when the joiner returns from the mail app.
  */
 function takeToken(): string | null {
   const { hash, pathname, search } = window.location;
-  // A visitor from another screen wants to ask for a link, so a token of an earlier visit is dropped.
+  // A visitor who comes from another screen wants to ask for a link, so the token of an earlier visit is removed.
   if (screenAt(pathname) !== 'pass') drop('joinPass');
   if (/^#[\w-]{8,}$/.test(hash)) {
     window.history.replaceState(window.history.state, '', pathname + search);
@@ -35,7 +35,7 @@ function takeToken(): string | null {
   return recall<string>('joinPass');
 }
 
-/** Opens a join by the link in a letter. Without a link, the screen asks for an email to send it to. */
+/** Opens a join by the link in a letter. Without a link, the screen lets the visitor ask for one by email. */
 export async function loader(): Promise<Loaded> {
   const token = takeToken();
   if (token === null) return { step: 'ask', fault: null };
@@ -57,7 +57,7 @@ export function Component() {
   const loaded = useLoaderData() as Loaded;
   const { hash } = useLocation();
   const { revalidate } = useRevalidator();
-  // Opening a second link in this tab changes only the hash, for which the router runs no loader.
+  // Opening a second link in the same tab changes only the hash, for which the router runs no loader, so it is run here.
   useEffect(() => {
     if (hash !== '' && window.location.hash === hash) void revalidate();
   }, [hash, revalidate]);

@@ -19,10 +19,13 @@ import { lazyScreens } from '../lazyScreens.tsx';
 
 type Settled = Data<'postPayment'>;
 
-/** The payment's outcome is unknown. `retryMs` is undefined when the return's parameters are missing. */
+/**
+ * The payment's outcome could not be found out. `retryMs` is undefined, so that no retry is offered, when the URL lacks Stripe's
+ * return parameters.
+ */
 interface Unknown {
   retryMs: RetryMs | undefined;
-  /** The number of the check that failed. If the component's `checks` is higher, a newer check is running. */
+  /** The number of the check that failed. While the component's `checks` is higher, a newer check is running. */
   checks?: number;
 }
 
@@ -38,8 +41,8 @@ interface Return {
 }
 
 /**
- * Removes the three parameters from the URL and the history, since one of them is a secret. Session storage keeps them for a
- * reload until the payment is settled.
+ * Removes Stripe's three return parameters from the URL and the history, because one of them is a secret. Until the payment is
+ * settled, session storage keeps them for a reload.
  */
 export function loader({ request }: LoaderFunctionArgs): { uuid: string; returned: Return | null } {
   returnFromPaying();
@@ -57,7 +60,7 @@ export function loader({ request }: LoaderFunctionArgs): { uuid: string; returne
   return { uuid, returned: recall<Return>('joinReturn') };
 }
 
-/** Delays between polls while the payment is processing (ms); the last one repeats. */
+/** The delays (ms) between polls while the payment is processing. The last one repeats. */
 const POLL_DELAYS_MS = [1000, 2000, 3000, 5000, 8000, 13_000];
 
 /** Polls until the payment is settled. Returns null when the joiner has left the page. */
@@ -89,7 +92,7 @@ export function Component() {
     settle(uuid, returned, signal).then(
       async (settled) => {
         if (signal.aborted || !settled) return;
-        // A refunded payment's parameters stay stored, so that a reload shows it again.
+        // The return parameters of a refunded payment stay stored, so that a reload shows the refund again.
         if (settled.status === 'refunded') return setEnded(settled);
         drop('joinReturn');
         if (settled.status !== 'succeeded') {
@@ -102,7 +105,7 @@ export function Component() {
       },
       (error: unknown) => {
         console.error(error);
-        // No response, or a 5xx: a retry may help.
+        // If there was no response, or a status of 500 or above, another try may succeed.
         const isRefused = error instanceof ApiError && error.status < 500;
         if (!signal.aborted) setEnded({ retryMs: isRefused ? null : (retryMsOf(error) ?? 0), checks });
       },
@@ -146,7 +149,7 @@ export function Component() {
   );
 }
 
-/** A payment that bought nothing, which is refunded. */
+/** Shown for a payment that bought nothing and is refunded. */
 function Refunded({
   payment: { kind, why, amount, card, isReturned, isWithStaff },
   goOn,

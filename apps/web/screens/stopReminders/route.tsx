@@ -15,8 +15,8 @@ import { useAttempt } from '../../lib/useAttempt.ts';
 const title = screenTitles.stopReminders;
 
 /**
- * Loads whether reminders go to the email for which the link was made. Opening the page changes nothing, because mail scanners
- * follow links.
+ * Loads whether reminders to the link's email are stopped. Opening the page changes nothing, because mail scanners follow links,
+ * too.
  */
 export function loader({ params }: LoaderFunctionArgs): Promise<Outcome<Data<'getReminders'>>> {
   return outcomeOf(
@@ -25,7 +25,7 @@ export function loader({ params }: LoaderFunctionArgs): Promise<Outcome<Data<'ge
   );
 }
 
-/** Stops reminders of joins left behind for an email, or allows them again. */
+/** The page that stops reminders to an email, or allows them again. */
 export function Component() {
   const loaded = useLoaderData() as Awaited<ReturnType<typeof loader>>;
   const { token = '' } = useParams();

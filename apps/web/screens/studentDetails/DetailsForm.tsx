@@ -33,8 +33,8 @@ const namesOf = (places: readonly { name: string }[]) => places.map(({ name }) =
 const countryNames = namesOf(countries);
 
 /**
- * The form of Student Details. `guardianConsent` is the sentence by which the programme asks for guardian consent; null if it
- * does not ask. `loadError` is the message when the contact could not be loaded; the form can be used nevertheless.
+ * The form of Student Details. `guardianConsent` is the sentence that asks for guardian consent; null if the programme does not
+ * ask. `loadError` is the message when the contact could not be loaded; the form can be used all the same.
  */
 export function DetailsForm({
   invitation,
@@ -80,13 +80,14 @@ export function DetailsForm({
     setErrors((now) => ({ ...now, ...Object.fromEntries(refused) }));
     setAttention((count) => count + 1);
   }, [refusal, asksGuardianConsent]);
-  // The programme began to ask after the page was loaded, or the contact could not be loaded: the sentence must be loaded.
+  // The server asks for guardian consent but the form has no sentence: the programme began to ask after the page was loaded, or
+  // the contact could not be loaded. The sentence is loaded now.
   const isSentenceMissing = !asksGuardianConsent && refusal?.errors.hasGuardianConsent !== undefined;
   useEffect(() => {
     if (isSentenceMissing) void revalidate();
   }, [isSentenceMissing, revalidate]);
 
-  /** Sets the fields that were edited and clears their errors. Autofill may change several at once. */
+  /** Sets the edited fields and removes their errors. Autofill may change several fields at once. */
   function change(changed: Partial<SubmittedDetails>) {
     setValues((now) => ({ ...now, ...changed }));
     setErrors((now) => {
@@ -195,7 +196,7 @@ export function DetailsForm({
               key={country?.name}
               {...field('state')}
               label="State/Province"
-              // Required if the country has subdivisions whose list could not be fetched.
+              // The state is required if the country has subdivisions but their list could not be fetched.
               optional={subdivisions !== null}
               required={subdivisions === null}
               autoComplete="address-level1"

@@ -4,7 +4,7 @@ import { ProgressBar } from '../../components/ProgressBar.tsx';
 import { Bone } from '../../components/Skeleton.tsx';
 import styles from './styles.module.css';
 
-/** A skeleton of the form, of the same size. */
+/** A skeleton of the form, with the form's size. */
 export function Placeholder() {
   return (
     <Card>

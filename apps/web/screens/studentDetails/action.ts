@@ -33,7 +33,7 @@ export async function action({ request }: ActionFunctionArgs): Promise<Response 
   return redirect(screens.membership);
 }
 
-/** The contact is not loaded again after a submission. */
+/** Returns false after a submission, so that the contact is not loaded again. */
 export function shouldRevalidate({
   formMethod,
   defaultShouldRevalidate,

@@ -15,12 +15,12 @@ export interface Place {
   subdivisions: readonly Subdivision[] | null;
 }
 
-/** An empty form (specification, section 2: the country defaults to US). */
+/** An empty form. The country is the default, the United States (specification, section 2). */
 export const emptyDetails: StudentDetails = { ...noDetails, country: DEFAULT_COUNTRY };
 
 /**
- * Returns a contact's data as the form's values. Country and state are names, even if the contact has codes (specification,
- * section 2); choices are kept only if the form offers them. `country` is the contact's country or the default.
+ * Returns the form's values for a contact. Country and state are names, even if the contact has codes (specification, section 2).
+ * A choice that the form does not offer becomes empty. `country` is the contact's country or the default.
  */
 export function prefill(contact: Contact, currentYear: number, country: Place): StudentDetails {
   const known = studentDetailsFields.map((field) => [field, contact[contactFieldOf(field)] ?? '']);
@@ -35,7 +35,10 @@ export function prefill(contact: Contact, currentYear: number, country: Place): 
   };
 }
 
-/** Returns a state as the form's value: the subdivision's name, or the given text in a country without subdivisions. */
+/**
+ * Returns the form's value for a state: the name of the subdivision, empty if it is unknown; in a country without subdivisions the
+ * given text.
+ */
 export function stateIn({ code, subdivisions }: Place, state: string): string {
   if (!subdivisions || subdivisions.length === 0) return state;
   return findSubdivision({ code, subdivisions }, state)?.name ?? '';
@@ -45,7 +48,7 @@ function oneOf(choices: readonly string[], value: string | null): string {
   return value !== null && choices.includes(value) ? value : '';
 }
 
-/** "4" becomes the choice "4.0". "3.85" is not rounded and matches no choice. */
+/** Returns a grade average as the form offers it: "4" becomes "4.0". "3.85" is not rounded, so it matches no choice. */
 function asGpa(value: string | null): string | null {
   if (value === null || value.trim() === '') return null;
   const rounded = Number(value).toFixed(1);

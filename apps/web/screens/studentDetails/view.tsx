@@ -23,7 +23,7 @@ export function Component() {
       <ProgressBar current="Student Details" />
       <PageHeading title="Student Details" hasErrors={hasErrors} />
       {'message' in contact && contact.isLost ? (
-        // There is no form, since nothing could be saved.
+        // The session cannot continue, so no form is shown: its details could not be saved.
         <div className={ui.stack}>
           <Alert>{contact.message}</Alert>
           <StartOver isLost />

@@ -12,7 +12,7 @@ export const OTHER_CARD = 'otherCard';
 
 interface Props {
   clientSecret: string;
-  /** The saved card's name; null when it is not known. */
+  /** The name of the saved card; null when it is unknown. */
   saved: string | null;
   disabled: boolean;
   onReady: () => void;
@@ -21,7 +21,7 @@ interface Props {
   onPay: (stripe: Stripe, elements: StripeElements) => void;
 }
 
-/** A card form for the upgrade, instead of the saved card. */
+/** A form to pay for the upgrade with a card other than the saved one. */
 export function OtherCard(props: Props) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus(), []);

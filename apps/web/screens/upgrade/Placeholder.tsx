@@ -5,7 +5,7 @@ import { Bone } from '../../components/Skeleton.tsx';
 import ui from '../../components/ui.module.css';
 import styles from './styles.module.css';
 
-/** A skeleton of the offer, of the same size. */
+/** A skeleton of the offer, with the offer's size. */
 export function Placeholder() {
   return (
     <Card>

@@ -7,14 +7,14 @@ import { loadPayments } from '../../lib/payments.ts';
 import { leaveToPay } from '../../lib/session.ts';
 import { theSite } from '../../lib/site.ts';
 
-/** The upgrade as shown to the joiner. `amount` is in cents; `paymentIntent` is the intent that paid for the membership. */
+/** The upgrade on the screen. `amount` is in cents. `paymentIntent` is the intent that paid for the membership. */
 export interface Purchase {
   uuid: string;
   paymentIntent: string;
   amount: number;
 }
 
-/** True if the upgrade was bought. Otherwise, if there is a client secret, another card can pay the same intent. */
+/** true if the upgrade was bought. Otherwise the reason, and a client secret if another card can still pay the same intent. */
 export type Bought = true | { message: string; clientSecret: string | null };
 
 type Answer = Data<'createUpgradeCharge'>;
@@ -23,10 +23,10 @@ const STILL_PROCESSING =
   'Your bank is still deciding on this payment. It is charged once at most: try again in a minute to see how it ended.';
 const FORM_EXPIRED = 'This payment form has expired. Please enter your card again.';
 
-/** Delays between polls while the payment is processing (ms). */
+/** The delays (ms) between polls while the payment is processing. */
 const POLL_DELAYS_MS = [1000, 2000, 4000, 8000];
 
-/** Charges the saved card, with authentication in the page if the bank requires it. */
+/** Charges the saved card. If the bank requires authentication, it takes place in the page. */
 export async function buyWithSavedCard(purchase: Purchase): Promise<Bought> {
   const answer = await ask(purchase, { charge: true });
   const { clientSecret } = answer;
@@ -41,7 +41,7 @@ export async function buyWithOtherCard(
   purchase: Purchase,
   { stripe, elements, clientSecret }: { stripe: Stripe; elements: StripeElements; clientSecret: string },
 ): Promise<Bought> {
-  // The server checks that the offer and its price still hold, and that the upgrade was not bought in another tab.
+  // First the server checks that the offer and its price are unchanged and that no other tab has bought the upgrade.
   const answer = await ask(purchase, { charge: false });
   if (answer.status !== 'requires_payment_method') return read(answer);
   if (answer.clientSecret !== clientSecret) return read(answer, FORM_EXPIRED);
@@ -54,7 +54,10 @@ export async function buyWithOtherCard(
   return endOf(purchase, clientSecret, error ? (error.message ?? UPGRADE_FAILED) : null);
 }
 
-/** Asks the server for the payment's outcome. The server asks the provider, since the browser's answer is not trusted. */
+/**
+ * Asks the server for the payment's outcome. The server reads it from the provider, because the browser's answer is not trusted.
+ * `refusal` is the message of a failed payment.
+ */
 async function endOf(purchase: Purchase, clientSecret: string, refusal: string | null): Promise<Bought> {
   try {
     return read(await ask(purchase, { charge: false, quiet: refusal !== null }), refusal);

@@ -1,8 +1,8 @@
 import { CONFETTI_MS } from '#core/specified.ts';
 
-/** How long the last particles take to fall (ms); part of the three seconds. */
+/** How long (ms) the last particles take to fall, which is part of the three seconds. */
 const FALL_MS = 1200;
-/** Milliseconds between two bursts. */
+/** The delay (ms) between two bursts. */
 const BURST_INTERVAL_MS = 160;
 
 /** Throws confetti from both sides for three seconds; none under reduced motion. Returns a function that stops it. */

@@ -6,20 +6,20 @@ import { loadCleaner } from '../../components/Purified.tsx';
 import { call, type Outcome, outcomeOf, requireSession } from '../../lib/api.ts';
 
 type Answer = Data<'getUpgradeDetails'>;
-/** The answer as the specification has it: `refundNote`, `card` and `goOn` may be missing. */
+/** The answer as the specification defines it, in which `refundNote`, `card` and `goOn` may be missing. */
 type Specified = Omit<Answer, 'card' | 'refundNote' | 'goOn'> & Partial<Answer>;
 
 /** The details of an upgrade that this session may buy. */
 export type Offered = Specified &
   Pick<Answer, 'card' | 'goOn'> & { upgradeOption: NonNullable<Answer['upgradeOption']> };
 
-/** Loads the upgrade offer. Redirects if this session may not buy an upgrade (specification, section 4). */
+/** Loads the upgrade offer. Redirects if this session has none (specification, section 4). */
 export async function loader({
   request,
 }: LoaderFunctionArgs): Promise<{ paymentIntent: string | null; offered: Outcome<Offered> }> {
   const uuid = requireSession();
   const paymentIntent = new URL(request.url).searchParams.get('payment_intent');
-  // The features are HTML, which the screen sanitizes.
+  // The sanitizer is loaded too, because the features are HTML.
   const [outcome] = await Promise.all([
     outcomeOf<Specified>(
       call('getUpgradeDetails', { params: { uuid }, loading: true }),

@@ -67,7 +67,7 @@ function Offer({ details, paymentIntent }: { details: Offered; paymentIntent: st
   const { revalidate } = useRevalidator();
   const [busy, setBusy] = useState<'upgrade' | 'skip' | null>(null);
   const [error, setError] = useState<string | null>(paymentIntent ? null : NO_PAYMENT_INTENT);
-  /** The client secret with which another card can pay after the saved card was refused. */
+  /** The client secret for paying with another card after the saved card was refused; null if there is none. */
   const [otherCard, setOtherCard] = useState<string | null>(null);
   const [isOther, setIsOther] = useState(false);
   const [isReady, setIsReady] = useState(false);
@@ -92,12 +92,12 @@ function Offer({ details, paymentIntent }: { details: Offered; paymentIntent: st
       if (bought === true) return await navigate(details.goOn, { replace: true });
       setError(bought.message);
       setOtherCard(bought.clientSecret);
-      // Another client secret mounts a new form.
+      // A different client secret mounts a new form, which is not ready yet.
       if (bought.clientSecret !== otherCard) setIsReady(false);
       if (bought.clientSecret === null) setIsOther(false);
     } catch (failure) {
       setError(messageOf(failure, fallback.upgrade));
-      // The price or the offer has changed.
+      // On a conflict (409) the price or the offer has changed, so it is loaded again.
       if (failure instanceof ApiError && failure.status === 409) await revalidate();
     }
     isWorking.current = false;

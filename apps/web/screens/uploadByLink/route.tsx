@@ -10,7 +10,7 @@ import ui from '../../components/ui.module.css';
 import { call, outcomeOf, type RetryMs } from '../../lib/api.ts';
 import { upload } from '../../lib/upload.ts';
 
-/** Checks whether the link is valid. The answer has no other data of the join. */
+/** Checks whether the link is valid. The server's answer contains nothing else about the join. */
 export async function loader({ params }: LoaderFunctionArgs): Promise<{
   fault: { message: string; retryMs: RetryMs } | null;
 }> {
@@ -22,7 +22,7 @@ export async function loader({ params }: LoaderFunctionArgs): Promise<{
   return { fault: 'message' in outcome ? outcome : null };
 }
 
-/** Uploads a transcript from a phone, for a join that continues on a computer. */
+/** The page where a phone uploads a transcript for a join on another device. */
 export function Component() {
   const { fault } = useLoaderData() as Awaited<ReturnType<typeof loader>>;
   const { token = '' } = useParams();

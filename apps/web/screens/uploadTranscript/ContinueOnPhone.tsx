@@ -17,8 +17,8 @@ interface Shown {
 }
 
 /**
- * Shows a QR code that opens the upload on a phone, and nothing else of the join. While the code is shown, the page polls for
- * documents that the phone uploaded.
+ * Shows a QR code that opens the upload page on a phone, and gives the phone nothing else of the join. While the code is shown,
+ * this page polls for documents that the phone has uploaded.
  */
 export function ContinueOnPhone({
   uuid,
@@ -26,7 +26,7 @@ export function ContinueOnPhone({
   onArrival,
 }: {
   uuid: string;
-  /** The number of documents that the page already lists. */
+  /** The number of documents that the page lists already. */
   known: number;
   onArrival: (documents: Data<'getDocuments'>['documents']) => void;
 }) {
@@ -134,7 +134,7 @@ function CopyableAddress({ address }: { address: string }) {
   );
 }
 
-/** Polls for documents until `expiresAt` (ms), while the page is visible. Null: does not poll. */
+/** Polls for documents until `expiresAt` (ms since 1970), while the page is visible. Does not poll if `expiresAt` is null. */
 function useDocumentPolling(
   expiresAt: number | null,
   uuid: string,
@@ -155,7 +155,7 @@ function useDocumentPolling(
         const { documents } = await call('getDocuments', { params: { uuid }, quiet: true, signal });
         if (!signal.aborted) latest.current(documents);
       } catch {
-        // The next poll may succeed.
+        // A failed poll is ignored, since the next one may succeed.
       }
       isPolling = false;
     }

@@ -1,15 +1,17 @@
-/** A QR code as a picture: its width and height in modules, including the quiet zone, and its dark modules as an SVG path. */
+/**
+ * A QR code as a square picture. `size` is its width in modules, including the quiet zone. The path draws the dark modules (SVG).
+ */
 export interface QrCode {
   size: number;
   path: string;
 }
 
-/** The width, in light modules, of the quiet zone that readers need around a code (ISO/IEC 18004, 9.1). */
+/** The width (in modules) of the light quiet zone that readers need around a code (ISO/IEC 18004, 9.1). */
 const QUIET = 4;
 
 /**
- * Makes a QR code. The encoder is downloaded on the first call. The code is an SVG path because a path needs no inline style,
- * which the content security policy would refuse.
+ * Makes a QR code. The first call downloads the encoder. The result is an SVG path, because drawing a path needs no inline style,
+ * which the content security policy would block.
  */
 export async function qrCode(text: string): Promise<QrCode> {
   const { correction, generate } = await import('lean-qr');

@@ -35,14 +35,14 @@ export async function loader({ params: { number } }: LoaderFunctionArgs): Promis
   return 'data' in outcome ? { answer: outcome.data, failure: null } : { answer: null, failure: outcome };
 }
 
-/** Redirects to the page of the number that was typed here. */
+/** Redirects to the page of the typed number. */
 export async function action({ request }: LoaderFunctionArgs): Promise<Response> {
   const typed = String((await request.formData()).get('number') ?? '').trim();
   const number = parseMemberNumber(typed);
   return redirect(number ? verifyPath(number) : `/verify/${encodeURIComponent(typed)}`);
 }
 
-/** Says whether a member number is genuine. Anybody who has the number can see this, without a session. */
+/** The page that says whether a member number is genuine, for anybody with the number. It needs no session. */
 export function Component() {
   const { answer, failure } = useLoaderData() as Loaded;
   const { number = '' } = useParams();
