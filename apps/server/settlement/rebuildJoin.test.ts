@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { sql } from 'kysely';
 import { atHubspot, deliver } from '../../../tests/harness/deliver.ts';
 import { dump } from '../../../tests/harness/dump.ts';
-import { membershipOnly, standingsOf } from '../../../tests/harness/refunds.ts';
+import { failRefund, membershipOnly, standingsOf } from '../../../tests/harness/refunds.ts';
 import { noticesOf } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import {
@@ -15,6 +15,7 @@ import {
   payOrder,
 } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { confirmPayment } from '../payments/confirmPayment.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { catchUpOnEvents } from './catchUp.ts';
 import { reconcileCommand, settleCommand } from './commands.ts';
@@ -313,3 +314,34 @@ for (const [whose, minutes] of [
     await deliver(server);
     assert.equal(await status(), 'former');
   });
+
+test('a payment counts as made when the card was charged, not when its form was opened', async (t) => {
+  const { database } = server.deps;
+  await database.insertInto('contact').values({ id: '8101', profile: '{}' }).execute();
+  await database.insertInto('invitation').values({ code: 'SLOW8101', contact_id: '8101' }).execute();
+  t.after(() => (behind = 0));
+  const HOUR_MS = 3_600_000;
+  behind = 3 * HOUR_MS;
+  const slow = await orderingJoin(server.client(), 'SLOW8101');
+  const opened = await openIntent(server.client(), slow);
+  behind = 2 * HOUR_MS;
+  const first = await paidJoin(server, server.client(), 'SLOW8101');
+  const restore = await dump(server);
+  behind = HOUR_MS;
+  await refundJoin(server.deps, first.uuid, membershipOnly);
+  behind = 0;
+  await payByCard(server, opened.id);
+  assert.equal(await confirmPayment(server.deps, opened.id), 'succeeded');
+  // The failed refund is no longer dated: only the times of both payments say that the first membership had ended.
+  await failRefund(server, first.intentId);
+  const standings = async () => [await standingsOf(server, first.uuid), await standingsOf(server, slow)];
+  const before = await standings();
+  assert.deepEqual(before, [
+    [{ type: 'membership', standing: 'refunded' }],
+    [{ type: 'membership', standing: 'active' }],
+  ]);
+  await restore();
+  // It also names payments of other tests that cannot be made again.
+  await runCommand(t, server, settleCommand, ['--missing']);
+  assert.deepEqual(await standings(), before);
+});
