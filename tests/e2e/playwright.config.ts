@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig, devices } from '@playwright/test';
 import { findChromium } from '../../tools/local/chromium.ts';
 
@@ -47,7 +48,8 @@ export default defineConfig({
   outputDir: '../../test-results',
   globalSetup: './start.ts',
   fullyParallel: true,
-  workers: 2,
+  // Journeys wait about half of their time.
+  workers: 2 * availableParallelism(),
   retries: 0,
   forbidOnly: !!process.env.CI,
   timeout: 30_000,
