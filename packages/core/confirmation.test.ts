@@ -76,6 +76,11 @@ const cases: [string, PaymentFacts, Confirmation['is']][] = [
     { ...first, status: 'succeeded', hasMembership: true, heldByContact: ['membership'] },
     'confirmed already',
   ],
+  [
+    'one that is told again by a database that knows of another amount on the screen',
+    { ...first, status: 'succeeded', hasMembership: true, isAsShown: false },
+    'confirmed already',
+  ],
   ['one that was found to be a duplicate', { ...first, status: 'duplicate' }, 'given back already'],
   ['one that succeeded and bought nothing yet', { ...first, status: 'succeeded' }, 'wanted'],
   [

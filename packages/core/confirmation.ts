@@ -48,8 +48,9 @@ export type Confirmation =
 
 export function confirmationOf(facts: PaymentFacts): Confirmation {
   if (facts.status === 'duplicate') return { is: 'given back already' };
-  if (!facts.isAsShown) return { is: 'another amount' };
+  // Not judged again: what the database has of the screen may be older than the payment, as after a restore.
   if (facts.status === 'succeeded' && facts.hasMembership) return { is: 'confirmed already' };
+  if (!facts.isAsShown) return { is: 'another amount' };
   const { madeAgain } = facts;
   if (madeAgain?.isReturned) return { is: 'unwanted', why: 'bought nothing, and was given back for that.' };
   const what = facts.bought === 'membership' ? 'a membership' : 'a membership upgrade';

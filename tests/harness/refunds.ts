@@ -14,7 +14,7 @@ export const membershipOnly: RefundWish = {
 /** Refunds everything that was paid, like `refund JOIN --upgrade --items all`. */
 export const everything: RefundWish = { membership: true, ineligible: false, upgrade: true, items: 'all' };
 /** The uuid of a store item in the catalogue. */
-const lapelPin = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
+export const lapelPin = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
 
 /** Returns the amounts of an intent's refunds at Stripe, in cents. */
 export async function atStripe(server: TestServer, intentId: string): Promise<number[]> {

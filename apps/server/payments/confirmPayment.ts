@@ -62,6 +62,8 @@ export async function confirmIntent(
   deps: Deps,
   intent: Intent,
   madeAgain: MadeAgain | null = null,
+  /** When its cards were charged; null until {@link shownInstead} has asked for it. */
+  chargedAt: Date[] | null = null,
 ): Promise<PaymentOutcome> {
   const intentId = intent.id;
   const named = namedOrder(deps, intent);
@@ -74,7 +76,8 @@ export async function confirmIntent(
     const session = await lock(trx, named.uuid);
     if (!session) throw new NotInDatabase();
     const paid = await readBeside(trx, intentId, named, session);
-    const shown = paid ? named : await shownInstead(trx, intent, named, session);
+    const shown = paid ? named : await shownInstead(trx, intent, named, session, chargedAt);
+    if (shown === 'unknown') return shown;
     const read = paid ?? (shown && (await readBeside(trx, intentId, shown, session)));
     if (!read || !shown) throw new NotInDatabase();
     const { snapshot, begunCents, facts } = read;
@@ -122,6 +125,8 @@ export async function confirmIntent(
       }
     }
   });
+  if (outcome === 'unknown')
+    return confirmIntent(deps, intent, madeAgain, await deps.payments.chargeTimes(intentId));
   if (wrote) {
     payments.inc({ kind: named.kind, outcome: wrote });
     if (wrote === 'succeeded') joins.inc({ stage: named.kind === 'join' ? 'paid' : 'upgraded' });
@@ -173,15 +178,17 @@ async function lock(trx: Transaction<Tables>, uuid: string): Promise<LockedSessi
 
 /**
  * Returns the order that the screen showed, if the database lacks the intent's order. After a failover that lost the last changes,
- * the screen showed the older order, while Stripe's intent is for the lost, newer one. Null when the card was charged before
- * payment was begun in this database: then the screen showed the lost order.
+ * the screen showed the older order, while Stripe's intent is for the lost, newer one. Null when payment was begun for the lost
+ * order: its screen showed that order. This is so if the card was charged before payment was begun in this database, or if the
+ * begun payment led to an earlier charge, which was declined. 'unknown': `chargedAt` is needed to decide.
  */
 async function shownInstead(
   trx: Transaction<Tables>,
   intent: Intent,
   named: NamedOrder,
-  session: LockedSession,
-): Promise<NamedOrder | null> {
+  { paying_since, revision }: LockedSession,
+  chargedAt: Date[] | null,
+): Promise<NamedOrder | null | 'unknown'> {
   const { charge } = intent;
   const goesBack = await trx
     .selectFrom('payment')
@@ -190,9 +197,10 @@ async function shownInstead(
     .where('status', '=', 'duplicate')
     .executeTakeFirst();
   if (goesBack) return { ...named, revision: goesBack.revision };
-  const isBegunHere =
-    session.paying_since !== null && charge !== null && !isBefore(charge.createdAt, session.paying_since);
-  return named.kind === 'join' && isBegunHere ? { ...named, revision: session.revision } : null;
+  if (named.kind !== 'join' || paying_since === null || charge === null) return null;
+  if (chargedAt === null) return 'unknown';
+  const sinceBegun = chargedAt.filter((time) => !isBefore(time, paying_since));
+  return sinceBegun.length === 1 ? { ...named, revision } : null;
 }
 
 /**

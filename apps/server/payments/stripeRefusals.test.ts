@@ -172,6 +172,7 @@ const calls: Record<Exclude<keyof PaymentProvider, 'readEvent'>, [string, string
   ],
   updateIntent: ['POST', '/v1/payment_intents/*', () => server.deps.payments.updateIntent('pi_1', intent)],
   retrieveIntent: ['GET', '/v1/payment_intents/*', () => server.deps.payments.retrieveIntent('pi_1')],
+  chargeTimes: ['GET', '/v1/charges', () => server.deps.payments.chargeTimes('pi_1')],
   listIntents: ['GET', '/v1/payment_intents', () => drain(server.deps.payments.listIntents(now))],
   confirmWithSavedCard: [
     'POST',

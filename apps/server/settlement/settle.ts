@@ -125,6 +125,7 @@ export async function settleMissing(
   const missing: Intent[] = [];
   const wentBack: string[] = [];
   const closing: string[] = [];
+  const open: string[] = [];
   for await (const page of inPages(deps.payments.listIntents(null))) {
     const ours = page.filter((intent) => namedOrder(deps, intent));
     const here = await paymentsHere(deps, ours);
@@ -135,9 +136,14 @@ export async function settleMissing(
         // The refunds in the restored database may be out of date, so they are read from Stripe again.
         else if (intent.charge?.isDisputed || intent.charge?.refundedCents || row.refunded_cents > 0)
           wentBack.push(intent.id);
-      } else if (mayBePaid(intent) && !(row && isOfSameOrder(intent, row))) closing.push(intent.id);
+      } else if (mayBePaid(intent)) (row && isOfSameOrder(intent, row) ? open : closing).push(intent.id);
     }
   }
+  // Buy Now may have been pressed for such an intent since the backup, so an earlier press says nothing of what its page shows.
+  await sql`
+    update join_session set begun_revision = null
+    where uuid = any(select session_uuid from payment where intent_id = any(${open}) and kind = 'join')
+      and begun_revision is not null`.execute(deps.database);
   for (const intentId of closing) await giveUpUnwritten(deps, intentId);
   const settled: string[] = [];
   const notes: string[] = [];

@@ -77,6 +77,7 @@ const calls: Record<Exclude<keyof PaymentProvider, 'readEvent'>, () => Promise<u
   createIntent: () => payments.createIntent({ ...intent, customerId: null, idempotencyKey: 'k' }),
   updateIntent: () => payments.updateIntent('pi_1', intent),
   retrieveIntent: () => payments.retrieveIntent('pi_1'),
+  chargeTimes: () => payments.chargeTimes('pi_1'),
   listIntents: () => drain(payments.listIntents(now)),
   confirmWithSavedCard: () =>
     payments.confirmWithSavedCard('pi_1', { paymentMethodId: 'pm_1', idempotencyKey: 'k' }),

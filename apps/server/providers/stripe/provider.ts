@@ -122,6 +122,8 @@ export interface PaymentProvider {
   updateIntent(id: string, change: Omit<NewIntent, 'customerId' | 'idempotencyKey'>): Promise<Intent>;
   /** Throws {@link NotAtStripe} if the account has no such intent. */
   retrieveIntent(id: string): Promise<Intent>;
+  /** Returns the times at which a card was charged for an intent, the first one first. Declined charges count. */
+  chargeTimes(id: string): Promise<Date[]>;
   /** Lists the account's intents since `since` (null: all), newest first, including those of other apps. */
   listIntents(since: Date | null): AsyncIterable<Intent>;
   /**
@@ -321,6 +323,14 @@ export function stripeProvider({
     },
     async retrieveIntent(id) {
       return read(await attempt('retrieveIntent', (stripe) => stripe.paymentIntents.retrieve(id, withCard)));
+    },
+    async chargeTimes(id) {
+      const charges = attemptEach('chargeTimes', (stripe) =>
+        stripe.charges.list({ payment_intent: id, limit: 100 }),
+      );
+      const times: Date[] = [];
+      for await (const { created } of charges) times.unshift(new Date(created * 1000));
+      return times;
     },
     async confirmWithSavedCard(id, { paymentMethodId, idempotencyKey }) {
       return read(
