@@ -13,7 +13,7 @@ export interface Limits {
 
 export const PUBLISHED_LIMITS: Limits = { tenSecondly: 100, searchSecondly: 4 };
 
-/** Counts calls over rolling windows, by the emulator's clock. */
+/** Counts calls over rolling windows and per day, by the emulator's clock. */
 export class RateLimit {
   readonly #limits: Limits | 'off';
   readonly #calls: number[] = [];

@@ -150,7 +150,7 @@ function isEmail(value: string): boolean {
   return atoms.test(local) && labels.test(domain);
 }
 
-/** The field types that each type allows (https://developers.hubspot.com/docs/api-reference/crm-properties-v3/guide). */
+/** The field types that each property type allows (https://developers.hubspot.com/docs/api-reference/crm-properties-v3/guide). */
 export const FIELD_TYPES: Record<PropertyType, readonly string[]> = {
   bool: ['booleancheckbox', 'calculation_equation'],
   enumeration: ['booleancheckbox', 'checkbox', 'radio', 'select', 'calculation_equation'],

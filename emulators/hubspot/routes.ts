@@ -21,7 +21,7 @@ export interface CrmCall {
   searchTime: number;
   /** The token's scopes; null when the account does not reveal the scopes of this kind of token. */
   scopes: readonly string[] | null;
-  /** Runs one write of a batch, which is undone when it fails. */
+  /** Runs one write of a batch, and undoes that write when it fails. */
   attempt: <T>(work: () => T) => T;
 }
 

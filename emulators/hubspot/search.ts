@@ -26,8 +26,8 @@ const MOST_FILTERS = 18;
 type Test = (value: string | undefined) => boolean;
 
 /**
- * Returns the contacts that the search index knows at `time` (ms), which lags behind writes. Groups are joined by OR, the filters
- * of a group by AND. Without `sorts` the oldest come first.
+ * Returns a page of the contacts that match the request, as the search index knows them at `time` (ms): the index lags behind
+ * writes. Groups are joined by OR, the filters of a group by AND. Without `sorts` the oldest come first.
  */
 export function search(
   store: Store,
@@ -60,7 +60,7 @@ export function search(
   return { total: found.length, rows, ...(next < found.length && { after: String(next) }) };
 }
 
-/** The properties that a query by free text searches. */
+/** The properties in which a free-text query searches. */
 const SEARCHED = ['firstname', 'lastname', 'email', 'phone', 'hs_object_id'];
 
 function testOf(store: Store, filter: Filter): Test {
@@ -127,8 +127,8 @@ function testOf(store: Store, filter: Filter): Test {
 }
 
 /**
- * Throws unless a filter's value can be compared with the property: numbers with numbers, times with ISO 8601 or milliseconds. The
- * CRM refuses a word for a time.
+ * Throws unless the CRM accepts a filter's value for the property: for a number property a number, for a date or time ISO 8601 or
+ * milliseconds, for any other property any text.
  */
 function assertComparable({ name, type }: Property, against: string): void {
   const isTime = type === 'date' || type === 'datetime';

@@ -121,7 +121,7 @@ export async function startHubspotEmulator(options: HubspotEmulatorOptions): Pro
   });
 
   addControls(app, faults, ledger);
-  // Sets a validation rule on a property, as an administrator does: values that match the pattern are refused.
+  // Adds a validation rule (`Rule`), as an administrator does.
   app.post('/_emulator/rules', (request, reply) => {
     contacts.rules.push(bodyOf(request.body) as unknown as Rule);
     return reply.code(204).send();
@@ -131,7 +131,7 @@ export async function startHubspotEmulator(options: HubspotEmulatorOptions): Pro
     return reply.code(204).send();
   });
 
-  // Returns what the account stores, for tests: bytes as base64.
+  // Returns the account's files, with their bytes as base64, and its notes. Only tests use this.
   app.get('/_emulator/attachments', () => ({
     files: store.files().map(({ bytes, ...file }) => ({ ...file, bytes: bytes.toString('base64') })),
     notes: store.notes(),

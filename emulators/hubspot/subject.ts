@@ -42,7 +42,7 @@ export async function subject(t: TestContext): Promise<Subject> {
       ...(body && { body: JSON.stringify(body) }),
     });
     const text = await response.text();
-    // A real account's rate limit may have been used up by others. The emulator's limit has its own tests.
+    // Other users of a real account may have used up its rate limit. The emulator's limit has its own tests.
     if (response.status === 429 && real) {
       await pause(1000 * Number(response.headers.get('retry-after') ?? '10'));
       return request(method, path, body, token);

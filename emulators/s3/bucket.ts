@@ -32,7 +32,7 @@ export interface PendingUpload {
   headers: Record<string, string>;
   parts: Map<number, Part>;
 }
-/** A part as the request to complete an upload lists it. */
+/** A part of an upload, as listed in the request that completes the upload. */
 export interface NamedPart {
   number: number;
   etag: string;

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Fault, Faults } from './faults.ts';
 import type { Ledger } from './ledger.ts';
 
-/** Adds the controls for tests that every emulator has under `/_emulator/`, apart from the provider's own API. */
+/** Adds the controls that every emulator has for tests. Their paths begin with `/_emulator/`, which no provider's API uses. */
 export function addControls(app: FastifyInstance, faults: Faults, ledger: Ledger): void {
   app.get('/_emulator/requests', () => ledger.entries());
   app.delete('/_emulator/requests', (_, reply) => {

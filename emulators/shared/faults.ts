@@ -21,7 +21,7 @@ export interface Fault {
   path?: string;
   /** A text that the request's URL, parameters or idempotency key contains. Any request when absent. */
   about?: string;
-  /** HTTP status for the two kinds that answer with one; 500 when absent. */
+  /** The HTTP status for `status` and `status_after`; 500 when absent. */
   status?: number;
   /** Milliseconds of delay for `slow`; 1000 when absent. */
   ms?: number;

@@ -6,7 +6,7 @@ export interface LedgerEntry {
   path: string;
   params: unknown;
   idempotencyKey: string | null;
-  /** Null when the connection was cut or left hanging instead of being answered. */
+  /** Null when the request got no answer: its connection was cut or left hanging. */
   status: number | null;
   /** Headers that tests check, such as the API version that the client asked for. */
   headers: Record<string, string>;

@@ -4,14 +4,14 @@ import { type Schema, Validator } from '@cfworker/json-schema';
 const OUTER = ['$ref', 'properties', 'items', 'additionalProperties'];
 
 /**
- * Returns a function that lists what is wrong with a value by a JSON Schema (draft 7): at most five faults, none when it conforms.
- * The schema is interpreted, because compiling one of Stripe's takes longer than running a test file that checks a few answers.
+ * Returns a function that lists where a value violates a JSON Schema (draft 7): at most five faults, none when it conforms. The
+ * schema is interpreted, because compiling one of Stripe's takes longer than running a test file that checks a few answers.
  */
 export function shapeFaults(schema: Schema): (value: unknown) => string[] {
   let validator: Validator | undefined;
   return (value) => {
     validator ??= new Validator(schema, '7', false);
-    // As JSON, since a body has no undefined properties.
+    // Converts the value to JSON and back: this leaves out undefined properties, which an HTTP body cannot have.
     return validator
       .validate(JSON.parse(JSON.stringify(value)))
       .errors.filter(({ keyword }) => !OUTER.includes(keyword))

@@ -32,7 +32,7 @@ export function transaction<T>(database: Database, work: () => T): T {
   }
 }
 
-/** Runs `work` inside a transaction. When it throws, its writes are undone, unless `keeps` accepts the error. */
+/** Runs `work` inside a transaction. When it throws, its writes are undone, unless `keeps` returns true for the error. */
 export function attempt<T>(database: Database, work: () => T, keeps: (error: unknown) => boolean): T {
   database.exec('savepoint attempt');
   try {

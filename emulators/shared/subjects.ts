@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Real accounts that the tests of the providers' behaviour run against instead of the emulators; null where there is none. */
+/** The real accounts against which behaviour tests run, instead of against emulators; null for a provider without one. */
 export interface RealSubjects {
   /** With `url` null, Stripe's own address is used. */
   stripe: { url: string | null; secretKey: string; publishableKey: string } | null;
@@ -18,8 +18,8 @@ export class SubjectFaults extends Error {
 }
 
 /**
- * Reads the DRIFT_… settings. Throws {@link SubjectFaults}, above all for a live key, since these tests pay, refund and delete. A
- * URL may only point to this machine, so that no key is sent elsewhere.
+ * Reads the DRIFT_… settings. Throws {@link SubjectFaults} if a setting is wrong. A live key is refused, since these tests pay,
+ * refund and delete. A URL may only point to this machine, so that no key is sent elsewhere.
  */
 export function realSubjects(env: NodeJS.ProcessEnv): RealSubjects {
   const faults: string[] = [];

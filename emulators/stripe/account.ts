@@ -155,7 +155,7 @@ function shown(value: 'on' | 'off') {
   };
 }
 
-/** Returns the call after creating the default configuration if it does not exist yet. */
+/** Creates the default configuration if it does not exist yet. Returns `call`. */
 function withConfiguration(call: Call): Call {
   if (call.store.find(DEFAULT_CONFIGURATION)) return call;
   const on = shown('on');

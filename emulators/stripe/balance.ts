@@ -40,7 +40,7 @@ interface PaidOut {
   payout: string;
 }
 
-/** Records money that came or went as a balance transaction, which is available at once. */
+/** Records a movement of money as a balance transaction. The money is available at once. */
 export function moveMoney(call: Call, movement: Movement): BalanceTransaction {
   const { amount, currency, fee } = movement;
   const transaction: BalanceTransaction = {

@@ -12,7 +12,7 @@ export interface Call {
   ids: Record<string, string>;
   /** Seconds since 1970, by the emulator's clock. */
   now: number;
-  /** Whether a browser made the request with the publishable key, which allows it to see and do less. */
+  /** Whether a browser made the request with the publishable key. Such a request sees less, and may do less. */
   fromBrowser: boolean;
   requestId: string | null;
   idempotencyKey: string | null;

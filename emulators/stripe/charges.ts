@@ -148,7 +148,8 @@ export function retrieveCharge(call: Call): ApiObject {
 }
 
 /**
- * Changes a charge's metadata and description. Such changes are not copied to its intent, nor the intent's to an existing charge.
+ * Changes a charge's metadata and description. These changes are not copied to the charge's intent, and changes of the intent are
+ * not copied to an existing charge.
  */
 export function updateCharge(call: Call): ApiObject {
   const { params } = call;

@@ -18,7 +18,7 @@ export function expand<T extends object>(call: Call, answer: T, paths: readonly 
   return answer;
 }
 
-/** Expands one path. With `isOfAnyKind` the target may be of several kinds, so a field that it lacks is no error. */
+/** Expands one path. With `isOfAnyKind` the target may be of several kinds, so a field that the target lacks is no error. */
 function expandPath(
   call: Call,
   target: unknown,

@@ -58,12 +58,12 @@ const LONGEST_ENUM = 24;
 /** Lists of literals that are kept although they are longer, since the provider refuses an unknown event type. */
 const WHOLE_ENUMS = /^WebhookEndpoint(Create|Update)Params\.enabled_events$/;
 
-/** Types that keep their property for Link, and not only the one for cards. */
+/** Types that keep the property `link` in addition to `card`. */
 const WITH_LINK = /^PaymentMethodConfiguration(UpdateParams)?$/;
 
 const NEXT_ACTIONS = ['type', 'redirect_to_url', 'use_stripe_sdk'];
 
-/** Generates the document. `x-source` says from which package and API version. */
+/** Generates the JSON Schema. Its `x-source` names the package and the API version that it was made from. */
 export function generateShapes(): Schema {
   const stripe = dirname(dirname(createRequire(import.meta.url).resolve('stripe')));
   const version = JSON.parse(readFileSync(join(stripe, 'package.json'), 'utf8')).version as string;
@@ -149,8 +149,8 @@ export function generateShapes(): Schema {
     for (const part of parts) {
       if (part.flags & (ts.TypeFlags.Any | ts.TypeFlags.Unknown)) return {};
       if (part.flags & ts.TypeFlags.Undefined) continue;
-      // A form has no null: the official clients send the empty string, which unsets a value. In a union with text, the types do
-      // not show it.
+      // A form has no null: the official clients send the empty string, which unsets a value. The type of a property that allows
+      // any string does not list the empty string separately.
       if (part.flags & ts.TypeFlags.Null) literals.push(request ? '' : null);
       else if (part.isLiteral()) literals.push(part.value as string | number);
       else if (part.flags & ts.TypeFlags.BooleanLiteral) schemas.push({ type: 'boolean' });

@@ -71,7 +71,7 @@ export class IdempotencyKeys {
     };
   }
 
-  /** Returns what the gateway asks about a key when it applies faults. `clock` is in milliseconds. */
+  /** Returns the gateway's access to the answer that is stored under a key. `clock` is in milliseconds. */
   memoryOf(key: string, fingerprint: string, clock: () => number): Remembered {
     const now = () => Math.floor(clock() / 1000);
     return {

@@ -85,7 +85,8 @@ function disputesOf(call: Call, charge: string): Stripe.Dispute[] {
 }
 
 /**
- * Returns the refund after its money has left the balance. A refund that still waits (for the balance or the payer) moves no money.
+ * Takes a refund's money from the balance. Returns the refund with the id of that transaction. While a refund waits (for the
+ * balance or the payer), this is not called yet.
  */
 function withMoney(call: Call, refund: Refund): Refund {
   const { description } = call.store.find<Charge>(refund.charge as string)!;
@@ -100,7 +101,7 @@ function withMoney(call: Call, refund: Refund): Refund {
   return { ...refund, balance_transaction: taken.id };
 }
 
-/** Returns a failed refund's money to the account. */
+/** Moves a failed refund's money back into the balance. Returns the refund with the id of that transaction. */
 function withMoneyBack(call: Call, refund: Refund): Refund {
   if (refund.balance_transaction === null) return refund;
   const back = moveMoney(call, {

@@ -241,7 +241,10 @@ function paramsOf(route: Route, form: ReturnType<typeof decodeForm>, fromBrowser
   return readParams(form, route.shape, browser?.params ?? route.params, browser?.extra);
 }
 
-/** Runs a route's handler. An error of the API is returned as an answer once the work has begun, and thrown before that. */
+/**
+ * Runs a route's handler. Returns an API error as the answer if the work had begun, so that it is stored under the idempotency key.
+ * Throws it otherwise.
+ */
 function runRoute(call: Call, route: Route, checkAnswers: boolean): Answer & { body: object } {
   try {
     return attempt(
@@ -263,7 +266,7 @@ function runRoute(call: Call, route: Route, checkAnswers: boolean): Answer & { b
   }
 }
 
-/** Whether an error is a decline. Its changes are kept: the failed charge and the events. */
+/** Whether an error is a decline. The transaction is then not rolled back, so that the failed charge and its events stay. */
 function isDecline(error: unknown): boolean {
   return error instanceof ApiError && error.status === 402 && error.body.charge !== undefined;
 }

@@ -24,7 +24,8 @@ const EMAIL =
 const LONGEST_LOCAL_PART = 64;
 
 /**
- * Throws `email_invalid` for an invalid email (https://docs.stripe.com/error-codes#email-invalid). '' is allowed, since it unsets.
+ * Throws `email_invalid` for an invalid email (https://docs.stripe.com/error-codes#email-invalid). '' is allowed, since it unsets
+ * the value.
  */
 export function checkEmail(given: unknown, param: string): void {
   if (typeof given !== 'string' || given === '') return;

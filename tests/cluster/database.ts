@@ -76,7 +76,8 @@ export class Cluster {
   }
 
   /**
-   * Returns the members as Patroni lists them on a machine that agrees with another one about the leader; empty when no two agree.
+   * Asks Patroni on each machine for the members. Returns the answer of a machine that names the same leader as another machine;
+   * empty when no two agree.
    */
   async members(): Promise<Member[]> {
     const views = await Promise.all(
@@ -92,7 +93,8 @@ export class Cluster {
   }
 
   /**
-   * Waits until all three databases run, one of them as synchronous standby. Resolves with the leader's and that standby's machine.
+   * Waits until all three databases run, one of them as synchronous standby. Resolves with the machines of the leader and of that
+   * standby.
    */
   async whole(): Promise<{ leader: Machine; synchronous: Machine }> {
     let members: Member[] = [];

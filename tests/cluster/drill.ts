@@ -28,17 +28,20 @@ const JOINERS = 6;
 /** The timeout for two joins of each joiner, and for the start of a server (ms). */
 const PATIENCE_MS = 120_000;
 /**
- * Calls that begin at most this long (ms) after the database accepts writes again may fail: connections without answers must time
- * out first.
+ * A call may fail if it begins at most this long (ms) after the database accepts writes again: connections that got no answer must
+ * time out first.
  */
 const AFTERWARDS_MS = 15_000;
-/** Calls that began at most this long (ms) before writes stopped may fail. */
+/** A call may fail if it began at most this long (ms) before writes stopped. */
 const BEFORE_MS = 5_000;
 const HAPROXY = 2;
 const SERVERS = [21, 22, 23];
 const example = join(import.meta.dirname, '../../ops/cluster/haproxy.cfg');
 
-/** Runs the drill. Resolves with a sentence for each thing that is lost or should not have failed. Stops all that it started. */
+/**
+ * Runs the drill, and stops everything that it started. Resolves with a sentence for each acknowledged thing that is lost, and for
+ * each call that should not have failed.
+ */
 export async function runDrill(
   seed: number,
   say: (line: string) => void,
@@ -76,7 +79,7 @@ async function play(scope: Scope, seed: number, say: (line: string) => void): Pr
     cluster.url(database).replace(/@[^/]*/, `@${address(HAPROXY)}:5432`);
   await startHaproxy(scope, folder, viaHaproxy('postgres'));
   const arranged = await startTestServer({}, { postgresUrl: viaHaproxy('postgres') });
-  // Waits for at most 5 s: the machines may be too broken by then to drop the database, and are removed with it.
+  // Waits at most 5 s, since a broken cluster cannot drop its database. Later the machines are removed, and the database with them.
   scope.onEnd(() => Promise.race([arranged.close().catch(() => {}), pause(5_000)]));
   const database = new URL(arranged.deps.config.databaseUrl).pathname.slice(1);
   // The first server reaches its database through HAProxy; the others name all hosts.
@@ -118,7 +121,8 @@ async function play(scope: Scope, seed: number, say: (line: string) => void): Pr
   say(`Three servers, ${JOINERS} joiners at a time: ${seconds(performance.now() - began)} s`);
 
   /**
-   * Causes a fault, waits until each joiner has on average made two joins after it, and has `judge` assess the calls that failed.
+   * Causes the fault `work`, waits until each joiner has on average made two joins after it, and has `judge` assess the calls that
+   * failed.
    */
   const during = async (name: string, work: () => Promise<unknown>, judge: Judge) => {
     await pause(integer(3_000));
@@ -274,7 +278,7 @@ const onlyUnderWay: Judge = (failures) =>
     ? [`${failures.length} calls failed, more than were under way`, ...failures.map(told)]
     : [];
 /**
- * Allows only failures that our server answered with a sentence, of calls that began while nothing could be written, or shortly
+ * Accepts a failed call only if our server itself answered it, and the call began while the database took no writes, or shortly
  * before or after.
  */
 const onlyWithoutDatabase: Judge = (failures, gaps) => [

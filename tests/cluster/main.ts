@@ -18,7 +18,7 @@ const seed = given ? Number(given) : Math.floor(Math.random() * 1_000_000);
 console.log(`SEED=${seed}`);
 
 const abort = new AbortController();
-// Not `once`: Ctrl-C sends SIGINT from the terminal and again from the parent process.
+// Uses `on` instead of `once`, since Ctrl-C sends SIGINT twice: from the terminal, and again from the parent process.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.on(signal, () => abort.abort(new Error(`ended by ${signal}`)));
 const late = setTimeout(() => abort.abort(new Error('it took longer than 15 minutes')), LONGEST_MS);

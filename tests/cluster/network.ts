@@ -2,7 +2,7 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { openSync } from 'node:fs';
 import type { Scope } from '../harness/scope.ts';
 
-/** The beginnings of the addresses in ops/cluster, and of those that replace them in the drill. */
+/** The address prefix in the examples of ops/cluster, and the prefix that replaces it in the drill. */
 const EXAMPLE = '10.0.0.';
 const PREFIX = '10.213.77.';
 const SWITCH = 'induct-switch';

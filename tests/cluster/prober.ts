@@ -44,7 +44,10 @@ export class Prober {
     void client?.end().catch(() => {});
   }
 
-  /** Returns the periods since this time (ms) without an acknowledged commit, if longer than the statement timeout of a call. */
+  /**
+   * Returns the periods after `since` (ms) without an acknowledged commit, but only those longer than the statement timeout of a
+   * call.
+   */
   gaps(since: number): Gap[] {
     const times = [since, ...[...this.#acknowledged.values()].filter((time) => time > since)];
     return times

@@ -114,7 +114,10 @@ export async function paidJoin(
   return { uuid, intent: id, upgradePath: `/registration/upgrade?payment_intent=${id}` };
 }
 
-/** Makes a join at Checkout in `page`. `pays` makes another join of the same invitation in `winner`, and pays for it. */
+/**
+ * Makes a join at Checkout in `page`. The returned `pays` makes another join of the same invitation in `winner`, pays for it, and
+ * resolves with its uuid.
+ */
 export async function twoJoins(
   page: Page,
   winner: Page,

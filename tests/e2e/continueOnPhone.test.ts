@@ -58,7 +58,7 @@ test('a transcript is photographed with a phone that has read the code, and the 
   const handset = await pocket.newPage();
   await handset.goto(address);
   await expect(heading(handset, 'Upload Transcript')).toBeVisible();
-  // Without `capture` a phone offers its camera, and files as well.
+  // Without the attribute `capture`, a phone offers both its camera and its files.
   await expect(choose(handset)).not.toHaveAttribute('capture');
   await expect(choose(handset)).toHaveAttribute('accept', /image\/jpeg/);
   await choose(handset).setInputFiles(photo);

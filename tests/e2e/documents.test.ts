@@ -116,7 +116,7 @@ test('what is sent and not yet answered is said to be checked, and can still be 
   page,
 }) => {
   await openUpload(page);
-  // Delays the answer and not the file: the browser reports progress only for bytes that it really sends.
+  // Delays the answer instead of the upload: the browser reports progress only for bytes that it really sends.
   const network = await page.context().newCDPSession(page);
   await network.send('Fetch.enable', {
     patterns: [{ urlPattern: '*/upload-transcript', resourceType: 'XHR', requestStage: 'Response' }],

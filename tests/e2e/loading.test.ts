@@ -265,9 +265,9 @@ test('the next screen is there before the press: from Get Started, Student Detai
   page,
   complaints,
 }) => {
-  // The page tries to download the screen after the next, which fails here.
+  // The page also prefetches the code of the screen after the next. That download fails here.
   complaints.expectFailedRequests();
-  // Membership itself downloads the code that sanitizes its HTML, which fails as well.
+  // On Membership, the download of the code that sanitizes HTML fails, too.
   complaints.expect(/Loading chunk \S+ failed/);
   const downloads = watchDownloads(page);
   await page.goto('/');
@@ -277,7 +277,7 @@ test('the next screen is there before the press: from Get Started, Student Detai
   await endDownloads(page);
   await button(page, 'Submit').click();
   await expect(heading(page, 'Student Details')).toBeVisible();
-  // The placeholder has the same heading, but still the previous address.
+  // The placeholder has the same heading, but is shown at the previous address. So this is the screen itself.
   await expect(page).toHaveURL('/registration/student-details');
 
   await page.unroute('**/static/js/async/**');

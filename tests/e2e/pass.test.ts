@@ -59,7 +59,7 @@ test('a join begun in one browser is finished in another from the mail, and the 
   await button(page, 'Continue with the code').click();
   await expect(total(page)).toHaveText('$75.00');
   await expect(page).toHaveURL('/registration/checkout');
-  // The browser that began the join no longer sees it, since whoever began it may not be the joiner.
+  // The browser that began the join no longer sees it, since the person who began it may not be the joiner.
   await first.reload();
   await expect(first.getByRole('main')).toContainText(OPENED_ELSEWHERE);
   expect(await first.content()).not.toMatch(personal);

@@ -15,8 +15,8 @@ const launchOptions = {
     // Keeps the card form's frames in the page's process. Otherwise a click right after scrolling may reach the frame that was at
     // that point before.
     '--disable-site-isolation-trials',
-    // Playwright's own list, because the browser reads only the last one, and the web pages in the browser's address bar: loading
-    // those takes as long as a short test.
+    // The browser obeys only the last --disable-features, so this list repeats Playwright's own. The entries WebUIOmnibox… turn off
+    // web pages in the address bar, which take as long to load as a short test.
     `--disable-features=${[
       'AvoidUnnecessaryBeforeUnloadCheckSync',
       'DestroyProfileOnBrowserClose',

@@ -37,7 +37,7 @@ const test = base.extend<{ between: Proxy }>({
 });
 
 const NGINX_LIMIT = 1_048_576;
-/** Answers as nginx does: with an HTML page, while it still reads the request's body. */
+/** Answers as nginx does: with an HTML page, without waiting for the end of the request's body. */
 function page(status: number, outgoing: ServerResponse): true {
   outgoing.writeHead(status, { 'content-type': 'text/html', connection: 'close' });
   outgoing.end(`<html><head><title>${status}</title></head><body><hr>nginx</body></html>`);

@@ -298,7 +298,7 @@ test('of two payments of one person the second goes back by itself, and both joi
   const { uuid, pays } = await twoJoins(page, winner, invitation);
   const { id, secret } = await openIntent(page, uuid);
   await pays();
-  // Both card forms were open before, so the provider accepts both payments.
+  // This join's intent was opened before the other join was paid, so the provider still accepts its payment.
   const returnUrl = `${theInduct().server.url}/registration/post-payment`;
   await stripeApi.confirm(id, 'pm_card_mastercard', returnUrl);
   await page.goto(
@@ -307,7 +307,7 @@ test('of two payments of one person the second goes back by itself, and both joi
   await expect(heading(page, 'Payment refunded')).toBeFocused();
   const main = page.getByRole('main');
   await expect(main.getByRole('status')).toContainText('already been paid for by another join');
-  // If the webhook arrived first, its refund is still in progress.
+  // If the webhook arrived before this page reported the payment, the refund is still in progress.
   await expect(main).toContainText(
     /Your payment of \$65\.00 (was|is being) returned in full to Mastercard ending 4444\./,
   );

@@ -165,7 +165,10 @@ export async function tabThrough(page: Page): Promise<Stop[]> {
   throw new Error('Tab never came to the end of the page.');
 }
 
-/** Returns the focused element of a frame or of a frame within it, with its faults. Null at the page's end. */
+/**
+ * Returns the focused element of this frame or a frame within it, with its faults. Null at the page's end, where no element has the
+ * focus.
+ */
 async function stopIn(frame: Frame): Promise<Stop | null> {
   const stop = await frame.evaluate(async () => {
     // After two frames the browser has scrolled the element into view.
@@ -181,7 +184,7 @@ async function stopIn(frame: Frame): Promise<Stop | null> {
     const { left, right, top, bottom } = element.getBoundingClientRect();
     const x = (left + right) / 2;
     const y = (Math.max(0, top) + Math.min(innerHeight, bottom)) / 2;
-    // A focus ring is drawn on what is beside the element; with a negative offset, on the element itself.
+    // The background of a focus ring is what is beside the element or, with a negative outline offset, the element itself.
     const beside = document.elementFromPoint(left > 4 ? left - 4 : right + 4, y);
     const ground = groundOf(
       Number.parseFloat(outlineOffset) < 0 ? element : (beside ?? element.parentElement),

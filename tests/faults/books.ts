@@ -4,8 +4,9 @@ import type { Difference } from './ledger.ts';
 import type { World } from './world.ts';
 
 /**
- * Checks the accountant's file without the server's code. Compares its sums with the transactions of Stripe's balance and with what
- * was kept of each join's charges, and its dues with the memberships that are held, at the prices in their orders.
+ * Checks the accountant's file without the server's code. The lines of a transaction must add up to Stripe's balance transaction,
+ * and the lines of a join to its charges less refunds. A join's dues must equal the price of its membership in the order, or 0 if
+ * the membership was refunded.
  */
 export async function sumByHand(world: World): Promise<Difference[]> {
   const found: Difference[] = [];
@@ -37,7 +38,7 @@ export async function sumByHand(world: World): Promise<Difference[]> {
     charges.filter(({ status }) => status === 'succeeded'),
     ({ metadata }) => metadata.session ?? '',
   );
-  // The price is the order's, since a link may have set another one than the catalogue's.
+  // Takes the price from the order, since a checkout link may have set another price than the catalogue's.
   const { rows: held } = await world.database.query<{ session: string; cents: number }>(
     `select held.session_uuid as session, (line ->> 'priceCents')::int as cents
      from membership held join payment on intent_id = payment_intent

@@ -9,7 +9,7 @@ import { runPlan } from './run.ts';
 
 const preload = pathToFileURL(join(import.meta.dirname, 'broken.ts')).href;
 
-/** Joins of which some go wrong with each variant. */
+/** Joins that are chosen so that each variant makes some of them go wrong. */
 const plan: Plan['units'] = [
   // Paid once, and reported by four tabs and two webhooks at the same time.
   ...['a', 'b', 'c'].map((name) => [joinOf({ name, returns: 'atOnce', webhooks: 'doubled' })]),
@@ -39,7 +39,7 @@ test('what is right shows no difference', async () => {
 });
 
 test('a confirmPayment without locks is caught', async () => {
-  // Commits so slow that reports of one payment overlap even on a busy machine.
+  // Commits take 1 s, so that reports of one payment overlap even on a busy machine.
   const kinds = (await differencesOf('no lock', plan, 1_000)).map(({ kind }) => kind);
   assert.ok(kinds.includes('complaint') || kinds.includes('webhook'), `found ${kinds}`);
 });

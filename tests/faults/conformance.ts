@@ -13,8 +13,8 @@ export function fromServer(requests: readonly LedgerEntry[]): LedgerEntry[] {
 }
 
 /**
- * Checks by the emulator's ledger that every request has the published shape of its call: no unknown, missing or mistyped
- * parameter, no call that is not emulated, and the pinned version.
+ * Returns a difference for each request in the emulator's ledger with an unknown, missing or mistyped parameter, to a call that is
+ * not emulated, or with another API version than the pinned one.
  */
 export function misshapen(requests: readonly LedgerEntry[]): Difference[] {
   return fromServer(requests).flatMap(({ method, path, params, status, headers }) => {

@@ -80,6 +80,6 @@ test('and nothing else differs', () => {
   assert.deepEqual([hung, held, exits, refunds], [4, 4, 0, 6]);
   // Not counted are people who left, a payment that failed the next day, and three memberships that a refund or dispute ended.
   assert.equal(paid, 20);
-  // At least three, since both servers may reach a point.
+  // At least three: each of three joins has a point at which connections are ended, and both servers may reach that point.
   assert.ok(report.breaks >= 3, String(report.breaks));
 });

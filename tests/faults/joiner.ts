@@ -178,8 +178,8 @@ function isAnEnd(look: Look): boolean {
 }
 
 /**
- * The first change of the intent hangs until the timeout, and the intent is replaced. A second change hangs, the first one ends,
- * and the order is changed once more. The second change ends between Buy Now and the card's confirmation.
+ * Makes two changes of the intent hang. The first hangs until the timeout, and the intent is replaced. Then the second hangs, the
+ * first ends, and the order is changed once more. The second ends between Buy Now and the card's confirmation.
  */
 async function hang(run: Run, tab: Browser, join: Join): Promise<Look> {
   const { person } = run;

@@ -20,8 +20,8 @@ interface Membership {
 }
 
 /**
- * Compares money with members without the server's own code: Stripe's charges on one side, what people remember of their screens on
- * the other, and our tables in between, read by plain SQL. Checks the members at HubSpot as well.
+ * Compares three sources without the server's own code: Stripe's charges, our tables (read by plain SQL), and what people remember
+ * of their screens. Checks the members at HubSpot as well.
  */
 export async function countByHand(world: World, people: readonly Person[]): Promise<Difference[]> {
   const found: Difference[] = [];
@@ -150,7 +150,7 @@ async function stuck(
 
 /**
  * Checks who is a member at HubSpot: each contact that holds a membership; for each holder without a contact, one contact with the
- * holder's email; nobody else. If such a contact had a status before, it keeps the status, and staff get a notice
+ * holder's email; nobody else. A contact that was found by email keeps a status that it had before, and staff get a notice
  * (docs/decisions/0020-contacts-that-are-not-proven.md).
  */
 async function atHubspot(

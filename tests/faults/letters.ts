@@ -7,7 +7,7 @@ import { emailOf, type World } from './world.ts';
 
 /** The subjects of reminders. */
 const REMINDERS = ['Your join is saved', 'Your join is still open'];
-/** How long it may take to send a letter (s). Its join may be paid in that time. */
+/** A reminder may be sent up to this long (s) after its join was paid, since it may have been on its way already. */
 const ON_ITS_WAY = 120;
 
 /** A letter about money, as it was received. */
@@ -21,8 +21,9 @@ interface Told {
 
 /**
  * Compares letters with money, without the server's own code. Each charge that bought something has one receipt, of the charged
- * amount, to the payer, or none if it was refunded before the receipt was sent. Each charge that bought nothing has one letter
- * that says that all of it goes back. Each refund has one letter. Letters with the same Message-ID count as one.
+ * amount, to the payer, or none if the charge was refunded before the receipt was sent. Each refund of such a charge has one
+ * letter. Each charge that bought nothing has one letter, which says that all of it goes back. Letters with the same Message-ID
+ * count as one.
  */
 export async function countLetters(world: World, people: readonly Person[]): Promise<Difference[]> {
   const found: Difference[] = [];

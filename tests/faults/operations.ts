@@ -1,6 +1,6 @@
 /**
- * Our server's requests to Stripe, by their names in PaymentProvider, and the page's own `confirm`. `names`: by what a request is
- * identified: the session, the session with the kind of order (`join`, `upgrade`), the payment intent, or nothing.
+ * Our server's requests to Stripe, by their names in PaymentProvider, and the page's own `confirm`. `names` says what identifies a
+ * request: the session, the session with the kind of order (`join`, `upgrade`), the payment intent, or nothing.
  */
 export const operations = {
   createCustomer: { method: 'POST', path: '/v1/customers', names: 'session' },
@@ -23,8 +23,8 @@ export type ServerCall = Exclude<Operation, 'confirm'>;
 export const serverCalls = Object.keys(operations).filter((name) => name !== 'confirm') as ServerCall[];
 
 /**
- * Returns text that distinguishes a join's request from those of other joins (null while it has no intent); for a request that is
- * about no join, text that every request has.
+ * Returns text that only this join's requests contain (null while the join has no intent); for a request that is about no join,
+ * text that every request contains.
  */
 export function aboutOf(operation: Operation, uuid: string, intentId: string | null): string | null {
   switch (operations[operation].names) {

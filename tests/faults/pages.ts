@@ -86,7 +86,7 @@ export async function changeOrder({ person }: Run, tab: Browser, join: Join): Pr
   else await other.call('setSessionProduct', { params, body: { productUuid: productUuid(33) } });
 }
 
-/** Completes the screens before Checkout to which the guard has redirected. */
+/** Completes the screens before Checkout, from the one to which the guard has redirected (`goOn`). */
 export async function goTo({ person }: Run, tab: Browser, goOn: string): Promise<void> {
   const { join } = person;
   const params = { uuid: person.uuid! };
@@ -237,7 +237,7 @@ async function confirmCard(
   return authenticated?.status ?? 'failed';
 }
 
-/** Makes a call from the page. Returns null when there was no answer, or an error. */
+/** Makes a call from the page. Returns null on an error status, or when there was no answer in time. */
 async function inThePage(url: string, init: RequestInit): Promise<{ status: string } | null> {
   try {
     const response = await fetch(url, { ...init, signal: AbortSignal.timeout(PAGE_TIMEOUT_MS) });

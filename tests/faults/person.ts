@@ -47,7 +47,7 @@ export interface Screen {
 export interface Run {
   world: World;
   person: Person;
-  /** Returns a new id, under which servers arm a point. */
+  /** Returns a new id, for a point that is armed in the servers. */
   nextId: () => number;
   /** Resolves when the other joins of the unit have reached the same place. */
   meet: () => Promise<void>;

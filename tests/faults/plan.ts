@@ -35,9 +35,9 @@ export interface Join {
   hesitatesMs: number;
   /** `begun`: as the page does. `direct`: confirms the card with the client secret, without beginning the payment first. */
   pays: 'begun' | 'direct';
-  /** The cards that are tried, in order; the last one is repeated. */
+  /** The cards to try, in order; further tries use the last one. */
   cards: readonly CardTry[];
-  /** How the bank holds the first payment for a while, before it lets it succeed or fail. */
+  /** How the bank holds the first payment before that succeeds or fails; null: not at all. */
   processing: Processing | null;
   /** When the person closes the browser for good; null: not before the end. */
   leaves: 'checkout' | 'begun' | 'paid' | null;
@@ -49,7 +49,7 @@ export interface Join {
   aftermath: Aftermath | null;
   /** Whether a person who left comes back a day later, with the old page still open. */
   comesBackNextDay: boolean;
-  /** Whether two tabs press at the same time, each at its own server. */
+  /** Whether two tabs press Buy Now at the same time, each at another server. */
   pressesTwice: boolean;
   /** How the return page reports the payment. `lie`: it reports an unpaid intent as succeeded. */
   returns: 'once' | 'thrice' | 'atOnce' | 'lie';
@@ -59,7 +59,10 @@ export interface Join {
   kill: Kill | null;
   /** When the server's database connections are ended. */
   breakOff: Kill | null;
-  /** Whether HubSpot has a contact with the typed email: one without a status (`blank`), or with this status. */
+  /**
+   * The status of the contact that HubSpot has with the typed email. `blank`: the contact has no status; null: there is no such
+   * contact.
+   */
   known: 'blank' | 'prospect' | 'former' | null;
   /** The server that the person's first tab uses. */
   server: 0 | 1;
@@ -81,7 +84,7 @@ export interface Processing {
   /** When the bank settles the payment: a moment later, or on the next day, when the person has gone. */
   until: 'soon' | 'nextDay';
   succeeds: boolean;
-  /** Whether the person looks at Checkout again and presses there, instead of waiting on the return page. */
+  /** Whether the person opens Checkout again and presses Buy Now there, instead of waiting on the return page. */
   reloads: boolean;
 }
 
@@ -214,7 +217,7 @@ const atNight: readonly KillPoint[] = [
   'refund:before',
 ];
 
-/** A run of at least this many joins counts as large. */
+/** A run of at least this many joins also restarts PostgreSQL. */
 const LARGER = 100;
 
 /** Makes the whole plan of a run. About a fifth of the `kills` happen at night. */
@@ -346,7 +349,10 @@ function someJoin(dice: Random, decks: ReturnType<typeof decksOf>, name: string,
   };
 }
 
-/** What a join needs for its changes to hang: it pays at Checkout, and nothing else delays it. */
+/**
+ * Properties of a join whose changes of the intent can be made to hang: its order changes, it begins its payment as the page does,
+ * and no other fault disturbs it.
+ */
 const hangs = {
   changes: 'donation',
   pays: 'begun',
@@ -356,7 +362,7 @@ const hangs = {
   processing: null,
 } as const satisfies Partial<Join>;
 
-/** Chooses `hung` joins, each the only one of its unit, and makes their changes hang. */
+/** Chooses `hung` joins that are alone in their units, and makes their changes of the intent hang. */
 function dealHangs(dice: Random, units: Join[][], hung: number): void {
   const singles = units.filter(({ length }) => length === 1);
   const side = dice.deck(['hung', 'hungAfter'] as const);
@@ -371,8 +377,8 @@ export function isHung({ changes, changesWhen }: Join): boolean {
 }
 
 /**
- * Assigns kills to joins, at most one to each. A quarter happen at a random time, the others at the kill points in turn; such a
- * join is changed so that it reaches its point.
+ * Assigns kills to joins, at most one to each. A quarter happen at a random time, the others at the kill points in turn. A join
+ * with a kill point is changed so that it reaches that point.
  */
 function dealKills(dice: Random, units: Join[][], kills: number): void {
   const ofPair = /^(refund|moneyBack)/;

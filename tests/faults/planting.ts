@@ -4,7 +4,7 @@ import type { Run } from './person.ts';
 
 /**
  * Adds this join's planned faults to the emulator: without an intent id, the faults of requests that the session identifies; with
- * one, of those that the intent identifies.
+ * an intent id, the faults of requests that the intent identifies.
  */
 export async function plantFaults({ world, person }: Run, intentId: string | null): Promise<void> {
   for (const { operation, ...fault } of person.join.faults) {
@@ -60,7 +60,7 @@ export class Strike {
     return this.#kind === 'kill' ? this.#server.kill() : this.#run.world.breakOff(this.#server);
   }
 
-  /** Strikes the planned time after Buy Now. */
+  /** Strikes when the planned time after Buy Now has passed. */
   soon(): void {
     const planned = this.#run.person.join[this.#kind];
     if (!planned || !('afterMs' in planned)) return;
@@ -68,7 +68,7 @@ export class Strike {
     this.#timed = pause(planned.afterMs).then(() => this.#strike());
   }
 
-  /** Strikes now if the point was not reached, or waits for the strike that is timed. */
+  /** Waits for a timed strike. Without one, strikes now if the planned point was not reached. */
   async now(): Promise<void> {
     const { person } = this.#run;
     const planned = person.join[this.#kind];

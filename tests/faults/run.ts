@@ -18,7 +18,7 @@ export interface Report {
   /** Joins whose membership is paid and held. */
   paid: number;
   kills: (KillPoint | 'any')[];
-  /** How often each kind of fault at Stripe occurred, and what happened to webhooks. */
+  /** How often each kind of fault at Stripe occurred, and how many webhooks were treated in each way (webhooks.ts). */
   faults: Record<string, number>;
   webhooks: Record<string, number>;
   calls: Record<ServerCall, number>;
@@ -50,7 +50,10 @@ const MEETING_MS = 4000;
 /** How long a server may take to reach the point at which it is to die at night (ms). */
 const NIGHT_MS = 6000;
 
-/** Runs a plan on two servers, lets a day pass, and compares money, members and letters. */
+/**
+ * Runs a plan on two servers, lets a day pass, and checks our members, our letters and the accountant's file against Stripe's
+ * charges.
+ */
 export async function runPlan(plan: Plan, options: RunOptions = {}): Promise<Report> {
   const say = options.say ?? (() => {});
   const people: Person[] = [];
@@ -68,7 +71,7 @@ export async function runPlan(plan: Plan, options: RunOptions = {}): Promise<Rep
     ...(options.slowCommitMs && { slowCommitMs: options.slowCommitMs }),
   });
   try {
-    // The run fails when a server cannot be started.
+    // Fails the run when a server cannot be started.
     const ended = Promise.all(world.servers.map((server) => server.ended)).then(() => {
       throw new Error('a server has stopped');
     });
@@ -212,7 +215,7 @@ async function spendTheNight(world: World, points: readonly KillPoint[]): Promis
     const server = world.servers[index % 2]!;
     const id = -1 - index;
     server.arm({ id, point, about: null });
-    // A background task runs on only one server at a time, which may be the other one.
+    // Only one server at a time runs a background task. If that was the other server, tries again a day later.
     for (let tries = point.startsWith('list') ? 3 : 1; tries > 0 && server.isArmed(id); tries--) {
       await world.pass(25);
       await server.kill();
@@ -229,8 +232,8 @@ function killsOf({ servers }: World): (KillPoint | 'any')[] {
 }
 
 /**
- * Returns a function that makes the `meet` of each join of a unit. Every join calls its `meet` at least once; the first ones wait
- * for the last, at most {@link MEETING_MS}.
+ * Makes a barrier for the joins of a unit: returns a function that makes each join's `meet`. A `meet` resolves when every join has
+ * called its own, at the latest after {@link MEETING_MS}.
  */
 function meeting(size: number): () => () => Promise<void> {
   const all = Promise.withResolvers<void>();

@@ -7,7 +7,7 @@ import type { Armed, Order, ServerSettings } from './server.ts';
 
 const program = resolve(import.meta.dirname, 'server.ts');
 
-/** How long after its connections were ended a server may notice it (ms). */
+/** How long a server may take to notice that its connections were ended (ms). */
 const BROKEN_MS = 1_000;
 
 /** What the test does while a server waits at a point. */
@@ -151,7 +151,7 @@ export class Server {
       if (this.#isStopping) return;
       const isKilled = reason === 'signal SIGKILL';
       if (!isKilled && !wasUp) {
-        // Its database was down when the server was started: tries again.
+        // The server's database connections were ended while it started: tries again.
         if (this.wasBroken(since, Date.now())) continue;
         throw new Error(`a server did not start (${reason})`);
       }

@@ -86,7 +86,7 @@ export async function startWebhooks(options: {
     late.push(event);
   }
 
-  /** Sends webhooks as somebody would who knows the address but not the secret. Our servers must refuse each. */
+  /** Sends forged webhooks, as an attacker who knows the address but not the secret. Our servers must refuse each. */
   async function forge(made: Stripe.Event): Promise<void> {
     const intent = made.data.object as Stripe.PaymentIntent;
     const forged = JSON.stringify({

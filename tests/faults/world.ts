@@ -73,7 +73,7 @@ export interface World {
   stripeUrl: string;
   servers: readonly [Server, Server];
   webhooks: Webhooks;
-  /** The server's parts, wired in this process as well, for the work of staff and of the background. */
+  /** The server's parts (wire.ts), wired in this process too, for the work of staff and for background work. */
   wired: Wired;
   database: pg.Pool;
   /** Calls the emulated Stripe as its dashboard does. */
@@ -199,7 +199,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
         const signal = AbortSignal.timeout(5_000);
         const answer = await requestStripe<T>(stripeUrl, method, path, form, signal).catch(() => undefined);
         if (answer && answer.status < 300) return answer.body;
-        // Retries, since a fault that was meant for the server may have hit this call.
+        // Otherwise tries again, since a fault that was meant for the server may have hit this call.
         if (tries === 5 || (answer && answer.status < 500 && answer.status !== 409))
           throw new Error(`${method} ${path}: ${JSON.stringify(answer?.body)}`);
       }

@@ -38,7 +38,7 @@ export function pdf({
     return `${text}trailer\n<< /Size ${objects.length + 1} /Root 1 0 R ${trailer}>>\nstartxref\n${xref}\n%%EOF\n`;
   };
   let padding = '';
-  // A longer padding can make the offsets longer, so its length is found in a few steps.
+  // A longer padding can make the offsets longer, so the padding's length is found in a few steps.
   for (let missing = size - build('').length; missing > 1; missing = size - build(padding).length)
     padding = `%${'.'.repeat(Math.max(0, padding.length + missing - 2))}\n`;
   return Buffer.from(build(padding), 'latin1');
@@ -181,7 +181,7 @@ export interface Part {
   name: string;
   data: Buffer | string;
   isStored?: boolean;
-  /** False values that the archive states of the part. */
+  /** False values for the part in the archive's headers. */
   says?: { size?: number; flags?: number; offset?: number };
 }
 
@@ -278,8 +278,8 @@ export function largePdf(bytes: number): { start: string; padding: number; end: 
 
 /** Makes documents that are expensive to inspect. Each is refused, most of them only after all the work that they can cause. */
 export function hostileDocuments(): { name: string; content: Buffer }[] {
-  // Unpacked, the bomb is larger than it states. The noise makes the file so large that the whole is just within a hundred times
-  // its size.
+  // Unpacked, the bomb is larger than its header says. The noise, which hardly compresses, keeps the archive just below the limit:
+  // a hundred times its packed size.
   const bomb = { name: 'word/media/a.bmp', data: Buffer.alloc(100_000_000), says: { size: 99_000_000 } };
   const noise = { name: 'word/media/b.bmp', data: randomText(1_500_000) };
   const broken = { name: 'z', data: 'x', says: { size: 2 } };

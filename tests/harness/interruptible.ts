@@ -80,7 +80,7 @@ async function ask({ url }: Url, path: string, init: RequestInit = {}): Promise<
 }
 
 /**
- * Returns two calls for a paid join that can be repeated: one makes the server run a single statement, the other a transaction on
+ * Returns two calls for a paid join. Both can be repeated: one makes the server run a single statement, the other a transaction on
  * its own connection.
  */
 export async function paidCalls(arranged: TestServer) {

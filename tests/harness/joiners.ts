@@ -48,8 +48,8 @@ export function startJoiners(
         lastName: `Rivera ${number}`,
         personalEmail: `joiner.${lane}.${number}@example.com`,
       });
-      // Reports again while the payment is processing, as the page does. Within a second of asking Stripe, the server answers from
-      // its own rows.
+      // Reports again while the payment is processing, as the page does. The server asks Stripe at most once a second, and
+      // otherwise answers from its own rows.
       const report = () => reportPayment(client, uuid, { id: intentId, clientSecret });
       while ((await report()).data.status !== 'succeeded')
         await pause(AGAIN_MS, undefined, { signal: left.signal });

@@ -5,10 +5,12 @@ import type { Database } from '../../apps/server/platform/database/client.ts';
 import type { TestServer } from './testServer.ts';
 import { until } from './until.ts';
 
-/** The timeout for statements to wait for a lock (ms): long, since their process may have to start first. */
+/**
+ * The timeout until statements are blocked by a lock (ms). It is long, since the process that sends them may have to start first.
+ */
 const MOST_MS = 60_000;
 
-/** Opens a connection in a transaction that lasts until the test ends. The server has to wait for what it locks. */
+/** Opens a connection with a transaction that lasts until the test ends. The server has to wait for the rows that it locks. */
 export async function lockHolder(t: TestContext, { deps }: TestServer): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: deps.config.databaseUrl });
   await client.connect();

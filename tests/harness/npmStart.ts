@@ -20,22 +20,22 @@ export interface Command {
 }
 
 /**
- * The ids of all processes that this test file has started. They are killed at its end, or a failed test could keep the file
- * running forever.
+ * The ids of all processes that this test file has started. They are killed when the file ends; otherwise a failed test could keep
+ * it running forever.
  */
 const pidsSoFar: number[] = [];
 after(() => {
   for (const pid of pidsSoFar.filter((each) => !hasEnded(each))) process.kill(pid, 'SIGKILL');
 });
 
-/** The checkout and the account in which a command runs; by default those of this process. */
+/** The folder and the account in which a command runs; by default the root of this checkout and the account of this process. */
 export interface Whereabouts {
   cwd?: string;
   uid?: number;
   gid?: number;
 }
 
-/** Runs `npm run --silent NAME -- ARGS` with these settings and no others. */
+/** Runs `npm run --silent NAME -- ARGS`. Its environment variables are PATH, HOME and `settings` only. */
 export function npmRun(
   name: string,
   settings: Record<string, string>,
@@ -114,7 +114,7 @@ export async function npmStart(settings: Settings, whereabouts: Whereabouts = {}
   };
 }
 
-/** Runs `npm start` with its own data folder and without limits. `end` stops it and removes the folder. */
+/** Runs `npm start` with its own data folder and without rate limits. `end` stops it and removes the folder. */
 export async function npmStartApart(
   settings: Record<string, string> = {},
 ): Promise<NpmStart & { folder: string; settings: Settings; end(): Promise<void> }> {

@@ -13,7 +13,7 @@ export default async function* outcome(events: AsyncIterable<TestEvent>): AsyncG
   for await (const { type, data } of events) {
     if (type === 'test:fail') {
       const error = data.details.error as Error & { failureType?: string };
-      // Leaves out a file that fails because its tests do: those are reported themselves.
+      // Leaves out a file that fails only because tests in it fail: those tests are reported themselves.
       if (error.failureType === 'subtestsFailed') continue;
       const why = String((error.cause as Error | undefined)?.message ?? error.message).split('\n', 1)[0];
       const where = data.file ? `${relative(process.cwd(), data.file)}:${data.line ?? 0}` : '';

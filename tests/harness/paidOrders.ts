@@ -10,7 +10,7 @@ export const membership = (kind: 'join' | 'upgrade'): OrderLine => ({
 });
 let uuids = 0;
 
-/** Returns a refund that was made in the dashboard and is not assigned (cents). */
+/** Returns a refund that was made in the dashboard and is not assigned. */
 export const outside = (amountCents: number, change: Partial<GivenBack> = {}): GivenBack => ({
   uuid: `${++uuids}`,
   amountCents,

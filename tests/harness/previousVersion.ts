@@ -34,7 +34,7 @@ function versionAt(commit: string): string {
 
 /**
  * Writes the files of a commit into an empty folder, with a link to the packages that are installed here. So a package that only
- * the previous version needs stays among devDependencies until the next version.
+ * the previous version needs must stay among devDependencies until the next version.
  */
 export function checkOut(commit: string, folder: string): void {
   const archive = execFileSync('git', ['archive', '--format=tar', commit], {

@@ -23,7 +23,8 @@ export async function atStripe(server: TestServer, intentId: string): Promise<nu
 }
 
 /**
- * Makes a paid intent of $65.00 for an order that was not made on this server. `metadata` is added to what each of our intents has.
+ * Makes a paid intent of $65.00 for an order that was not made on this server. `metadata` is added to the metadata that our server
+ * gives every intent.
  */
 export async function paidElsewhere(
   server: TestServer,

@@ -61,7 +61,7 @@ export async function startPair(): Promise<Pair> {
       await ask(standby, 'alter system reset synchronous_standby_names');
     },
     async revive() {
-      // It has no synchronous standby, since none follows it any more.
+      // Starts without a synchronous standby, since no server follows this one any more.
       primary = await start(first, { synchronous_standby_names: '' });
     },
     async close() {

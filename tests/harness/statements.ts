@@ -2,7 +2,7 @@ import type { CompiledQuery } from 'kysely';
 import type { TestServer } from './testServer.ts';
 
 /**
- * Runs `does`, and `happens` right before the statement of `does` with the number `place`, counted from 1. Statements inside
+ * Runs `does`. Runs `happens` right before the statement of `does` with the number `place`, counted from 1. Statements inside
  * transactions are not counted. Returns false when `does` ran fewer statements, so that `happens` did not run.
  */
 export async function beforeStatement(

@@ -74,7 +74,7 @@ export function payByCard(server: TestServer, intentId: string, card = 'pm_card_
   });
 }
 
-/** Reports the payment, as the page does to which Stripe returns the browser. */
+/** Reports the payment, as the return page does. */
 export function reportPayment(
   client: Client,
   uuid: string,

@@ -13,7 +13,7 @@ export default async function* terse(events: AsyncIterable<TestEvent>): AsyncGen
     else if (type === 'test:pass' && typeof data.skip === 'string')
       yield `– skipped: ${data.name}: ${data.skip}\n`;
     else if (type === 'test:fail') {
-      // Leaves out a file that fails because its tests do: those are reported themselves.
+      // Leaves out a file that fails only because tests in it fail: those tests are reported themselves.
       const error = data.details.error as Error & { failureType?: string };
       if (error.failureType === 'subtestsFailed') continue;
       const where = data.file ? `${relative(process.cwd(), data.file)}:${data.line ?? 0}` : '';

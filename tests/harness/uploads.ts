@@ -10,7 +10,7 @@ export type Part = [name: string, value: Blob | string, fileName?: string];
 export const blob = (bytes: Buffer) => new Blob([new Uint8Array(bytes)]);
 export const pdf = (size = 0) => blob(pdfOf({ size }));
 
-/** Sends a PDF as the page's form does, with other fields before it. */
+/** Sends a PDF as the page's form does. Other fields come before the file. */
 export function postPdf(
   client: Client,
   path: string,

@@ -41,7 +41,9 @@ function machineBusySeconds(): number {
   return (user! + nice! + system! + irq! + softirq! + (steal ?? 0)) / TICKS;
 }
 
-/** Returns the fields of /proc/PID/stat of a process and all its descendants. Empty when the process is gone. */
+/**
+ * Returns the fields of /proc/PID/stat after the name, for a process and each of its descendants. Empty when the process has ended.
+ */
 function treeOf(root: number): string[][] {
   const processes = new Map<number, string[]>();
   const children = new Map<number, number[]>();
@@ -60,7 +62,7 @@ function treeOf(root: number): string[][] {
   return walk(root);
 }
 
-/** Returns a file's text; undefined when the process has ended meanwhile. */
+/** Returns the text of a file under /proc/PID; undefined when that process has ended. */
 function read(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');

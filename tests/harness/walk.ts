@@ -12,17 +12,17 @@ import { listContacts } from './providers.ts';
 import { runCommand } from './runCommand.ts';
 import { type Client, startTestServer, type TestServer } from './testServer.ts';
 
-/** The email addresses of the one or two people in a walk. */
+/** The email addresses of the one or two people in a {@link Walk}. */
 export const EMAILS = ['walker@walk.example.com', 'other@walk.example.com'] as const;
 /** The statuses that an invited contact may have in HubSpot before a walk; `nobody`: there is no contact. */
 export const invitations = ['nobody', '', 'prospect', 'former'] as const;
-/** How many times all due work is done until nothing is due: it may make something else due, such as a refund's event. */
+/** How many times all due work is done. Work may make other work due: a refund, for example, makes an event. */
 const ROUNDS_UNTIL_QUIET = 3;
 
 export interface Join {
   uuid: string;
   client: Client;
-  /** Whether an invitation or a link named its contact. */
+  /** Whether an invitation or a signed link named the join's contact. */
   isInvited: boolean;
   /** The intent for which the payment form was last opened. */
   intent?: { id: string; clientSecret: string };
@@ -52,7 +52,10 @@ export class Choices {
   }
 }
 
-/** A server, and the one or two people who use it: they share emails, contacts, browsers and invitations. */
+/**
+ * A test by random steps (walkSteps.ts): a server, and one or two people who use it and share emails, contacts, browsers and
+ * invitations.
+ */
 export class Walk {
   readonly joins: Join[] = [];
   /** The contacts that were invited, each with its code. */

@@ -62,8 +62,8 @@ test('after a total loss a backup brings back every paid member, every document,
     return send(client, uuid);
   };
 
-  // Before the backup: members with documents, a join at Checkout, and two with an open payment intent, of which one joiner never
-  // comes back.
+  // Before the backup: members with documents, a join at Checkout, and two joins with an open payment intent. The joiner of one of
+  // these two never comes back.
   for (let number = 0; number < JOINS; number++) hashes.add(await joinAndSend());
   const forgotten = somebody();
   const forgottenJoin = (await paidJoin(world, visitor(), 'LINCOLN2026', forgotten)).uuid;

@@ -32,7 +32,7 @@ export interface AbuseFigures {
 
 const AT_ONCE = 64;
 const OPENED_AT_ONCE = 200;
-/** What each held connection sends, in turn: nothing, headers that never end, or a body that never ends. */
+/** What the held connections send, in turn: nothing, headers that never end, or a body that never ends. */
 const beginnings = [
   '',
   'GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: ',

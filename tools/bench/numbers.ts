@@ -17,7 +17,7 @@ export function spreadOf(values: readonly number[]): Spread {
 }
 
 /**
- * Returns the smallest value that at least `share` of all values do not exceed; `sorted` ascends. The median of an even count is
+ * Returns the percentile by the nearest-rank method; `share` is from 0 to 1, and `sorted` ascends. The median of an even count is
  * the mean of the middle two.
  */
 export function percentile(sorted: readonly number[], share: number): number {

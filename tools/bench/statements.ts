@@ -19,8 +19,8 @@ export interface CallCount {
 
 const JOINS = 20;
 /**
- * How long Stripe takes to create a customer (ms). The server does that after its last answer; the delay keeps the request out of
- * every call's count.
+ * How long Stripe's answer is delayed when a customer is created (ms). The server creates the customer after it has answered the
+ * join's last call. Due to the delay, the request is listed only after that call's requests were counted.
  */
 const CUSTOMER_MS = 300;
 
@@ -57,7 +57,7 @@ export async function countCalls(subject: Subject, induct?: Induct): Promise<Cal
   for (let join = 0; join < JOINS; join++) {
     const [browser, number] = [new Browser(connection, observe), nextPerson()];
     await flow.pay(browser, number, await flow.order(browser, number));
-    // Waits for work after the last answer, which must not count towards the next join.
+    // Waits for the background work of this join, which must not count towards the next join.
     if (induct) await pause(2 * CUSTOMER_MS);
   }
   await connection.close();

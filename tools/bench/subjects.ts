@@ -14,7 +14,7 @@ export interface Subject {
   database: pg.Client;
   /** Prepares `count` people who may join once each. Returns a function that returns the number of the next one. */
   people(count: number): Promise<() => number>;
-  /** Marks the work that joins have left for later as done, so that it does not disturb the next measurement. */
+  /** Marks the background work that joins have caused as done, so that it does not disturb the next measurement. */
   settle(): Promise<void>;
 }
 

@@ -46,7 +46,7 @@ export async function createDatabase(world: World): Promise<{ url: string; clien
   const { url, drop } = await testDatabase(world.postgres.url);
   world.scope.onEnd(drop);
   const client = new pg.Client({ connectionString: url });
-  // After Ctrl-C the database may end before its clients.
+  // Ignores errors: after Ctrl-C the database may end before its clients.
   client.on('error', () => {});
   await client.connect();
   world.scope.onEnd(() => client.end());

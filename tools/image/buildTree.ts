@@ -122,8 +122,8 @@ interface Entering {
   env: Record<string, string>;
   workdir: string;
   /**
-   * Folders of this machine, by their mount points in the tree. With them the program runs as the image's user, who may write
-   * only there and to /tmp; without, as root on a writable tree.
+   * Folders of this machine, by their mount points in the tree. With volumes, the program runs as the image's user, who may write
+   * only there and to /tmp. Without volumes, it runs as root on a writable tree.
    */
   volumes?: Record<string, string>;
 }

@@ -12,8 +12,8 @@ export const caddyProgram = findProgram('caddy');
 const file = resolve(import.meta.dirname, '../../ops/Caddyfile');
 
 /**
- * Starts the proxy of compose.yaml, with TLS, in front of these ports of this machine. This process trusts its certificate from
- * then on.
+ * Starts the proxy of compose.yaml, with TLS, in front of these ports of this machine. From then on, this process trusts the
+ * proxy's certificate.
  */
 export async function startCaddy(ports: readonly number[]): Promise<{ url: string; close(): Promise<void> }> {
   const folder = mkdtempSync(join(tmpdir(), 'induct-caddy-'));

@@ -42,7 +42,7 @@ export function readCompose(path: string, env: Record<string, string>): Compose 
   return parse(text, { merge: true });
 }
 
-/** ops/env.example as somebody fills it in, with invented keys. */
+/** The variables of ops/env.example, filled in with invented keys. */
 export const exampleEnv: Record<string, string> = {
   ...readEnv('ops/env.example'),
   POSTGRES_PASSWORD: 'a'.repeat(48),

@@ -23,7 +23,7 @@ const names = [
 ] as const;
 export type InstructionName = (typeof names)[number];
 
-/** Returns the instructions. Throws for a line that is none of those allowed. */
+/** Returns a Dockerfile's instructions. Throws for a line that is not one of the allowed instructions. */
 export function parseDockerfile(text: string): Instruction[] {
   return text
     .replaceAll(/^\s*#.*\n/gm, '')
@@ -91,8 +91,8 @@ export function isIgnored(path: string, ignoreFile: string): boolean {
 }
 
 /**
- * Returns a pattern of .dockerignore as a regular expression. Such patterns start at the context, know `*`, `?` and `**`, and also
- * match a leading dot.
+ * Returns a pattern of .dockerignore as a regular expression. Such a pattern is relative to the build context and may contain `*`,
+ * `?` and `**`, which also match a leading dot.
  */
 function asRegExp(pattern: string): RegExp {
   const parts = { '**/': '(?:.*/)?', '*': '[^/]*', '?': '[^/]' };

@@ -231,7 +231,7 @@ test('a whole join goes through it behind its proxy, with a transcript that is l
       method: 'POST',
       body: 'x'.repeat(200_000),
     });
-    // Caddy answers this itself, with 502 before version 2.7.
+    // Caddy itself refuses this body: with 413, or with 502 before version 2.7.
     assert.match(String(large.status), /413|502/);
     assert.equal(await large.text(), '');
   } else console.log('Caddy is not installed (apt-get install caddy): the join goes through no proxy.');
@@ -250,7 +250,8 @@ test('a whole join goes through it behind its proxy, with a transcript that is l
   assert.equal(certificate.status, 200);
   assert.match(Buffer.from(await certificate.arrayBuffer()).toString('latin1'), /^%PDF/);
 
-  // Process 1 of a container inherits orphans. Here its children are our own processes, and it must reap each when it ends.
+  // Process 1 of a container must reap its children, or they stay as zombies. This kills the server's own child processes, and
+  // waits until they are gone.
   const looking = await server.exec([
     'node',
     '-e',

@@ -17,8 +17,8 @@ import { exampleEnv } from './compose.ts';
 import { type Run, startMachine } from './machine.ts';
 
 /**
- * Why the test is skipped, or false. It runs in `npm run test:image` and `npm run test:long` only, since it takes a minute and the
- * ports that the documents name.
+ * Why the test is skipped, or false. It runs in `npm run test:image` and `npm run test:long` only, since it lasts a minute and
+ * occupies the ports that the documents name.
  */
 const skip =
   (process.env.TEST_LENGTH !== 'long' && 'it takes the ports of the documents: npm run test:image') ||
@@ -45,7 +45,7 @@ async function does(run: Run, commands: readonly string[]): Promise<string> {
   return output;
 }
 
-/** The settings that somebody writes into /etc/induct.env. */
+/** The variables for /etc/induct.env, filled in with invented keys. */
 const filledIn = (databaseUrl: string): Record<string, string> => ({
   ...exampleEnv,
   DOCUMENT_KEY: 'c'.repeat(64),

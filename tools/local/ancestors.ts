@@ -4,8 +4,8 @@ import { commandLine, parentOf } from './processes.ts';
 const interval = process.platform === 'linux' ? 250 : 1500;
 
 /**
- * Calls `gone` once when a process between this one and the `npm` that started it was killed. A killed parent cannot stop its
- * children, but an orphan gets another parent, and that is what this polls for.
+ * Calls `gone` once when the `npm` that started this process, or a process between the two, was killed. A killed process cannot
+ * stop its children, but they get another parent. So this polls for a changed parent.
  */
 export function watchAncestors(gone: () => void): void {
   const chain = ancestorsUpToNpm();

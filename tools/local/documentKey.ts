@@ -3,9 +3,9 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Returns the document key for a database that `npm start` brings, from `DATA_DIR/document.key`. The key is made once, readable
- * only by its owner. It lies beside the documents and protects nothing, but a trial then runs the same code as a real installation.
- * The folder must exist, and the caller must hold its lock when the key is made.
+ * Returns the document key from `DATA_DIR/document.key`, for a database that `npm start` runs itself. Makes the file once, readable
+ * only by its owner. The key lies beside the documents, so it protects nothing, but a trial runs the same code as a real
+ * installation. The folder must exist, and the caller must hold its lock when the key is made.
  */
 export function documentKeyIn(dataDir: string): string {
   const file = join(dataDir, 'document.key');

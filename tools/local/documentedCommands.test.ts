@@ -61,7 +61,10 @@ const pages = ['README.md', 'CONTRIBUTING.md', ...globSync('docs/*.md', { cwd: r
 const documented = pages.flatMap((page) => codeIn(page, readFileSync(join(root, page), 'utf8')));
 
 class Understood extends Error {}
-/** Stands for everything that a command works on. Any use of it shows that the command has accepted its arguments. */
+/**
+ * Passed to commands in place of their settings, database and providers. It throws when it is used, which shows that the command
+ * has accepted its arguments.
+ */
 const untouched: unknown = new Proxy(() => {}, {
   get: () => {
     throw new Understood();

@@ -6,7 +6,7 @@ import { freePort } from './ports.ts';
 
 const program = resolve(import.meta.dirname, '../../emulators/main.ts');
 
-/** Starts the emulators of Stripe, HubSpot and a mail server, on their last ports if those are free. */
+/** Starts the emulators of Stripe, HubSpot and a mail server, on the ports of their last start if those are free. */
 export async function startEmulators(options: {
   dataDir: string;
   /**

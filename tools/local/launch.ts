@@ -158,7 +158,7 @@ async function bringUp(
   const startServer = async () => {
     const started = await startChild(program, {
       env,
-      // The server itself gives up one second earlier.
+      // One second more than the server itself may need.
       patience: stopMs(config) + 1_000,
       started: (child) => {
         server = child;

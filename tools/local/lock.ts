@@ -125,7 +125,7 @@ function takeAway(file: string, dead: Holder | undefined): void {
     try {
       linkSync(aside, file);
     } catch {
-      // A third process took the lock in between. The process whose file was moved notices that when it saves.
+      // A third process has taken the lock in between.
     }
   }
   rmSync(aside, { force: true });

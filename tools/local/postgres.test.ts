@@ -109,7 +109,8 @@ test('kill -9 of one connection makes the server recover without being lost', as
 test('a pid file whose number now belongs to another program is cleared', async (t) => {
   const dataDir = usedFolder(t);
   await (await startPostgres({ dataDir })).stop();
-  // Neither PostgreSQL's parent nor another user's process: PostgreSQL ignores a lock file that names one of those.
+  // Starts a process that is neither PostgreSQL's parent nor another user's: PostgreSQL ignores a lock file that names one of
+  // those.
   const other = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e6)'], { stdio: 'ignore' });
   t.after(() => other.kill('SIGKILL'));
   writeFileSync(

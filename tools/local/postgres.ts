@@ -26,7 +26,10 @@ import {
 import { commandLine, isRunning, isZombie } from './processes.ts';
 
 const database = 'induct';
-/** The key of an advisory lock. Every user of the server holds it shared; a user that gets it exclusively may stop the server. */
+/**
+ * The key of an advisory lock. Every process that uses the server holds it shared; a process that gets it exclusively may stop the
+ * server.
+ */
 const inUse = 7_368_274;
 /** How long a previous server may take to end, and a new server to answer (ms). */
 const patience = 20_000;
@@ -34,7 +37,7 @@ const patience = 20_000;
 export interface PostgresOptions {
   /** The server's files are in its folder `postgres`, the log in `postgres.log`. Created when missing. */
   dataDir: string;
-  /** Default: the last port if it is free, otherwise any free port. */
+  /** Default: the port of the last start if it is free, otherwise any free port. */
   port?: number;
   /** Default: loopback. */
   host?: string;
@@ -130,7 +133,7 @@ async function findServer(cluster: string, deadline: number): Promise<Server | u
     if (owns && lines[7]?.trim() === 'ready')
       return { pid, host: lines[5] || '127.0.0.1', port: Number(lines[3]) };
     if (!owns && !isZombie(pid)) {
-      // Removes the file, since PostgreSQL refuses to start while any process has the id in it.
+      // Removes the file, since PostgreSQL refuses to start while any process has the id that the file names.
       if (isRunning(pid)) rmSync(file, { force: true });
       return undefined;
     }
@@ -147,8 +150,8 @@ async function findServer(cluster: string, deadline: number): Promise<Server | u
 }
 
 /**
- * Whether a process is the server of this folder. It may not be: a copied data folder has the original's pid file, and process ids
- * are reused after a reboot.
+ * Whether a process is the server of this folder. The pid file alone does not prove it: a copied data folder has the original's pid
+ * file, and process ids are reused after a reboot.
  */
 function isOurs(pid: number, folder: string, cluster: string): boolean {
   const command = commandLine(pid);
@@ -174,7 +177,7 @@ function launch(
     shared_buffers: '64MB',
     timezone: 'UTC',
     log_timezone: 'UTC',
-    // Without a replica, less WAL gives the same guarantee.
+    // Nothing replicates this server, so the least WAL is enough.
     wal_level: 'minimal',
     max_wal_senders: '0',
     ...((options.durable ?? true)
@@ -324,7 +327,10 @@ async function createDatabase(client: pg.Client): Promise<void> {
   }
 }
 
-/** Whether this is the last user. If so, holds the lock exclusively, and nobody can begin to use the server. */
+/**
+ * Whether no other process uses the server. If so, this one then holds the lock exclusively, so that no other can begin to use the
+ * server.
+ */
 async function isLast(client: pg.Client): Promise<boolean> {
   try {
     await client.query('select pg_advisory_unlock_shared($1)', [inUse]);
@@ -336,8 +342,8 @@ async function isLast(client: pg.Client): Promise<boolean> {
 }
 
 /**
- * Asks for a fast shutdown: the server ends connections, writes a checkpoint and exits. If it hangs, asks it to exit immediately,
- * after which it recovers at the next start.
+ * Asks for a fast shutdown: the server ends connections, writes a checkpoint and exits. If the server hangs, asks for an immediate
+ * shutdown, after which the next start has to recover.
  */
 async function end(pid: number, child: ChildProcess | undefined): Promise<void> {
   const gone = () =>

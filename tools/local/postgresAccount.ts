@@ -13,7 +13,10 @@ import {
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
-/** The folder for PostgreSQL's binaries and data when the account that runs it cannot reach the originals, since only root can. */
+/**
+ * The folder for PostgreSQL's binaries and data if only root can reach the original folders, and PostgreSQL runs as another
+ * account.
+ */
 const sharedFolder = '/var/lib/induct';
 
 /** How to run PostgreSQL's programs under an account that they accept: they refuse uid 0. */
@@ -102,7 +105,7 @@ function underAccount(uid: number, gid: number, dataDir: string, source: string)
   const native = reaches(join(source, 'bin', 'postgres')) ? source : copyBinaries(source);
   return {
     native,
-    // PostgreSQL reads the current directory, and another one than / may be closed to the account.
+    // PostgreSQL must be able to read its current directory; the account may lack access to any directory but /.
     command: (program, args) => ({
       file: join(native, 'bin', program),
       args: [...args],

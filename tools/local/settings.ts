@@ -1,13 +1,13 @@
 import { type Config, ConfigFaults, readConfig } from '../../apps/server/platform/config/config.ts';
 
-/** The parts that this command must start, since the settings name none. */
+/** The parts that this command must start, since no setting names them. */
 export interface Plan {
   config: Config;
   bringsDatabase: boolean;
   bringsStripe: boolean;
   bringsHubspot: boolean;
   bringsMail: boolean;
-  /** True only for a database that this command brings, when no document key is set. */
+  /** Whether to make a document key: this command brings the database, MODE is not live, and no document key is set. */
   bringsDocumentKey: boolean;
 }
 
@@ -17,8 +17,8 @@ const someUrl = 'http://127.0.0.1:1';
 const someMail = 'smtp://127.0.0.1:1';
 
 /**
- * Reads the settings as the server does and decides which parts this command brings: those without a real setting; in live mode,
- * only a database that was asked for. Throws `ConfigFaults` with all faults at once, before anything is started.
+ * Reads the settings as the server does, and decides which parts this command starts: those that no setting names; in live mode,
+ * only a database, and only for DATABASE_URL=embedded. Throws `ConfigFaults` with all faults at once, before anything is started.
  */
 export function planFrom(env: NodeJS.ProcessEnv): Plan {
   const has = (name: string) => Boolean(env[name]?.trim());

@@ -122,7 +122,7 @@ async function runNodeTests(): Promise<Counts> {
   if (chosen.length === 0) return { passed: 0, failed: 0 };
   const empty = join(scratch, 'empty');
   await (await startTestPostgres(empty)).stop();
-  // As root, `postgres` is a symbolic link to a folder of another account, and is not copied.
+  // If root runs this, `postgres` may be a symbolic link to a folder of another account. Such a folder is not copied.
   const isHere = !lstatSync(join(empty, 'postgres')).isSymbolicLink();
   const files = isHere ? join(empty, 'postgres') : '';
   placeCluster(join(scratch, 'database'), files);
@@ -157,7 +157,8 @@ async function runOtherBrowsers(): Promise<Counts> {
 async function nodeTests(
   files: string[],
   settings: NodeJS.ProcessEnv = {},
-  // Tests wait about half of their time: for the database, timeouts, and programs that start.
+  // More than one for each processor, since tests wait about half of their time: for the database, timeouts, and programs that
+  // start.
   concurrency = 2 * availableParallelism(),
 ): Promise<Counts> {
   if (files.length === 0) return { passed: 0, failed: 0 };
@@ -228,7 +229,10 @@ function failedJourneys({ specs, suites = [] }: JSONReportSuite): string[] {
   return [...failed, ...suites.flatMap(failedJourneys)];
 }
 
-/** Returns the settings for the fault suite at a tenth of its size; SEED, JOINS and KILLS override them. */
+/**
+ * Returns the environment variables for the fault suite: a tenth of its usual size, unless --long is given. SEED, JOINS and KILLS
+ * take precedence.
+ */
 function smallRun(): NodeJS.ProcessEnv {
   return values.long ? env : { SEED: '1', JOINS: '30', KILLS: '6', ...env };
 }

@@ -29,7 +29,7 @@ export interface Result extends Mutant {
 
 /**
  * An entry of accepted.json: a mutant that no test needs to catch. `original` is the replaced text. `line`, needed only when that
- * text occurs elsewhere too, is the trimmed source line in which it begins.
+ * text occurs elsewhere too, is the trimmed source line in which `original` begins.
  */
 export interface Accepted {
   /** The scope (run.ts) of the mutant. `server` and `sql` share files, so the file does not tell it. */
@@ -57,7 +57,7 @@ const MOST_IN_A_PLACE = 6;
 
 /**
  * Draws mutants at random by the seed, until there are at least `least`. StrykerJS is given ranges, so all mutants within a drawn
- * mutant's range are drawn with it, and there may be a few more. Returns all when there are at most `least`.
+ * mutant's range are drawn with it. So there may be a few more. Returns all when there are at most `least`.
  */
 export function draw(all: readonly Mutant[], least: number, seed: number): Mutant[] {
   if (least >= all.length) return [...all];
@@ -115,7 +115,10 @@ export function staleEntries(
   );
 }
 
-/** Returns the entries of which every mutant that was run was caught: a test notices these mutants, so the entry is not needed. */
+/**
+ * Returns the entries that are not needed, since a test caught every mutant that they match. Entries whose mutants were not run are
+ * left out.
+ */
 export function needlessEntries(
   accepted: readonly Accepted[],
   results: readonly Result[],

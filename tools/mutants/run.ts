@@ -29,10 +29,10 @@ import {
 import { sqlMutants, templatesIn, withMutant } from './sql.ts';
 
 /**
- * `npm run test:mutants`: makes small faults, one at a time: in core's rules and in the server with StrykerJS, and in the
- * server's SQL, which StrykerJS does not mutate. Prints each fault that no test catches, unless accepted.json says why it changes
- * nothing. The exit status is 1 when there is such a survivor, when a mutant could not be run, or when accepted.json is out of
- * date.
+ * `npm run test:mutants`: puts small faults (mutants) into the code, one at a time: with StrykerJS into core's rules and into the
+ * server, with sql.ts into the server's SQL, which StrykerJS does not mutate. Prints each fault that no test catches, unless
+ * accepted.json says why it changes nothing. The exit status is 1 when there is such a survivor, when a mutant could not be run, or
+ * when accepted.json is out of date.
  */
 
 const here = import.meta.dirname;
@@ -113,7 +113,7 @@ const texts = new Map<string, string>();
 const children = new Set<ChildProcess>();
 let postgres: RunningPostgres | null = null;
 let isEnding = false;
-// Not `once`: Ctrl-C sends SIGINT from the terminal and again from the parent process.
+// Uses `on` instead of `once`, since Ctrl-C sends SIGINT twice: from the terminal, and again from the parent process.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.on(signal, () => {
     if (!isEnding) void cleanUp().finally(() => process.exit(130));

@@ -1,9 +1,9 @@
 import { rmSync } from 'node:fs';
 
 /**
- * Runs StrykerJS in a separate process that leads its own process group, since StrykerJS would end before its tests on a signal.
- * Receives its options and returns its results by IPC messages. When the parent ends, it kills itself and all processes that it
- * started.
+ * Runs StrykerJS in a separate process that leads its own process group, since StrykerJS itself would end on a signal and leave its
+ * tests running. Receives its options and returns its results by IPC messages. When the parent ends, this process kills itself and
+ * all processes that it started.
  */
 process.once('message', async (options: { tempDirName: string }) => {
   process.once('disconnect', () => {

@@ -14,8 +14,8 @@ export class NotLinkable extends Error {}
 
 /**
  * Links a paid join to a contact that staff know to be the same person. The join must have named no contact, or one that HubSpot
- * does not have. All its values are then written to the given contact, as if an invitation had named that contact. Joins by links
- * to the contact that the join had created are moved as well.
+ * does not have. All its values are then written to the given contact, as if an invitation had named that contact. If this join had
+ * created a contact, the paid joins that name that contact (by links to it) are moved as well.
  * Refuses if the membership of the join has ended. Also refuses if the contact is a member in HubSpot and that status cannot come
  * from this join or its payer ({@link mayBeTheirStatus}): refunding the join would then end a membership that is not the join's.
  * Returns the join's former contact for {@link takeBack}; null if there is nothing to take back. Must run while nothing is sent to

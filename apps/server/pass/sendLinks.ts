@@ -71,9 +71,9 @@ export function sendDueLinks(deps: Deps): Promise<number> {
 }
 
 /**
- * Returns the joins of an email that a link can open, one for each person: the paid join, else the newest. The email counts if it
- * is in a join's details or, without details, is that of its receipt. A contact's email does not count, since anybody can begin a
- * join of a contact.
+ * Returns the joins of an email that a link can open. Of several joins with the same first and last name, returns the paid one,
+ * else the newest. The email of a join is the one in its details or, without details, the one of its receipt. A contact's email
+ * does not count, since anybody can begin a join of a contact.
  */
 async function joinsOf(
   trx: Kysely<Tables>,

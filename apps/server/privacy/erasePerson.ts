@@ -28,7 +28,8 @@ export interface PersonErased extends Erased {
 /**
  * Erases a person: first in HubSpot if `hubspot` is given, since a refusal there must leave everything unchanged; then at Stripe;
  * then here, in one transaction. Each part is safe to repeat. Nothing is sent to HubSpot during the erasure. Throws {@link
- * StillTelling} before anything is erased, otherwise {@link StoppedErasing}.
+ * StillTelling} if running calls to HubSpot do not end in time: then nothing is erased. Throws {@link StoppedErasing} for any error
+ * after that.
  */
 export async function erasePerson(
   deps: Deps,

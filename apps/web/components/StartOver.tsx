@@ -13,7 +13,7 @@ export function StartOver({ isLost = false }: { isLost?: boolean }) {
       variant="quiet"
       onClick={() => {
         if (isLost) forgetSession();
-        // Takes the window's location, because the router's still has the secret parameters of the payment return.
+        // Takes the address from the window, because the router's location still has the secret parameters of Stripe's return URL.
         else startOver(window.location.pathname + window.location.search);
         void navigate('/');
       }}

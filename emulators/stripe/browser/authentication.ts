@@ -13,7 +13,7 @@ export async function authenticate(intent: PublicIntent): Promise<Result<'value'
     () => {},
   );
   const dialog = make('dialog', { class: 'EmulatedStripeDialog', 'aria-label': title }, frame.node);
-  // The question handles Escape itself, as a failed authentication; until it is answered, the dialog must stay open.
+  // Escape must not close the dialog: the question inside treats Escape as a failed authentication.
   dialog.addEventListener('cancel', (event) => event.preventDefault());
   document.body.append(dialog);
   dialog.showModal();

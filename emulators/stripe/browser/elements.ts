@@ -34,7 +34,7 @@ export class Elements implements Group {
     this.key = key;
     this.#options = options;
     this.loaded = this.#load();
-    // Mounted elements handle the rejection. Without any element, it must not count as unhandled.
+    // Mounted elements handle a rejection. If there are none, it must not count as unhandled.
     this.loaded.catch(() => {});
   }
 
@@ -91,7 +91,7 @@ export class Elements implements Group {
     return error ? { error } : {};
   }
 
-  /** Validates every element. The first fault gets the focus. */
+  /** Validates every element. The first invalid field gets the focus. */
   async submit(): Promise<{ error?: ValidationError; selectedPaymentMethod?: string }> {
     const elements = [...this.#elements.values()];
     const errors = await Promise.all(elements.map((element) => element.ask<ValidationError>('validate')));

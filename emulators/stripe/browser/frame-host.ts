@@ -19,7 +19,7 @@ export class Frame {
   #connection = Promise.withResolvers<MessagePort>();
   #asked = 0;
 
-  /** `start` returns what the frame is to show, and is called at each load; `told` gets the frame's events. */
+  /** `start` returns what the frame is to show, and is called at each load. `told` is called with each event of the frame. */
   constructor(title: string, start: () => object, told: (name: string, event: object) => void) {
     this.#start = start;
     this.#told = told;
@@ -37,7 +37,7 @@ export class Frame {
     this.#connection.promise.catch(() => {});
   }
 
-  /** Resolves with the frame's port. Rejects with the error of Stripe.js for a frame that did not load. */
+  /** Resolves with the port for messages to the frame. Rejects with the error of Stripe.js for a frame that did not load. */
   get connected(): Promise<MessagePort> {
     return this.#connection.promise;
   }
@@ -67,7 +67,7 @@ export class Frame {
       if (said.id === undefined) this.#tell(said.name, said.event);
       else this.#answers.get(said.id)?.(said.value);
       this.#answers.delete(said.id);
-      // The frame's first message is its height, so it has its final size before the page learns that it is ready.
+      // The frame's first message is its height, so the frame has its final size before the page learns that it is ready.
       this.#connection.resolve(port1);
     };
     this.node.contentWindow!.postMessage(this.#start(), origin, [port2]);

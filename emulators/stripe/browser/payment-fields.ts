@@ -140,7 +140,7 @@ export class PaymentFields extends ElementFields {
     return make('div', { class: 'TestNote' }, title, make('ul', { class: 'TestCards' }, ...cards));
   }
 
-  /** Returns the wallet button. The wallet opens its own window, which sends the chosen card to its opener. */
+  /** Returns the wallet button. It opens the wallet's window, which sends back the card that is chosen there. */
   #walletButton(): HTMLDivElement {
     const said = make('p', { class: 'Error', role: 'alert' });
     said.hidden = true;

@@ -77,7 +77,7 @@ class StripeJs {
     return this.#confirm(clientSecret, data, undefined, options.handleActions !== false);
   }
 
-  /** Handles the intent's next action in the page. */
+  /** Asks for the authentication that an intent needs. */
   async handleNextAction({ clientSecret }: { clientSecret: string }): Promise<IntentResult> {
     const found = await this.retrievePaymentIntent(clientSecret);
     if (found.error) return found;
@@ -137,7 +137,10 @@ class StripeJs {
   }
 }
 
-/** Asks for authentication if the intent needs it, and returns the outcome. */
+/**
+ * Asks the cardholder for authentication, and returns the outcome. If the bank asks on its own page, redirects there; the promise
+ * then never resolves.
+ */
 async function settle(intent: PublicIntent): Promise<IntentResult> {
   if (intent.next_action?.type === 'redirect_to_url') {
     window.location.assign(intent.next_action.redirect_to_url!.url);

@@ -25,7 +25,7 @@ export const firefoxProgram = () => findProgram('firefox-esr');
 const indexOfFrame = (title: string) =>
   [...document.querySelectorAll('iframe')].findIndex((frame) => frame.title === title);
 
-/** Starts headless Firefox, driven by WebDriver BiDi, for which it needs no separate driver. */
+/** Starts headless Firefox, driven by WebDriver BiDi. Firefox itself speaks this protocol, so no driver program is needed. */
 export async function startFirefox(program: string, defer: Defer): Promise<Hands> {
   const profile = mkdtempSync(join(tmpdir(), 'induct-firefox-'));
   writeFileSync(
@@ -131,6 +131,6 @@ export async function startFirefox(program: string, defer: Defer): Promise<Hands
   };
 }
 
-/** Returns the source of a function that takes the arguments of `what` as JSON and resolves with its result as JSON. */
+/** Returns the source of a function that takes the arguments of `what` as JSON, and resolves with the result of `what` as JSON. */
 const asScript = (what: (...args: never[]) => unknown) =>
   `async (json) => JSON.stringify((await (${what})(...JSON.parse(json))) ?? null)`;

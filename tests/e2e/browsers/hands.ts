@@ -1,9 +1,9 @@
 /**
- * What a joiner can do in a browser, whichever program drives it. Elements are waited for and found by their words. Keyboard and
- * pointer input is the browser's real input.
+ * What a joiner can do in a browser, whichever program drives it. Elements are waited for and found by their words. The browser
+ * gets real keyboard and pointer input.
  */
 export interface Hands {
-  /** The browser's own name and version. */
+  /** The browser's name and version. */
   name: string;
   open(url: string): Promise<void>;
   see(kind: 'heading' | 'button' | 'text', words: string): Promise<void>;
@@ -15,7 +15,7 @@ export interface Hands {
   fillIn(frame: string, label: string, text: string): Promise<void>;
   /** Chooses a file in the page's only file input. */
   attach(path: string): Promise<void>;
-  /** The page's address. */
+  /** The page's URL. */
   address(): Promise<string>;
   /** Returns by how many pixels the page is wider than the window. */
   overhang(): Promise<number>;

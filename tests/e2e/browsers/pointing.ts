@@ -14,7 +14,7 @@ export interface BidiBrowser {
     what: (...args: Args) => Result,
     ...args: Args
   ): Promise<Result | null>;
-  /** Performs input actions of WebDriver BiDi, given as its list of input sources. */
+  /** Performs input actions, given as WebDriver BiDi's list of input sources. */
   perform(sources: object[]): Promise<void>;
 }
 
@@ -48,7 +48,7 @@ function middleOf(kind: Kind, name: string): { x: number; y: number } | null {
   return there && (found.contains(there) || there.contains(found)) ? middle : null;
 }
 
-/** Runs in the page. Returns the position of a frame's top left corner in the window, or null without the frame. */
+/** Runs in the page. Returns the position of a frame's top left corner in the window; null if there is no such frame. */
 function cornerOf(title: string): { x: number; y: number } | null {
   const frame = [...document.querySelectorAll('iframe')].find((one) => one.title === title);
   const { left, top } = frame?.getBoundingClientRect() ?? {};

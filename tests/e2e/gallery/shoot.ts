@@ -32,8 +32,8 @@ export async function shoot(page: Page, screen: string, state: string, widths = 
       // After two frames the browser has drawn the page at its new width.
       return new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
     });
-    // Makes the window as high as the page: the background's diagonal would otherwise end at the first window's height. A page that
-    // is always as high as its window would grow with it, so its window keeps the height.
+    // Makes the window as high as the page; otherwise the background's diagonal would end at the height of the first window. A page
+    // that grows with its window is shown in a window of the usual height.
     const full = await heightOf(page);
     await page.setViewportSize({ width, height: full });
     if ((await heightOf(page)) > full) await page.setViewportSize({ width, height });

@@ -81,7 +81,7 @@ export async function benchmarkRush(bench: Bench): Promise<string> {
   );
 }
 
-/** Returns for each API call, in ascending order, how much longer it took than its requests to Stripe (ms). */
+/** Returns for each API call how much longer than its requests to Stripe it took (ms): every measurement, in ascending order. */
 function addedByCall(calls: readonly TimedCall[]): Map<string, number[]> {
   const added = new Map<string, number[]>();
   for (const { call, ms } of calls) {

@@ -54,7 +54,8 @@ export async function benchmarkServer(bench: Bench): Promise<string> {
 }
 
 /**
- * Counts the statements of both servers. Starts separate servers and a separate PostgreSQL for it, since counting slows them down.
+ * Counts the statements of both servers. Starts separate servers and a separate PostgreSQL, since counting would slow down those
+ * that are timed.
  */
 async function countOnBoth(bench: Bench): Promise<Record<'floor' | 'ours', CallCount[]>> {
   const world = await startWorld(bench, {

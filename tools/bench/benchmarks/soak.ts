@@ -6,11 +6,11 @@ import { type Bench, startWorld } from '../world.ts';
 
 const CONCURRENCY = 64;
 /**
- * How long each part of the load takes (s). Its people are invited right before it: the server would read older mirrored contacts
- * from HubSpot again.
+ * How long each part of the load takes (s). The people of a part are written into the mirror right before it, since the server
+ * reads contacts from HubSpot again when its copies are old.
  */
 const PIECE_SECONDS = 20;
-/** More joins a second than any server makes; it decides how many people are invited. */
+/** A number of joins per second that no server reaches; it decides how many people are invited. */
 const FASTEST = 1200;
 
 /** Applies full load for minutes, including the resulting writes to the CRM. Memory must not grow. */

@@ -8,8 +8,8 @@ import { freePort } from '../../local/ports.ts';
 import { launchOptions } from './slowPhone.ts';
 
 /**
- * The version of Lighthouse. It is installed apart from the project's packages, since it is larger with its dependencies than most
- * of them together.
+ * The version of Lighthouse. It is not among the project's packages, since it and its dependencies are large: {@link install}
+ * installs it separately.
  */
 const VERSION = '13.5.0';
 const program = resolve(import.meta.dirname, '../../../out/lighthouse/node_modules/lighthouse/core/index.js');

@@ -7,8 +7,8 @@ export const LINE = { offline: false, latency: 150, downloadThroughput: 200_000,
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, locale: 'en-US' };
 
 /**
- * Returns launch options for Chromium: without background traffic, and not ended by signals such as Ctrl-C, since the scope closes
- * it.
+ * Returns launch options for Chromium: without background traffic, and not closed by Playwright on signals such as Ctrl-C, since
+ * the scope closes the browser.
  */
 export async function launchOptions() {
   const quiet = ['--disable-background-networking', '--disable-component-update', '--no-first-run'];
@@ -19,7 +19,7 @@ export async function launchOptions() {
   };
 }
 
-/** Opens a page on the slow phone, with an empty cache. Closing the page's context closes it. */
+/** Opens a page on the slow phone, with an empty cache. The caller closes the page's context. */
 export async function openSlowPage(browser: Browser): Promise<Page> {
   const context = await browser.newContext(PHONE);
   const page = await context.newPage();

@@ -5,8 +5,8 @@ import Fastify from 'fastify';
 import { listen } from './listen.ts';
 
 /**
- * The minimal first page, to compare Get Started with: the same app, but the page is sent empty, its style sheet is a separate
- * file, and the server writes only the society's data into it. `shell.ts SERVER` gets everything else from that server.
+ * The minimal first page, to compare Get Started with: the page is sent empty except for the society's data, and its style sheet is
+ * a separate file. `shell.ts SERVER` forwards the page's API calls to that server.
  */
 
 const server = process.argv[2]!;

@@ -105,8 +105,8 @@ function encode(html: string): Encoded {
 
 /**
  * Serves the build's files under /static, which browsers may cache for a year since their names contain a hash, and the page for
- * every other path. A path without a screen gets the page with status 404, for programs. A missing file under /static gets a 404
- * without the page.
+ * every other path. A path without a screen gets the page with status 404, from which crawlers and scripts see that nothing is
+ * there. A missing file under /static gets a 404 without the page.
  */
 export async function servePage(app: FastifyInstance, buildDir: string, page: Page): Promise<void> {
   await app.register(staticFiles, {
@@ -208,8 +208,8 @@ function fill(html: string, places: Record<string, string>): string {
 }
 
 /**
- * Returns the site's data as JSON in which no `</script>` can occur. The script element is of a data type, so the content security
- * policy does not apply.
+ * Returns the site's data as JSON in which no `</script>` can occur. The content security policy does not block its script element,
+ * which contains data and no code.
  */
 function dataForScript(site: Site): string {
   return JSON.stringify(site)
