@@ -303,3 +303,16 @@ test('a refund of a part that Stripe made, and whose answer was an error, is mad
   await giveBack(server.deps, intentId);
   assert.deepEqual(await atStripe(server, intentId), [1200]);
 });
+
+test('a failure of our own database says nothing of the payment that staff refund', async (t) => {
+  const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  const fails = () => {
+    throw new Error('canceling statement due to statement timeout');
+  };
+  t.mock.method(server.deps.database, 'transaction', fails, { times: 1 });
+  await assert.rejects(refundPayment(server.deps, intentId), /statement timeout/);
+  assert.deepEqual(await differencesOf(server, intentId, uuid), []);
+  await refundPayment(server.deps, intentId);
+  assert.deepEqual(await atStripe(server, intentId), [6500]);
+  assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership', standing: 'refunded' }]);
+});

@@ -2,10 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { disputedSentence, leftCents, restOf } from '#core/refunds.ts';
 import type { Deps } from '../deps.ts';
-import { confirmPayment } from '../payments/confirmPayment.ts';
+import { confirmPayment, NotConfirmable, NotInDatabase } from '../payments/confirmPayment.ts';
 import { namedOrder } from '../payments/namedOrder.ts';
 import { recordSuccess } from '../payments/paymentRow.ts';
-import { Refusal } from '../platform/http/refusal.ts';
 import { RefundRefused } from '../providers/stripe/failures.ts';
 import { followPayment, lockSession, recount } from '../refunds/followPayment.ts';
 import { type Given, giveBack, promiseRefund, promiseReturn, watchRefunds } from '../refunds/giveBack.ts';
@@ -22,9 +21,13 @@ export async function refundPayment(deps: Deps, intentId: string): Promise<Given
   const given = await watchRefunds(deps, intentId);
   const backBefore = intent.charge?.refundedCents ?? 0;
   // Confirms the payment if possible. A payment that cannot be confirmed has no membership that would have to end.
-  const outcome = await confirmPayment(deps, intentId).catch((error: unknown) => error);
-  // A Refusal means that a call to Stripe failed, which says nothing about the payment itself.
-  if (outcome instanceof Refusal) await orNotRefundable(Promise.reject(outcome));
+  const outcome = await orNotRefundable(
+    confirmPayment(deps, intentId).catch((error: unknown) => {
+      // Any other failure, of Stripe or of the database, says nothing about the payment itself.
+      if (error instanceof NotConfirmable || error instanceof NotInDatabase) return error;
+      throw error;
+    }),
+  );
   if (outcome instanceof Error) {
     const { rows } = await sql`select from join_session where uuid::text = ${named.uuid}`.execute(
       deps.database,
