@@ -255,6 +255,13 @@ test('of an item of which a part went back the rest goes back when it is asked f
   }
 });
 
+test('the fee is kept of who was not eligible, also when a part went back without saying what for', () => {
+  const asked: RefundWish = { membership: true, ineligible: true, upgrade: false, items: 'none' };
+  const order = { ...paid([membership('join')], [outside(2000)]), processingFeeCents: 500 };
+  const [refund] = planRefund([order], asked).refunds;
+  assert.equal(refund!.amountCents + 2000, order.amountCents - 500);
+});
+
 test('a refund names no line of which nothing is left to go back', () => {
   const everything: RefundWish = { membership: true, ineligible: false, upgrade: false, items: 'all' };
   const order = paid([membership('join'), bought('Lapel Pin', 1200)], [outside(7000)]);

@@ -133,7 +133,9 @@ export function planRefund(orders: readonly PaidOrder[], wish: RefundWish): Refu
   const plan: RefundPlan = { refunds: [], disputed: [], notes: [] };
   const found = new Set<number>();
   for (const order of orders) {
-    let left = leftCents(order);
+    const hasFee =
+      wish.ineligible && wish.membership && order.lines.some(({ type }) => type === 'membership');
+    let left = Math.max(0, leftCents(order) - (hasFee ? order.processingFeeCents : 0));
     const already = namedLines(order);
     const lines: RefundedLine[] = [];
     for (const [line, { productId, type, name, priceCents }] of order.lines.entries()) {
