@@ -237,6 +237,14 @@ const different: [string, string, Partial<Sides>][] = [
       payment: { ...payment, refunds: [refundOfDues('canceled')] },
     },
   ],
+  [
+    'paid_anew',
+    'npm run operator -- refund u',
+    {
+      memberships: [{ productId: 1, standing: 'refunded', isHeld: false, isReplaced: true }],
+      payment: { ...payment, refunds: [{ ...refundOfDues('failed'), saidBy: 'staff' }] },
+    },
+  ],
   ['refunds', settle, { stripe: { ...stripe, refundedCents: 7700 } }],
   ['refunds', settle, { payment: { ...payment, refundedCents: 1000 } }],
   ['dispute', settle, { stripe: { ...stripe, dispute: 'lost' } }],

@@ -188,8 +188,9 @@ export function differencesOf(sides: Sides, graceMinutes: number): Difference[] 
     const isPaidAnew = isHeld(expected) && !membership.isHeld && membership.isReplaced;
     if (isPaidAnew && payment.dispute === null) {
       const line = snapshot.lines.indexOf(bought);
+      // What staff assigned may be any part of the price. Every other refund was of all of it, or of all less the fee.
       const failedCents = payment.refunds
-        .filter((refund) => !counts(refund))
+        .filter((refund) => !counts(refund) && refund.saidBy !== 'staff')
         .flatMap(({ lines }) => lines?.filter((part) => part.line === line) ?? [])
         .at(-1)?.cents;
       const backCents = failedCents ?? bought.priceCents;
