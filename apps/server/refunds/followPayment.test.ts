@@ -133,7 +133,9 @@ test('a refund that fails at the bank after all gives the membership back, and s
   }
   assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership', standing: 'active' }]);
   const told = (await noticesOf(server, uuid)).filter((text) => text.startsWith('The refund of $65.00'));
-  assert.deepEqual(told, [`The refund of $65.00 of payment ${intentId} failed: the money is with us again.`]);
+  assert.deepEqual(told, [
+    `The refund of $65.00 of payment ${intentId} failed: the money is with us again. To decide it again: npm run operator -- refund ${uuid}`,
+  ]);
 });
 
 test('a refund from outside that failed before we heard of it gave nothing back, and staff hear of none', async (t) => {

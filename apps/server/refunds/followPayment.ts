@@ -10,6 +10,7 @@ import {
   type GivenBack,
   goneCents,
   leftCents,
+  type RefundedLine,
   type RefundReason,
   standingAfter,
 } from '#core/refunds.ts';
@@ -210,7 +211,7 @@ async function takeIn(
         trx,
         sessionUuid,
         'refund_failed',
-        `The refund of ${displayPrice(amountCents)} of payment ${intentId} ${status === 'failed' ? 'failed' : 'was cancelled at Stripe'}: the money is with us again.`,
+        `The refund of ${displayPrice(amountCents)} of payment ${intentId} ${status === 'failed' ? 'failed' : 'was cancelled at Stripe'}: the money is with us again.${await toDecideAgain(trx, known.uuid)}`,
       );
     return {
       uuid: known.uuid,
@@ -310,19 +311,13 @@ async function dropDue(
   intentId: string,
   isReturn: boolean,
 ): Promise<void> {
-  const { rows: due } = await sql<
-    Pick<GivenBack, 'uuid' | 'amountCents' | 'lines'> & {
-      reason: RefundReason;
-      leftCents: number;
-      order: OrderLine[];
-    }
-  >`
-    select uuid, reason, refund.lines, coalesce(snapshot.items, '[]') as "order", refund.amount_cents as "amountCents", greatest(0, payment.amount_cents - (
+  const { rows: due } = await sql<Pick<GivenBack, 'uuid' | 'amountCents'> & { leftCents: number }>`
+    select uuid, refund.amount_cents as "amountCents", greatest(0, payment.amount_cents - (
         select coalesce(sum(gone.amount_cents), 0) from refund gone
         where gone.intent_id = refund.intent_id and gone.status in ('pending', 'succeeded')))::int as "leftCents"
-    from refund join payment using (intent_id) left join order_snapshot snapshot using (session_uuid, kind, revision)
+    from refund join payment using (intent_id)
     where intent_id = ${intentId} and refund.status = 'due' and stripe_id is null`.execute(trx);
-  for (const { uuid, reason, lines, order, amountCents, leftCents } of due) {
+  for (const { uuid, amountCents, leftCents } of due) {
     const rest = isReturn ? Math.min(amountCents, leftCents) : 0;
     await trx
       .updateTable('refund')
@@ -338,9 +333,35 @@ async function dropDue(
         trx,
         session.uuid,
         'refund_dropped',
-        `The refund of ${displayPrice(amountCents)} of payment ${intentId} that was decided is not made, because money of that payment has gone back outside Induct meanwhile. If something is still owed, decide it again: ${decideAgainCommand(session.uuid, order, { lines: lines ?? [], reason })} --dry-run`,
+        `The refund of ${displayPrice(amountCents)} of payment ${intentId} that was decided is not made, because money of that payment has gone back outside Induct meanwhile. If something is still owed, decide it again: ${await commandAgain(trx, uuid)} --dry-run`,
       );
   }
+}
+
+/** Returns the command that decides a refund again that was not made; null for a refund that was made outside Induct. */
+async function commandAgain(trx: Kysely<Tables>, refund: string): Promise<string | null> {
+  const { rows } = await sql<{
+    session: string;
+    intent: string;
+    is_return: boolean;
+    reason: RefundReason;
+    lines: RefundedLine[] | null;
+    order: OrderLine[] | null;
+  }>`
+    select session_uuid as session, intent_id as intent, payment.status = 'duplicate' as is_return, reason, refund.lines, items as "order"
+    from refund join payment using (intent_id) left join order_snapshot using (session_uuid, kind, revision)
+    where refund.uuid = ${refund}`.execute(trx);
+  const { session, intent, is_return, reason, lines, order } = rows[0]!;
+  if (reason === 'dashboard') return null;
+  return is_return
+    ? `npm run operator -- refund ${intent}`
+    : decideAgainCommand(session, order ?? [], { lines: lines ?? [], reason });
+}
+
+/** Returns the last sentence of a notice about a refund that failed: the command that decides the same again, if there is one. */
+export async function toDecideAgain(trx: Kysely<Tables>, refund: string): Promise<string> {
+  const command = await commandAgain(trx, refund);
+  return command === null ? '' : ` To decide it again: ${command}`;
 }
 
 /**

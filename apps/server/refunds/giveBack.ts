@@ -7,7 +7,7 @@ import { dueAgain, dueLetters } from '../letters/dueLetters.ts';
 import { tellStaff } from '../notices/tellStaff.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { NotAtStripe, ProviderFailed, RefundRefused } from '../providers/stripe/failures.ts';
-import { followPayment } from './followPayment.ts';
+import { followPayment, toDecideAgain } from './followPayment.ts';
 
 /** The outcome of decided refunds after the calls to Stripe. */
 export interface Given {
@@ -184,7 +184,7 @@ async function refuse(deps: Deps, intentId: string, refund: DueRefund, error: Er
       trx,
       payment.session_uuid,
       'refund_refused',
-      refusedSentence(intentId, refund.amount_cents, error.message),
+      `${refusedSentence(intentId, refund.amount_cents, error.message)}${await toDecideAgain(trx, refund.uuid)}`,
     );
   });
 }
