@@ -92,6 +92,20 @@ test('the same preset or item twice is the one already there', async () => {
   ]);
 });
 
+test('an item whose price has changed since it was added is not added a second time', async (t) => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const body = { productUuid: uuids.pin };
+  const first = await client.call('setSessionProduct', { params: { uuid }, body });
+  changeSociety(t, server, (source) => source.replace('price: "12.00"', 'price: "15.00"'));
+  const second = await client.call('setSessionProduct', { params: { uuid }, body });
+  assert.equal(second.data.sessionProductUuid, first.data.sessionProductUuid);
+  assert.deepEqual(await lines(client, uuid), [
+    ['membership', '65.00'],
+    ['store', '12.00'],
+  ]);
+});
+
 test('a typed donation enters as typed; another amount is another line, the same amount is not', async () => {
   const client = server.client();
   const uuid = await orderingJoin(client);

@@ -126,6 +126,21 @@ test('a second payment that a lost dispute took is not said to be on its way', a
   ]);
 });
 
+test('a second payment of which Stripe refuses the rest for good is said to be with staff', async () => {
+  const [first, second] = await joinsOfOne('7008', [server.client(), server.client()]);
+  for (const { intent } of [first!, second!]) await payByCard(server, intent.id);
+  assert.equal(await confirmPayment(server.deps, first!.intent.id), 'succeeded');
+  await server.stripe('POST', '/v1/refunds', { payment_intent: second!.intent.id, amount: '1000' });
+  const body = { error: { type: 'invalid_request_error', code: 'charge_disputed', message: 'no' } };
+  const refunds = { method: 'POST', path: '/v1/refunds', times: 3 };
+  await server.stripeFault({ kind: 'status', status: 400, body, ...refunds });
+  assert.equal(await confirmPayment(server.deps, second!.intent.id), 'refunded');
+  await server.stripeFault(null);
+  assert.deepEqual(await refundedOf(first!.client, first!.uuid), [
+    { kind: 'join', why: 'held', amount: 6500, isReturned: false, isWithStaff: true },
+  ]);
+});
+
 test('an order whose payment went back as a second one is told as open to who looks at it first', async () => {
   const [first, second] = await joinsOfOne('7005', [server.client(), server.client()]);
   await beginPayment(second!.client, second!.uuid, second!.intent.revision);
