@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
+import { parse, stringify } from 'yaml';
 import type { LetterKind } from '#core/letterKinds.ts';
+import { changeSociety } from '../../../tests/harness/changeSociety.ts';
 import { membershipOnly, undergraduate } from '../../../tests/harness/refunds.ts';
 import {
   beginPayment,
@@ -138,6 +140,32 @@ test('a second upgrade is told as one that its payer has, be it by another join 
   const text = await textOf(uuid, 'second-payment');
   assert.match(text, /you already have: Distinguished Member upgrade\. That stays as it is/);
   assert.doesNotMatch(text, /ended/);
+});
+
+test('an upgrade by link tells the fee that is kept of its membership, not the one of its own day', async (t) => {
+  const base = await upgradeByLink(server, '103', { productId: 3 });
+  changeSociety(t, server, (source) => {
+    const file = parse(source);
+    file.programmes.undergraduate.processingFee = '20.00';
+    return stringify(file);
+  });
+  const client = server.client();
+  const body = { hubspotContactId: '103', mainProductId: 11 };
+  const params = { uuid: (await client.call('initiateCheckout', { body })).data.joinSessionUuid };
+  const { refundNote } = (await client.call('getCheckoutDetails', { params })).data;
+  const { uuid } = await upgradeByLink(server, '103', { productId: 11 });
+  const plan = await refundJoin(
+    server.deps,
+    base.uuid,
+    { ...membershipOnly, ineligible: true },
+    { isTrial: true },
+  );
+  assert.deepEqual(
+    plan.refunds.map(({ amountCents }) => amountCents),
+    [9000],
+  );
+  assert.match(await textOf(uuid, 'upgrade'), /membership fee less a \$5 processing fee/);
+  assert.match(refundNote, /less a \$5 processing fee/, 'Checkout tells it, too');
 });
 
 test('each refund that Stripe has made is told once, wherever it was made', async () => {

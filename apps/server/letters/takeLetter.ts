@@ -12,7 +12,7 @@ import type { Deps } from '../deps.ts';
 import type { PaymentTable } from '../platform/database/types.ts';
 import { mailTimes } from '../providers/mail/client.ts';
 import { goesBack } from '../session/goesBack.ts';
-import { contactOfJoin, isJoinerMember, isReturned, joinHolds } from '../session/members.ts';
+import { contactOfJoin, isJoinerMember, isReturned, joinHolds, membershipFee } from '../session/members.ts';
 import { firstName, payer, payerEmails } from '../session/person.ts';
 
 /** For this many seconds no other server takes the letter. It is longer than sending can last. */
@@ -35,7 +35,10 @@ export interface Letter {
   isSelfNomination: boolean;
   firstName: string | null;
   paidAt: Date | null;
-  /** The processing fee (cents) with which the join's membership was sold; null when it is unknown or nothing was paid. */
+  /**
+   * The processing fee (cents) with which the join's membership was sold, or its contact's for an upgrade by link; null when it is
+   * unknown or nothing was paid.
+   */
   processingFeeCents: number | null;
   /** The number of the join's membership; null when there is none, or it is void. */
   memberNumber: string | null;
@@ -103,8 +106,7 @@ const readLetters = sql`
       else ${payerEmails} || array(select receipt_email from payment paid where paid.session_uuid = session.uuid order by created_at) end as emails,
     session.programme, session.state, coalesce(session.origin = 'self_nomination', false) as "isSelfNomination",
     ${firstName} as "firstName", session.paid_at as "paidAt",
-    (select processing_fee_cents from payment paid join order_snapshot using (session_uuid, kind, revision)
-      where paid.session_uuid = session.uuid and paid.kind = 'join' and paid.status = 'succeeded' limit 1) as "processingFeeCents", ${joinHolds('session.uuid', 'membership')} as "isMember",
+    ${membershipFee} as "processingFeeCents", ${joinHolds('session.uuid', 'membership')} as "isMember",
     array(select distinct type::text from membership where is_held and (session_uuid = session.uuid or contact_id = ${contactOfJoin('session')}))
       || case when ${isJoinerMember('session')} then array['membership'] end as held,
     (select member_number from membership where session_uuid = session.uuid and type = 'membership' and standing <> 'void') as "memberNumber",
