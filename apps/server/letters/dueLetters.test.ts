@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import { parse, stringify } from 'yaml';
 import type { LetterKind } from '#core/letterKinds.ts';
 import { changeSociety } from '../../../tests/harness/changeSociety.ts';
+import { newContact } from '../../../tests/harness/deliver.ts';
 import { membershipOnly, undergraduate } from '../../../tests/harness/refunds.ts';
 import {
   beginPayment,
@@ -13,6 +14,7 @@ import {
   paidJoin,
   payByCard,
   payOrder,
+  startJoin,
 } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer, type TestServer } from '../../../tests/harness/testServer.ts';
 import { charge, idOf, upgradeByLink } from '../../../tests/harness/upgrades.ts';
@@ -25,7 +27,7 @@ import { refundJoin } from '../refunds/refundJoin.ts';
 import { compose } from './compose.ts';
 import { holds, readLetter } from './takeLetter.ts';
 
-const server = await sharedServer();
+const server = await sharedServer({}, { searchLagMs: 0 });
 
 /**
  * Returns a join's letters, except reminders, as text: the kind, the occasion without the payment's id, and in how many days it is
@@ -140,6 +142,19 @@ test('a second upgrade is told as one that its payer has, be it by another join 
   const text = await textOf(uuid, 'second-payment');
   assert.match(text, /you already have: Distinguished Member upgrade\. That stays as it is/);
   assert.doesNotMatch(text, /ended/);
+});
+
+test('a second membership is told as the one that its payer has, and not as the one that was paid for', async () => {
+  await newContact(server, 'second@example.com', { invitation_code: 'SECOND01' });
+  const client = server.client();
+  const uuid = await startJoin(client, 'SECOND01');
+  await client.call('submitDetails', { params: { uuid }, body: details() });
+  await client.call('setMembership', { params: { uuid }, body: { membershipId: 2 } });
+  const { id } = await openIntent(client, uuid);
+  await paidJoin(server, server.client(), 'SECOND01');
+  await payByCard(server, id);
+  assert.equal(await confirmPayment(server.deps, id), 'refunded');
+  assert.match(await textOf(uuid, 'second-payment'), /you already have: Membership\. That stays as it is/);
 });
 
 test('an upgrade by link tells the fee that is kept of its membership, not the one of its own day', async (t) => {

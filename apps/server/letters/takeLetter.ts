@@ -44,8 +44,11 @@ export interface Letter {
   memberNumber: string | null;
   /** Whether the join's membership is held. */
   isMember: boolean;
-  /** The types that the join or its contact holds. `membership` is included if only HubSpot says that the contact is a member. */
-  held: MembershipType[];
+  /**
+   * What the join or its contact holds, each with the name that it was sold under. The name is null if the order is lost, and of a
+   * `membership` because of which HubSpot says that the contact is a member.
+   */
+  held: { type: MembershipType; name: string | null }[];
   hasProof: boolean;
   isRejectedFinally: boolean;
   /** Whether the join's membership was refunded or its refund is under way. */
@@ -107,8 +110,11 @@ const readLetters = sql`
     session.programme, session.state, coalesce(session.origin = 'self_nomination', false) as "isSelfNomination",
     ${firstName} as "firstName", session.paid_at as "paidAt",
     ${membershipFee} as "processingFeeCents", ${joinHolds('session.uuid', 'membership')} as "isMember",
-    array(select distinct type::text from membership where is_held and (session_uuid = session.uuid or contact_id = ${contactOfJoin('session')}))
-      || case when ${isJoinerMember('session')} then array['membership'] end as held,
+    (select coalesce(jsonb_agg(jsonb_build_object('type', bought.type, 'name', (
+        select line ->> 'name' from payment paid join order_snapshot using (session_uuid, kind, revision), jsonb_array_elements(items) as line
+        where paid.intent_id = bought.payment_intent and line ->> 'type' = bought.type::text))), '[]')
+      from membership bought where is_held and (session_uuid = session.uuid or contact_id = ${contactOfJoin('session')}))
+      || case when ${isJoinerMember('session')} then '[{"type": "membership", "name": null}]' else '[]' end::jsonb as held,
     (select member_number from membership where session_uuid = session.uuid and type = 'membership' and standing <> 'void') as "memberNumber",
     exists (select from document where session_uuid = session.uuid and review <> 'rejected') as "hasProof",
     exists (select from document where session_uuid = session.uuid and is_final) as "isRejectedFinally",
