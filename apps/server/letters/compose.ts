@@ -22,7 +22,7 @@ import {
   type Sender,
   textOf,
 } from './render.ts';
-import { type Letter, proofDueAt, type RejectionData } from './takeLetter.ts';
+import { type FailedData, type Letter, proofDueAt, type RejectionData } from './takeLetter.ts';
 
 /** The width (pixels) of the crest's image: twice its displayed size, for high-density screens. */
 const CREST_PIXELS = 80;
@@ -144,7 +144,7 @@ function valuesOf({ society, passes }: Writing, letter: Letter, now: Date): Lett
     upgrade: bought?.name,
     alreadyHeld: alreadyHeld?.name,
     upgradeOfEnded: isOfEnded ? bought.name : null,
-    total: payment && displayPrice(payment.amountCents),
+    total: payment && displayPrice((data as Partial<FailedData>).amountCents ?? payment.amountCents),
     amount: refund ? displayPrice(refund.amountCents) : payment && displayPrice(payment.amountCents),
     date: paidOn,
     card,

@@ -22,6 +22,7 @@ import { rejectFinally } from '../documents/rejectFinally.ts';
 import { reviewTranscripts } from '../documents/review.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import { lookAtPayment } from '../payments/lookAtPayment.ts';
+import { settlePaying } from '../payments/settlePaying.ts';
 import { followPayment } from '../refunds/followPayment.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { compose } from './compose.ts';
@@ -257,6 +258,19 @@ test('a payment that fails after the bank was asked is told; a card that is decl
   await declinedLate(id);
   await lookAtPayment(server.deps, id, 'fresh');
   assert.deepEqual(await lettersOf(uuid), ['payment-failed +0']);
+});
+
+test('a payment that failed is told with the amount that the bank was asked for, whatever its joiner adds then', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client, 'LINCOLN2026', { personalEmail: 'added@example.com' });
+  const { id, revision } = await openIntent(client, uuid);
+  await beginPayment(client, uuid, revision);
+  await declinedLate(id);
+  assert.equal(await settlePaying(server.deps, uuid, 'failed'), 'ordering');
+  const body = { productUuid: '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030' };
+  await client.call('setSessionProduct', { params: { uuid }, body });
+  assert.deepEqual(await openIntent(client, uuid).then((open) => [open.id, open.amount]), [id, 7700]);
+  assert.match(await textOf(uuid, 'payment-failed'), /You ordered \$65\.00 from/);
 });
 
 test('a payment that is cancelled while its bank is asked is told, too', async () => {

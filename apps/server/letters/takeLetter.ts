@@ -188,3 +188,9 @@ export interface RejectionData {
   reason: RejectionReason;
   isFinal: boolean;
 }
+
+/** What is stored in `data` for a letter about a payment that failed, except by servers of earlier versions. */
+export interface FailedData {
+  /** The amount that the bank was asked for. The order may change before the letter is sent, and its intent with it. */
+  amountCents: number;
+}
