@@ -8,6 +8,8 @@ import {
   lineMetadata,
   linesOfMetadata,
   orderDescription,
+  promisedMetadata,
+  promisedOfMetadata,
   refundMetadata,
   shorten,
 } from './intentText.ts';
@@ -104,6 +106,26 @@ test('what a refund was for is not read from metadata that does not say it', () 
     { reason: 'requested', lines: `x${lines}` },
   ])
     assert.equal(decidedOfMetadata(metadata, 6500), null, JSON.stringify(metadata));
+});
+
+test('what an order promised besides its lines is read back from its intent', () => {
+  const donation = { productId: 20, type: 'donation', name: 'Scholarships', priceCents: 2500 } as const;
+  const lines = [donation, membership, pin];
+  for (const cord of ['Honor Cord', null]) {
+    const promised = { goods: [null, cord, 'Lapel Pin'], processingFeeCents: 500 };
+    const metadata = promisedMetadata(lines, promised);
+    assert.deepEqual(metadata, { fee: '5.00', goods: cord ?? '' });
+    assert.deepEqual(promisedOfMetadata(metadata, lines), promised);
+  }
+  const long = { goods: ['x'.repeat(501)], processingFeeCents: 0 };
+  assert.equal(promisedMetadata([membership], long).goods.length, 500);
+  // Stripe does not store an empty value.
+  assert.deepEqual(promisedOfMetadata({ fee: '0.00' }, [membership]), {
+    goods: [null],
+    processingFeeCents: 0,
+  });
+  for (const older of [{}, { goods: 'Honor Cord' }, { fee: '5' }, { fee: 'x5.00' }])
+    assert.equal(promisedOfMetadata(older, lines), null);
 });
 
 /** Returns an order line with a name of `length` characters. As metadata, the line has 13 characters more. */

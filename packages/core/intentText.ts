@@ -1,6 +1,7 @@
+import { goodsOf } from './fulfilment.ts';
 import { displayPrice, fromPrice, toPrice } from './money.ts';
 import type { OrderLine } from './orderLine.ts';
-import { type ProductType, productTypes } from './product.ts';
+import { isMembershipType, type ProductType, productTypes } from './product.ts';
 import type { RefundedLine, RefundReason } from './refunds.ts';
 
 /** Stripe's limits for a description and a metadata value, in characters (docs.stripe.com/api/metadata). */
@@ -32,6 +33,39 @@ export function lineMetadata(lines: readonly OrderLine[]): Record<string, string
     ),
   );
   return Object.fromEntries(lineKeys.map((key, index) => [key, values[index] ?? '']));
+}
+
+/** What an order promised besides its lines. */
+export interface Promised {
+  /** The goods of each line; null for a line without goods. */
+  goods: readonly (string | null)[];
+  processingFeeCents: number;
+}
+
+/**
+ * Returns what an order promised as metadata for its intent: the fee in dollars, and the goods of its membership or upgrade, of
+ * which an order has one. The goods of a store item are its name.
+ */
+export function promisedMetadata(
+  lines: readonly OrderLine[],
+  { goods, processingFeeCents }: Promised,
+): { fee: string; goods: string } {
+  const shipped = goods[lines.findIndex(({ type }) => isMembershipType(type))] ?? '';
+  return { fee: toPrice(processingFeeCents), goods: shorten(shipped, VALUE_LIMIT) };
+}
+
+/**
+ * Parses what {@link promisedMetadata} wrote of these lines. Null when the intent does not say it, as from an earlier version.
+ */
+export function promisedOfMetadata(
+  { fee, goods }: Readonly<Record<string, string>>,
+  lines: readonly OrderLine[],
+): Promised | null {
+  if (!fee || !/^\d{1,9}\.\d{2}$/.test(fee)) return null;
+  return {
+    goods: lines.map((line) => goodsOf(line, () => goods || undefined)),
+    processingFeeCents: fromPrice(fee),
+  };
 }
 
 /** Our decision on a refund: its reason and its lines. `lines` is null for a payment that bought nothing. */

@@ -54,6 +54,13 @@ test('every step has a sentence of its own', () => {
   assert.equal(new Set(told).size, storySteps.length);
 });
 
+test('a contact is linked by staff; otherwise it was merged', () => {
+  const linked = (cause: StoryEvent['cause']) =>
+    tellStory([{ ...event('contact_linked', { contact: '7' }), cause }])[0]!.text;
+  assert.equal(linked('staff'), 'Linked to contact 7.');
+  assert.equal(linked('induct'), 'Its contact was merged in HubSpot and is contact 7 now.');
+});
+
 test('staff are named, and everybody else by what they are', () => {
   const by = (cause: StoryEvent['cause'], actor: string | null = null) =>
     tellStory([{ ...event('paid'), cause, actor }])[0]!.by;

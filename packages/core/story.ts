@@ -96,7 +96,7 @@ export function tellStory(events: readonly StoryEvent[]): StoryLine[] {
   return inOrder.map(({ at, step, cause, actor, detail }) => {
     const before = order;
     if (step === 'order_changed') order = detail?.lines ?? [];
-    const text = step === 'order_changed' ? changeOf(before, order) : sentenceOf(step, detail ?? {});
+    const text = step === 'order_changed' ? changeOf(before, order) : sentenceOf(step, detail ?? {}, cause);
     return { at, text, by: byWhom(cause, actor) };
   });
 }
@@ -132,7 +132,11 @@ const ORIGINS: Record<string, string> = {
   checkout: 'by a checkout link',
 };
 
-function sentenceOf(step: Exclude<StoryStep, 'order_changed'>, detail: StoryDetail): string {
+function sentenceOf(
+  step: Exclude<StoryStep, 'order_changed'>,
+  detail: StoryDetail,
+  cause: StoryCause,
+): string {
   const money = displayPrice(detail.cents ?? 0);
   const intent = detail.intent ?? '';
   const what = detail.kind === 'upgrade' || detail.type === 'membership_upgrade' ? 'upgrade' : 'membership';
@@ -141,7 +145,9 @@ function sentenceOf(step: Exclude<StoryStep, 'order_changed'>, detail: StoryDeta
     case 'started':
       return `Started ${ORIGINS[detail.origin ?? ''] ?? 'somehow'}, programme ${detail.programme}.`;
     case 'contact_linked':
-      return `Linked to contact ${detail.contact}.`;
+      return cause === 'staff'
+        ? `Linked to contact ${detail.contact}.`
+        : `Its contact was merged in HubSpot and is contact ${detail.contact} now.`;
     case 'details_submitted':
       return 'Student details submitted.';
     case 'payment_begun':

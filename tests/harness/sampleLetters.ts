@@ -63,7 +63,7 @@ export function sampleLetter(kind: LetterKind, change: Partial<Letter> = {}): Le
     paidAt: new Date(sampleNow.getTime() - (kind === 'proof-due' ? 25 * DAY_MS : 60_000)),
     memberNumber: '7K3M9QXR',
     isMember: true,
-    held: ['membership'],
+    held: [{ type: 'membership', name: membership.name }],
     hasProof: false,
     isRejectedFinally: false,
     isReturned: false,

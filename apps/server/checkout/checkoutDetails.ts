@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Data } from '#contract/schemas.ts';
 import type { Holding } from '#core/holding.ts';
-import { toDollars } from '#core/money.ts';
+import { shortPrice, toDollars } from '#core/money.ts';
 import { lineUuid, type OpenLine } from '#core/orderLine.ts';
 import { isMembershipType } from '#core/product.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
@@ -14,6 +14,7 @@ import { settlePaying } from '../payments/settlePaying.ts';
 import type { ContactProfile } from '../platform/database/types.ts';
 import { guardianConsentOf } from '../session/guardianConsent.ts';
 import { isOpenTo } from '../session/holding.ts';
+import { membershipFee } from '../session/members.ts';
 import { payerEmails, receiptEmail } from '../session/person.ts';
 import { refusalFor } from '../session/standing.ts';
 import { stateAllows } from '../session/states.ts';
@@ -34,6 +35,8 @@ export async function checkoutDetails(
   if (!session) throw await refusalFor(deps, 'readCheckout', uuid, { holding });
 
   const { society } = deps;
+  const { refund, processingFeeCents } = society.programme(session.programme);
+  const fee = shortPrice(session.membership_fee ?? processingFeeCents);
   const known = merge(session.profile, session.details, null);
   const country = known.country ? findCountry(known.country) : undefined;
   const billable = country?.code === 'US' || country?.code === 'CA' ? country : undefined;
@@ -67,7 +70,7 @@ export async function checkoutDetails(
     guardianConsent: session.has_guardian_consent ? null : guardianConsentOf(society, session.programme),
     revision: session.revision,
     unseen: session.is_checkout_only ? unseen(session.programme, session.lines) : null,
-    refundNote: fillIn(society.programme(session.programme).refund, society, session.programme),
+    refundNote: fillIn(refund, society, session.programme, { fee }),
   };
 
   function unseen(programme: string, lines: OpenLine[]) {
@@ -92,10 +95,12 @@ export async function checkoutDetails(
       profile: ContactProfile | null;
       emails: (string | null)[];
       lines: OpenLine[];
+      membership_fee: number | null;
     }>`
       select state = 'paying' and not exists (
           select from payment where session_uuid = session.uuid and kind = 'join' and status = 'open' and ${lookedAtJustNow}) as is_to_be_settled,
-        programme, is_checkout_only, has_agreed_to_policies, guardian_consent is not null as has_guardian_consent, revision, details, contact.profile, ${payerEmails} as emails, lines
+        programme, is_checkout_only, has_agreed_to_policies, guardian_consent is not null as has_guardian_consent, revision, details, contact.profile, ${payerEmails} as emails, lines,
+        ${membershipFee} as membership_fee
       from join_session session left join contact on contact.id = contact_id
       where session.uuid = ${uuid} and ${stateAllows('readCheckout')} and ${isOpenTo(holding)}`.execute(
       deps.database,

@@ -190,22 +190,25 @@ test('of a payment that bought nothing the reason is told that holds, and no oth
     const text = write('second-payment', change).text.replace(/\s+/g, ' ');
     return [/already have: [^.]*\./, /for the .* has ended\./].map((reason) => reason.exec(text)?.[0]);
   };
+  const membership = { type: 'membership', name: 'Membership with Honor Cord' } as const;
+  const held = { type: 'membership_upgrade', name: 'Upgrade' } as const;
   assert.deepEqual(told({}), ['already have: Membership.', undefined]);
-  assert.deepEqual(told({ held: [] }), [undefined, undefined], 'a membership of another amount');
-  const name = 'Distinguished Member upgrade';
-  assert.deepEqual(told({ payment: upgrade, held: ['membership', 'membership_upgrade'] }), [
-    `already have: ${name}.`,
+  assert.deepEqual(told({ held: [{ ...membership, name: null }, membership] }), [
+    'already have: Membership with Honor Cord.',
     undefined,
   ]);
-  assert.deepEqual(told({ payment: upgrade, held: ['membership'] }), [undefined, undefined]);
+  assert.deepEqual(told({ held: [{ ...membership, name: null }] }), [undefined, undefined]);
+  assert.deepEqual(told({ held: [] }), [undefined, undefined], 'a membership of another amount');
+  assert.deepEqual(told({ payment: upgrade, held: [membership, held] }), [
+    'already have: Upgrade.',
+    undefined,
+  ]);
+  assert.deepEqual(told({ payment: upgrade, held: [membership] }), [undefined, undefined]);
   assert.deepEqual(told({ payment: upgrade, held: [] }), [
     undefined,
-    `for the ${name} of a membership that has ended.`,
+    'for the Distinguished Member upgrade of a membership that has ended.',
   ]);
-  assert.deepEqual(told({ payment: upgrade, held: ['membership_upgrade'] }), [
-    `already have: ${name}.`,
-    undefined,
-  ]);
+  assert.deepEqual(told({ payment: upgrade, held: [held] }), ['already have: Upgrade.', undefined]);
 });
 
 test('names and words of persons are text: no markup, no link, no line of a header', () => {

@@ -22,7 +22,7 @@ import {
   type Sender,
   textOf,
 } from './render.ts';
-import { type Letter, proofDueAt, type RejectionData } from './takeLetter.ts';
+import { type FailedData, type Letter, proofDueAt, type RejectionData } from './takeLetter.ts';
 
 /** The width (pixels) of the crest's image: twice its displayed size, for high-density screens. */
 const CREST_PIXELS = 80;
@@ -112,8 +112,8 @@ function valuesOf({ society, passes }: Writing, letter: Letter, now: Date): Lett
   const fill = (text: string) => fillIn(text, society, key, { fee });
   const { payment, refund, sessionUuid, paidAt, data } = letter;
   const bought = payment?.lines.find(({ type }) => isMembershipType(type));
-  const isHeld = letter.held.some((type) => type === bought?.type);
-  const isOfEnded = bought?.type === 'membership_upgrade' && !isHeld && !letter.held.includes('membership');
+  const alreadyHeld = letter.held.find(({ type, name }) => type === bought?.type && name !== null);
+  const isOfEnded = bought?.type === 'membership_upgrade' && letter.held.length === 0;
   const owesProof = (letter.isSelfNomination || programme.transcriptRequired) && !letter.hasProof;
   const dayOf = (date: Date) => dateOf(society, date);
   const paidOn = payment?.succeededAt && dayOf(new Date(payment.succeededAt));
@@ -142,9 +142,9 @@ function valuesOf({ society, passes }: Writing, letter: Letter, now: Date): Lett
     firstName,
     membership: bought?.name,
     upgrade: bought?.name,
-    alreadyHeld: isHeld ? bought?.name : null,
+    alreadyHeld: alreadyHeld?.name,
     upgradeOfEnded: isOfEnded ? bought.name : null,
-    total: payment && displayPrice(payment.amountCents),
+    total: payment && displayPrice((data as Partial<FailedData>).amountCents ?? payment.amountCents),
     amount: refund ? displayPrice(refund.amountCents) : payment && displayPrice(payment.amountCents),
     date: paidOn,
     card,

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
+import { parse, stringify } from 'yaml';
 import type { LetterKind } from '#core/letterKinds.ts';
+import { changeSociety } from '../../../tests/harness/changeSociety.ts';
+import { newContact } from '../../../tests/harness/deliver.ts';
 import { membershipOnly, undergraduate } from '../../../tests/harness/refunds.ts';
 import {
   beginPayment,
@@ -11,6 +14,7 @@ import {
   paidJoin,
   payByCard,
   payOrder,
+  startJoin,
 } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer, type TestServer } from '../../../tests/harness/testServer.ts';
 import { charge, idOf, upgradeByLink } from '../../../tests/harness/upgrades.ts';
@@ -18,12 +22,13 @@ import { rejectFinally } from '../documents/rejectFinally.ts';
 import { reviewTranscripts } from '../documents/review.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import { lookAtPayment } from '../payments/lookAtPayment.ts';
+import { settlePaying } from '../payments/settlePaying.ts';
 import { followPayment } from '../refunds/followPayment.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { compose } from './compose.ts';
 import { holds, readLetter } from './takeLetter.ts';
 
-const server = await sharedServer();
+const server = await sharedServer({}, { searchLagMs: 0 });
 
 /**
  * Returns a join's letters, except reminders, as text: the kind, the occasion without the payment's id, and in how many days it is
@@ -140,6 +145,45 @@ test('a second upgrade is told as one that its payer has, be it by another join 
   assert.doesNotMatch(text, /ended/);
 });
 
+test('a second membership is told as the one that its payer has, and not as the one that was paid for', async () => {
+  await newContact(server, 'second@example.com', { invitation_code: 'SECOND01' });
+  const client = server.client();
+  const uuid = await startJoin(client, 'SECOND01');
+  await client.call('submitDetails', { params: { uuid }, body: details() });
+  await client.call('setMembership', { params: { uuid }, body: { membershipId: 2 } });
+  const { id } = await openIntent(client, uuid);
+  await paidJoin(server, server.client(), 'SECOND01');
+  await payByCard(server, id);
+  assert.equal(await confirmPayment(server.deps, id), 'refunded');
+  assert.match(await textOf(uuid, 'second-payment'), /you already have: Membership\. That stays as it is/);
+});
+
+test('an upgrade by link tells the fee that is kept of its membership, not the one of its own day', async (t) => {
+  const base = await upgradeByLink(server, '103', { productId: 3 });
+  changeSociety(t, server, (source) => {
+    const file = parse(source);
+    file.programmes.undergraduate.processingFee = '20.00';
+    return stringify(file);
+  });
+  const client = server.client();
+  const body = { hubspotContactId: '103', mainProductId: 11 };
+  const params = { uuid: (await client.call('initiateCheckout', { body })).data.joinSessionUuid };
+  const { refundNote } = (await client.call('getCheckoutDetails', { params })).data;
+  const { uuid } = await upgradeByLink(server, '103', { productId: 11 });
+  const plan = await refundJoin(
+    server.deps,
+    base.uuid,
+    { ...membershipOnly, ineligible: true },
+    { isTrial: true },
+  );
+  assert.deepEqual(
+    plan.refunds.map(({ amountCents }) => amountCents),
+    [9000],
+  );
+  assert.match(await textOf(uuid, 'upgrade'), /membership fee less a \$5 processing fee/);
+  assert.match(refundNote, /less a \$5 processing fee/, 'Checkout tells it, too');
+});
+
 test('each refund that Stripe has made is told once, wherever it was made', async () => {
   const { uuid, intentId } = await undergraduate(server);
   const refunds = async () => (await lettersOf(uuid)).filter((letter) => letter.startsWith('refund'));
@@ -214,6 +258,19 @@ test('a payment that fails after the bank was asked is told; a card that is decl
   await declinedLate(id);
   await lookAtPayment(server.deps, id, 'fresh');
   assert.deepEqual(await lettersOf(uuid), ['payment-failed +0']);
+});
+
+test('a payment that failed is told with the amount that the bank was asked for, whatever its joiner adds then', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client, 'LINCOLN2026', { personalEmail: 'added@example.com' });
+  const { id, revision } = await openIntent(client, uuid);
+  await beginPayment(client, uuid, revision);
+  await declinedLate(id);
+  assert.equal(await settlePaying(server.deps, uuid, 'failed'), 'ordering');
+  const body = { productUuid: '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030' };
+  await client.call('setSessionProduct', { params: { uuid }, body });
+  assert.deepEqual(await openIntent(client, uuid).then((open) => [open.id, open.amount]), [id, 7700]);
+  assert.match(await textOf(uuid, 'payment-failed'), /You ordered \$65\.00 from/);
 });
 
 test('a payment that is cancelled while its bank is asked is told, too', async () => {

@@ -12,7 +12,7 @@ import type { Deps } from '../deps.ts';
 import type { PaymentTable } from '../platform/database/types.ts';
 import { mailTimes } from '../providers/mail/client.ts';
 import { goesBack } from '../session/goesBack.ts';
-import { contactOfJoin, isJoinerMember, isReturned, joinHolds } from '../session/members.ts';
+import { contactOfJoin, isJoinerMember, isReturned, joinHolds, membershipFee } from '../session/members.ts';
 import { firstName, payer, payerEmails } from '../session/person.ts';
 
 /** For this many seconds no other server takes the letter. It is longer than sending can last. */
@@ -35,14 +35,20 @@ export interface Letter {
   isSelfNomination: boolean;
   firstName: string | null;
   paidAt: Date | null;
-  /** The processing fee (cents) with which the join's membership was sold; null when it is unknown or nothing was paid. */
+  /**
+   * The processing fee (cents) with which the join's membership was sold, or its contact's for an upgrade by link; null when it is
+   * unknown or nothing was paid.
+   */
   processingFeeCents: number | null;
   /** The number of the join's membership; null when there is none, or it is void. */
   memberNumber: string | null;
   /** Whether the join's membership is held. */
   isMember: boolean;
-  /** The types that the join or its contact holds. `membership` is included if only HubSpot says that the contact is a member. */
-  held: MembershipType[];
+  /**
+   * What the join or its contact holds, each with the name that it was sold under. The name is null if the order is lost, and of a
+   * `membership` because of which HubSpot says that the contact is a member.
+   */
+  held: { type: MembershipType; name: string | null }[];
   hasProof: boolean;
   isRejectedFinally: boolean;
   /** Whether the join's membership was refunded or its refund is under way. */
@@ -103,10 +109,12 @@ const readLetters = sql`
       else ${payerEmails} || array(select receipt_email from payment paid where paid.session_uuid = session.uuid order by created_at) end as emails,
     session.programme, session.state, coalesce(session.origin = 'self_nomination', false) as "isSelfNomination",
     ${firstName} as "firstName", session.paid_at as "paidAt",
-    (select processing_fee_cents from payment paid join order_snapshot using (session_uuid, kind, revision)
-      where paid.session_uuid = session.uuid and paid.kind = 'join' and paid.status = 'succeeded' limit 1) as "processingFeeCents", ${joinHolds('session.uuid', 'membership')} as "isMember",
-    array(select distinct type::text from membership where is_held and (session_uuid = session.uuid or contact_id = ${contactOfJoin('session')}))
-      || case when ${isJoinerMember('session')} then array['membership'] end as held,
+    ${membershipFee} as "processingFeeCents", ${joinHolds('session.uuid', 'membership')} as "isMember",
+    (select coalesce(jsonb_agg(jsonb_build_object('type', bought.type, 'name', (
+        select line ->> 'name' from payment paid join order_snapshot using (session_uuid, kind, revision), jsonb_array_elements(items) as line
+        where paid.intent_id = bought.payment_intent and line ->> 'type' = bought.type::text))), '[]')
+      from membership bought where is_held and (session_uuid = session.uuid or contact_id = ${contactOfJoin('session')}))
+      || case when ${isJoinerMember('session')} then '[{"type": "membership", "name": null}]' else '[]' end::jsonb as held,
     (select member_number from membership where session_uuid = session.uuid and type = 'membership' and standing <> 'void') as "memberNumber",
     exists (select from document where session_uuid = session.uuid and review <> 'rejected') as "hasProof",
     exists (select from document where session_uuid = session.uuid and is_final) as "isRejectedFinally",
@@ -179,4 +187,10 @@ export function holds(letter: Letter, now: Date): boolean {
 export interface RejectionData {
   reason: RejectionReason;
   isFinal: boolean;
+}
+
+/** What is stored in `data` for a letter about a payment that failed, except by servers of earlier versions. */
+export interface FailedData {
+  /** The amount that the bank was asked for. The order may change before the letter is sent, and its intent with it. */
+  amountCents: number;
 }

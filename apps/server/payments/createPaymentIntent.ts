@@ -4,7 +4,7 @@ import type { Data } from '#contract/schemas.ts';
 import type { Holding } from '#core/holding.ts';
 import type { Deps } from '../deps.ts';
 import { receiptEmail } from '../session/person.ts';
-import { promised } from '../session/promised.ts';
+import { promised, promisedColumns } from '../session/promised.ts';
 import { refusalFor } from '../session/standing.ts';
 import { stateAllows } from '../session/states.ts';
 import { beginChange, changeIntent, endChange, replace } from './changeIntent.ts';
@@ -21,7 +21,8 @@ const MOST_ROUNDS = 20;
 
 /**
  * Returns the session's only open payment intent, for the present order. It is made on first need, reused, and updated when the
- * total changes; the client secret stays the same. The caller's amount is only compared: throws 409 when it differs.
+ * order or what it promises changes; the client secret stays the same. The caller's amount is only compared: throws 409 when it
+ * differs.
  */
 export async function createPaymentIntent(
   deps: Deps,
@@ -34,12 +35,13 @@ export async function createPaymentIntent(
     if (given.amount !== order.totalCents) throw totalChanged(order.totalCents);
     const email = receiptEmail(order.emails, given.billingEmail);
     const { open, change } = order;
+    const isPromisedAnew = (!open || order.state !== 'paying') && (await keepSnapshot(deps, uuid, order));
     const isReady =
+      !isPromisedAnew &&
       open?.revision === order.revision &&
       open.amountCents === order.totalCents &&
       open.email === email &&
       open.savesCard === order.saveCard;
-    if (!open || order.state !== 'paying') await keepSnapshot(deps, uuid, order);
     if (open && (order.state === 'paying' || (isReady && !change)))
       return { clientSecret: open.clientSecret, revision: open.revision, amount: open.amountCents };
     if (!open) {
@@ -64,11 +66,12 @@ export async function createPaymentIntent(
 
 /**
  * Saves the snapshot of the order. The lines of a revision never change. The goods and the processing fee are updated to what
- * Checkout shows now, until a payment of the revision has begun.
+ * Checkout shows now, until a payment of the revision has begun. Returns whether anything was written: the intent's metadata then
+ * lacks it.
  */
-async function keepSnapshot(deps: Deps, uuid: string, order: Order): Promise<void> {
-  const beside = promised(deps.society, order.identity.programme, order.lines);
-  await deps.database
+async function keepSnapshot(deps: Deps, uuid: string, order: Order): Promise<boolean> {
+  const beside = promisedColumns(promised(deps.society, order.identity.programme, order.lines));
+  const { numInsertedOrUpdatedRows } = await deps.database
     .insertInto('order_snapshot')
     .values({
       session_uuid: uuid,
@@ -87,5 +90,6 @@ async function keepSnapshot(deps: Deps, uuid: string, order: Order): Promise<voi
             and exists (select from join_session where uuid = ${uuid} and ${stateAllows('changeOrder')})`,
         ),
     )
-    .execute();
+    .executeTakeFirstOrThrow();
+  return numInsertedOrUpdatedRows !== 0n;
 }

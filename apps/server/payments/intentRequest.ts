@@ -1,10 +1,11 @@
-import { identityMetadata, lineMetadata, orderDescription } from '#core/intentText.ts';
+import { identityMetadata, lineMetadata, orderDescription, promisedMetadata } from '#core/intentText.ts';
 import type { Deps } from '../deps.ts';
+import { promised } from '../session/promised.ts';
 import type { Order } from './readOrder.ts';
 
 /**
- * Returns the parameters of a payment intent for an order: the amount, the metadata that identifies the order, the receipt's
- * email, and whether the card is saved.
+ * Returns the parameters of a payment intent for an order: the amount, the metadata from which a lost order is made again,
+ * the receipt's email, and whether the card is saved.
  */
 export function intentRequest(deps: Deps, uuid: string, order: Order, email: string | null) {
   return {
@@ -20,6 +21,7 @@ export function intentRequest(deps: Deps, uuid: string, order: Order, email: str
       revision: String(order.revision),
       ...identityMetadata(order.identity),
       ...lineMetadata(order.lines),
+      ...promisedMetadata(order.lines, promised(deps.society, order.identity.programme, order.lines)),
     },
   } as const;
 }

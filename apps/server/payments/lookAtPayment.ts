@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type RawBuilder, sql } from 'kysely';
 import type { Deps } from '../deps.ts';
 import { type DueLetter, insertLetters } from '../letters/dueLetters.ts';
+import type { FailedData } from '../letters/takeLetter.ts';
 import type { PaymentTable } from '../platform/database/types.ts';
 import type { Intent } from '../providers/stripe/provider.ts';
 import { confirmIntent, type PaymentOutcome } from './confirmPayment.ts';
@@ -86,11 +87,16 @@ async function takeLook(deps: Deps, intentId: string, askedAt: string | null) {
  * the joiner may have left the page, so a letter reports a payment that has failed since. Without such a wait, the page itself
  * reports the failure.
  */
-async function recordSeen(deps: Deps, { id, status, metadata }: Intent, lookedAt: string): Promise<void> {
+async function recordSeen(
+  deps: Deps,
+  { id, status, amountCents, metadata }: Intent,
+  lookedAt: string,
+): Promise<void> {
   const cameToNothing = status === 'requires_payment_method' || status === 'canceled';
   const sessionUuid = metadata.session;
+  const data = { amountCents } satisfies FailedData;
   const letters: DueLetter[] =
-    cameToNothing && sessionUuid ? [{ kind: 'payment-failed', sessionUuid, occasion: id }] : [];
+    cameToNothing && sessionUuid ? [{ kind: 'payment-failed', sessionUuid, occasion: id, data }] : [];
   const wasProcessing = sql<boolean>`exists (select from before where kind = 'join' and seen_status = 'processing')`;
   await sql`
     with before as (

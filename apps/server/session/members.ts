@@ -82,6 +82,14 @@ export const baseMembership: RawBuilder<unknown> = sql`(
   ) as memberships order by place limit 1)`;
 
 /**
+ * SQL for the processing fee (cents) with which the membership of the query's `session` ({@link baseMembership}) was sold; null when
+ * there is none, or its order does not say.
+ */
+export const membershipFee: RawBuilder<number | null> = sql`(
+  select processing_fee_cents from payment as paid join order_snapshot using (session_uuid, kind, revision)
+  where paid.intent_id = (select payment_intent from ${baseMembership} as base))`;
+
+/**
  * SQL for whether an upgrade has a base: its join holds a membership, or its contact is a member. `upgrade` is the query's name
  * for the upgrade's row of `membership`.
  */

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { parse, stringify } from 'yaml';
 import { changeSociety } from '../../../tests/harness/changeSociety.ts';
-import { atStripe, membershipOnly, undergraduate } from '../../../tests/harness/refunds.ts';
+import { dump } from '../../../tests/harness/dump.ts';
+import { atStripe, membershipOnly, standingsOf, undergraduate } from '../../../tests/harness/refunds.ts';
+import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { beginPayment, details, openIntent, payByCard, payOrder } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { charge } from '../../../tests/harness/upgrades.ts';
@@ -12,6 +14,7 @@ import { readLetter } from '../letters/takeLetter.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import { followPayment } from '../refunds/followPayment.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
+import { settleCommand } from '../settlement/commands.ts';
 
 /** Tests that an order keeps the goods and the processing fee that it was sold with when society.yaml changes later. */
 const server = await sharedServer();
@@ -154,6 +157,8 @@ test('what Checkout showed last before the payment began is what was promised', 
   assert.equal((await payOrder(server, client, uuid)).intentId, id, 'the intent stays open for it');
   assert.equal(await plannedFor(uuid), 9400);
   assert.deepEqual(await toSend(uuid), ['Honor Cord']);
+  const { metadata } = await server.deps.payments.retrieveIntent(id);
+  assert.deepEqual([metadata.fee, metadata.goods], ['1.00', 'Honor Cord'], 'Stripe keeps it, too');
 });
 
 test('what was promised stays once its payment has begun, whoever opens Checkout meanwhile', async (t) => {
@@ -176,4 +181,18 @@ test('the processing fee of an order from before is the one that the file says',
   const wish = { ...membershipOnly, ineligible: true };
   const { refunds } = await refundJoin(server.deps, uuid, wish, { isTrial: true });
   assert.equal(refunds[0]!.amountCents, 7500);
+});
+
+test('what a restore has lost is made again with the goods and the fee that it was sold with', async (t) => {
+  const restore = await dump(server);
+  const uuid = await withGoods();
+  const [kept, returned] = [await undergraduate(server), await undergraduate(server)];
+  await server.stripe('POST', '/v1/refunds', { payment_intent: returned.intentId, amount: '9000' });
+  sellOtherThings(t);
+  await restore();
+  const { code, out } = await runCommand(t, server, settleCommand, ['--missing']);
+  assert.equal(code, 0, out);
+  assert.deepEqual(await toSend(uuid), ['Honor Cord', 'Lapel Pin', 'Engraved Medallion']);
+  assert.equal(await plannedFor(kept.uuid), 9000);
+  assert.deepEqual(await standingsOf(server, returned.uuid), [{ type: 'membership', standing: 'refunded' }]);
 });

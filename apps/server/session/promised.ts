@@ -1,19 +1,26 @@
 import { goodsOf } from '#core/fulfilment.ts';
+import type { Promised } from '#core/intentText.ts';
 import type { OrderLine } from '#core/orderLine.ts';
 import type { Society } from '../society/society.ts';
 
-/**
- * Returns what a snapshot stores besides its lines: the goods of each line (as JSON), and the programme's processing fee in cents.
- */
+/** Returns what an order promises besides its lines, according to the present society file. */
 export function promised(
   society: Pick<Society, 'product' | 'programme'>,
   programme: string,
   lines: readonly OrderLine[],
-): { goods: string; processing_fee_cents: number } {
+): Promised {
   return {
-    goods: JSON.stringify(goodsPromised(society, lines)),
-    processing_fee_cents: society.programme(programme).processingFeeCents,
+    goods: goodsPromised(society, lines),
+    processingFeeCents: society.programme(programme).processingFeeCents,
   };
+}
+
+/** Returns the columns of a snapshot that store what its order promised. */
+export function promisedColumns({ goods, processingFeeCents }: Promised): {
+  goods: string;
+  processing_fee_cents: number;
+} {
+  return { goods: JSON.stringify(goods), processing_fee_cents: processingFeeCents };
 }
 
 /** Returns the goods of each line according to the present society file; null for a line without goods. */

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { MadeAgain } from '#core/confirmation.ts';
 import { withLines } from '#core/dashboardRefunds.ts';
-import { identityOfMetadata, linesOfMetadata } from '#core/intentText.ts';
+import { identityOfMetadata, linesOfMetadata, promisedOfMetadata } from '#core/intentText.ts';
 import { displayPrice } from '#core/money.ts';
 import type { OrderLine } from '#core/orderLine.ts';
 import { type GivenBack, isHeld, type MembershipStanding, standingAfter } from '#core/refunds.ts';
@@ -17,6 +17,7 @@ import { bringStanding } from '../refunds/membershipStanding.ts';
 import { paidOrders } from '../refunds/paidOrders.ts';
 
 import { contactOfJoin } from '../session/members.ts';
+import { promisedColumns } from '../session/promised.ts';
 
 /** Thrown when the intent's metadata is not enough to make its join again. The message says what staff can do. */
 export class NotRebuilt extends Error {}
@@ -45,6 +46,7 @@ export async function rebuildJoin(deps: Deps, intent: Intent): Promise<boolean> 
   const lines = linesOfMetadata(intent.metadata);
   if (lines?.reduce((sum, { priceCents }) => sum + priceCents, 0) !== intent.amountReceivedCents)
     throw noOrder;
+  const promised = promisedOfMetadata(intent.metadata, lines);
   const identity = identityOfMetadata(intent.metadata);
   if (!has_session && (kind === 'upgrade' || !identity))
     throw new NotRebuilt(
@@ -99,6 +101,7 @@ export async function rebuildJoin(deps: Deps, intent: Intent): Promise<boolean> 
         revision,
         amount_cents: intent.amountReceivedCents,
         items: JSON.stringify(lines),
+        ...(promised && promisedColumns(promised)),
       })
       .onConflict((conflict) => conflict.doNothing())
       .execute();

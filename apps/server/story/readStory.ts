@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { type StoryEvent, type StoryLine, tellStory } from '#core/story.ts';
+import { type StoryCause, type StoryEvent, type StoryLine, tellStory } from '#core/story.ts';
 import type { Deps } from '../deps.ts';
 
 /**
@@ -18,7 +18,7 @@ export async function readStory(
   if (!session) return null;
   const recorded: StoryEvent[] = await database
     .selectFrom('join_event')
-    .select(['at', 'step', 'cause', 'actor', 'detail'])
+    .select(['at', 'step', causeOfStep.as('cause'), 'actor', 'detail'])
     .where('session_uuid', '=', uuid)
     .orderBy('id')
     .execute();
@@ -27,6 +27,17 @@ export async function readStory(
   const before = (await eventsFromRows(database, uuid)).filter(({ at }) => at.getTime() < first);
   return tellStory([...before, ...recorded]);
 }
+
+/**
+ * SQL for the cause of a recorded step. The triggers take every link to a contact for one by staff, and every change of a refund for
+ * one by Stripe. Without the name of a member of staff, the server moved the join after a merge in HubSpot; and a refund that Stripe
+ * does not know of was dropped by the server.
+ */
+const causeOfStep = sql<StoryCause>`case
+  when actor is null and step = 'contact_linked' then 'induct'
+  when actor is null and step = 'refund_canceled'
+    and exists (select from refund where uuid = (detail ->> 'refund')::uuid and stripe_id is null) then 'induct'
+  else cause end`;
 
 /** Derives a join's steps and their times from its rows. */
 async function eventsFromRows(database: Deps['database'], uuid: string): Promise<StoryEvent[]> {

@@ -2,8 +2,18 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import { type StoryStep, storySteps } from '#core/story.ts';
+import { newContact } from '../../../tests/harness/deliver.ts';
+import { askHubspot } from '../../../tests/harness/providers.ts';
+import { membershipOnly } from '../../../tests/harness/refunds.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
-import { beginPayment, details, openIntent, payByCard, payOrder } from '../../../tests/harness/steps.ts';
+import {
+  beginPayment,
+  details,
+  openIntent,
+  paidJoin,
+  payByCard,
+  payOrder,
+} from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
 import { documentsAcceptCommand } from '../documents/commands.ts';
@@ -12,10 +22,11 @@ import { settlePaying } from '../payments/settlePaying.ts';
 import type { Command } from '../platform/command.ts';
 import { connect } from '../platform/database/client.ts';
 import { followPayment } from '../refunds/followPayment.ts';
+import { refundJoin } from '../refunds/refundJoin.ts';
 import { refundCommand } from '../settlement/refundCommands.ts';
 import { storyCommand } from './storyCommand.ts';
 
-const server = await sharedServer();
+const server = await sharedServer({}, { searchLagMs: 0 });
 
 const PIN = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
 
@@ -149,6 +160,42 @@ test('of a join that is older than the record, the rows tell what they know, and
     'The join is paid.  from the rows',
     'Upgrade skipped.  the joiner',
   ]);
+});
+
+test('a merge in HubSpot is told as one, and not as a link by staff', async (t) => {
+  const old = await newContact(server, 'merged.one@example.com', { invitation_code: 'MERGED01' });
+  const other = await newContact(server, 'merged.two@example.com');
+  const { uuid } = await paidJoin(server, server.client(), 'MERGED01', {
+    personalEmail: 'merged.one@example.com',
+  });
+  const body = { primaryObjectId: other, objectIdToMerge: old };
+  const { id } = await askHubspot(server.hubspotUrl, 'POST', '/merge', body);
+  await server.deps.contacts.refresh(id);
+  assert.equal(
+    (await storyOf(t, uuid)).at(-1),
+    `Its contact was merged in HubSpot and is contact ${id} now.  Induct`,
+  );
+});
+
+test('a refund that is dropped before Stripe was asked is not told as one that Stripe cancelled', async (t) => {
+  const { client, uuid, params } = await order();
+  await client.call('setSessionProduct', { params, body: { productUuid: PIN } });
+  const { intentId } = await payOrder(server, client, uuid);
+  await server.stripeControl('refunds', { answer: 'refused' });
+  await refundJoin(server.deps, uuid, membershipOnly);
+  await server.stripeControl('refunds', { answer: 'requires_action' });
+  const { body } = await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount: '1200' });
+  await followPayment(server.deps, intentId);
+  await server.stripeControl(`refunds/${body.id}/settle`, { status: 'canceled' });
+  await followPayment(server.deps, intentId);
+  await server.stripeControl('refunds', { answer: 'succeeded' });
+  assert.deepEqual(
+    (await storyOf(t, uuid)).filter((line) => line.includes('cancelled')),
+    [
+      'Refund of $65.00 of INTENT cancelled (requested).  Induct',
+      'Refund of $12.00 of INTENT cancelled (dashboard).  Stripe',
+    ],
+  );
 });
 
 test('every step that is recorded can be told, and none names a person', async () => {

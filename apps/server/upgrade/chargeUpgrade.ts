@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Data, ParsedBody } from '#contract/schemas.ts';
 import { type Holding, mayChargeCard } from '#core/holding.ts';
-import { lineMetadata, orderDescription } from '#core/intentText.ts';
+import { lineMetadata, orderDescription, promisedMetadata } from '#core/intentText.ts';
 import { displayPrice } from '#core/money.ts';
 import type { OrderLine } from '#core/orderLine.ts';
 import { NO_PAYMENT_INTENT, UPGRADE_FAILED } from '#core/sentences.ts';
@@ -15,7 +15,7 @@ import { countingFailures } from '../payments/providerFailures.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { Declined, ProviderFailed, ProviderRefused, UnexpectedState } from '../providers/stripe/failures.ts';
 import type { Intent } from '../providers/stripe/provider.ts';
-import { promised } from '../session/promised.ts';
+import { promised, promisedColumns } from '../session/promised.ts';
 import { readStanding, refusalFor } from '../session/standing.ts';
 import type { CatalogueProduct } from '../society/society.ts';
 
@@ -204,7 +204,7 @@ async function openUpgrade(
   const items: OrderLine[] = [
     { productId: offer.id, type: offer.type, name: offer.name, priceCents: amountCents },
   ];
-  const { goods, processing_fee_cents } = promised(deps.society, programme, items);
+  const beside = promised(deps.society, programme, items);
   const intent = await countingFailures(deps, uuid, failures, () =>
     deps.payments.createIntent({
       amountCents,
@@ -219,10 +219,12 @@ async function openUpgrade(
         kind: 'upgrade',
         revision: String(attempt),
         ...lineMetadata(items),
+        ...promisedMetadata(items, beside),
       },
       idempotencyKey: `${deps.environment}-${uuid}-upgrade-${attempt}-${failures}-${amountCents}${customerId === null ? '-nobody' : ''}`,
     }),
   );
+  const { goods, processing_fee_cents } = promisedColumns(beside);
   await sql`
     with session as (
       select uuid from join_session where uuid = ${uuid} and state = 'paid' and upgrade = 'open' and erased_at is null for update
