@@ -122,6 +122,35 @@ for (const [way, learn] of ways)
     assert.deepEqual([shown.firstName, shown.lastName, shown.email], [null, null, null]);
   });
 
+for (const [way, learn] of ways)
+  test(`after ${way} members whose contact was deleted have one of their own, and staff hear of who can have none`, async () => {
+    const { id, code } = await person();
+    const personalEmail = `${code.toLowerCase()}@members.example.com`;
+    const byCode = await paidJoin(server, server.client(), code, { personalEmail });
+    const upgrade = await upgradeByLink(server, id);
+    const bySchool = await paidJoin(server, server.client(), 'LINCOLN2026', {
+      personalEmail: `school.${personalEmail}`,
+    });
+    const other = await person();
+    const byLink = await boughtByLink(other.id);
+    await deliver(server);
+    const created = (await contactOf(bySchool.uuid)).own_contact!;
+    for (const gone of [id, created, other.id]) await atCrm('DELETE', `/${gone}`);
+    for (const gone of [id, created, other.id]) await learn(gone);
+    await deliver(server);
+    for (const [{ uuid }, amount] of [
+      [byCode, '110.00'],
+      [bySchool, '65.00'],
+    ] as const) {
+      const own = (await contactOf(uuid)).own_contact!;
+      const told = await atHubspot(server, own, 'membership_status', 'amount_paid');
+      assert.deepEqual([told.membership_status, told.amount_paid], ['member', amount]);
+      assert.deepEqual(await noticesOf(server, uuid), []);
+    }
+    assert.deepEqual(await noticesOf(server, upgrade.uuid), [], 'it is of the new contact');
+    assert.match((await noticesOf(server, byLink)).join(), new RegExp(`contacts link ${byLink} CONTACT$`));
+  });
+
 test('a sync learns of every deletion, however many there were', async () => {
   const people: { id: string; code: string }[] = [];
   while (people.length <= LARGEST_PAGE) people.push(await person());
