@@ -29,7 +29,6 @@ import { refundCommand } from '../settlement/refundCommands.ts';
 import { failedCommand, linkCommand, retryCommand, statusCommand } from './commands.ts';
 import { keepContacts } from './contacts.ts';
 import { followMerges } from './followContacts.ts';
-import { linkJoin } from './linkJoin.ts';
 import { syncContacts } from './syncContacts.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
@@ -180,7 +179,7 @@ test('joins by a personal code are limited, whichever id of its merged contact t
   );
 });
 
-test('no link and no staff lead to a contact that was deleted', async () => {
+test('no link and no staff lead to a contact that was deleted', async (t) => {
   const { id } = await person();
   const client = server.client();
   const uuid = await orderingJoin(client, 'LINCOLN2026');
@@ -188,7 +187,8 @@ test('no link and no staff lead to a contact that was deleted', async () => {
   assert.equal(await server.deps.contacts.refresh(id), 'known');
   await atCrm('DELETE', `/${id}`);
   assert.equal((await server.client().call('initJoin', { params: { id }, body: {} })).status, 404);
-  await assert.rejects(linkJoin(server.deps, uuid, id), /knows no contact/);
+  const { out } = await runCommand(t, server, linkCommand, [uuid, id]);
+  assert.match(out, /knows no contact/);
 });
 
 test('a checkout link, which asks for no details, sells nothing to a contact that was deleted, though HubSpot is down', async () => {
@@ -648,14 +648,15 @@ test('of two merged contacts who are members the upgrade of one stays held on th
   assert.deepEqual(await differencesOf(server, first.uuid), []);
 });
 
-test('a join is linked to the contact that a merged one is now, and all of it is written there', async () => {
+test('a join is linked to the contact that a merged one is now, and all of it is written there', async (t) => {
   const [one, two] = [await person(), await person()];
   const client = server.client();
   const uuid = await orderingJoin(client, 'LINCOLN2026', { personalEmail: 'to.link@example.com' });
   await payOrder(server, client, uuid);
   await deliver(server);
   const merged = await merge(one.id, two.id);
-  await linkJoin(server.deps, uuid, two.id);
+  const { code, out } = await runCommand(t, server, linkCommand, [uuid, two.id]);
+  assert.equal(code, 0, out);
   assert.equal((await contactOf(uuid)).contact_id, merged);
   await deliver(server);
   const held = await atHubspot(server, merged, 'membership_status', 'amount_paid', 'city');
