@@ -3,7 +3,7 @@ import type { MembershipType } from '#core/product.ts';
 import { giveBackCommand } from '#core/refunds.ts';
 import type { Deps } from '../deps.ts';
 import type { Tables } from '../platform/database/types.ts';
-import { isMemberByMirrorAlone, joinHolds, presentId } from '../session/members.ts';
+import { isMemberByMirrorAlone, presentId } from '../session/members.ts';
 import { namesNobody } from './crmId.ts';
 import { mayBeTheirStatus } from './dueJoins.ts';
 import { moveContacts } from './followContacts.ts';
@@ -17,7 +17,7 @@ export class NotLinkable extends Error {}
  * Links a paid join to a contact that staff know to be the same person. The join must have named no contact, or one that HubSpot
  * does not have. All its values are then written to the given contact, as if an invitation had named that contact. Joins by links
  * to the contact that the join had created are moved as well.
- * Refuses if the membership of the join has ended. Also refuses if the contact is a member in HubSpot and that status cannot come
+ * Refuses if the membership of the join has ended; of a join by a link that sold an upgrade alone, if that has. Also refuses if the contact is a member in HubSpot and that status cannot come
  * from this join or its payer ({@link mayBeTheirStatus}): refunding the join would then end a membership that is not the join's.
  * If the join was written into another contact before, calls `takeBack` with that before anything is linked: if the process dies
  * there, the join is still of that contact and is sent again. Must run while nothing is sent to HubSpot (fence.ts): a concurrent
@@ -111,13 +111,18 @@ async function mayLink(trx: Kysely<Tables>, uuid: string, contactId: string): Pr
     throw new NotLinkable(`Join ${uuid} is of contact ${named}, by its invitation or link.`);
   if (session.state !== 'paid') throw new NotLinkable(`Join ${uuid} is ${session.state}: nothing was paid.`);
   await trx.selectFrom('contact').select('id').where('id', '=', contactId).forUpdate().execute();
-  const found = await sql<{ holds: boolean; was_member: boolean }>`
-    select ${joinHolds('join_session.uuid', 'membership')} as holds,
-      ${isMemberByMirrorAlone('contact.id')} and not coalesce(hubspot_contact_id = contact.id and crm_known ? 'membershipStatus', false)
+  // `sold`: the membership, or the upgrade of a join that bought that alone. Only a membership says that its contact is a member.
+  const found = await sql<{ sold: MembershipType; holds: boolean; was_member: boolean }>`
+    select sold, exists (select from membership where session_uuid = uuid and type = sold and is_held) as holds,
+      sold = 'membership' and ${isMemberByMirrorAlone('contact.id')}
+        and not coalesce(hubspot_contact_id = contact.id and crm_known ? 'membershipStatus', false)
         and not ${mayBeTheirStatus('contact.id', 'join_session')} as was_member
-    from join_session, contact where uuid = ${uuid} and contact.id = ${contactId}`.execute(trx);
-  const { holds, was_member } = found.rows[0]!;
-  if (!holds) throw new NotLinkable(`The membership of join ${uuid} has ended.`);
+    from join_session, contact, lateral (
+      select coalesce(min(type), 'membership') as sold from membership where session_uuid = uuid) as bought
+    where uuid = ${uuid} and contact.id = ${contactId}`.execute(trx);
+  const { sold, holds, was_member } = found.rows[0]!;
+  if (!holds)
+    throw new NotLinkable(`The ${sold === 'membership' ? sold : 'upgrade'} of join ${uuid} has ended.`);
   if (was_member)
     throw new NotLinkable(
       `Contact ${contactId} is a member already, as HubSpot says. Give the join back: npm run operator -- refund ${uuid} --upgrade --items all`,

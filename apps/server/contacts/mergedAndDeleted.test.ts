@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { sql } from 'kysely';
 import { atHubspot, deliver } from '../../../tests/harness/deliver.ts';
 import { askHubspot } from '../../../tests/harness/providers.ts';
-import { differencesOf, membershipOnly } from '../../../tests/harness/refunds.ts';
+import { differencesOf, everything, membershipOnly } from '../../../tests/harness/refunds.ts';
 import { membershipsOf, noticesOf } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import {
@@ -281,6 +281,29 @@ test('what somebody has bought by links to a contact that was deleted is all of 
     const held = (await membershipsOf(server, join)).map((membership) => membership.contact_id);
     assert.deepEqual([contact_id, crm_refusal, held], [other, null, [other]]);
   }
+});
+
+test('an upgrade by link whose contact was deleted is linked to another one of the member, as the notice says, while it is held', async (t) => {
+  const { id } = await person({ membership_status: 'member' });
+  const { uuid } = await upgradeByLink(server, id);
+  await atCrm('DELETE', `/${id}`);
+  await deliver(server);
+  assert.match((await noticesOf(server, uuid)).join(), new RegExp(`contacts link ${uuid} CONTACT$`));
+  const again = await person({ membership_status: 'member' });
+  const { code, out } = await runCommand(t, server, linkCommand, [uuid, again.id]);
+  assert.equal(code, 0, out);
+  await deliver(server);
+  const told = await atHubspot(server, again.id, 'membership_status', 'upgrade_name');
+  assert.deepEqual(told.upgrade_name, 'Distinguished Member upgrade');
+  assert.deepEqual(told.membership_status, 'member');
+
+  const { id: other } = await person({ membership_status: 'member' });
+  const ended = await upgradeByLink(server, other);
+  await atCrm('DELETE', `/${other}`);
+  await deliver(server);
+  await refundJoin(server.deps, ended.uuid, everything);
+  const refused = await runCommand(t, server, linkCommand, [ended.uuid, again.id]);
+  assert.match(refused.out, /The upgrade of join \S+ has ended\./);
 });
 
 test('a member whose invitation names a contact that HubSpot never had is linked to the one that they are', async (t) => {
