@@ -108,7 +108,9 @@ async function mayLink(trx: Kysely<Tables>, uuid: string, contactId: string): Pr
   if (session.contact_id === contactId) return null;
   const { contact_id: named } = session;
   if (named !== null && !session.names_nobody)
-    throw new NotLinkable(`Join ${uuid} is of contact ${named}, by its invitation or link.`);
+    throw new NotLinkable(
+      `Join ${uuid} is of contact ${named} already: its invitation or link named that contact, or staff have linked it before. It is linked to no other one, since what was written into that contact in place of what stood there cannot be taken back.`,
+    );
   if (session.state !== 'paid') throw new NotLinkable(`Join ${uuid} is ${session.state}: nothing was paid.`);
   await trx.selectFrom('contact').select('id').where('id', '=', contactId).forUpdate().execute();
   // `sold`: the membership, or the upgrade of a join that bought that alone. Only a membership says that its contact is a member.

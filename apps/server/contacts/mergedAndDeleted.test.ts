@@ -318,7 +318,11 @@ test('a member whose invitation names a contact that HubSpot never had is linked
   });
   const { id } = await person();
   const early = await runCommand(t, server, linkCommand, [uuid, id]);
-  assert.match(early.out, /is of contact 700700701, by its invitation or link/, 'HubSpot was not asked yet');
+  assert.match(
+    early.out,
+    /is of contact 700700701 already: its invitation or link named that contact/,
+    'HubSpot was not asked yet',
+  );
   await deliver(server);
   assert.match((await contactOf(uuid)).crm_refusal!, /does not know contact 700700701/);
   const { code, out } = await runCommand(t, server, linkCommand, [uuid, id]);
