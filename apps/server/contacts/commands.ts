@@ -4,7 +4,7 @@ import { type Command, misused, plain, readArgs } from '../platform/command.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
 import { Progress } from '../platform/progress.ts';
 import type { HubspotClient } from '../providers/hubspot/client.ts';
-import { CrmRefused, CrmUnavailable } from '../providers/hubspot/errors.ts';
+import { CrmDenied, CrmRefused, CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { joinHolds } from '../session/members.ts';
 import { whose } from './crmId.ts';
 import { diffOf } from './diffJoin.ts';
@@ -154,24 +154,25 @@ export const linkCommand: Command = {
 };
 
 async function link(deps: Deps, hubspot: HubspotClient, uuid: string, contactId: string): Promise<number> {
-  const left = await linkJoin(deps, uuid, contactId);
+  const told: string[] = [];
+  let refused: string | null = null;
+  await linkJoin(deps, uuid, contactId, async (left) => {
+    try {
+      told.push((await takeBack(deps, hubspot, left)) ?? '');
+      if ((await takeBackNotes(deps, hubspot, left)) > 0)
+        told.push(`Its documents are attached to contact ${contactId} instead.`);
+    } catch (error) {
+      const isOver = error instanceof CrmRefused || error instanceof CrmDenied;
+      if (error instanceof CrmUnavailable && !isOver)
+        throw new NotLinkable(`HubSpot does not answer, and nothing was linked. Try again. ${error.message}`);
+      if (!isOver) throw error;
+      refused = `Contact ${left.contactId}, where the join was written before, still says what it bought, or has a note with its documents: correct it in HubSpot. ${error.message}`;
+    }
+  });
   console.log(`Join ${uuid} is of contact ${contactId}. HubSpot is told.`);
-  if (left === null) return 0;
-  try {
-    const told = await takeBack(deps, hubspot, left);
-    if (told !== null) console.log(told);
-    const notes = await takeBackNotes(hubspot, left);
-    if (notes > 0) console.log(`Its documents are attached to contact ${contactId} instead.`);
-    return 0;
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    console.error(
-      plain(
-        `Contact ${left.contactId}, where the join was written before, still says what it bought, or has a note with its documents: correct it in HubSpot. ${why}`,
-      ),
-    );
-    return 1;
-  }
+  for (const line of told) if (line !== '') console.log(line);
+  if (refused !== null) console.error(plain(refused));
+  return refused === null ? 0 : 1;
 }
 
 export const diffCommand: Command = {

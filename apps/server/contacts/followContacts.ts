@@ -9,6 +9,7 @@ import { MERGED_IDS, readProperties } from '../providers/hubspot/properties.ts';
 import { joinHolds } from '../session/members.ts';
 import { keepContacts } from './contacts.ts';
 import { type HeldTwice, heldTwice } from './heldTwice.ts';
+import { hubspotIsToHear } from './tellHubspot.ts';
 
 /** The kind of the notice that two contacts were merged which both held a membership of the same type. */
 const MERGED_TWICE = 'merged_contacts';
@@ -55,18 +56,41 @@ export async function takeIn(
   );
 }
 
+/** SQL: whether a query's `contact` is known neither as deleted nor as merged. */
+export const isThere = sql<boolean>`deleted_at is null and merged_into is null`;
+
 /**
- * Removes the personal data of contacts that HubSpot has deleted. Only contacts that HubSpot once had count as deleted: the mirror
- * has read them, or a join created them. A contact that an import or a link named and that HubSpot never had is left unchanged.
+ * SQL: whether HubSpot once had a query's `contact`: the mirror has read it, or a join created it. A contact that an import or a
+ * link named, and that HubSpot never had, cannot be deleted there.
+ */
+export const wasAtHubspot = sql<boolean>`(fetched_at is not null
+  or exists (select from join_session where hubspot_contact_id = contact.id and owns_hubspot_contact))`;
+
+/**
+ * Removes the personal data of contacts that HubSpot has deleted. Joins that were written into one and hold a membership or upgrade
+ * become due to be sent, so that their members get a contact of their own.
  */
 async function forgetContacts(database: Database, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
-  await sql`
-    update contact set deleted_at = now(), profile = '{}', email = null, is_member = false, fill_at = null
-    where id = any(${ids}) and deleted_at is null and merged_into is null and (fetched_at is not null
-      or exists (select from join_session where hubspot_contact_id = contact.id and owns_hubspot_contact))`.execute(
-    database,
-  );
+  const { rows } = await sql<{ id: string }>`
+    select id from contact where id = any(${ids}) and ${isThere} and ${wasAtHubspot}`.execute(database);
+  if (rows.length === 0) return;
+  const gone = sql`any(${rows.map(({ id }) => id)}::text[])`;
+  const isTheirs = sql<boolean>`(contact_id = ${gone} or hubspot_contact_id = ${gone})`;
+  await database.transaction().execute(async (trx) => {
+    // Locks the joins before the contacts, in the order of their uuids, as a payment does: this avoids deadlocks.
+    await sql`select from join_session where ${isTheirs} order by uuid for no key update`.execute(trx);
+    await sql`
+      update join_session set ${hubspotIsToHear},
+        owns_hubspot_contact = case when hubspot_contact_id = ${gone} then null else owns_hubspot_contact end,
+        hubspot_contact_id = case when hubspot_contact_id = ${gone} then null else hubspot_contact_id end
+      where ${isTheirs} and exists (select from membership where session_uuid = uuid and is_held)`.execute(
+      trx,
+    );
+    await sql`
+      update contact set deleted_at = now(), profile = '{}', email = null, is_member = false, fill_at = null
+      where id = ${gone} and ${isThere}`.execute(trx);
+  });
 }
 
 /** Moves what belongs to merged contacts to the contacts that remain: see {@link moveContacts}. */

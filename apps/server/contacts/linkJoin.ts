@@ -1,8 +1,9 @@
-import { sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { MembershipType } from '#core/product.ts';
 import { giveBackCommand } from '#core/refunds.ts';
 import type { Deps } from '../deps.ts';
-import { isMemberByMirrorAlone, joinHolds, presentId } from '../session/members.ts';
+import type { Tables } from '../platform/database/types.ts';
+import { isMemberByMirrorAlone, presentId } from '../session/members.ts';
 import { namesNobody } from './crmId.ts';
 import { mayBeTheirStatus } from './dueJoins.ts';
 import { moveContacts } from './followContacts.ts';
@@ -16,12 +17,19 @@ export class NotLinkable extends Error {}
  * Links a paid join to a contact that staff know to be the same person. The join must have named no contact, or one that HubSpot
  * does not have. All its values are then written to the given contact, as if an invitation had named that contact. If this join had
  * created a contact, the paid joins that name that contact (by links to it) are moved as well.
- * Refuses if the membership of the join has ended. Also refuses if the contact is a member in HubSpot and that status cannot come
- * from this join or its payer ({@link mayBeTheirStatus}): refunding the join would then end a membership that is not the join's.
- * Returns the join's former contact for {@link takeBack}; null if there is nothing to take back. Must run while nothing is sent to
- * HubSpot (fence.ts): a concurrent call would record the old contact.
+ * Refuses if the membership of the join has ended or, for a join that sold an upgrade alone, if the upgrade has ended. Also refuses
+ * if the contact is a member in HubSpot and that status cannot come from this join or its payer ({@link mayBeTheirStatus}):
+ * refunding the join would then end a membership that is not the join's.
+ * If the join was written into another contact before, calls `takeBack` with that contact before anything is linked. If the process
+ * dies there, the join is still of that contact and is sent again. Must run while nothing is sent to HubSpot (fence.ts): a
+ * concurrent call would record the old contact.
  */
-export async function linkJoin(deps: Deps, uuid: string, given: string): Promise<LeftContact | null> {
+export async function linkJoin(
+  deps: Deps,
+  uuid: string,
+  given: string,
+  takeBack: (left: LeftContact) => Promise<void>,
+): Promise<void> {
   const found = await deps.contacts.refresh(given);
   if (found === 'unavailable') throw new NotLinkable('HubSpot cannot be asked at this moment. Try again.');
   if (found === 'unknown') throw new NotLinkable(`HubSpot knows no contact ${given}.`);
@@ -38,65 +46,13 @@ export async function linkJoin(deps: Deps, uuid: string, given: string): Promise
       .executeTakeFirst()) ?? {};
   // The contact that the join named may have been restored in HubSpot meanwhile.
   if (namedBefore) await deps.contacts.refresh(namedBefore);
-  const left = await deps.database.transaction().execute(async (trx) => {
-    // Locks these joins, in the order of their uuids as everywhere: the given join; the paid joins of its former contact, which
-    // become due again; and all joins of the contact that it named, which may be moved.
-    const leaves = sql<string>`(select own.hubspot_contact_id from join_session own where own.uuid = ${uuid})`;
-    const names = sql<string>`(select own.contact_id from join_session own where own.uuid = ${uuid})`;
-    await sql`
-      select from join_session
-      where uuid = ${uuid} or ${paidJoinsOf(leaves)} or contact_id = ${names} or hubspot_contact_id = ${names}
-      order by uuid for update`.execute(trx);
-    const session = await trx
-      .selectFrom('join_session')
-      .select(['state', 'contact_id', 'hubspot_contact_id', 'owns_hubspot_contact', 'crm_known', 'erased_at'])
-      .select(namesNobody.as('names_nobody'))
-      .where('uuid', '=', uuid)
-      .forUpdate()
-      .executeTakeFirst();
-    if (!session) throw new NotLinkable(`There is no join ${uuid}.`);
-    if (session.erased_at !== null) throw new NotLinkable(`The person of join ${uuid} was erased.`);
-    if (session.contact_id === contactId) return null;
-    const { contact_id: named } = session;
-    if (named !== null && !session.names_nobody)
-      throw new NotLinkable(`Join ${uuid} is of contact ${named}, by its invitation or link.`);
-    if (session.state !== 'paid')
-      throw new NotLinkable(`Join ${uuid} is ${session.state}: nothing was paid.`);
-    await trx.selectFrom('contact').select('id').where('id', '=', contactId).forUpdate().execute();
-    const found = await sql<{ holds: boolean; was_member: boolean }>`
-      select ${joinHolds('join_session.uuid', 'membership')} as holds,
-        ${isMemberByMirrorAlone('contact.id')} and not coalesce(hubspot_contact_id = contact.id and crm_known ? 'membershipStatus', false)
-          and not ${mayBeTheirStatus('contact.id', 'join_session')} as was_member
-      from join_session, contact where uuid = ${uuid} and contact.id = ${contactId}`.execute(trx);
-    const { holds, was_member } = found.rows[0]!;
-    if (!holds) throw new NotLinkable(`The membership of join ${uuid} has ended.`);
-    if (was_member)
-      throw new NotLinkable(
-        `Contact ${contactId} is a member already, as HubSpot says. Give the join back: npm run operator -- refund ${uuid} --upgrade --items all`,
-      );
-    const { hubspot_contact_id: before, owns_hubspot_contact: isOwn } = session;
-    const byLink = await trx
-      .selectFrom('join_session')
-      .select(['uuid', 'crm_known'])
-      .where('contact_id', '=', isOwn ? before : null)
-      .where('paid_at', 'is not', null)
-      .execute();
-    const moving = [uuid, ...byLink.map((join) => join.uuid)];
-    const isMoving = (column: string) => sql<boolean>`${sql.ref(column)} = any(${moving}::uuid[])`;
-    // Two of the moved joins may hold the same type of membership, if one was left behind when its contact was merged into another.
-    const { rows } = await sql<{ uuid: string; isThere: boolean; mine: string; type: MembershipType }>`
-      select theirs.session_uuid as uuid, theirs.contact_id is not distinct from ${contactId} as "isThere", mine.session_uuid as mine, type
-      from membership theirs join membership mine using (type)
-      where (theirs.contact_id = ${contactId} or ${isMoving('theirs.session_uuid')}) and theirs.is_held
-        and ${isMoving('mine.session_uuid')} and mine.is_held and mine.session_uuid <> theirs.session_uuid
-      order by (mine.session_uuid = ${uuid}) desc`.execute(trx);
-    if (rows[0]) {
-      // If only an upgrade is held twice, only the join's upgrade has to be refunded.
-      const isMember = rows.some(({ type }) => type === 'membership');
-      throw new NotLinkable(
-        `Contact ${contactId} ${rows[0].isThere ? 'holds that already' : 'would hold that twice, the second'} by join ${rows[0].uuid}. Give one of them back: ${isMember ? `npm run operator -- refund ${uuid} --upgrade --items all` : giveBackCommand(rows[0].mine, ['membership_upgrade'])}`,
-      );
-    }
+  const planned = await deps.database.transaction().execute((trx) => mayLink(trx, uuid, contactId));
+  // If the old contact was merged into the new one, there is nothing to take back.
+  if (planned?.left && (await idNow(planned.left.contactId)) !== contactId) await takeBack(planned.left);
+  await deps.database.transaction().execute(async (trx) => {
+    const link = await mayLink(trx, uuid, contactId);
+    if (link === null) return;
+    const { named, before, isMoving } = link;
     await sql`update membership set contact_id = ${contactId} where ${isMoving('session_uuid')}`.execute(trx);
     // Nothing of these joins is in the new contact yet, so all values are forgotten as known, and sent.
     await sql`
@@ -108,20 +64,100 @@ export async function linkJoin(deps: Deps, uuid: string, given: string): Promise
     // The old contact's remaining paid joins are sent again, so that its amount in HubSpot does not include the moved joins.
     await sql`
       update join_session set ${hubspotIsToHear} where ${paidJoinsOf(sql`${before}`)}`.execute(trx);
-    const known = [session, ...byLink].map(({ crm_known }) => crm_known);
     // The notes with documents are created again for the new contact (attachDocuments.ts). They need not be if the old contact was
     // merged into the new one: the notes were merged, too, unless they belonged to the contact that HubSpot does not have.
-    const { rows: documents } = await sql<LeftContact['documents'][number]>`
-      with sent as (
-        select id, crm_file_id, crm_note_id from document where ${isMoving('session_uuid')} and crm_file_id is not null for update
-      ), again as (
-        update document set crm_note_id = null, crm_next_try_at = now() from sent
-        where document.id = sent.id and (${named !== null}::boolean or ${presentId(sql`${before}::text`)} <> ${contactId})
-      )
-      select crm_file_id as "fileId", crm_note_id as "noteId" from sent`.execute(trx);
-    if (before === null) return null;
-    return { contactId: before, known, isOwn: isOwn === true, documents };
+    await sql`
+      update document set crm_note_id = null, crm_next_try_at = now()
+      where ${isMoving('session_uuid')} and crm_file_id is not null
+        and (${named !== null}::boolean or ${presentId(sql`${before}::text`)} <> ${contactId})`.execute(trx);
   });
-  // If the old contact was merged into the new one, there is nothing to take back.
-  return left && (await idNow(left.contactId)) !== contactId ? left : null;
+}
+
+/** What linking a join to a contact changes. */
+interface Link {
+  /** The contact that the join names and that HubSpot does not have; null if the join names none. */
+  named: string | null;
+  /** The contact into which the join was written; null if there is none. */
+  before: string | null;
+  /** SQL: whether a column has the uuid of a join that is moved: the given one, or one by a link to its own contact. */
+  isMoving: (column: string) => RawBuilder<boolean>;
+  /** What is to be taken back from the contact `before`. */
+  left: LeftContact | null;
+}
+
+/**
+ * Locks what linking changes, and returns it; null if the join is of this contact already. Throws {@link NotLinkable}.
+ */
+async function mayLink(trx: Kysely<Tables>, uuid: string, contactId: string): Promise<Link | null> {
+  // Locks these joins, in the order of their uuids as everywhere: the given join; the paid joins of its former contact, which
+  // become due again; and all joins of the contact that it named, which may be moved.
+  const leaves = sql<string>`(select own.hubspot_contact_id from join_session own where own.uuid = ${uuid})`;
+  const names = sql<string>`(select own.contact_id from join_session own where own.uuid = ${uuid})`;
+  await sql`
+    select from join_session
+    where uuid = ${uuid} or ${paidJoinsOf(leaves)} or contact_id = ${names} or hubspot_contact_id = ${names}
+    order by uuid for update`.execute(trx);
+  const session = await trx
+    .selectFrom('join_session')
+    .select(['state', 'contact_id', 'hubspot_contact_id', 'owns_hubspot_contact', 'crm_known', 'erased_at'])
+    .select(namesNobody.as('names_nobody'))
+    .where('uuid', '=', uuid)
+    .forUpdate()
+    .executeTakeFirst();
+  if (!session) throw new NotLinkable(`There is no join ${uuid}.`);
+  if (session.erased_at !== null) throw new NotLinkable(`The person of join ${uuid} was erased.`);
+  if (session.contact_id === contactId) return null;
+  const { contact_id: named } = session;
+  if (named !== null && !session.names_nobody)
+    throw new NotLinkable(
+      `Join ${uuid} is of contact ${named} already: its invitation or link named that contact, or staff have linked it before. It is linked to no other one, since what was written into that contact in place of what stood there cannot be taken back.`,
+    );
+  if (session.state !== 'paid') throw new NotLinkable(`Join ${uuid} is ${session.state}: nothing was paid.`);
+  await trx.selectFrom('contact').select('id').where('id', '=', contactId).forUpdate().execute();
+  // `sold`: the membership, or the upgrade of a join that bought that alone. Only a membership says that its contact is a member.
+  const found = await sql<{ sold: MembershipType; holds: boolean; was_member: boolean }>`
+    select sold, exists (select from membership where session_uuid = uuid and type = sold and is_held) as holds,
+      sold = 'membership' and ${isMemberByMirrorAlone('contact.id')}
+        and not coalesce(hubspot_contact_id = contact.id and crm_known ? 'membershipStatus', false)
+        and not ${mayBeTheirStatus('contact.id', 'join_session')} as was_member
+    from join_session, contact, lateral (
+      select coalesce(min(type), 'membership') as sold from membership where session_uuid = uuid) as bought
+    where uuid = ${uuid} and contact.id = ${contactId}`.execute(trx);
+  const { sold, holds, was_member } = found.rows[0]!;
+  if (!holds)
+    throw new NotLinkable(`The ${sold === 'membership' ? sold : 'upgrade'} of join ${uuid} has ended.`);
+  if (was_member)
+    throw new NotLinkable(
+      `Contact ${contactId} is a member already, as HubSpot says. Give the join back: npm run operator -- refund ${uuid} --upgrade --items all`,
+    );
+  const { hubspot_contact_id: before, owns_hubspot_contact: isOwn } = session;
+  const byLink = await trx
+    .selectFrom('join_session')
+    .select(['uuid', 'crm_known'])
+    .where('contact_id', '=', isOwn ? before : null)
+    .where('paid_at', 'is not', null)
+    .execute();
+  const moving = [uuid, ...byLink.map((join) => join.uuid)];
+  const isMoving = (column: string) => sql<boolean>`${sql.ref(column)} = any(${moving}::uuid[])`;
+  // Two of the moved joins may hold the same type of membership, if one was left behind when its contact was merged into another.
+  const { rows } = await sql<{ uuid: string; isThere: boolean; mine: string; type: MembershipType }>`
+    select theirs.session_uuid as uuid, theirs.contact_id is not distinct from ${contactId} as "isThere", mine.session_uuid as mine, type
+    from membership theirs join membership mine using (type)
+    where (theirs.contact_id = ${contactId} or ${isMoving('theirs.session_uuid')}) and theirs.is_held
+      and ${isMoving('mine.session_uuid')} and mine.is_held and mine.session_uuid <> theirs.session_uuid
+    order by (mine.session_uuid = ${uuid}) desc`.execute(trx);
+  if (rows[0]) {
+    // If only an upgrade is held twice, only the join's upgrade has to be refunded.
+    const isMember = rows.some(({ type }) => type === 'membership');
+    throw new NotLinkable(
+      `Contact ${contactId} ${rows[0].isThere ? 'holds that already' : 'would hold that twice, the second'} by join ${rows[0].uuid}. Give one of them back: ${isMember ? `npm run operator -- refund ${uuid} --upgrade --items all` : giveBackCommand(rows[0].mine, ['membership_upgrade'])}`,
+    );
+  }
+  const { rows: documents } = await sql<LeftContact['documents'][number]>`
+    select id, crm_file_id as "fileId", crm_note_id as "noteId" from document
+    where ${isMoving('session_uuid')} and crm_file_id is not null`.execute(trx);
+  const known = [session, ...byLink].map(({ crm_known }) => crm_known);
+  const left =
+    before === null ? null : { contactId: before, joins: moving, known, isOwn: isOwn === true, documents };
+  return { named, before, isMoving, left };
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { sql } from 'kysely';
 import { atHubspot, deliver } from '../../../tests/harness/deliver.ts';
 import { askHubspot } from '../../../tests/harness/providers.ts';
-import { differencesOf, membershipOnly } from '../../../tests/harness/refunds.ts';
+import { differencesOf, everything, membershipOnly } from '../../../tests/harness/refunds.ts';
 import { membershipsOf, noticesOf } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import {
@@ -29,7 +29,6 @@ import { refundCommand } from '../settlement/refundCommands.ts';
 import { failedCommand, linkCommand, retryCommand, statusCommand } from './commands.ts';
 import { keepContacts } from './contacts.ts';
 import { followMerges } from './followContacts.ts';
-import { linkJoin } from './linkJoin.ts';
 import { syncContacts } from './syncContacts.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
@@ -122,6 +121,35 @@ for (const [way, learn] of ways)
     assert.deepEqual([shown.firstName, shown.lastName, shown.email], [null, null, null]);
   });
 
+for (const [way, learn] of ways)
+  test(`after ${way} members whose contact was deleted have one of their own, and staff hear of who can have none`, async () => {
+    const { id, code } = await person();
+    const personalEmail = `${code.toLowerCase()}@members.example.com`;
+    const byCode = await paidJoin(server, server.client(), code, { personalEmail });
+    const upgrade = await upgradeByLink(server, id);
+    const bySchool = await paidJoin(server, server.client(), 'LINCOLN2026', {
+      personalEmail: `school.${personalEmail}`,
+    });
+    const other = await person();
+    const byLink = await boughtByLink(other.id);
+    await deliver(server);
+    const created = (await contactOf(bySchool.uuid)).own_contact!;
+    for (const gone of [id, created, other.id]) await atCrm('DELETE', `/${gone}`);
+    for (const gone of [id, created, other.id]) await learn(gone);
+    await deliver(server);
+    for (const [{ uuid }, amount] of [
+      [byCode, '110.00'],
+      [bySchool, '65.00'],
+    ] as const) {
+      const own = (await contactOf(uuid)).own_contact!;
+      const told = await atHubspot(server, own, 'membership_status', 'amount_paid');
+      assert.deepEqual([told.membership_status, told.amount_paid], ['member', amount]);
+      assert.deepEqual(await noticesOf(server, uuid), []);
+    }
+    assert.deepEqual(await noticesOf(server, upgrade.uuid), [], 'it is of the new contact');
+    assert.match((await noticesOf(server, byLink)).join(), new RegExp(`contacts link ${byLink} CONTACT$`));
+  });
+
 test('a sync learns of every deletion, however many there were', async () => {
   const people: { id: string; code: string }[] = [];
   while (people.length <= LARGEST_PAGE) people.push(await person());
@@ -151,7 +179,7 @@ test('joins by a personal code are limited, whichever id of its merged contact t
   );
 });
 
-test('no link and no staff lead to a contact that was deleted', async () => {
+test('no link and no staff lead to a contact that was deleted', async (t) => {
   const { id } = await person();
   const client = server.client();
   const uuid = await orderingJoin(client, 'LINCOLN2026');
@@ -159,7 +187,8 @@ test('no link and no staff lead to a contact that was deleted', async () => {
   assert.equal(await server.deps.contacts.refresh(id), 'known');
   await atCrm('DELETE', `/${id}`);
   assert.equal((await server.client().call('initJoin', { params: { id }, body: {} })).status, 404);
-  await assert.rejects(linkJoin(server.deps, uuid, id), /knows no contact/);
+  const { out } = await runCommand(t, server, linkCommand, [uuid, id]);
+  assert.match(out, /knows no contact/);
 });
 
 test('a checkout link, which asks for no details, sells nothing to a contact that was deleted, though HubSpot is down', async () => {
@@ -254,6 +283,29 @@ test('what somebody has bought by links to a contact that was deleted is all of 
   }
 });
 
+test('an upgrade by link whose contact was deleted is linked to another one of the member, as the notice says, while it is held', async (t) => {
+  const { id } = await person({ membership_status: 'member' });
+  const { uuid } = await upgradeByLink(server, id);
+  await atCrm('DELETE', `/${id}`);
+  await deliver(server);
+  assert.match((await noticesOf(server, uuid)).join(), new RegExp(`contacts link ${uuid} CONTACT$`));
+  const again = await person({ membership_status: 'member' });
+  const { code, out } = await runCommand(t, server, linkCommand, [uuid, again.id]);
+  assert.equal(code, 0, out);
+  await deliver(server);
+  const told = await atHubspot(server, again.id, 'membership_status', 'upgrade_name');
+  assert.deepEqual(told.upgrade_name, 'Distinguished Member upgrade');
+  assert.deepEqual(told.membership_status, 'member');
+
+  const { id: other } = await person({ membership_status: 'member' });
+  const ended = await upgradeByLink(server, other);
+  await atCrm('DELETE', `/${other}`);
+  await deliver(server);
+  await refundJoin(server.deps, ended.uuid, everything);
+  const refused = await runCommand(t, server, linkCommand, [ended.uuid, again.id]);
+  assert.match(refused.out, /The upgrade of join \S+ has ended\./);
+});
+
 test('a member whose invitation names a contact that HubSpot never had is linked to the one that they are', async (t) => {
   await sql`insert into contact (id, profile) values ('700700701', '{"firstName": "Jordan"}')`.execute(
     server.background,
@@ -266,7 +318,11 @@ test('a member whose invitation names a contact that HubSpot never had is linked
   });
   const { id } = await person();
   const early = await runCommand(t, server, linkCommand, [uuid, id]);
-  assert.match(early.out, /is of contact 700700701, by its invitation or link/, 'HubSpot was not asked yet');
+  assert.match(
+    early.out,
+    /is of contact 700700701 already: its invitation or link named that contact/,
+    'HubSpot was not asked yet',
+  );
   await deliver(server);
   assert.match((await contactOf(uuid)).crm_refusal!, /does not know contact 700700701/);
   const { code, out } = await runCommand(t, server, linkCommand, [uuid, id]);
@@ -619,14 +675,15 @@ test('of two merged contacts who are members the upgrade of one stays held on th
   assert.deepEqual(await differencesOf(server, first.uuid), []);
 });
 
-test('a join is linked to the contact that a merged one is now, and all of it is written there', async () => {
+test('a join is linked to the contact that a merged one is now, and all of it is written there', async (t) => {
   const [one, two] = [await person(), await person()];
   const client = server.client();
   const uuid = await orderingJoin(client, 'LINCOLN2026', { personalEmail: 'to.link@example.com' });
   await payOrder(server, client, uuid);
   await deliver(server);
   const merged = await merge(one.id, two.id);
-  await linkJoin(server.deps, uuid, two.id);
+  const { code, out } = await runCommand(t, server, linkCommand, [uuid, two.id]);
+  assert.equal(code, 0, out);
   assert.equal((await contactOf(uuid)).contact_id, merged);
   await deliver(server);
   const held = await atHubspot(server, merged, 'membership_status', 'amount_paid', 'city');

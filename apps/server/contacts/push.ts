@@ -19,7 +19,7 @@ import type { HubspotClient } from '../providers/hubspot/client.ts';
 import { CrmRefused, CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { crmValue, isMember, MEMBER, neededProperties } from '../providers/hubspot/properties.ts';
 import { presentId } from '../session/members.ts';
-import { crmId, unknownContact } from './crmId.ts';
+import { crmId, unknownContact, whose } from './crmId.ts';
 import {
   type ContactOfJoin,
   type DueJoin,
@@ -233,10 +233,8 @@ function toldInTheWay({ uuid, crm_id, may_be_their_status }: DueJoin, status: st
 async function createAll(deps: Deps, hubspot: HubspotClient, rows: readonly DueJoin[]): Promise<void> {
   const emailOf = (row: DueJoin) => row.details?.personalEmail.toLowerCase();
   const fields = await fieldsThere(deps, hubspot);
-  // Without student details no contact can be created. A join that holds something is refused until staff say whose it is; any
-  // other counts as delivered.
+  // Without student details no contact can be created. A join that holds nothing then counts as delivered.
   const withoutDetails = rows.filter((row) => !emailOf(row));
-  await refuse(deps, withoutDetails.filter(({ is_nameless }) => is_nameless).map(nameless));
   await delivered(
     deps,
     withoutDetails
@@ -276,13 +274,31 @@ async function createAll(deps: Deps, hubspot: HubspotClient, rows: readonly DueJ
     sent.filter(({ row }) => outcomes.get(row.uuid)?.kind !== 'conflict'),
     outcomes,
   );
+  await refuseNameless(deps, withoutDetails);
+}
+
+/**
+ * Refuses those of these joins that hold something and still have no contact, until staff say whose they are. One that was of the
+ * same deleted contact as another join is now of the contact that was created for that join ({@link noteContacts}).
+ */
+async function refuseNameless(deps: Deps, rows: readonly DueJoin[]): Promise<void> {
+  const uuids = rows.filter(({ is_nameless }) => is_nameless).map(({ uuid }) => uuid);
+  if (uuids.length === 0) return;
+  const { rows: without } = await sql<{ uuid: string }>`
+    select uuid from join_session where uuid = any(${uuids}::uuid[]) and ${whose} = 'new'`.execute(
+    deps.database,
+  );
+  await refuse(
+    deps,
+    without.map(({ uuid }) => nameless(uuid)),
+  );
 }
 
 /**
  * The refusal of a join that bought something and has no student details, for example by a link to a contact that was deleted
  * later.
  */
-function nameless({ uuid }: DueJoin): Refused {
+function nameless(uuid: string): Refused {
   const reason = 'HubSpot has no contact of this join, and without details none can be created.';
   return {
     uuid,

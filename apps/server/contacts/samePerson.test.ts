@@ -5,6 +5,7 @@ import type { StudentDetails } from '#core/studentDetails.ts';
 import { atHubspot, deliver, editAtHubspot, newContact } from '../../../tests/harness/deliver.ts';
 import { lockHolder, waiting } from '../../../tests/harness/locks.ts';
 import { everything } from '../../../tests/harness/refunds.ts';
+import { noticesOf } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import {
   openIntent,
@@ -17,6 +18,7 @@ import {
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { charge } from '../../../tests/harness/upgrades.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
+import { CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { refundCommand } from '../settlement/refundCommands.ts';
 import { linkCommand } from './commands.ts';
@@ -157,7 +159,7 @@ test('of two contacts that a join is linked to at once it gets one', async (t) =
   const uuid = await paidSchoolJoin({ personalEmail: 'two.at.once@example.com' });
   const holder = await lockHolder(t, server);
   await holder.query('select from join_session where uuid = $1 for update', [uuid]);
-  const links = ['102', '104'].map((id) => linkJoin(server.deps, uuid, id).then(() => id));
+  const links = ['102', '104'].map((id) => linkJoin(server.deps, uuid, id, async () => {}).then(() => id));
   const ends = Promise.allSettled(links);
   await waiting(holder, 2);
   await holder.query('commit');
@@ -223,6 +225,36 @@ test('where HubSpot takes no change of the contact that a linked join leaves, st
   assert.match(out, new RegExp(`Join ${uuid} is of contact ${id}`));
   assert.match(out, new RegExp(`Contact ${before}, .* correct it in HubSpot`));
 });
+
+for (const whose of ['the same email', 'its own'])
+  test(`a link that ends before its join is linked, as by a lost answer, changes nothing of the contact with ${whose}; the same command links`, async (t) => {
+    const email = `lost.answer.${whose.replaceAll(' ', '.')}@example.com`;
+    if (whose !== 'its own') await newContact(server, email);
+    const uuid = await paidSchoolJoin({ personalEmail: email });
+    await deliver(server);
+    const before = (await server.hubspot.findByEmail(email))!.id;
+    const id = await newContact(server, `right.${email}`);
+    const update = server.hubspot.updateContacts;
+    const lost = t.mock.method(
+      server.hubspot,
+      'updateContacts',
+      async (...given: Parameters<typeof update>) => {
+        lost.mock.restore();
+        await update(...given);
+        throw new CrmUnavailable('no answer');
+      },
+    );
+    const ended = await runCommand(t, server, linkCommand, [uuid, id]);
+    assert.equal(ended.code, 1);
+    assert.match(ended.out, /nothing was linked\. Try again\./);
+    await deliver(server);
+    assert.deepEqual([await statusOf(before), await statusOf(id)], ['member', null]);
+    assert.deepEqual(await noticesOf(server, uuid), []);
+    const { code, out } = await runCommand(t, server, linkCommand, [uuid, id]);
+    assert.equal(code, 0, out);
+    await deliver(server);
+    assert.deepEqual([(await statusOf(before)) || null, await statusOf(id)], [null, 'member']);
+  });
 
 test('a join whose person was erased is linked to nobody', async (t) => {
   const uuid = await paidSchoolJoin({ personalEmail: 'erased.before@example.com' });

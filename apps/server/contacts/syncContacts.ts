@@ -3,7 +3,7 @@ import type { Deps } from '../deps.ts';
 import { type ChangedContact, type HubspotClient, LARGEST_PAGE } from '../providers/hubspot/client.ts';
 import { CrmDenied, CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { keepContacts } from './contacts.ts';
-import { lookAtContacts } from './followContacts.ts';
+import { isThere, lookAtContacts, wasAtHubspot } from './followContacts.ts';
 
 const TASK = 'contacts sync';
 /**
@@ -91,7 +91,7 @@ async function lookAtUnlisted(
   let lastId = '';
   for (;;) {
     const { rows } = await sql<{ id: string }>`
-      select id from contact where id > ${lastId} and fetched_at < ${began} and ${isThere} order by id limit ${LARGEST_PAGE}`.execute(
+      select id from contact where id > ${lastId} and (fetched_at < ${began} or fetched_at is null and ${wasAtHubspot}) and ${isThere} order by id limit ${LARGEST_PAGE}`.execute(
       database,
     );
     if (rows.length === 0) return;
@@ -111,7 +111,7 @@ async function lookAtDeleted({ database, society }: Deps, hubspot: HubspotClient
       hubspot.deletedContacts(from),
     );
     const { rows } = await sql<{ id: string }>`
-      select id from contact where id = any(${page.ids}) and fetched_at is not null and ${isThere}`.execute(
+      select id from contact where id = any(${page.ids}) and ${isThere} and ${wasAtHubspot}`.execute(
       database,
     );
     const ids = rows.map(({ id }) => id);
@@ -120,8 +120,6 @@ async function lookAtDeleted({ database, society }: Deps, hubspot: HubspotClient
     if (after === null) return;
   }
 }
-
-const isThere = sql`deleted_at is null and merged_into is null`;
 
 /**
  * Reads all contacts that changed at the same time `at` if there are more than a page, as after an import. They are read in the

@@ -2,13 +2,16 @@ import { type RawBuilder, sql } from 'kysely';
 import { type CrmValues, isSame, joinFields } from '#core/crmFields.ts';
 import type { Deps } from '../deps.ts';
 import type { HubspotClient } from '../providers/hubspot/client.ts';
+import { CrmRefused } from '../providers/hubspot/errors.ts';
 import { neededProperties } from '../providers/hubspot/properties.ts';
 import { fieldsThere } from './fieldsThere.ts';
 import { hubspotIsToHear } from './tellHubspot.ts';
 
-/** The former contact of joins that staff have linked to another contact. */
+/** The contact of joins that staff are linking to another contact. */
 export interface LeftContact {
   contactId: string;
+  /** The joins' uuids. */
+  joins: readonly string[];
   /** The values that were last sent to HubSpot, for each of these joins. */
   known: readonly CrmValues[];
   /** Whether the join created the contact. */
@@ -17,19 +20,23 @@ export interface LeftContact {
    * The joins' documents of which HubSpot has the file. `noteId` is null if no note is recorded. HubSpot may still have one, if a
    * process died between creating and recording it.
    */
-  documents: { fileId: string; noteId: string | null }[];
+  documents: { id: string; fileId: string; noteId: string | null }[];
 }
 
 /**
- * Deletes the notes with these documents from the former contact; the new contact gets new notes. Returns how many were deleted.
- * Throws if HubSpot is unavailable or refuses.
+ * Deletes the notes with these documents from the former contact. The documents become due to be attached again. Returns how many
+ * notes were deleted. Throws if HubSpot is unavailable or refuses.
  */
 export async function takeBackNotes(
+  deps: Deps,
   hubspot: HubspotClient,
   { contactId, documents }: LeftContact,
 ): Promise<number> {
   let count = 0;
-  for (const { fileId, noteId } of documents) {
+  for (const { id: document, fileId, noteId } of documents) {
+    await sql`update document set crm_note_id = null, crm_next_try_at = now() where id = ${document}`.execute(
+      deps.database,
+    );
     const id = noteId ?? (await hubspot.findNote(contactId, fileId));
     if (id === null) continue;
     await hubspot.deleteNote(id);
@@ -45,14 +52,14 @@ export function paidJoinsOf(contactId: RawBuilder<unknown>): RawBuilder<boolean>
 
 /**
  * Empties at the former contact what these joins have written of their purchases (membership, amount and so on), if those values
- * are unchanged. Other paid joins of the contact become due again, so that their purchases are written. Returns a sentence for
- * staff; null if there was nothing to empty. Throws if HubSpot is unavailable or refuses. Must run while nothing else is sent to
- * HubSpot (fence.ts).
+ * are unchanged. All paid joins of the contact become due again: of other joins the purchases are then written, and of these joins,
+ * too, if they are not linked after all. Returns a sentence for staff; null if there was nothing to empty. Throws if HubSpot is
+ * unavailable or refuses. Must run while nothing else is sent to HubSpot (fence.ts).
  */
 export async function takeBack(
   deps: Deps,
   hubspot: HubspotClient,
-  { contactId, known, isOwn }: LeftContact,
+  { contactId, joins, known, isOwn }: LeftContact,
 ): Promise<string | null> {
   const fields = await fieldsThere(deps, hubspot);
   // If the contact was merged meanwhile, HubSpot returns the remaining contact, whose id is used below.
@@ -66,17 +73,17 @@ export async function takeBack(
     return known.some(({ [field]: told }) => told && isSame(there, told));
   });
   if (standing.length === 0) return null;
-  // Before the update below, which also empties equal values of the other joins: these are then sent again even if this process
-  // dies.
-  const { rows: others } = await sql`
+  // Before the update below, which also empties equal values of other joins: all are then sent again even if this process dies.
+  const { rows: due } = await sql<{ uuid: string }>`
     update join_session set crm_known = crm_known - ${standing}::text[], ${hubspotIsToHear} where ${paidJoinsOf(sql`${id}`)} returning uuid`.execute(
     deps.database,
   );
   const properties = Object.fromEntries(standing.map((field) => [fields[field].property!, '']));
   const outcome = (await hubspot.updateContacts([{ mark: id, id, properties }])).get(id);
-  if (outcome?.kind !== 'written') throw new Error(`HubSpot did not take the change of contact ${id}.`);
+  if (outcome?.kind !== 'written')
+    throw new CrmRefused(400, `HubSpot did not take the change of contact ${id}.`);
   await deps.contacts.refresh(id);
-  if (others.length > 0)
+  if (due.some(({ uuid }) => !joins.includes(uuid)))
     return `Contact ${id}, with the same email, is of another join, too: it is told again what that one has bought.`;
   return isOwn
     ? `Contact ${id}, which the join had created, says nothing of it any more. Merge it in HubSpot, or delete it.`

@@ -10,6 +10,7 @@ import { paidJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
 import { failedCommand, linkCommand, retryCommand, statusCommand } from '../contacts/commands.ts';
+import { CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { attachDue } from './attachDocuments.ts';
 import { documentsRejectCommand } from './commands.ts';
 
@@ -282,4 +283,29 @@ test('a transcript is at the contact that its join is linked to, and no more at 
     const notesOf = (id: string) => notes.filter(({ contactIds }) => contactIds.includes(id)).length;
     assert.deepEqual([notesOf(left), notesOf(own)], [0, 1]);
   }
+});
+
+test('a transcript whose note was deleted by a link that then ended is attached to its contact again', async (t) => {
+  const email = 'transcript.link.ended@example.com';
+  const left = await newContact(server, email);
+  const own = await newContact(server, `own.${email}`);
+  const client = server.client();
+  const { uuid } = await paidJoin(server, client, 'LINCOLN2026', { personalEmail: email });
+  await postPdf(client, pathOf('uploadTranscript', { uuid }));
+  await deliver(server);
+  await attach();
+  const { deleteNote } = server.hubspot;
+  t.mock.method(server.hubspot, 'deleteNote', async (id: string) => {
+    await deleteNote(id);
+    throw new CrmUnavailable('no answer');
+  });
+  assert.equal((await runCommand(t, server, linkCommand, [uuid, own])).code, 1);
+  t.mock.restoreAll();
+  await attach();
+  const { id } = await server.deps.database
+    .selectFrom('document')
+    .select('id')
+    .where('session_uuid', '=', uuid)
+    .executeTakeFirstOrThrow();
+  await onceAttached(id, left);
 });

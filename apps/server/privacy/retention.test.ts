@@ -6,11 +6,14 @@ import { changeSociety } from '../../../tests/harness/changeSociety.ts';
 import { pdf } from '../../../tests/harness/documents.ts';
 import { lockHolder, waiting } from '../../../tests/harness/locks.ts';
 import { listStripe } from '../../../tests/harness/providers.ts';
+import { everything, undergraduate } from '../../../tests/harness/refunds.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { openIntent, orderingJoin, paidJoin } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
 import { dueProofs } from '../documents/review.ts';
+import { ordersShipCommand } from '../fulfilment/commands.ts';
 import { cancelIntent } from '../payments/cancelIntent.ts';
+import { refundJoin } from '../refunds/refundJoin.ts';
 import { dueAtStripe, tellStripe } from './atStripe.ts';
 import { personEraseCommand } from './eraseCommand.ts';
 import { applyRetention, forgetNightly, overdue, stages } from './retention.ts';
@@ -139,6 +142,23 @@ test('paid joins lose their person after their days, unless something of them is
     'the person is gone from what Stripe notes, too',
   );
   assert.deepEqual(await forgetAll(), none, 'once');
+});
+
+test('who paid for goods that were not sent keeps their address until they are sent or paid back', async (t) => {
+  const owed = await undergraduate(server);
+  const returned = await undergraduate(server);
+  await refundJoin(deps, returned.uuid, everything);
+  for (const { uuid } of [owed, returned]) await age(uuid, 401);
+  changeSociety(t, server, all);
+  const shown = async () => (await runCommand(t, server, retentionCommand, ['--dry-run'])).out;
+  const waits = '  1 more wait for goods to be sent: npm run operator -- orders list\n';
+  assert.match(await shown(), new RegExp(`paid: .*, 1 over it\n  ${returned.uuid}\n${waits}`));
+  assert.deepEqual(await forgetAll(), { ...none, paid: 1 });
+  assert.ok((await rowOf(returned.uuid))!.erased_at);
+  assert.equal((await rowOf(owed.uuid))!.erased_at, null);
+  assert.equal((await runCommand(t, server, ordersShipCommand, [owed.uuid])).code, 0);
+  assert.doesNotMatch(await shown(), /more wait/);
+  assert.deepEqual(await forgetAll(), { ...none, paid: 1 });
 });
 
 for (const email of ['personalEmail', 'schoolEmail'] as const)

@@ -1,5 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Deps } from '../deps.ts';
+import { isWaiting, listParcels, parcelOf } from '../fulfilment/orders.ts';
 import { repeat } from '../platform/background.ts';
 import { postpone, takeTurn } from '../platform/database/schedule.ts';
 import type { Tables } from '../platform/database/types.ts';
@@ -44,22 +45,42 @@ function beforeOf({ society, now }: Pick<Deps, 'society' | 'now'>, stage: Stage)
   return days === undefined ? null : sql<Date>`(${now()}::timestamptz - make_interval(days => ${days}))`;
 }
 
+type Reads = Pick<Deps, 'database' | 'society' | 'now'>;
+
 /**
  * Returns the ids of at most `most` joins, documents or notices that have passed the retention of a stage. Joins with a payment or
- * a decision under way are left out.
+ * a decision under way are left out, and joins of {@link owing}.
  */
-export async function overdue(
-  deps: Pick<Deps, 'database' | 'society' | 'now'>,
-  stage: Stage,
-  most = MOST,
-): Promise<string[]> {
+export async function overdue(deps: Reads, stage: Stage, most = MOST): Promise<string[]> {
+  const owed = sql<boolean>`session.uuid <> all(${await owedTo(deps, stage)}::uuid[])`;
+  return idsOf(deps, stage, most, owed);
+}
+
+/** Returns the joins that have passed the retention of a stage and stay, since goods that they paid for were not sent yet. */
+export async function owing(deps: Reads, stage: Stage): Promise<string[]> {
+  const owed = await owedTo(deps, stage);
+  return owed.length === 0 ? [] : idsOf(deps, stage, MOST, sql`session.uuid = any(${owed}::uuid[])`);
+}
+
+/** Returns the joins with goods that are to be sent or held; none for a stage whose removal takes no address of a paid join. */
+async function owedTo(deps: Reads, stage: Stage): Promise<string[]> {
+  if ((stage !== 'rejected' && stage !== 'paid') || beforeOf(deps, stage) === null) return [];
+  return (await listParcels(deps, { all: false })).map(({ uuid }) => uuid);
+}
+
+async function idsOf(deps: Reads, stage: Stage, most: number, which: RawBuilder<boolean>): Promise<string[]> {
   const before = beforeOf(deps, stage);
   if (before === null) return [];
-  const { rows } = await listOf(stage, before, most).execute(deps.database);
+  const { rows } = await listOf(stage, before, most, which).execute(deps.database);
   return rows.map(({ id }) => id);
 }
 
-function listOf(stage: Stage, before: RawBuilder<Date>, most: number): RawBuilder<{ id: string }> {
+function listOf(
+  stage: Stage,
+  before: RawBuilder<Date>,
+  most: number,
+  which: RawBuilder<boolean>,
+): RawBuilder<{ id: string }> {
   if (stage === 'notices')
     return sql`select id::text from staff_notice where created_at < ${before} order by created_at limit ${most}`;
   // Nobody reviews a resume, so its retention starts at the upload; that of a transcript starts at its review.
@@ -68,7 +89,7 @@ function listOf(stage: Stage, before: RawBuilder<Date>, most: number): RawBuilde
       and case kind when 'resume' then created_at else reviewed_at end < ${before}
       order by created_at limit ${most}`;
   return sql`select uuid as id from join_session session
-    where erased_at is null and ${isOver[stage](before)} and cardinality(${underWay}) = 0
+    where erased_at is null and ${isOver[stage](before)} and cardinality(${underWay}) = 0 and ${which}
     order by created_at limit ${most}`;
 }
 
@@ -127,6 +148,7 @@ async function eraseOne(deps: Deps, uuid: string, stage: JoinStage): Promise<boo
         trx,
       );
       if (rows.length === 0) return false;
+      if ((await parcelOf(trx, deps.society, uuid))?.goods.some(isWaiting)) return false;
       await keepFiles(trx, uuid);
       await dueAtStripe(trx, [uuid]);
       await eraseJoins(trx, deps, [uuid]);

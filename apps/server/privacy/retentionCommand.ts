@@ -1,7 +1,7 @@
 import { askPerson, type Command, misused, readArgs } from '../platform/command.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { tellStripe } from './atStripe.ts';
-import { applyRetention, MOST, NotAllRemoved, overdue, type Stage, stages } from './retention.ts';
+import { applyRetention, MOST, NotAllRemoved, overdue, owing, type Stage, stages } from './retention.ts';
 import { reasonOf } from './stoppedErasing.ts';
 
 export const retentionCommand: Command = {
@@ -26,6 +26,11 @@ export const retentionCommand: Command = {
           : `${stage}: kept for ${days} days, ${ids.length === MOST ? 'at least ' : ''}${ids.length} over it`,
       );
       for (const id of ids) console.log(`  ${id}`);
+      const kept = (await owing(deps, stage)).length;
+      if (kept > 0)
+        console.log(
+          `  ${kept === MOST ? `at least ${kept}` : kept} more wait for goods to be sent: npm run operator -- orders list`,
+        );
     }
     if (read.values['dry-run'] || total === 0) return 0;
     if (!read.values.yes && !(await askPerson('Remove it?'))) {

@@ -26,7 +26,14 @@ export async function bringStanding(
   const membership = await trx
     .selectFrom('membership')
     .innerJoin('join_session', 'uuid', 'session_uuid')
-    .select(['id', 'type', 'is_held', 'standing', contactOfJoin('join_session').as('contact_id')])
+    .select([
+      'id',
+      'type',
+      'is_held',
+      'standing',
+      'erased_at',
+      contactOfJoin('join_session').as('contact_id'),
+    ])
     .where('payment_intent', '=', intentId)
     .executeTakeFirst();
   if (!membership || membership.standing === standing) return;
@@ -56,15 +63,24 @@ export async function bringStanding(
   await tellHubspot(trx, session.uuid);
   if (membership.type === 'membership') await tellHubspotOfEnded(trx, session.uuid);
   const what = membership.type === 'membership' ? 'membership' : 'upgrade';
+  const isNotTold = membership.erased_at !== null && isHeld(standing) !== membership.is_held;
   await tellStaffOfEvent(
     trx,
     session.uuid,
     'standing',
-    `The ${what} paid for by ${intentId} ${because[standing]}`,
+    `The ${what} paid for by ${intentId} ${because[standing]}${isNotTold ? ` ${notToldOfErased(session.uuid)}` : ''}`,
   );
   if (comesBack && what === 'membership')
     await tellOfTwice(trx, session.uuid, await othersOfPayer(trx, session.uuid));
   if (what === 'membership' && !isHeld(standing)) await tellOfUpgrades(trx, session.uuid);
+}
+
+/**
+ * Returns what staff are told when the membership of an erased join changes: nothing leads from it to its contact any more, and so to
+ * an upgrade by link.
+ */
+export function notToldOfErased(uuid: string): string {
+  return `Join ${uuid} is erased, so HubSpot cannot be told any more what becomes of its membership: if its contact is still there, change it by hand. An upgrade that a link has sold for it is not found here either: if the membership has ended and that contact has one, give it back.`;
 }
 
 /** Returns the payer's other joins that hold a membership, by the time of payment. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
+import { noticesOf } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { paidJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
@@ -28,5 +29,18 @@ test('a refund of a join that was erased says that HubSpot cannot be told, and g
   ] as const) {
     const told = await run(t, command, ...args);
     assert.deepEqual([told.code, isTold(told)], [0, true], told.out);
+  }
+});
+
+test('the notice that the membership of an erased join went back in the dashboard says that HubSpot is not told, and no upgrade by link found', async () => {
+  for (const isErased of [false, true]) {
+    const { uuid, intentId } = await paidJoin(server, server.client());
+    if (isErased)
+      await sql`update join_session set erased_at = now() where uuid = ${uuid}`.execute(server.deps.database);
+    await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount: '6500' });
+    await followPayment(server.deps, intentId);
+    const told = (await noticesOf(server, uuid)).join('\n');
+    assert.match(told, /The membership paid for by \S+ has ended/);
+    assert.equal(/HubSpot cannot be told .* An upgrade that a link has sold/.test(told), isErased, told);
   }
 });

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../platform/database/client.ts';
+import { notToldOfErased } from '../refunds/membershipStanding.ts';
 
 /**
  * Prints that a join is erased, if `subject` is the id of that join, its payment or its refund, because HubSpot can then no longer
@@ -13,8 +14,5 @@ export async function tellErased(database: Database, subject: string): Promise<v
       and ${subject} in (session.uuid::text, payment.intent_id, refund.uuid::text, refund.stripe_id)`.execute(
     database,
   );
-  for (const { uuid } of rows)
-    console.log(
-      `Join ${uuid} is erased, so HubSpot cannot be told any more what becomes of its membership: if its contact is still there, change it by hand.`,
-    );
+  for (const { uuid } of rows) console.log(notToldOfErased(uuid));
 }
