@@ -68,7 +68,7 @@ export const wasAtHubspot = sql<boolean>`(fetched_at is not null
 
 /**
  * Removes the personal data of contacts that HubSpot has deleted. Joins that were written into one and hold a membership or upgrade
- * become due to be sent, so that their members get a contact of their own.
+ * become due to be sent, so that their members get a contact of their own, with their documents.
  */
 async function forgetContacts(database: Database, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
@@ -81,12 +81,15 @@ async function forgetContacts(database: Database, ids: readonly string[]): Promi
     // Locks the joins before the contacts, in the order of their uuids, as a payment does: this avoids deadlocks.
     await sql`select from join_session where ${isTheirs} order by uuid for no key update`.execute(trx);
     await sql`
-      update join_session set ${hubspotIsToHear},
-        owns_hubspot_contact = case when hubspot_contact_id = ${gone} then null else owns_hubspot_contact end,
-        hubspot_contact_id = case when hubspot_contact_id = ${gone} then null else hubspot_contact_id end
-      where ${isTheirs} and exists (select from membership where session_uuid = uuid and is_held)`.execute(
-      trx,
-    );
+      with due as (
+        update join_session set ${hubspotIsToHear},
+          owns_hubspot_contact = case when hubspot_contact_id = ${gone} then null else owns_hubspot_contact end,
+          hubspot_contact_id = case when hubspot_contact_id = ${gone} then null else hubspot_contact_id end
+        where ${isTheirs} and exists (select from membership where session_uuid = uuid and is_held)
+        returning uuid
+      )
+      update document set crm_note_id = null, crm_next_try_at = now() from due
+      where session_uuid = due.uuid and crm_note_id is not null`.execute(trx);
     await sql`
       update contact set deleted_at = now(), profile = '{}', email = null, is_member = false, fill_at = null
       where id = ${gone} and ${isThere}`.execute(trx);

@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { pathOf } from '#contract/calls.ts';
 import { deliver, newContact } from '../../../tests/harness/deliver.ts';
 import { pdf } from '../../../tests/harness/documents.ts';
-import { control } from '../../../tests/harness/providers.ts';
+import { askHubspot, control } from '../../../tests/harness/providers.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { paidJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
@@ -308,4 +308,29 @@ test('a transcript whose note was deleted by a link that then ended is attached 
     .where('session_uuid', '=', uuid)
     .executeTakeFirstOrThrow();
   await onceAttached(id, left);
+});
+
+test('a transcript whose contact was deleted is attached to the one that its join has instead', async () => {
+  const client = server.client();
+  const personalEmail = 'transcript.contact.deleted@example.com';
+  const { uuid } = await paidJoin(server, client, 'LINCOLN2026', { personalEmail });
+  await postPdf(client, pathOf('uploadTranscript', { uuid }));
+  const attached = async () => {
+    await deliver(server);
+    await attach();
+    const { id, hubspot_contact_id } = await server.deps.database
+      .selectFrom('document')
+      .innerJoin('join_session', 'uuid', 'session_uuid')
+      .select(['document.id', 'hubspot_contact_id'])
+      .where('session_uuid', '=', uuid)
+      .executeTakeFirstOrThrow();
+    return { id, contactId: hubspot_contact_id! };
+  };
+  const { contactId: gone } = await attached();
+  await askHubspot(server.hubspotUrl, 'DELETE', `/${gone}`);
+  await server.deps.contacts.refresh(gone);
+  const { id, contactId } = await attached();
+  assert.notEqual(contactId, gone);
+  const { notes } = await held(id);
+  assert.ok(notes.some(({ contactIds }) => contactIds.includes(contactId)));
 });
