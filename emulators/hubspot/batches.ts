@@ -20,7 +20,7 @@ interface Failure {
   context: Record<string, string[]>;
 }
 
-/** The time (ms since 1970), and `attempt`, which runs one write and undoes it when it fails. */
+/** What the writes of a batch need: the time (ms since 1970), and `attempt`, which runs one write and undoes it when it fails. */
 interface Run {
   now: number;
   attempt: <T>(work: () => T) => T;
@@ -45,8 +45,8 @@ export function readBatch(
 }
 
 /**
- * Creates contacts. One invalid input fails the whole batch, unless each input has an `objectWriteTraceId` that names it in the
- * errors.
+ * Creates contacts. If each input has an `objectWriteTraceId`, an invalid input fails alone, and its error has that id; otherwise
+ * one invalid input fails the whole batch.
  */
 export function createBatch(contacts: Contacts, inputs: Omit<BatchInput, 'id'>[], run: Run): BatchAnswer {
   const traces = inputs.flatMap(({ objectWriteTraceId }) => objectWriteTraceId ?? []);

@@ -13,9 +13,9 @@ export interface Contact {
 }
 
 /**
- * A validation rule of an administrator on a property, by which a test makes the CRM refuse writes. The CRM refuses values that
- * match `pattern` (a regular expression), a new contact without the property (`required`), or a contact that lacks it while
- * another property has a value (`requiredWhen`). The last two exist since 2026-09
+ * A validation rule of an administrator on a property, by which a test makes the CRM refuse writes. The CRM refuses a value that
+ * matches `pattern` (a regular expression), a new contact without the property (`required`), or any contact without the property
+ * while another property has a given value (`requiredWhen`). The last two kinds exist since 2026-09
  * (https://developers.hubspot.com/changelog/crm-api-write-validation-enforcement).
  */
 export type Rule =
@@ -51,7 +51,10 @@ export class Contacts {
     };
   }
 
-  /** Returns the contact with this id or, with `idProperty`, the one with this value of a unique property. */
+  /**
+   * Returns the contact with this id (or the one into which that was merged) or, with `idProperty`, with this value of a unique
+   * property. Undefined if it is archived and `archived` is false, or the reverse.
+   */
   find(id: string, idProperty = 'hs_object_id', archived = false): Row | undefined {
     if (idProperty !== 'hs_object_id' && !this.#store.property(idProperty)?.hasUniqueValue) {
       throw invalid(`Invalid idProperty ${idProperty}: it is not a unique property.`);
@@ -70,8 +73,8 @@ export class Contacts {
   }
 
   /**
-   * Merges two contacts into a new one. Where both have a value, the first one's is kept. Both old ids lead to the new contact
-   * (https://developers.hubspot.com/changelog/updated-merge-functionality-for-contacts-and-companies).
+   * Merges two contacts into a new one. Where both have a value, that of the contact `primaryId` is kept. Both old ids lead to the
+   * new contact (https://developers.hubspot.com/changelog/updated-merge-functionality-for-contacts-and-companies).
    */
   merge(primaryId: string, otherId: string, now: number): Row {
     const [primary, other] = [this.require(primaryId), this.require(otherId)];
@@ -116,7 +119,9 @@ export class Contacts {
     this.#store.save({ ...row, archived: true }, now);
   }
 
-  /** Deletes a contact for good (GDPR), archived or not, with the notes about it and the contacts that were merged into it. */
+  /**
+   * Deletes a contact for good (GDPR), archived or not, with the notes about it alone and the contacts that were merged into it.
+   */
   erase(id: string): void {
     const row = this.#afterMerges(id);
     if (!row) throw notFound();

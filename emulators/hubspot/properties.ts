@@ -120,7 +120,7 @@ export function refusalOf(property: Property | undefined, name: string, value: s
   }
 }
 
-/** Digits, with an optional sign and decimal part. 1e5 does not match. */
+/** Digits, with an optional minus sign and decimal part. 1e5 does not match. */
 export const NUMBER = /^-?(\d+(\.\d*)?|\.\d+)$/;
 const ISO = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?)?$/;
 

@@ -141,7 +141,7 @@ export class Store {
       .map((row) => JSON.parse(row.body as string));
   }
 
-  /** Returns contacts as they were at `time`. The search index has them in this state. */
+  /** Returns the contacts as they were at `time`, without those archived by then. The search index has them in this state. */
   asOf(time: number): Row[] {
     const newest = 'select max(seq) from version where time <= ? group by id';
     return this.database

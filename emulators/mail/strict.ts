@@ -1,6 +1,8 @@
 /** The longest line of a message, in bytes without its CRLF (RFC 5322, 2.1.1). */
 const LONGEST_LINE = 998;
-/** Header fields that a letter must have exactly once (RFC 5322, 3.6; Message-ID, since it identifies a retry). */
+/**
+ * Header fields that our letters must have exactly once. RFC 5322, 3.6, requires only Date and From; Message-ID identifies a retry.
+ */
 const ONCE = ['date', 'from', 'to', 'subject', 'message-id', 'mime-version'];
 
 /** Returns the fields of a message's header, unfolded, with names in lower case. */

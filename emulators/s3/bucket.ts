@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { S3Error } from './errors.ts';
 
-/** The least size of every part but the last (https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html). */
+/** The minimum size of every part but the last (bytes; https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html). */
 const SMALLEST_PART_BYTES = 5 * 1_048_576;
 const MOST_PARTS = 10_000;
 
@@ -19,7 +19,7 @@ export interface StoredObject {
 interface Part {
   etag: string;
   size: number;
-  /** In Base64, as the client sent it; undefined when it sent none. */
+  /** The checksum in Base64, as the client sent it; undefined when it sent none. */
   crc32: string | undefined;
   path: string;
 }

@@ -32,8 +32,9 @@ export interface Remembered {
 }
 
 /**
- * Applies the fault that matches a request, runs `work`, and writes the request into the ledger. `work` performs the request
- * synchronously and returns the answer. `finished` is called when the answer was sent or the connection has ended.
+ * Answers a request by running `work`, unless a matching fault changes that, and writes the request into the ledger. `work`
+ * performs the request synchronously and returns the answer. `finished` is called when the answer was sent or the connection has
+ * ended.
  */
 export async function passThrough(
   gateway: Gateway,

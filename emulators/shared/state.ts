@@ -19,7 +19,7 @@ export function openState(dataDir: string, name: string, schema: string): Databa
   return database;
 }
 
-/** Runs `work` in one transaction, which is undone when `work` throws. */
+/** Runs `work` in one transaction, which is rolled back when `work` throws. */
 export function transaction<T>(database: Database, work: () => T): T {
   database.exec('begin immediate');
   try {
@@ -32,7 +32,10 @@ export function transaction<T>(database: Database, work: () => T): T {
   }
 }
 
-/** Runs `work` inside a transaction. When it throws, its writes are undone, unless `keeps` returns true for the error. */
+/**
+ * Runs `work` in a savepoint of the current transaction. When `work` throws, rolls back to the savepoint, unless `keeps` returns
+ * true for the error.
+ */
 export function attempt<T>(database: Database, work: () => T, keeps: (error: unknown) => boolean): T {
   database.exec('savepoint attempt');
   try {

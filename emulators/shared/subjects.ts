@@ -19,7 +19,7 @@ export class SubjectFaults extends Error {
 
 /**
  * Reads the DRIFT_… settings. Throws {@link SubjectFaults} if a setting is wrong. A live key is refused, since these tests pay,
- * refund and delete. A URL may only point to this machine, so that no key is sent elsewhere.
+ * refund and delete. A URL in the settings must be of this machine, so that no key is sent elsewhere.
  */
 export function realSubjects(env: NodeJS.ProcessEnv): RealSubjects {
   const faults: string[] = [];

@@ -15,7 +15,8 @@ import { WEBHOOK_MODES, type WebhookMode, type Webhooks } from './webhooks.ts';
  * Controls by which tests do what is not in the provider's API: what networks, banks and cardholders do.
  *
  * - `POST /_emulator/webhooks {mode, ms?}`, `POST /_emulator/webhooks/flush`
- * - `POST /_emulator/disputes {charge, reason?, amount?}`, `POST /_emulator/disputes/:id/close {status: won | lost}`
+ * - `POST /_emulator/disputes {charge, reason?, amount?, isInquiry?}`, `POST /_emulator/disputes/:id/close {status: won | lost |
+ *   warning_closed}`
  * - `POST /_emulator/refunds {answer: succeeded | pending | requires_action | refused}`: the outcome of refunds from now on;
  *   `POST /_emulator/refunds/:id/settle {status: succeeded | failed | canceled}`
  * - `POST /_emulator/payment_methods/:id {declines: code | null}`: the issuer declines this card from now on

@@ -15,7 +15,7 @@ const DAYS_TO_RESPOND = 21;
 
 interface Opening {
   reason?: string;
-  /** In cents. When absent: all of the charge that was not refunded. */
+  /** The disputed amount (cents). When absent: all of the charge that was not refunded. */
   amount?: number;
   /** Whether the bank only inquires, and takes no money yet. */
   isInquiry?: boolean;

@@ -12,7 +12,7 @@ export interface ErrorBody {
 export class ApiError extends Error {
   readonly status: number;
   readonly body: ErrorBody;
-  /** False when the request failed validation: its idempotency key can then be used again. */
+  /** False when the request was refused before its work began: its idempotency key can then be used again. */
   readonly beganWork: boolean;
 
   constructor(status: number, body: ErrorBody, beganWork = true) {

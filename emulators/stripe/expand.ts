@@ -3,7 +3,7 @@ import { invalid } from './errors.ts';
 import { isExpandable } from './shapes.ts';
 import { type ApiObject, fieldIs } from './store.ts';
 
-/** The most levels that a path may expand (https://docs.stripe.com/api/expanding_objects). */
+/** The most levels that a path may expand, not counting `data` (https://docs.stripe.com/api/expanding_objects). */
 const DEEPEST = 4;
 
 /** Replaces ids by objects along each path, such as `latest_charge` or `data.latest_charge.payment_method`. */

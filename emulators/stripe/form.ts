@@ -5,8 +5,8 @@ export type FormValue = string | FormValue[] | FormTree;
 export type FormTree = { [name: string]: FormValue };
 
 /**
- * Decodes `a=1&b[c]=2&d[0]=3&d[]=4`, the encoding of the v1 API, into a tree. Numbered and empty brackets make lists. The tree has
- * no prototype, so that names cannot reach one.
+ * Decodes `a=1&b[c]=2&d[0]=3&d[]=4`, the encoding of the v1 API, into a tree. Numbered and empty brackets make lists. The tree's
+ * objects have no prototype, so that a parameter named `__proto__` is an ordinary name.
  */
 export function decodeForm(text: string): FormTree {
   const tree: FormTree = Object.create(null);

@@ -29,7 +29,7 @@ export class IdempotencyKeys {
     return createHash('sha256').update(`${method} ${path}\n${body}`).digest('hex');
   }
 
-  /** Marks the key as in use until `release`. Returns an error when the request may not use the key now. */
+  /** Marks the key as in use until `release`. Returns an error when the key is too long or already in use. */
   claim(key: string): ApiError | undefined {
     if (key.length > LONGEST_KEY) {
       return new ApiError(400, {

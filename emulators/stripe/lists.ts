@@ -11,8 +11,8 @@ export interface Page {
 }
 
 /**
- * Returns a page of objects, newest first (https://docs.stripe.com/api/pagination). `limit` is 1 to 100, by default 10.
- * `starting_after` and `ending_before` are ids after which the page begins or before which it ends.
+ * Returns a page of objects, newest first (https://docs.stripe.com/api/pagination). `limit` is 1 to 100, by default 10. The page
+ * begins after the object with the id `starting_after`, or ends before the object with the id `ending_before`.
  */
 export function page(call: Call, kind: string, url: string, filters: readonly Condition[]): Page {
   const { limit = 10, starting_after: after, ending_before: before, created } = call.params as PageParams;

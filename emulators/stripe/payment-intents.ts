@@ -136,7 +136,7 @@ export function updatePaymentIntent(call: Call): ApiObject {
   if (amount !== undefined || params.currency !== undefined) {
     checkAmount(amount ?? intent.amount, (params.currency as string) ?? intent.currency);
   }
-  // Metadata and description may be changed afterwards; everything else is fixed once the payment is in progress.
+  // Once the payment is in progress or over, only the metadata and the description may be changed.
   const onlyNotes = Object.keys(params).every((name) => ['metadata', 'description', 'expand'].includes(name));
   if (!onlyNotes) assertMayBe('updated', intent);
   const updated = fill(call, intent);

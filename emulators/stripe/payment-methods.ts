@@ -17,9 +17,9 @@ export interface CardSecrets {
   number: string;
   /** Whether the customer authenticated the card for later payments. */
   setUp: boolean;
-  /** Whether the card was charged without being attached; then it cannot be charged again. */
+  /** Whether the card was charged while unattached, or was detached. Then it can be charged again only when it is attached. */
   used: boolean;
-  /** Whether the card was charged with `setup_future_usage`; then it can still be attached. */
+  /** Whether the card was charged with `setup_future_usage`. Then it can still be attached although it is `used`. */
   kept: boolean;
   /** The decline code that the issuer answers from now on, set by a test. */
   declines: string;
@@ -55,7 +55,7 @@ export interface PaymentMethodData {
   allow_redisplay?: 'always' | 'limited' | 'unspecified';
 }
 
-/** Makes a card payment method from a browser's data. */
+/** Makes a card payment method from a test token, or from a card number, which only a browser may send. */
 export function makePaymentMethod(call: Call, data: PaymentMethodData): PaymentMethod {
   if (data.type !== 'card') throw notEmulated(`payment methods of type ${data.type}`);
   if (!data.card) throw invalid('Missing required param: card.', 'card', 'parameter_missing');
@@ -196,8 +196,8 @@ export function keep(call: Call, method: PaymentMethod, customer: string): Payme
 }
 
 /**
- * Attaches a payment method to a customer. A card that was charged without a customer, and without `setup_future_usage`, cannot be
- * attached.
+ * Attaches a payment method to a customer. A card that was detached, or charged while unattached without `setup_future_usage`,
+ * cannot be attached.
  */
 export function attach(call: Call, method: PaymentMethod, customer: string): PaymentMethod {
   if (!call.store.hidden<CardSecrets>(method.id).kept) assertUnused(call, method);

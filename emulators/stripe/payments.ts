@@ -18,8 +18,8 @@ export interface Confirmation {
 }
 
 /**
- * Makes the payment: the card's issuer asks for authentication, declines or accepts. Saves the intent and records the events. A
- * decline is thrown as 402, after the failed charge and the events were recorded.
+ * Makes the payment: the card's issuer asks for authentication, declines or accepts, or a test holds the payment in `processing`.
+ * Saves the intent and records the events. A decline is thrown as 402, after the failed charge and the events were recorded.
  */
 export function pay(call: Call, intent: Intent, confirmation: Confirmation): Intent {
   const method = call.store.find<PaymentMethod>(intent.payment_method as string)!;

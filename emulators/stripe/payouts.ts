@@ -9,8 +9,8 @@ import type { ApiObject } from './store.ts';
 type Payout = Stripe.Payout & ApiObject;
 
 /**
- * Pays the whole balance out to the account's bank. An automatic payout records which transactions it includes; a manual payout
- * does not (https://docs.stripe.com/payouts/reconciliation).
+ * Pays out to the account's bank all money that no payout has included yet. Only for an automatic payout does the API list the
+ * included transactions (https://docs.stripe.com/payouts/reconciliation).
  */
 export function payOut(call: Call, automatic: boolean): Payout {
   const currency = 'usd';

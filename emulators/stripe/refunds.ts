@@ -85,8 +85,8 @@ function disputesOf(call: Call, charge: string): Stripe.Dispute[] {
 }
 
 /**
- * Takes a refund's money from the balance. Returns the refund with the id of that transaction. While a refund waits (for the
- * balance or the payer), this is not called yet.
+ * Takes a refund's money from the balance. Returns the refund with the id of the new balance transaction. Is not called yet while
+ * the refund waits for the balance or the payer.
  */
 function withMoney(call: Call, refund: Refund): Refund {
   const { description } = call.store.find<Charge>(refund.charge as string)!;
@@ -101,7 +101,10 @@ function withMoney(call: Call, refund: Refund): Refund {
   return { ...refund, balance_transaction: taken.id };
 }
 
-/** Moves a failed refund's money back into the balance. Returns the refund with the id of that transaction. */
+/**
+ * Moves a failed refund's money back into the balance, if it was taken from there. Returns the refund with the id of the new
+ * balance transaction.
+ */
 function withMoneyBack(call: Call, refund: Refund): Refund {
   if (refund.balance_transaction === null) return refund;
   const back = moveMoney(call, {
@@ -116,8 +119,8 @@ function withMoneyBack(call: Call, refund: Refund): Refund {
 }
 
 /**
- * Settles a refund: the bank accepts it or sends it back, possibly days after accepting it. The money of a failed refund returns to
- * the account.
+ * Settles a refund: the bank accepts it or sends it back (possibly days after accepting it), or it is canceled while it waits for
+ * the payer. The money of a failed refund returns to the account.
  */
 export function settleRefund(
   call: Call,

@@ -64,7 +64,10 @@ export async function startStripeEmulator(options: StripeEmulatorOptions): Promi
     const asked = request.headers['access-control-request-headers'] ?? '*';
     return reply.header('access-control-allow-headers', asked).send('');
   });
-  /** Runs `work` in a transaction that also records the webhooks for its events, and sends them afterwards. */
+  /**
+   * Runs `work` in a transaction that also records the webhooks for the events of `work`. These webhooks are sent after the
+   * transaction.
+   */
   const perform = <T>(call: Partial<Call>, work: (call: Call) => T): T => {
     const whole: Call = {
       store,
@@ -290,7 +293,7 @@ function safeForm(text: string): unknown {
   }
 }
 
-/** Removes card numbers and CVCs from a form, since tests and people read the ledger. */
+/** Cuts card numbers to their last four digits and removes CVCs from a form, since tests and people read the ledger. */
 function hideCard(form: Record<string, unknown>): unknown {
   return JSON.parse(JSON.stringify(form), (name, value) =>
     name === 'number' && typeof value === 'string' ? `…${value.slice(-4)}` : name === 'cvc' ? '…' : value,

@@ -1,6 +1,6 @@
 /**
- * What a test card of the provider does (https://docs.stripe.com/testing). Unlisted numbers behave like the first card of their
- * brand if they pass the Luhn check.
+ * What a test card of the provider does (https://docs.stripe.com/testing). Charges of unlisted numbers succeed if the numbers pass
+ * the Luhn check.
  */
 export interface CardBehaviour {
   /** The decline code for a charge of the card, and for attaching it to a customer unless it is `attachable`. */
@@ -81,7 +81,7 @@ export function brandOf(number: string): Brand {
   return 'unknown';
 }
 
-/** Whether the check digit of ISO/IEC 7812-1 is right. */
+/** Whether a number has 12 to 19 digits and passes the Luhn check (ISO/IEC 7812-1). */
 export function passesLuhn(number: string): boolean {
   if (!/^\d{12,19}$/.test(number)) return false;
   const sum = [...number].reverse().reduce((total, digit, index) => {

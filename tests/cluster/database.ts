@@ -6,7 +6,7 @@ import { here, type Machine } from './network.ts';
 
 const PASSWORD = 'of-the-drill';
 const template = join(import.meta.dirname, '../../ops/cluster/patroni.yml');
-/** How long the cluster may take until all its members run again (ms). */
+/** The timeout until all members of the cluster run again, or another machine is the leader (ms). */
 const PATIENCE_MS = 180_000;
 
 interface Member {

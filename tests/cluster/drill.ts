@@ -231,8 +231,8 @@ async function play(scope: Scope, seed: number, say: (line: string) => void): Pr
   return differences;
 
   /**
-   * Checks that everything acknowledged still exists, and that there is one membership for each payment. Resolves with a sentence
-   * for each difference.
+   * Checks that everything acknowledged still exists, that there is one membership for each payment, and that reconciling finds no
+   * difference. Resolves with a sentence for each fault.
    */
   async function account(): Promise<string[]> {
     const { deps } = arranged;
@@ -268,7 +268,10 @@ async function play(scope: Scope, seed: number, say: (line: string) => void): Pr
   }
 }
 
-/** Returns a sentence for each call that should not have failed. */
+/**
+ * Judges the calls that failed during a fault. Returns sentences about those that should not have failed; empty when all were
+ * allowed to.
+ */
 type Judge = (failures: readonly Failure[], gaps: readonly Gap[]) => string[];
 
 const told = ({ call, text }: Failure) => `${call} failed: ${text.slice(0, 200)}`;

@@ -13,16 +13,16 @@ const NOBODY = '02:00:00:00:00:01';
 
 /** Replaces the addresses in a text of ops/cluster with those of the drill. */
 export const here = (text: string) => text.replaceAll(EXAMPLE, PREFIX);
-/** Returns the drill's address with this last number. */
+/** Returns the drill's IPv4 address with this last octet. */
 export const address = (number: number) => `${PREFIX}${number}`;
 
 /** A simulated machine: a network namespace with one address and the processes that are started in it. */
 export interface Machine {
   name: string;
   address: string;
-  /** Starts a program as the account `postgres`; its output goes to the file. */
+  /** Starts a program as the account `postgres`. The program's output goes to the file `log`. */
   start(program: string, args: readonly string[], log: string): ChildProcess;
-  /** Kills all of its processes with SIGKILL, as a power cut would. */
+  /** Kills all processes of the machine with SIGKILL, as a power cut would. */
   kill(): void;
 }
 
@@ -46,7 +46,7 @@ export function lacksNamespaces(): string | null {
 }
 
 /**
- * Makes the machines, connected by a bridge, and an interface with the addresses `ours`. All is removed at the end of the scope.
+ * Makes the machines, connected by a bridge, and an interface with the addresses `ours`. The end of the scope removes all of them.
  */
 export function startNetwork(
   scope: Scope,

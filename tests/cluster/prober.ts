@@ -45,8 +45,8 @@ export class Prober {
   }
 
   /**
-   * Returns the periods after `since` (ms) without an acknowledged commit, but only those longer than the statement timeout of a
-   * call.
+   * Returns the periods after `since` (ms, `performance.now`) that had no acknowledged commit and were longer than the timeout of a
+   * call's statement.
    */
   gaps(since: number): Gap[] {
     const times = [since, ...[...this.#acknowledged.values()].filter((time) => time > since)];

@@ -56,8 +56,8 @@ for (const [path, name, title, arrived] of [
     await expect(page.getByRole('dialog')).toHaveCount(0);
     await runClockUntil(page, () => status.filter({ hasText: '(2 of 3)' }).isVisible());
     await page.unroute(route(name));
-    // Delays the answer until the test no longer advances the clock: on the next screen, a frame of the card form counts as blocked
-    // if it needs more than one second of that clock.
+    // Delays the answer until the test no longer advances the clock. Otherwise the card form of the next screen could seem blocked,
+    // since its frames have one second of that clock to load.
     const release = await hold(page, name);
     let isAsked = false;
     const asked = page.waitForRequest(route(name)).then(() => {

@@ -37,7 +37,7 @@ export async function stopPageOf(email: string): Promise<string> {
   return stopLinks(await secret('reminder stops'), addresses).pageAddress(email);
 }
 
-/** Waits for a letter to an address with a word in its subject. Returns the newest. */
+/** Waits for a letter to this address whose subject contains the text `subject`. Returns the newest such letter. */
 export async function letterTo(email: string, subject: string): Promise<ParsedMail> {
   const find = async () =>
     (await control<KeptLetter[]>(new URL(theInduct().mail.url).origin, 'GET', 'letters')).find(

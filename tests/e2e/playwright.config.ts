@@ -13,7 +13,7 @@ const launchOptions = {
     '--disable-component-update',
     '--disable-sync',
     // Keeps the card form's frames in the page's process. Otherwise a click right after scrolling may reach the frame that was at
-    // that point before.
+    // that point before the scrolling.
     '--disable-site-isolation-trials',
     // The browser obeys only the last --disable-features, so this list repeats Playwright's own. The entries WebUIOmnibox… turn off
     // web pages in the address bar, which take as long to load as a short test.

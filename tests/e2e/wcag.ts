@@ -33,7 +33,8 @@ export function textTroubles(page: Page): Promise<string[]> {
       const range = document.createRange();
       range.selectNodeContents(node);
       for (const box of range.getClientRects()) if (box.width > 0) lines.push({ text, node, box });
-      // Only `overflow: hidden` cuts text off: in a list that scrolls, the rest can be reached.
+      // `overflow: hidden` cuts text off; in a list that scrolls, the rest can be reached. Text that leaves a button or link to the
+      // right counts as cut off, too.
       for (let over: Element | null = element; over; over = over.parentElement) {
         const { overflowX, overflowY } = getComputedStyle(over);
         const frame = over.getBoundingClientRect();
@@ -108,7 +109,8 @@ function bringColours(page: Page | Frame): Promise<void> {
 }
 
 /**
- * Finds fields whose edge, and pressed buttons whose text, has a contrast below 3 to 1 with the background around them (1.4.11).
+ * Finds fields whose edge, and toggle buttons in the pressed state whose text, has a contrast below 3 to 1 with the background
+ * around them (1.4.11).
  */
 export async function faintEdges(page: Page): Promise<string[]> {
   await bringColours(page);

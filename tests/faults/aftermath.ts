@@ -10,7 +10,7 @@ import type { World } from './world.ts';
 
 /**
  * Refunds payments, as staff do in Stripe's dashboard, and disputes them, as banks do. Resolves with a function that does what
- * follows a day later: the bank returns a refund, or decides a dispute.
+ * follows a day later: the bank returns a refund, decides a dispute or closes an inquiry.
  */
 export async function spendTheEvening(world: World, people: readonly Person[]): Promise<() => Promise<void>> {
   const charges = await world.everything<Stripe.Charge>('charges');
@@ -25,7 +25,7 @@ export async function spendTheEvening(world: World, people: readonly Person[]): 
   const nextDay: (() => Promise<unknown>)[] = [];
   for (const person of people) {
     const { aftermath } = person.join;
-    // Only a paid join can be refunded or disputed.
+    // Only a charge that succeeded, and was neither refunded nor disputed yet, is touched.
     const charge = untouched.get(person.screen?.intentId ?? '');
     if (!aftermath || !charge) continue;
     const refund = (form: Record<string, string> = {}) =>

@@ -6,7 +6,7 @@ import type { World } from './world.ts';
 /**
  * Checks the accountant's file without the server's code. The lines of a transaction must add up to Stripe's balance transaction,
  * and the lines of a join to its charges less refunds. A join's dues must equal the price of its membership in the order, or 0 if
- * the membership was refunded.
+ * the membership was refunded. No line may be unassigned.
  */
 export async function sumByHand(world: World): Promise<Difference[]> {
   const found: Difference[] = [];

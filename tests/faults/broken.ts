@@ -13,7 +13,7 @@ export const variants = {
       [", pg_advisory_xact_lock(hashtextextended('payer ' || payer, 0))", ''],
     ],
   },
-  /** Confirms a payment whatever status and amount it has at Stripe. */
+  /** Confirms a payment whatever status, currency and amount it has at Stripe. */
   'commit before verify': {
     file: 'payments/confirmPayment.ts',
     changes: [

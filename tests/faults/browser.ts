@@ -27,7 +27,7 @@ export async function press<Name extends CallName>(
   }
 }
 
-/** A tab of a person's browser. It calls the other server while its own is down, as a load balancer would. */
+/** A tab of a person's browser. While its own server is down, it calls the other one, as a load balancer would. */
 export class Browser {
   readonly #world: World;
   readonly #person: Person;
@@ -52,8 +52,8 @@ export class Browser {
   }
 
   /**
-   * Makes a call. A call without an answer, because no server was reached or the server died, is sent again (up to 41 times), as if
-   * the person pressed again.
+   * Makes a call. A call without a complete answer (no server was reached, the server died, or a timeout) is sent again up to 41
+   * times, as if the person pressed again.
    */
   async call<Name extends CallName>(
     name: Name,

@@ -36,7 +36,7 @@ export function misshapen(requests: readonly LedgerEntry[]): Difference[] {
   });
 }
 
-/** Counts how often each call to Stripe was made. */
+/** Counts how often our server made each call to Stripe. */
 export function countCalls(requests: readonly LedgerEntry[]): Record<ServerCall, number> {
   const counts = Object.fromEntries(serverCalls.map((name) => [name, 0])) as Record<ServerCall, number>;
   for (const { method, path, params } of fromServer(requests)) {

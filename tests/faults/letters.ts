@@ -21,7 +21,7 @@ interface Told {
 
 /**
  * Compares letters with money, without the server's own code. Each charge that bought something has one receipt, of the charged
- * amount, to the payer, or none if the charge was refunded before the receipt was sent. Each refund of such a charge has one
+ * amount, to the payer; the receipt may be missing if the membership is no longer held. Each refund of such a charge has one
  * letter. Each charge that bought nothing has one letter, which says that all of it goes back. Letters with the same Message-ID
  * count as one.
  */
@@ -123,7 +123,10 @@ export async function countLetters(world: World, people: readonly Person[]): Pro
   return found;
 }
 
-/** Checks that each join has at most one reminder of a kind, none sent after it was paid for, and none sent to a minor. */
+/**
+ * Checks that each join has at most one reminder of a kind, that none was sent more than ON_ITS_WAY seconds after the join was
+ * paid, and that none went to a minor.
+ */
 async function countReminders(
   world: World,
   people: readonly Person[],

@@ -178,7 +178,7 @@ async function holdPayment(
   intentId: string,
   { until }: Processing,
 ): Promise<void> {
-  // Set before anything is awaited: another tab may press at the same time, and the bank must hold a payment only once.
+  // This is set before anything is awaited: another tab may press at the same time, and the bank must hold a payment only once.
   person.held = { intentId, settling: null };
   await world.hold(intentId, true);
   if (until === 'soon')

@@ -30,7 +30,7 @@ export interface Person {
   held: { intentId: string; settling: Promise<void> | null } | null;
   /** How many changes of the order's intent hung. */
   hangs: number;
-  /** Run between Buy Now and the card's confirmation. */
+  /** A function that is called between Buy Now and the card's confirmation. */
   beforeCard: (() => Promise<unknown>) | null;
   /** Whether the person still intends to pay. */
   isWaiting: boolean;
@@ -49,8 +49,8 @@ export interface Run {
   person: Person;
   /** Returns a new id, for a point that is armed in the servers. */
   nextId: () => number;
-  /** Resolves when the other joins of the unit have reached the same place. */
+  /** Resolves when every join of the unit has called its `meet`, at the latest after MEETING_MS (run.ts). */
   meet: () => Promise<void>;
-  /** Resolves when all joins of the unit have ended. */
+  /** Resolves when every join of the unit has ended and called its `part`, at the latest after MEETING_MS. */
   part: () => Promise<void>;
 }

@@ -27,8 +27,8 @@ export interface Join {
    * When another tab changes the order. `looking`: after a first look at Checkout. `before`: between that look and Buy Now.
    * `during`: while Buy Now is pressed. `after`: after the card was charged. `left`: after an authentication that was left
    * unfinished. `behind`: while this tab's own change is on its way to Stripe; the other tab then pays. `hung`: this tab's change
-   * of the intent takes longer than the timeout; `hungAfter`: only its answer does. A second change hangs too, and the first ends
-   * before the order is changed again and paid.
+   * of the intent takes longer than the timeout; `hungAfter`: the change is made in time, but its answer is late. In both cases a
+   * second change hangs, too, and the first one ends before the order is changed again and paid.
    */
   changesWhen: 'looking' | 'behind' | 'before' | 'during' | 'after' | 'left' | 'hung' | 'hungAfter';
   /** The time between Buy Now and the card's confirmation (ms). */
@@ -51,13 +51,13 @@ export interface Join {
   comesBackNextDay: boolean;
   /** Whether two tabs press Buy Now at the same time, each at another server. */
   pressesTwice: boolean;
-  /** How the return page reports the payment. `lie`: it reports an unpaid intent as succeeded. */
+  /** How the return page reports the payment. `lie`: it reports an unpaid intent as succeeded, and later the paid one as failed. */
   returns: 'once' | 'thrice' | 'atOnce' | 'lie';
   upgrade: 'take' | 'twice' | 'skip' | 'ignore' | 'declined';
   webhooks: 'deliver' | 'lost' | 'late' | 'doubled' | 'reordered' | 'forged';
   faults: readonly PlannedFault[];
   kill: Kill | null;
-  /** When the server's database connections are ended. */
+  /** Where or when a server's database connections are ended; null: they are not. */
   breakOff: Kill | null;
   /**
    * The status of the contact that HubSpot has with the typed email. `blank`: the contact has no status; null: there is no such
@@ -99,7 +99,10 @@ export interface PlannedFault extends Pick<Fault, 'kind' | 'status' | 'times' | 
   operation: Operation;
 }
 
-/** Where or when a server is killed: at a named point of a call for this join, or this many ms after Buy Now. */
+/**
+ * Where or when a server is killed, or its database connections are ended: at a named point of a call for this join, or this many
+ * ms after Buy Now.
+ */
 export type Kill = { point: KillPoint } | { afterMs: number };
 
 export interface Plan {
@@ -205,7 +208,7 @@ const breakPoints: readonly KillPoint[] = [
 /** How many times in a row a call may fail. The client tries three times, so from 3 on the call fails for good. */
 const timesOf = [1, 2, 3, 4];
 
-/** Kill points that the background work reaches; the first is reached in every run. */
+/** Kill points that the background work reaches, in the order in which plans take them. The first is reached in every run. */
 const atNight: readonly KillPoint[] = [
   'listEvents:before',
   'listIntents:after',
@@ -220,7 +223,7 @@ const atNight: readonly KillPoint[] = [
 /** A run of at least this many joins also restarts PostgreSQL. */
 const LARGER = 100;
 
-/** Makes the whole plan of a run. About a fifth of the `kills` happen at night. */
+/** Makes the whole plan of a run. A sixth of the `kills` happen at night. */
 export function planOf({ seed, joins, kills }: { seed: number; joins: number; kills: number }): Plan {
   const dice = random(seed);
   const decks = decksOf(dice);
@@ -377,8 +380,8 @@ export function isHung({ changes, changesWhen }: Join): boolean {
 }
 
 /**
- * Assigns kills to joins, at most one to each. A quarter happen at a random time, the others at the kill points in turn. A join
- * with a kill point is changed so that it reaches that point.
+ * Assigns kills to joins, at most one to each. A quarter happen at a random time after Buy Now. The others happen at kill points,
+ * each of which is used once before any is used again; their joins are changed so that they reach these points.
  */
 function dealKills(dice: Random, units: Join[][], kills: number): void {
   const ofPair = /^(refund|moneyBack)/;

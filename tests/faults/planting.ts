@@ -15,8 +15,8 @@ export async function plantFaults({ world, person }: Run, intentId: string | nul
 }
 
 /**
- * For one join, kills a server or ends a server's database connections: at the planned point or time, at the latest when the join
- * is over.
+ * Kills a server, or ends a server's database connections, once for one join: at the planned point or time, at the latest when the
+ * join is over.
  */
 export class Strike {
   readonly #run: Run;

@@ -15,7 +15,7 @@ import { emailOf, startWorld, type World } from './world.ts';
 /** The outcome of a run of a plan. */
 export interface Report {
   people: Person[];
-  /** Joins whose membership is paid and held. */
+  /** How many memberships (without upgrades) are active. */
   paid: number;
   kills: (KillPoint | 'any')[];
   /** How often each kind of fault at Stripe occurred, and how many webhooks were treated in each way (webhooks.ts). */
@@ -51,8 +51,8 @@ const MEETING_MS = 4000;
 const NIGHT_MS = 6000;
 
 /**
- * Runs a plan on two servers, lets a day pass, and checks our members, our letters and the accountant's file against Stripe's
- * charges.
+ * Runs a plan on two servers, and lets the following days pass. Then compares memberships, HubSpot's contacts, letters and the
+ * accountant's file with Stripe's charges, and checks the requests to Stripe and the answers that people got.
  */
 export async function runPlan(plan: Plan, options: RunOptions = {}): Promise<Report> {
   const say = options.say ?? (() => {});
@@ -209,7 +209,10 @@ function byPeople(people: readonly Person[]): Difference[] {
   });
 }
 
-/** Kills servers during the background work that they begin when they start. A day passes before each kill. */
+/**
+ * For each point, lets a day pass and restarts a server, which dies at that point of the background work that it begins at its
+ * start.
+ */
 async function spendTheNight(world: World, points: readonly KillPoint[]): Promise<void> {
   for (const [index, point] of points.entries()) {
     const server = world.servers[index % 2]!;

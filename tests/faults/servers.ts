@@ -13,7 +13,7 @@ const BROKEN_MS = 1_000;
 /** What the test does while a server waits at a point. */
 type WhileWaiting = () => Promise<unknown>;
 
-/** One of the two servers. It restarts on the same port whenever it was killed. */
+/** One of the two servers. Whenever its process dies, it is restarted on the same port. */
 export class Server {
   readonly url: string;
   /** Where the server died: named points, and `any` for kills from outside. */
@@ -88,7 +88,7 @@ export class Server {
     tell({ goOn: id });
   }
 
-  /** Whether its connections were ended between these times (ms since 1970), or shortly before (BROKEN_MS). */
+  /** Whether the server's database connections were ended between these times (ms since 1970), or up to BROKEN_MS before. */
   wasBroken(from: number, to: number): boolean {
     return this.breaks.some((one) => one.from <= to && one.to + BROKEN_MS >= from);
   }
@@ -175,7 +175,7 @@ export class Server {
       .map((line) => JSON.parse(line) as Armed);
   }
 
-  /** Rejects when the server cannot be restarted. */
+  /** Resolves when the server has been stopped; rejects when it cannot be restarted. */
   get ended(): Promise<void> {
     return this.#running;
   }

@@ -50,10 +50,10 @@ const MAIL_FAULTS: readonly MailFault[] = [
 ];
 
 export const SCHOOL_CODE = 'FAULTSCHOOL';
-/** The invite code and the HubSpot id of the run's contacts. */
+/** The invite code of the run's contact with this index, and that contact's HubSpot id. */
 export const codeOf = (contact: number) => `FAULT${contact}`;
 export const contactIdOf = (contact: number) => String(900_000 + contact);
-/** The email that a joiner types; with the suffix `change`, the corrected one. */
+/** Returns the email that a joiner types first or, with the suffix `change`, the corrected one. */
 export const emailOf = (name: string, change = '') => `joiner.${name}${change}@example.com`.toLowerCase();
 
 export interface WorldOptions {
@@ -98,7 +98,10 @@ export interface World {
   /** Stops PostgreSQL and starts it again on the same port. */
   restartDatabase(): Promise<void>;
   addFault(fault: Fault): Promise<void>;
-  /** Removes all faults that no request has met. Returns how often each kind was met. */
+  /**
+   * Removes the faults that still wait for a request. Returns how often each kind was met since the last call; faults of the kind
+   * `status` are counted by their status.
+   */
   clearFaults(): Promise<Record<string, number>>;
   /** Does what a bank does, through a control of the emulated Stripe. */
   bank(path: string, body: object): Promise<{ id: string }>;
@@ -110,7 +113,10 @@ export interface World {
   wait(uuid: string, seconds: number): Promise<void>;
   /** Lets time pass for everybody, also at Stripe. */
   pass(hours: number): Promise<void>;
-  /** Runs the background work until it finds nothing more to do. */
+  /**
+   * Runs the background work again and again, letting two hours pass in between, until the number of open payments and frozen
+   * orders no longer changes.
+   */
   settle(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -318,7 +324,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       },
       async settle() {
         for (let open = -1, round = 0; round < 200; round++) {
-          // Runs the background work once: the function that `startSweeping` returns waits for it.
+          // Runs the background work once: `startSweeping` begins it, and the function that it returns waits for its end.
           await startSweeping(wired.deps)();
           const { rows } = await database.query<{ open: number }>(
             `select (select count(*)::int from payment where status = 'open')

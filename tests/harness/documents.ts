@@ -44,7 +44,7 @@ export function pdf({
   return Buffer.from(build(padding), 'latin1');
 }
 
-/** The permissions of a PDF (ISO 32000-2, table 22): all but printing, or all. */
+/** The permission bits of a PDF (ISO 32000-2, table 22). `butPrinting`: nothing is permitted but printing. `all`: everything is. */
 export const permissions = { butPrinting: -1852, all: -4 };
 
 /** Makes a PDF that says it is encrypted by the standard handler. Its text is not encrypted, since nothing here decrypts it. */
@@ -66,7 +66,7 @@ export function jpeg(): Buffer {
   );
 }
 
-/** Makes a picture of `count` scans, about 35 bytes each, as in a progressive picture: each scan comes with its table. */
+/** Makes a picture of `count` scans, about 35 bytes each, as in a progressive picture: each scan comes with its Huffman table. */
 export function jpegOfScans(count: number): Buffer {
   const whole = jpeg();
   const scan = whole.subarray(whole.indexOf('ffc40014', 0, 'hex') + 22, -2);
@@ -98,7 +98,7 @@ export function pngOfChunks(count: number): Buffer {
   ]);
 }
 
-/** Makes a compound file with these streams. With WordDocument it is a Word document. */
+/** Makes a compound file with streams of these names. A stream WordDocument makes it a Word document. */
 export function compoundFile(...streams: string[]): Buffer {
   const sectors = 8;
   const header = Buffer.alloc(512);
@@ -145,8 +145,8 @@ export function docOfEntries(count: number): Buffer {
 }
 
 /**
- * Makes a compound file whose directory has these empty streams, 4 in a sector, with as many table sectors as needed. `next`: the
- * directory sector to which the last one points.
+ * Makes a compound file whose directory has these empty streams, four entries in a sector, with as many FAT sectors as needed.
+ * `next`: the index of the directory sector that follows the last one; without it the chain ends there.
  */
 function compoundOf(streams: readonly string[], { next }: { next?: number } = {}): Buffer {
   const header = Buffer.from(doc().subarray(0, 512));
@@ -181,7 +181,7 @@ export interface Part {
   name: string;
   data: Buffer | string;
   isStored?: boolean;
-  /** False values for the part in the archive's headers. */
+  /** Wrong values that the archive's headers give for this part. */
   says?: { size?: number; flags?: number; offset?: number };
 }
 
@@ -278,8 +278,8 @@ export function largePdf(bytes: number): { start: string; padding: number; end: 
 
 /** Makes documents that are expensive to inspect. Each is refused, most of them only after all the work that they can cause. */
 export function hostileDocuments(): { name: string; content: Buffer }[] {
-  // Unpacked, the bomb is larger than its header says. The noise, which hardly compresses, keeps the archive just below the limit:
-  // a hundred times its packed size.
+  // Unpacked, the bomb is larger than its header says. The noise, which hardly compresses, keeps the archive's compression ratio
+  // just below the limit of 100 to 1.
   const bomb = { name: 'word/media/a.bmp', data: Buffer.alloc(100_000_000), says: { size: 99_000_000 } };
   const noise = { name: 'word/media/b.bmp', data: randomText(1_500_000) };
   const broken = { name: 'z', data: 'x', says: { size: 2 } };

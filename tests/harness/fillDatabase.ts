@@ -5,10 +5,10 @@ const PART = 100_000;
 
 /**
  * Fills a migrated, empty database with `sessions` joins of two years. Two thirds are paid, the others left at some step. Every
- * contact is in the mirror with its own code. Orders, snapshots, payments, memberships, upgrades, transcripts, refunds, card
- * failures and counts are in proportion. The last joins are still in progress, with open intents and a few frozen orders; nothing
- * is due to Stripe or to the CRM within the hour. Contact ids start at 100000001, codes at `FILLED1`. Needs a superuser, since it
- * turns foreign key checks off.
+ * contact is in the mirror with its own code. Orders, snapshots, payments, memberships, upgrades, documents, letters, refunds, card
+ * failures, counts, events and notices are in proportion. The last joins are still in progress, with open intents and a few frozen
+ * orders; nothing is due to Stripe or to the CRM within the hour. Contact ids start at 100000001, codes at `FILLED1`. Needs a
+ * superuser, since it turns foreign key checks off.
  */
 export async function fillDatabase(
   database: pg.Client,

@@ -17,7 +17,7 @@ const places = [
   ...globSync('/opt/homebrew/opt/postgresql@*/bin'),
   ...(process.env.PATH ?? '').split(delimiter),
 ];
-/** The folder of the newest installed PostgreSQL that has its client tools. */
+/** The folder of the newest installed PostgreSQL, 15 or newer, that has its client tools; undefined when there is none. */
 export const postgresPrograms = places
   .filter((place) => programs.every((program) => isProgram(join(place, program))))
   .map((place) => ({ place, major: majorOf(place) }))

@@ -25,8 +25,8 @@ export interface Interruptible {
 export const otherConnections = `from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`;
 
 /**
- * Starts a test server with its own PostgreSQL. With `durable`, committed transactions survive a crash of PostgreSQL; off for
- * speed.
+ * Starts a test server with its own PostgreSQL. With `durable`, committed transactions survive a crash of PostgreSQL; without it,
+ * fsync is off, which is faster.
  */
 export async function startInterruptible({ durable = false } = {}): Promise<Interruptible> {
   const folder = mkdtempSync(join(tmpdir(), 'induct-interrupted-'));
@@ -80,8 +80,8 @@ async function ask({ url }: Url, path: string, init: RequestInit = {}): Promise<
 }
 
 /**
- * Returns two calls for a paid join. Both can be repeated: one makes the server run a single statement, the other a transaction on
- * its own connection.
+ * Makes a paid join. Returns two calls for it, which can be repeated: one makes the server run a single statement, the other a
+ * transaction on its own connection.
  */
 export async function paidCalls(arranged: TestServer) {
   const client = arranged.client();

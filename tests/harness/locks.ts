@@ -10,7 +10,10 @@ import { until } from './until.ts';
  */
 const MOST_MS = 60_000;
 
-/** Opens a connection with a transaction that lasts until the test ends. The server has to wait for the rows that it locks. */
+/**
+ * Opens a connection with a transaction that lasts until the test ends. The server has to wait for rows that this transaction
+ * locks.
+ */
 export async function lockHolder(t: TestContext, { deps }: TestServer): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: deps.config.databaseUrl });
   await client.connect();

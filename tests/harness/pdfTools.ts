@@ -70,7 +70,7 @@ export function checkStructure(pdf: Uint8Array): void {
   withFile(pdf, (path) => execFileSync('qpdf', ['--check', path], { stdio: 'pipe' }));
 }
 
-/** Returns a PDF's first page as pixels, four bytes each. */
+/** Returns a PDF's first page as pixels of four bytes each: red, green, blue and alpha. */
 export function picture(
   pdf: Uint8Array,
   dotsPerInch = 150,

@@ -11,7 +11,7 @@ export const membershipOnly: RefundWish = {
   upgrade: false,
   items: 'none',
 };
-/** Refunds everything that was paid, like `refund JOIN --upgrade --items all`. */
+/** The wish to refund everything that was paid, as with `refund JOIN --upgrade --items all`. */
 export const everything: RefundWish = { membership: true, ineligible: false, upgrade: true, items: 'all' };
 /** The uuid of a store item in the catalogue. */
 export const lapelPin = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
@@ -65,7 +65,9 @@ export const refundsOf = ({ deps }: TestServer, intentId: string) =>
     .orderBy('created_at')
     .execute();
 
-/** Makes the bank return the last refund of a payment, and tells our server by webhook. */
+/**
+ * Makes the bank return the last refund of a payment, and lets our server take that in (`followPayment`), as it does at a webhook.
+ */
 export async function failRefund(server: TestServer, intentId: string): Promise<void> {
   const { body } = await server.stripe('GET', `/v1/refunds?payment_intent=${intentId}`);
   const [last] = (body as unknown as { data: { id: string }[] }).data;
@@ -82,7 +84,7 @@ export const differencesOf = async ({ deps }: TestServer, ...intentIds: string[]
     intentIds.includes(subject),
   );
 
-/** Makes a paid join of an undergraduate: $95.00, with a pin of $12.00 in the order. */
+/** Makes a paid join to the undergraduate programme, whose order has the membership for $95.00 and a pin for $12.00. */
 export async function undergraduate(server: TestServer) {
   const client = server.client();
   const started = await client.call('initiateSelfNomination', {

@@ -20,7 +20,7 @@ export class Scope {
     this.#onStart = onStart;
   }
 
-  /** Returns a scope within this one, which may be ended earlier. */
+  /** Returns an inner scope. It ends with this one, or earlier when its own `end` is called. */
   inner(): Scope {
     const inner = new Scope(this.signal, this.#onStart);
     this.onEnd(() => inner.end());

@@ -36,7 +36,7 @@ export async function startJoin(client: Client, code = 'HONOR101'): Promise<stri
 
 /**
  * Makes a join with an open order: its details are submitted and a membership is chosen. By default it starts with a school's code,
- * so that tests share no contact. A `person` who pays twice causes a notice to staff.
+ * so that tests share no contact. `person` replaces some details; if two joins with the same details are paid, staff get a notice.
  */
 export async function orderingJoin(
   client: Client,
@@ -61,7 +61,7 @@ export async function openIntent(
   return { ...data, id: data.clientSecret.split('_secret_')[0]! };
 }
 
-/** Freezes the order at a revision, as the page does before it asks for the card. */
+/** Freezes the order at a revision, as the page does right before it confirms the card. */
 export function beginPayment(client: Client, uuid: string, revision: number) {
   return client.call('beginPayment', { params: { uuid }, body: { revision } });
 }

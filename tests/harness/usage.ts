@@ -14,7 +14,7 @@ export function cpuSecondsOf(root: number): number {
     .reduce((sum, ticks) => sum + ticks / TICKS, 0);
 }
 
-/** Returns the resident memory of one process (bytes): now, or its peak. */
+/** Returns the resident memory of one process (bytes), now or at its peak; 0 when the process has ended. */
 export function memoryOf(pid: number, what: 'now' | 'peak'): number {
   const field = what === 'now' ? 'VmRSS' : 'VmHWM';
   const status = read(`/proc/${pid}/status`) ?? '';

@@ -42,7 +42,7 @@ export class Choices {
     return list[this.#next() % list.length];
   }
 
-  /** Returns true in `tenths` of ten cases. */
+  /** Returns true with a probability of `tenths` / 10. */
   inTenths(tenths: number): boolean {
     return this.#next() % 10 >= 10 - tenths;
   }
@@ -143,7 +143,7 @@ export class Walk {
     await sweepPayments(work);
   }
 
-  /** Removes all faults, and does all due work. */
+  /** Removes all faults, lets pending refunds succeed, and does all due work, in several rounds. */
   async becomeQuiet(): Promise<void> {
     const { server } = this;
     await server.stripeFault(null);

@@ -15,7 +15,7 @@ export interface AbuseJob {
   connections: number;
   guesses: number;
   addresses: number;
-  /** How many bodies of 2 MB to send, and how many requests with headers of 100 kB. */
+  /** How many bodies of 2 MB to send. As many requests with headers of 100 kB are sent, too. */
   floods: number;
   /** After this time (ms) no more requests are sent. */
   limitMs: number;

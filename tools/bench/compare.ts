@@ -2,10 +2,10 @@ import { type Spread, spreadOf } from './numbers.ts';
 import { figure, spread, table } from './report.ts';
 import type { Bench } from './world.ts';
 
-/** A round does not count if other programs used more than this share of one core. */
+/** A round does not count if other programs used more CPU than this on average (cores). */
 const NOISE_CORES = 0.25;
 
-/** One measurement of one side. `otherCores` is the share of one core that other programs used meanwhile. */
+/** One measurement of one side. `otherCores`: how much CPU other programs used meanwhile, on average (cores). */
 interface Sample {
   otherCores: number;
 }
@@ -21,7 +21,7 @@ interface Sides<S extends Sample> {
 }
 
 export interface Comparison {
-  /** Returns our metric divided by the other side's, over the rounds that count. */
+  /** Returns the spread of our metric divided by the other side's, over the rounds that count. */
   ratio(metric: string): Spread;
   /** All metrics as a table, and how many rounds counted. */
   report: string;

@@ -35,7 +35,7 @@ export class Browser {
     this.#headers['x-forwarded-for'] = address;
   }
 
-  /** Returns the answer's body. Rejects when the status is not a success, since a failed join measures nothing. */
+  /** Returns the answer's body. Rejects when the status is 400 or more, since a failed join measures nothing. */
   send(call: string, method: string, path: string, body?: unknown): Promise<string> {
     return this.#observe(call, async () => {
       const answer = await this.#connection.request({
@@ -126,7 +126,7 @@ export function ourFlow(url: string, stripeUrl: string): Flow {
   };
 }
 
-/** The same calls, to the minimal server (floor/server.ts). */
+/** The ten calls of a join to the minimal server (floor/server.ts). */
 export function floorFlow(url: string): Flow {
   return {
     url,

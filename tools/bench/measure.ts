@@ -11,7 +11,7 @@ export interface Run extends Load {
   /** The CPU time for one join (ms), of the server and of PostgreSQL. */
   nodeMs: number;
   postgresMs: number;
-  /** How much CPU other programs used, as a share of one core. */
+  /** How much CPU other programs used meanwhile, on average (cores). */
   otherCores: number;
   /** The peak resident memory of the server (bytes). */
   rssBytes: number;

@@ -23,7 +23,7 @@ export interface Options {
   warmUpSeconds: number;
   /** The numbers of joins in the databases of `growth`, the smaller first. */
   sessions: readonly [number, number];
-  /** How long `rush` and `soak` take (minutes), if the command line says so. */
+  /** How long `rush` and `soak` take (minutes); undefined: each has its own default. */
   minutes: number | undefined;
   /** How many joins arrive in a second of the rush. */
   perSecond: number;

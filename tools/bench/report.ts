@@ -51,7 +51,10 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   return [line(head), rule, ...rows.map(line)].join('\n');
 }
 
-/** Returns a number with three significant digits: 0.0123, 1.23, 12.3, 1234. */
+/**
+ * Returns a number with three significant digits, but at most four decimals, and never rounded before the point: 0.0123, 1.23,
+ * 12.3, 1234.
+ */
 export function figure(value: number): string {
   if (!Number.isFinite(value)) return '–';
   if (value === 0) return '0';
@@ -68,7 +71,7 @@ export function megabytes(bytes: number): string {
   return `${Math.round(bytes / 1e6)} MB`;
 }
 
-/** Writes a section into the file, replacing its previous text. Sections are in the benchmarks' order; the others stay. */
+/** Writes a section into the file, replacing its previous text. The other sections stay; all are in the order of the benchmarks. */
 export function keepSection(file: string, name: BenchmarkName, text: string): void {
   const before = existsSync(file) ? readFileSync(file, 'utf8') : '';
   const sections = new Map(

@@ -11,7 +11,7 @@ import type { Subject } from './subjects.ts';
 /** How many statements and requests to Stripe one call of a join makes. */
 export interface CallCount {
   call: string;
-  /** Including BEGIN and COMMIT: each is a round trip to the database. */
+  /** The statements, including BEGIN and COMMIT: each is a round trip to the database. */
   statements: number;
   /** Requests to Stripe that the call waits for. */
   stripe: number;

@@ -10,7 +10,7 @@ import type { Options } from './options.ts';
 export interface Bench {
   options: Options;
   scope: Scope;
-  /** The benchmark's own folder. It is on the disk of the checkout, since an fsync in memory would cost nothing. */
+  /** The benchmark's own folder. It is on the disk of the checkout, since fsync costs nothing on a file system in memory. */
   folder: string;
   /** Prints progress. */
   say(line: string): void;

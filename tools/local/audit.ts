@@ -13,7 +13,7 @@ import {
 /**
  * `npm run audit`: checks the licences of all packages in the lockfile, and the known vulnerabilities of those that run in
  * production. The licences need no network; `--list` prints the packages of each licence. If the registry's findings cannot be
- * fetched, the command says so and succeeds.
+ * fetched, the command says so, but does not fail for that.
  */
 
 const root = resolve(import.meta.dirname, '../..');

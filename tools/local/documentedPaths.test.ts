@@ -14,8 +14,8 @@ const names = new Set(
 );
 
 /**
- * Returns the paths in a page's inline code that lead to no file or folder. A name without a folder must match some file's name.
- * `NNNN` and `<screen>` are placeholders.
+ * Returns the paths in a page's inline code that lead to no file or folder. A path begins with a top-level folder; the name alone
+ * of a TypeScript or SQL file must match some file's name. Skips code with `*`, `$`, `<` or `NNNN`: it is a pattern, not a path.
  */
 function lost(markdown: string): string[] {
   return [...markdown.matchAll(/`([^`\s]+)`/g)]

@@ -33,7 +33,9 @@ export interface LaunchOptions {
   server: string;
   /** Runs while the database starts. */
   prepare?: (signal: AbortSignal) => Promise<unknown>;
-  /** Runs when the server listens. Returns the address to open and how to stop it. */
+  /**
+   * Runs when the server listens, or when its first start has failed. Returns the address to open and how to stop what it started.
+   */
   serve?: (running: Running) => Promise<{ url: string; stop(): Promise<void> }>;
 }
 

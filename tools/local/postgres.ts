@@ -118,7 +118,10 @@ interface Server {
   port: number;
 }
 
-/** Returns the live server that owns the folder. Waits for a killed server to vanish and removes what it left. */
+/**
+ * Returns the folder's server once it is ready; undefined when none runs. Waits for a server that is starting or ending. Removes a
+ * pid file that names another process.
+ */
 async function findServer(cluster: string, deadline: number): Promise<Server | undefined> {
   const file = join(cluster, 'postmaster.pid');
   for (;;) {
@@ -177,7 +180,7 @@ function launch(
     shared_buffers: '64MB',
     timezone: 'UTC',
     log_timezone: 'UTC',
-    // Nothing replicates this server, so the least WAL is enough.
+    // Nothing replicates this server, so the WAL level `minimal` is enough.
     wal_level: 'minimal',
     max_wal_senders: '0',
     ...((options.durable ?? true)
@@ -226,8 +229,8 @@ async function untilReady(child: ChildProcess, cluster: string, password: string
 }
 
 /**
- * Connects and marks the server as in use. Resolves with undefined when the server does not answer, or its last user is about to
- * stop it.
+ * Connects and marks the server as in use. Resolves with undefined when the server does not answer, serves another folder, or is
+ * about to be stopped by its last user. Rejects when the server refuses the password.
  */
 async function hold(server: Server, password: string, cluster: string): Promise<pg.Client | undefined> {
   const client = new pg.Client({
@@ -328,8 +331,8 @@ async function createDatabase(client: pg.Client): Promise<void> {
 }
 
 /**
- * Whether no other process uses the server. If so, this one then holds the lock exclusively, so that no other can begin to use the
- * server.
+ * Whether no other process uses the server: then this process holds the lock exclusively, so that no other process can begin to use
+ * the server. Also true when the server no longer answers.
  */
 async function isLast(client: pg.Client): Promise<boolean> {
   try {
@@ -342,8 +345,8 @@ async function isLast(client: pg.Client): Promise<boolean> {
 }
 
 /**
- * Asks for a fast shutdown: the server ends connections, writes a checkpoint and exits. If the server hangs, asks for an immediate
- * shutdown, after which the next start has to recover.
+ * Asks for a fast shutdown: the server ends connections, writes a checkpoint and exits. If it still runs after 5 s, asks for an
+ * immediate shutdown, after which the next start has to recover. After another 5 s, kills the server.
  */
 async function end(pid: number, child: ChildProcess | undefined): Promise<void> {
   const gone = () =>

@@ -35,9 +35,9 @@ export interface PostgresAccount {
 }
 
 /**
- * Chooses which account runs PostgreSQL on the data in `dataDir/postgres`: without root, the current one; as root, a user namespace
- * (files stay root's, and a folder with mode 700 is no obstacle) or, where namespaces are refused, an unprivileged account. Throws
- * one sentence when nothing works.
+ * Chooses which account runs PostgreSQL on the data in `dataDir/postgres`. Without root: the current one. As root: the owner of
+ * existing data, if that is another account; otherwise root in a user namespace (files stay root's, and a folder with mode 700 is
+ * no obstacle) or, for new data where namespaces are refused, an unprivileged account. Throws one sentence when nothing works.
  */
 export function choosePostgresAccount(options: {
   dataDir: string;

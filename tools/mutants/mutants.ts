@@ -51,7 +51,8 @@ export interface Outcome {
 }
 
 /**
- * A mutant that contains more mutants than this is not drawn: an emptied function, for example, contains all mutants of its body.
+ * A mutant whose range holds more mutants than this, itself included, is not drawn: an emptied function, for example, contains all
+ * mutants of its body.
  */
 const MOST_IN_A_PLACE = 6;
 

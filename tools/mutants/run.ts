@@ -142,7 +142,9 @@ async function cleanUp(): Promise<void> {
   rmSync(scratch, { recursive: true, force: true });
 }
 
-/** Returns how many mutants survived or could not be run, and how many entries of accepted.json are out of date. */
+/**
+ * Returns the number of faults found in a scope: mutants that survived or could not be run, and outdated entries of accepted.json.
+ */
 async function run(scope: Scope): Promise<number> {
   const { files, tests, sample } = scopes[scope];
   const all = scope === 'sql' ? await sqlMutantsOf(files) : await mutantsOf(files);

@@ -31,7 +31,9 @@ const stops = new Set(
 );
 const locks = /\bfor (?:no key update|update|key share|share)(?: of \w+)?(?: skip locked)?|\bskip locked/g;
 
-/** Returns the mutants of a template: a condition replaced by `true`, a sort order reversed, a row lock removed. */
+/**
+ * Returns the mutants of a template: a condition replaced by `true`, a sort order reversed, a row lock or `skip locked` removed.
+ */
 export function sqlMutants(fileName: string, source: string, template: Template): Mutant[] {
   const text = masked(source, template);
   const mutants: Mutant[] = [];

@@ -30,7 +30,9 @@ export interface AddressValue {
   phone?: string;
 }
 
-/** The fields for name and address. Only the countries that the page allows can be chosen. */
+/**
+ * The fields for name, address and, if the page asks for it, phone number. Only the countries that the page allows can be chosen.
+ */
 export class AddressFields extends ElementFields {
   readonly type = 'address';
   readonly #options: AddressOptions;

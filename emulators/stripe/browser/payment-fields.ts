@@ -88,7 +88,7 @@ export class PaymentFields extends ElementFields {
     this.arrange(hasAddress);
   }
 
-  /** Shows country and ZIP code unless an address element does. */
+  /** Shows the fields for country and ZIP code, unless the page has an address element. */
   arrange(hasAddress: boolean): void {
     if (hasAddress) this.#place.remove();
     else this.root.append(this.#place);

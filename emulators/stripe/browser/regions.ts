@@ -1,4 +1,4 @@
-/** The states, territories and armed forces regions of the US, by postal code. */
+/** The states, territories and armed forces regions of the US, by their postal abbreviations. */
 const US =
   'AL Alabama|AK Alaska|AS American Samoa|AZ Arizona|AR Arkansas|AA Armed Forces (AA)|AE Armed Forces (AE)|' +
   'AP Armed Forces (AP)|CA California|CO Colorado|CT Connecticut|DE Delaware|DC District of Columbia|FL Florida|' +

@@ -81,7 +81,10 @@ export function adoptStyles(): void {
   document.adoptedStyleSheets.push(sheet);
 }
 
-/** Applies the page's appearance to the root of an element: variables as they are, rules by their class names. */
+/**
+ * Applies the page's appearance to the root of an element: its variables as CSS custom properties, its rules as CSS rules below the
+ * root.
+ */
 export function applyAppearance(
   root: HTMLElement,
   appearance: Appearance | undefined,

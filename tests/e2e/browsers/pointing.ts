@@ -2,8 +2,8 @@ import { until } from '../../harness/until.ts';
 import { PATIENCE_MS } from './hands.ts';
 
 /**
- * A browser driven by WebDriver BiDi. The functions that are passed to it run in the page, so they must not use anything outside
- * themselves.
+ * A browser driven by WebDriver BiDi. The functions that are passed to it run in the page, so they may use only their arguments and
+ * the page's globals.
  */
 export interface BidiBrowser {
   name: string;
@@ -21,8 +21,8 @@ export interface BidiBrowser {
 type Kind = 'button' | 'link' | 'heading' | 'field' | 'text';
 
 /**
- * Runs in the page. Scrolls the element with these words into view and returns its middle in the window; for text and headings only
- * 0, 0. Null while the element is missing, invisible, disabled or covered.
+ * Runs in the page. Looks for a visible and enabled element with these words; null if there is none. For text and headings, returns
+ * 0, 0. Otherwise scrolls the element into view and returns its middle in the window, or null if something covers it.
  */
 function middleOf(kind: Kind, name: string): { x: number; y: number } | null {
   const selectors = {

@@ -72,7 +72,8 @@ export async function startWebKit(program: string, screen: string, defer: Defer)
     fill: async (label, text) => (await field(label)).sendKeys(text),
     choose: async (label, option) => new Select(await field(label)).selectByVisibleText(option),
     async fillIn(title, label, text) {
-      // In a frame of another origin WebKit's driver types and clicks at the wrong place, so this uses pointer and keyboard input.
+      // WebKit's driver types and clicks at the wrong place in a frame of another origin. So this computes the field's place and
+      // sends raw pointer and keyboard actions.
       const corner = 'const { x, y } = arguments[0].getBoundingClientRect(); return { x, y }';
       const frame = await findUsable(driver, By.css(`iframe[title="${title}"]`));
       await driver.executeScript("arguments[0].scrollIntoView({ block: 'center' })", frame);

@@ -32,8 +32,8 @@ export async function shoot(page: Page, screen: string, state: string, widths = 
       // After two frames the browser has drawn the page at its new width.
       return new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
     });
-    // Makes the window as high as the page; otherwise the background's diagonal would end at the height of the first window. A page
-    // that grows with its window is shown in a window of the usual height.
+    // Makes the window as high as the page; otherwise the diagonal of the page's background would end at the window's first height.
+    // If the page grows with the window, the window gets its usual height again.
     const full = await heightOf(page);
     await page.setViewportSize({ width, height: full });
     if ((await heightOf(page)) > full) await page.setViewportSize({ width, height });

@@ -51,7 +51,8 @@ export async function scoreScreen(
     args: [...options.args, `--remote-debugging-port=${port}`],
   });
   try {
-    // Opens the screen once to store the join in the browser. Lighthouse is told to keep that storage.
+    // Arranges the screen and opens another page of the site once, which stores the join in the browser. Lighthouse is told to keep
+    // that storage.
     const page = await context.newPage();
     // `arrange` returns a path, or the whole URL of a link.
     const address = new URL(await screen.arrange(page), url).href;
