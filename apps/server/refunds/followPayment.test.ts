@@ -7,6 +7,7 @@ import { atHubspot, deliver } from '../../../tests/harness/deliver.ts';
 import {
   chargeOf,
   differencesOf,
+  failRefund,
   membershipOnly,
   refundsOf,
   standingsOf,
@@ -155,6 +156,17 @@ test('a refund from outside that failed before we heard of it gave nothing back,
   await followPayment(server.deps, intentId);
   assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership', standing: 'active' }]);
   assert.deepEqual(await noticesOf(server, uuid), before);
+});
+
+test('a refund from outside that failed before we heard of it leaves a refund that is due as it was', async () => {
+  const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  await server.stripeControl('refunds', { answer: 'refused' });
+  await refundJoin(server.deps, uuid, membershipOnly);
+  await server.stripeControl('refunds', { answer: 'succeeded' });
+  await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount: '1000' });
+  await failRefund(server, intentId);
+  const refunds = await refundsOf(server, intentId);
+  assert.deepEqual(refunds.map(({ status }) => status).sort(), ['due', 'failed']);
 });
 
 test('two reports at once: an older answer of Stripe does not overwrite a newer one', async () => {
