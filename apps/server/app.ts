@@ -60,7 +60,8 @@ export async function buildApp(
     bodyLimit: BODY_LIMIT,
     genReqId: () => randomUUID(),
     ...addressOptions,
-    // While the server closes, requests on open connections are still answered normally. `drainOnClose` closes the connections.
+    // While the server closes, requests on open connections are still answered normally, not with 503; `drainOnClose` closes the
+    // connections.
     return503OnClosing: false,
     ...serverTimes(times),
   });

@@ -36,7 +36,7 @@ async function main(): Promise<void> {
       delay: stopMs(config),
       logger: log,
       onTimeout: () => log.error('what was under way did not end: stopping without it'),
-      // Node's own report of these errors is better, and Node then ends the process.
+      // These errors are left to Node, which reports them better and ends the process.
       skip: ['uncaughtException', 'unhandledRejection'],
     },
     async () => {
@@ -45,7 +45,7 @@ async function main(): Promise<void> {
       await telemetry?.stop();
     },
   );
-  // The launcher that started this process has ended: nobody else would stop this server.
+  // The launcher that started this process has ended, so nobody would stop this server otherwise.
   process.once('disconnect', () => closing.close());
 
   const { done: wired, room } = await whenReached(config, log, async () => {

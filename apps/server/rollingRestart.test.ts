@@ -14,8 +14,8 @@ before(async () => {
 after(() => arranged.close());
 
 /**
- * A load balancer like nginx without health checks. It keeps connections alive, picks the servers round robin, and tries the next
- * server when one refuses the connection. It never repeats a request that was already sent.
+ * A load balancer like nginx without health checks. It keeps connections alive, picks servers round-robin, and tries the next
+ * server if one refuses the connection. It never repeats a request that it has already sent.
  */
 class Balancer {
   readonly agent = new Agent({ keepAlive: true, maxSockets: 8 });

@@ -21,8 +21,8 @@ import type { Wired } from './wire.ts';
 const BEGIN_MS = 1_000;
 
 /**
- * Serves calls and runs the background work. `stop` finishes everything that is running. If a load balancer polls /readyz, `stop`
- * first answers it with 503 for some seconds, and only then refuses new connections.
+ * Serves calls and runs the background work. `stop` lets running calls and work finish. If a load balancer polls /readyz, `stop`
+ * first makes it answer 503 for some seconds, and only then refuses new connections.
  */
 export async function run(
   { deps, database, background: backgroundDatabase, hubspot }: Wired,

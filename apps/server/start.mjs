@@ -1,5 +1,5 @@
-// Starts the built server (docs/decisions/0027). Plain JavaScript that also runs in old versions of Node, so that these can still
-// print the sentence below.
+// Starts the built server (docs/decisions/0027). Plain JavaScript that also runs in old versions of Node, so that the sentence
+// below can be printed there.
 import { existsSync } from 'node:fs';
 
 const server = new URL('./dist/server.js', import.meta.url);

@@ -36,8 +36,8 @@ export interface Wired {
 }
 
 /**
- * Connects everything that the configuration names, and throws if a part fails, after closing the database. The database must
- * already be migrated. With `actor`, the name of a member of staff, all changes are recorded as made by them.
+ * Connects everything that the configuration names. If a part fails, closes the database and throws. The database must already be
+ * migrated. With `actor`, the name of a member of staff, all changes are recorded as made by them.
  */
 export async function wire(
   config: Config,

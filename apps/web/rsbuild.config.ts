@@ -35,7 +35,7 @@ export default defineConfig({
         chunks: 'async',
         minSize: 4000,
         cacheGroups: {
-          // All CSS is loaded with the entry. If the style sheet of a lazy screen failed to load, the error would not say "Loading
+          // All CSS is loaded with the entry. A lazy screen's own style sheet that fails to load would not cause the error "Loading
           // chunk failed".
           styles: { name: 'index', type: 'css/mini-extract', chunks: 'all', enforce: true },
         },
@@ -43,7 +43,7 @@ export default defineConfig({
       // A chunk fails if it has not arrived after 120 seconds (specification, section 9).
       tools: { rspack: { output: { chunkLoadTimeout: 120_000 } } },
     },
-    // dist/server/render.js, with which the server renders pages once at start (app/render.tsx).
+    // Builds dist/server/render.js, with which the server renders the pages once at start (app/render.tsx).
     server: {
       source: { entry: { render: './app/render.tsx' } },
       output: {

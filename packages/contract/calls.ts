@@ -1,6 +1,6 @@
 /**
- * The only list of the HTTP calls, with method and path (specification, section 7). It imports no schema library, because the
- * browser imports it. schemas.ts has the shapes of requests and answers under the same names.
+ * The only list of the HTTP calls, with method and path (specification, section 7). This file imports no schema library, because
+ * the browser loads it. schemas.ts has the shapes of requests and answers under the same names.
  */
 const session = '/api/public/join-session/{uuid}';
 
@@ -50,8 +50,8 @@ export const calls = {
 export type CallName = keyof typeof calls;
 
 /**
- * The files of a join, for the browser that holds it. With the query `?paper=letter` or `?paper=a4` the paper is chosen; otherwise
- * it is that of the member's country.
+ * The files of a join, for the browser that holds it. The query `?paper=letter` or `?paper=a4` chooses the paper size; without it,
+ * the member's country decides.
  */
 export const downloads = {
   certificate: `${session}/certificate.pdf`,

@@ -21,7 +21,9 @@ const text = (max: number) =>
       'Contains characters that cannot be stored.',
     );
 
-/** Text that is an empty string if missing or null. The rules in core then refuse it with their own sentence. */
+/**
+ * Text that becomes an empty string if it is missing or null, so that the rules in packages/core refuse it with their own sentence.
+ */
 const given = (max: number) =>
   text(max)
     .nullish()
@@ -32,7 +34,7 @@ const flag = (fallback: boolean) =>
     .nullish()
     .transform((value) => value ?? fallback);
 
-/** A uuid in lower case, as PostgreSQL writes it, so that Stripe's metadata and idempotency keys always have the same spelling. */
+/** A uuid in lower case, as PostgreSQL writes it, so that it has the same spelling in Stripe's metadata and idempotency keys. */
 const uuid = z.uuid().toLowerCase();
 const contactId = z.string().regex(/^[0-9]{1,20}$/, 'A contact id has digits only.');
 const productId = z.int().min(1).max(2_147_483_647);
@@ -49,7 +51,7 @@ export const failure = z.object({
   status: z.literal('error'),
   message: z.string(),
   errors: z.record(z.string(), z.string()).optional(),
-  /** The path of the screen where the session continues, when its state does not allow the call. */
+  /** The path of the screen where the session continues, if the session's state does not allow the call. */
   goOn: z.string().optional(),
   /** A code for the page. `perhaps_paid`: ask the joiner whether a second payment is intended. */
   code: z.enum(['perhaps_paid']).optional(),
@@ -88,7 +90,7 @@ const studentDetails = z.object({
     studentDetailsFields.filter((field) => field !== 'agreeToPolicies').map((field) => [field, detailText]),
   ) as Record<Exclude<StudentDetailsField, 'agreeToPolicies'>, typeof detailText>),
   agreeToPolicies: flag(false),
-  /** Guardian consent, for which only some programmes ask. Missing in calls from pages of the previous version. */
+  /** Guardian consent, for which only some programmes ask. Absent in calls from pages of the previous version. */
   hasGuardianConsent: flag(false),
   isTOLA: flag(true),
 });
@@ -133,7 +135,7 @@ const checkoutDetails = z.object({
   donationOptions: z.array(z.object({ id: productId, uuid, amount: z.number() })),
   recommendedProducts: z.array(product),
   billingEmail: z.string(),
-  /** What is known of the billing address; null where unknown. */
+  /** The known parts of the billing address; null for an unknown part. */
   billing: z.object({
     name: nullableText,
     line1: nullableText,
@@ -154,8 +156,8 @@ const checkoutDetails = z.object({
   revision: z.int(),
   refundNote: z.string(),
   /**
-   * For a join that skipped the membership screen, what that screen would have shown: what the fee buys (HTML), and who is
-   * eligible, null for a member who buys an upgrade. Null for all other joins.
+   * For a join that skipped the membership screen, what that screen would have shown: the features that the fee buys (HTML) and the
+   * eligibility rules. The rules are null for a member who buys an upgrade. The whole field is null for all other joins.
    */
   unseen: z.object({ features: z.array(feature), eligibility: eligibility.nullable() }).nullable(),
 });
@@ -177,15 +179,15 @@ const site = z.object({
       name: z.string(),
       isTOLA: z.boolean(),
       eligibility,
-      /** What a payer who is not eligible gets back, in words. */
+      /** The refund for a payer who is not eligible, in words. */
       refund: z.string(),
       /** The price of the default membership: "$65". */
       membershipFrom: z.string(),
     }),
   ),
   /**
-   * The texts of Get Started. Those of the facts may contain {price} and {refund}, which the page replaces by those of the chosen
-   * programme.
+   * The texts of Get Started. The texts of the facts may contain {price} and {refund}, which the page replaces by the chosen
+   * programme's values.
    */
   getStarted: z.object({
     lead: z.string(),
@@ -248,7 +250,8 @@ export const schemas = {
       invitationCode,
       isTOLA: flag(true),
       /**
-       * True after Start Over was pressed: the server starts a new join, although this browser holds an open join of the contact.
+       * True after Start Over was pressed: the server then starts a new join even if this browser holds an open join of the
+       * contact.
        */
       startOver: flag(false),
     }),
@@ -277,8 +280,8 @@ export const schemas = {
       /** A sentence that says who invited the joiner and why. */
       invitation: z.string(),
       /**
-       * The guardian consent sentence, and whether consent was given; after that it is the sentence as it was then. Null if the
-       * programme does not ask; missing in answers of servers of the previous version.
+       * The guardian consent sentence, and whether consent was given. Once given, the sentence is that to which the joiner agreed.
+       * Null if the programme does not ask; missing in answers of servers of the previous version.
        */
       guardianConsent: z.object({ sentence: z.string(), isGiven: z.boolean() }).nullish(),
     }),
@@ -312,7 +315,7 @@ export const schemas = {
   },
   createPaymentIntent: {
     params: sessionParams,
-    /** `amount` is in cents and is only compared: the server answers 409 when its own total differs. */
+    /** `amount` is in cents and only compared: the server answers 409 if its own total differs. */
     body: z.object({ amount: z.int(), currency: z.literal('usd'), billingEmail: given(320) }),
     data: paymentIntentAnswer,
   },
@@ -334,7 +337,7 @@ export const schemas = {
   releasePayment: {
     params: sessionParams,
     body: noBody,
-    /** The join's state afterwards: `paid` when the payment has succeeded after all, `paying` while its outcome is unknown. */
+    /** The join's state after the call: `paid` if the payment has succeeded after all, `paying` while its outcome is unknown. */
     data: z.object({ state: z.enum(joinSessionStates), goOn: z.string() }),
   },
   postPayment: {
@@ -349,8 +352,8 @@ export const schemas = {
       status: z.string(),
       paymentIntent: z.string(),
       /**
-       * The refunded payment if `status` is `refunded`. It was for something already held, or its amount differed from the order
-       * on the screen. `amount` is in cents.
+       * The refunded payment if `status` is `refunded`. The payment was for something already held, or its amount differed from the
+       * order on the screen. `amount` is in cents.
        */
       refunded: z
         .object({
@@ -383,7 +386,7 @@ export const schemas = {
       /** The card that would be charged; null if none may be. */
       card: z.object({ brand: z.string(), last4: z.string() }).nullable(),
       refundNote: z.string(),
-      /** The screen after Skip or a bought upgrade. */
+      /** The screen that follows Skip or the purchase of the upgrade. */
       goOn: z.string(),
     }),
   },
@@ -392,11 +395,11 @@ export const schemas = {
     body: z.object({
       paymentIntent: given(255),
       /**
-       * Whether to charge the saved card. If false, the call charges none: it answers with a client secret for another card, or
-       * with the outcome of that card's payment.
+       * Whether to charge the saved card. If false, the call charges no card: it answers with a client secret for paying with
+       * another card or, if such a payment was made, with its outcome.
        */
       charge: flag(true),
-      /** The price on the screen, in cents. It is only compared: the server answers 409 when its own price differs. */
+      /** The price on the screen, in cents. Only compared: the server answers 409 if its own price differs. */
       amount: z
         .int()
         .nullish()
@@ -404,9 +407,9 @@ export const schemas = {
     }),
     data: z.object({
       /**
-       * succeeded, processing or failed; requires_action: confirm in the page with `clientSecret`, then call again;
-       * requires_payment_method: only with `charge: false`. If `failed` comes with a `clientSecret`, another card can be tried
-       * with it.
+       * `succeeded`; `processing`; `failed`: with a `clientSecret`, another card can be tried; `requires_action`: the page must
+       * confirm the payment with `clientSecret`, then call again; `requires_payment_method`: only with `charge: false`, the card
+       * form can pay with `clientSecret`.
        */
       status: z.enum(['succeeded', 'requires_action', 'processing', 'failed', 'requires_payment_method']),
       clientSecret: z.string().optional(),
@@ -431,7 +434,7 @@ export const schemas = {
     data: z.object({
       /** The documents that staff have not rejected, with sizes in bytes; only for the browser that holds the join. */
       documents: z.array(upload),
-      /** The reason that staff gave for rejecting the last document. */
+      /** The sentence about staff's rejection of the transcripts; null unless one was rejected finally or all were rejected. */
       rejection: z.object({ message: z.string(), isFinal: z.boolean() }).nullable(),
     }),
   },
@@ -472,8 +475,8 @@ export const schemas = {
       rejection: nullableText,
       programme: z.string(),
       /**
-       * What a member can print. Null for browsers that do not hold the join, and when the membership has ended. Missing in
-       * answers of servers of the previous version.
+       * The data of the papers that a member can print. Null for browsers that do not hold the join, and if the membership has
+       * ended. Missing in answers of servers of the previous version.
        */
       papers: z
         .object({
@@ -510,7 +513,7 @@ export const schemas = {
       join: openedJoin.nullable(),
       /** Whether a last name and a ZIP code can serve as proof, because the join has both. */
       hasDetails: z.boolean(),
-      /** A code was mailed for this browser, and is still valid. */
+      /** Whether a code that was mailed for this browser is still valid. */
       isCodeSent: z.boolean(),
     }),
   },

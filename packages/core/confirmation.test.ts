@@ -24,7 +24,8 @@ const upgrade: PaymentFacts = {
 };
 
 /**
- * Returns the facts of a payment that is made again after a restore. `standing`: what Stripe's refunds leave of its membership.
+ * Returns the facts of a payment that is made again after a restore. `standing` is the membership's standing after Stripe's
+ * refunds.
  */
 const again = (facts: PaymentFacts, standing: MembershipStanding, isReturned = false): PaymentFacts => ({
   ...facts,

@@ -1,21 +1,21 @@
 import type { ProductType } from './product.ts';
 import { isHeld, type MembershipStanding } from './refunds.ts';
 
-/** What the server knows when a payment has succeeded. It is read while the payment's join and contact are locked. */
+/** The facts that the server needs when a payment has succeeded. They are read while the payment's join and contact are locked. */
 export interface PaymentFacts {
   kind: 'join' | 'upgrade';
   bought: ProductType;
-  /** Whether the amount received equals the total of the order that was on the screen. */
+  /** Whether the amount received equals the total of the order on the screen. */
   isAsShown: boolean;
-  /** The status in our row of the payment; null when a crash prevented the row from being written. */
+  /** The status in our row of the payment; null if there is no row, because of a crash. */
   status: 'open' | 'succeeded' | 'canceled' | 'duplicate' | null;
   /** Whether the membership that this payment buys is already in the database. */
   hasMembership: boolean;
-  /** Whether an earlier payment of this join for the same product has succeeded. */
+  /** Whether an earlier payment of this join of the same kind has succeeded. */
   hasEarlier: boolean;
-  /** The join's contact; null if it has none. */
+  /** The join's contact; null if the join has none. */
   contactId: string | null;
-  /** The product types of what the contact holds, from any join; empty without a contact. */
+  /** The types of the products (memberships and upgrades) that the contact holds by any join; empty if there is no contact. */
   heldByContact: readonly ProductType[];
   /** Whether the membership to be upgraded is held: by the same join or, for an upgrade by link, by the contact of its join. */
   holdsBase: boolean;
@@ -23,21 +23,22 @@ export interface PaymentFacts {
   madeAgain: MadeAgain | null;
 }
 
-/** What Stripe says of a payment that had been confirmed before a restore and is now made again. */
+/** Stripe's data on a payment that had been confirmed before a restore and is now made again. */
 export interface MadeAgain {
   /** Whether the payment bought nothing at that time and was therefore refunded. */
   isReturned: boolean;
-  /** The standing of what the payment bought, as its refunds and disputes at Stripe imply. */
+  /** The standing of what the payment bought, according to its refunds and disputes at Stripe. */
   standing: MembershipStanding;
   paidAt: Date;
 }
 
 /**
- * What a succeeded payment buys. However late it succeeds, it buys its product, unless the product is held already or an upgrade's
- * base membership is not held (`unwanted`): then all of it is refunded, and `why` is the reason, as part of a sentence for staff.
- * `another amount`: the payment's amount differs from the order on the screen, so that it buys nothing. A payment that is made
- * again has two exceptions: if its membership has ended since, another held membership does not matter, and its upgrade needs no
- * held base.
+ * What a succeeded payment buys. However late it succeeds, it buys its product, except in two cases. `unwanted`: an earlier payment
+ * of the join bought the product, the contact holds it already, or an upgrade's base membership is not held; all of the payment is
+ * then refunded, and `why` is the reason, as part of a sentence for staff. `another amount`: the payment's amount differs from the
+ * order on the screen. For a payment that is made again, three rules differ: it is `unwanted` if it bought nothing the first time;
+ * a missing base does not matter; and a product that the contact holds does not matter if this payment's own product has ended
+ * since.
  */
 export type Confirmation =
   | { is: 'confirmed already' }
@@ -48,7 +49,7 @@ export type Confirmation =
 
 export function confirmationOf(facts: PaymentFacts): Confirmation {
   if (facts.status === 'duplicate') return { is: 'given back already' };
-  // Not judged again: what the database has of the screen may be older than the payment, as after a restore.
+  // A confirmed payment is not judged again: the database's record of the screen may be older than the payment, as after a restore.
   if (facts.status === 'succeeded' && facts.hasMembership) return { is: 'confirmed already' };
   if (!facts.isAsShown) return { is: 'another amount' };
   const { madeAgain } = facts;

@@ -7,7 +7,7 @@ import { contrast, contrastFaults, mix, pageColours } from './contrast.ts';
 test('contrast is reckoned as WCAG says', () => {
   assert.equal(contrast('#000000', '#ffffff'), 21);
   assert.equal(contrast('#9e1b32', '#9e1b32'), 1);
-  // Known contrasts: #767676 is the lightest grey that passes on white, #777777 the next one.
+  // Known contrasts with white: #767676 is the lightest grey that passes, #777777 the darkest that fails.
   assert.equal(contrast('#767676', '#ffffff').toFixed(2), '4.54');
   assert.equal(contrast('#ffffff', '#777777').toFixed(2), '4.48');
 });

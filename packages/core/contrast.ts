@@ -1,4 +1,4 @@
-/** The least contrast of normal text (WCAG 2.2, 1.4.3, level AA). */
+/** The minimum contrast of normal text (WCAG 2.2, 1.4.3, level AA). */
 const TEXT_CONTRAST = 4.5;
 
 type Rgb = readonly [number, number, number];

@@ -75,7 +75,7 @@ test('a change that the server wrote and died before noting is taken for its own
   const present = { ...bought, membership_status: 'former' };
   const again = write(defaultFieldRules, former, known, present);
   assert.deepEqual([again.properties, again.statusInTheWay], [{}, null]);
-  // The refund fails, so the join's status is `member` again.
+  // The refund has failed, so the join's status is `member` again.
   const back = write(defaultFieldRules, paid, { ...known, ...again.written }, present);
   assert.deepEqual([back.properties, back.statusInTheWay], [{ membership_status: 'member' }, null]);
 });
@@ -91,7 +91,8 @@ test('what the join wrote itself follows what becomes of it, also when the serve
 });
 
 test('what was told of a payment that is made again is its own: it is dated by Stripe then, and was confirmed later', () => {
-  // A personal field is never written to an unproven contact, so a note about one does not mean that purchases were written.
+  // A personal field is never written to an unproven contact, so the record of a personal field does not mean that purchases were
+  // written.
   const noted = { firstName: '' };
   const properties = (again: string, held: string) => {
     const values = later('former', '').map((one) =>
@@ -263,8 +264,8 @@ test('whatever is joined, held and known: an unproven contact gets nothing of a 
         const isOwn = isSame(standing, written[field] ?? '') || !isNoted;
         assert.ok(standing === '' || isOwn, `${property} was ${standing}`);
       }
-      // If the payer is a member, the CRM's status is set to `member` or already is `member`, or else the conflicting status is
-      // reported.
+      // If the payer is a member, either the CRM's status is set to `member`, or it is `member` already, or the conflicting status
+      // is reported.
       const status = values.find(({ field }) => field === 'membershipStatus')?.value;
       if (isPaid && status === 'member')
         assert.ok(write.statusInTheWay !== null || write.written.membershipStatus === status);

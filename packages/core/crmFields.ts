@@ -13,22 +13,22 @@ export const joinFields = [
   'transcriptReceivedAt',
 ] as const;
 /**
- * Fields that were added after societies had created their CRM properties. If the CRM lacks one of these, a join is written
- * without it. If the CRM lacks any other field, the join is refused.
+ * Fields that were added after societies had created their CRM properties. If the CRM lacks the property of one of these fields,
+ * joins are written without the field. If the CRM lacks any other property, joins are refused.
  */
 export const laterFields: readonly CrmField[] = ['upgrade', 'donation', 'items'];
-/** Fields that a paid join may write into a contact that was not proven to be its payer. */
+/** Fields that a paid join may write into a contact that is not its proven contact. */
 const purchaseFields: readonly CrmField[] = joinFields.filter((field) => field !== 'transcriptReceivedAt');
-/** The longest time (ms) after which a payment that nobody reported is confirmed in the background, as long as Stripe answers. */
+/** The longest time (ms) until background work confirms a payment that nobody reported, if Stripe answers. */
 const CONFIRMED_AFTER_MS = 600_000;
-/** The field by which invitations are found. It is read and never written. */
+/** The field by which invitations are found. This field is read and never written. */
 export const codeField = 'invitationCode';
 
 export type JoinField = (typeof joinFields)[number];
 export type CrmField = ContactField | JoinField | typeof codeField;
 export const crmFields: readonly CrmField[] = [...contactFields, ...joinFields, codeField];
 
-/** When a join writes a field. overwrite: always; blanks: only if the CRM has no value; never: the field is only read. */
+/** Whether a join writes a field. overwrite: always; blanks: only if the CRM has no value; never: the field is only read. */
 export type WriteRule = 'overwrite' | 'blanks' | 'never';
 export interface FieldRule {
   /** The name of the field's property in the CRM; null if the CRM lacks the field, which is then never sent. */
@@ -72,7 +72,7 @@ export const defaultFieldRules: FieldRules = {
   invitationCode: { property: 'invitation_code', write: 'never' },
 };
 
-/** The value that a join has for a field. A field of {@link joinFields} is empty when its earlier value no longer applies. */
+/** A join's value for a field. The value of one of {@link joinFields} is empty if an earlier value no longer applies. */
 export interface FieldValue {
   field: CrmField;
   value: string;
@@ -82,10 +82,10 @@ export type CrmValues = Partial<Record<CrmField, string>>;
 type Held = Record<string, string | null | undefined>;
 
 /**
- * Returns what to write to a join's own contact, by CRM property. `known` is the value that each field last had in the CRM as far
- * as we know, either read for the form or written by us; a value equal to it is not sent, so that later edits of staff stay.
- * `present` is what the CRM holds now, null if it was not read; a field with the rule `blanks` is sent only where `present` has no
- * value. Empty values are sent only for {@link joinFields}.
+ * Returns the values to write to a join's proven contact, by CRM property. `known` has the last value of each field in the CRM that
+ * we know, read for the form or written by us; an equal value is not sent, so that later edits of staff stay. `present` has the
+ * CRM's current values, null if they were not read; a field with the rule `blanks` is sent only if `present` has no value for it.
+ * Empty values are sent only for {@link joinFields}.
  */
 export function propertiesToSend(
   rules: FieldRules,
@@ -104,23 +104,23 @@ export function propertiesToSend(
   return properties;
 }
 
-/** What may be written into a contact that has the payer's email but is not proven to be the payer. */
+/** The write to a contact that has the payer's email but is not proven to be the payer. */
 export interface UnprovenWrite {
   properties: Record<string, string>;
   /** The values that the CRM has after this write, by field: those written, and those that were equal before. */
   written: CrmValues;
   /**
-   * A membership status in the CRM that conflicts with the join's and was not overwritten, so that staff must look at it;
-   * otherwise null.
+   * A membership status in the CRM that conflicts with the join's and is not overwritten, so that staff must look at it; null if
+   * there is none.
    */
   statusInTheWay: string | null;
 }
 
 /**
- * Returns what to write to a contact that has the payer's email. The email alone does not prove that the contact is the payer
- * (docs/decisions/0020-contacts-that-are-not-proven.md). An unpaid join writes nothing. A paid join writes what was bought, but
- * only where the CRM has no value or still has the value that this join wrote earlier (`written`). It never writes a personal
- * field, an address or consent.
+ * Returns the write to a contact that has the payer's email. The email alone does not prove that the contact is the payer
+ * (docs/decisions/0020-contacts-that-are-not-proven.md). An unpaid join writes nothing. A paid join writes its purchases, but only
+ * where the CRM has no value or still has the value that this join wrote earlier (`written`). It never writes a personal field, an
+ * address or consent.
  */
 export function propertiesForUnproven(
   rules: FieldRules,
@@ -132,8 +132,8 @@ export function propertiesForUnproven(
   const heldOf = (field: CrmField) => present[rules[field].property ?? ''] ?? '';
   const paidAt = values.find(({ field }) => field === 'paidAt')?.value;
   if (!paidAt) return write;
-  // If nothing is noted but the CRM has this payment's time, the write was made and its note is missing: the server died before
-  // noting it, or a restore has lost the note.
+  // If no write is recorded but the CRM has this payment's time, the write was made and its record is missing: the server died
+  // before recording it, or a restore has lost the record.
   const isNoted = purchaseFields.some((field) => field in written);
   const isOfThisPayment = !isNoted && tellsPayment(heldOf('paidAt'), paidAt);
   for (const { field, value } of values) {
@@ -141,7 +141,7 @@ export function propertiesForUnproven(
     if (property === null || rule === 'never' || !purchaseFields.includes(field)) continue;
     const held = heldOf(field);
     const before = written[field];
-    // The server may also have died before noting a later change. Then the CRM already holds the value that the join would write
+    // The server may also have died before recording a later change. The CRM then already has the value that the join would write
     // now.
     const isOurs =
       isOfThisPayment || isSame(held, before ?? '') || (before !== undefined && isSame(held, value));
@@ -157,7 +157,7 @@ export function propertiesForUnproven(
 
 /**
  * Whether the payment time in the CRM (`held`) belongs to this payment, assuming that no two payments have the same millisecond. A
- * payment that is made again after a restore has Stripe's time, in whole seconds. The CRM may then hold a later time: that of its
+ * payment that is made again after a restore has Stripe's time, in whole seconds; the CRM may then hold a later time, that of the
  * first confirmation.
  */
 export function tellsPayment(held: string, paidAt: string): boolean {
@@ -168,9 +168,9 @@ export function tellsPayment(held: string, paidAt: string): boolean {
 }
 
 /**
- * Returns the known values of a contact to which several joins write what was bought. For the fields that they share, these are
- * the values in the CRM, because each join knows only its own writes. The status is taken from `known` instead, so that later
- * edits of staff stay: when a join writes the status, it is recorded for all of them.
+ * Returns the known values of a contact to which several joins write their purchases. For the fields that the joins share, these
+ * are the CRM's present values, because each join's record has only its own writes. The status comes from `known` instead, so that
+ * later edits of staff stay; a status that one join writes is recorded for all of them.
  */
 export function knownOfSeveral(rules: FieldRules, known: CrmValues, present: Held): CrmValues {
   const shared = joinFields.filter((field) => field !== 'membershipStatus' && field !== 'stage');
@@ -178,7 +178,7 @@ export function knownOfSeveral(rules: FieldRules, known: CrmValues, present: Hel
   return { ...known, ...Object.fromEntries(held) };
 }
 
-/** Whether two values are the same to the CRM, which may write numbers and times in another format. */
+/** Whether two values are the same to the CRM, which may return numbers and times in another format. */
 export function isSame(one: string, other: string): boolean {
   if (one === other) return true;
   if (one === '' || other === '') return false;

@@ -178,7 +178,7 @@ test('of every refund from elsewhere it is said that it was read or that it was 
   );
 });
 
-/** Returns the order as the server stores it, with the matched lines in its refunds. */
+/** Returns the order in the form in which the server stores it, with the matched lines in its refunds. */
 function written(order: PaidOrder, fee: number): PaidOrder {
   const matched = matchRefunds(order, fee);
   return {

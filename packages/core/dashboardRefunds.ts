@@ -15,7 +15,7 @@ import {
  * Matches refunds that were made elsewhere (in Stripe's dashboard) to order lines by their amounts. Returns the lines by the
  * refund's uuid; null for a refund that cannot be matched. A refund matches a set of lines not yet refunded if its amount is their
  * sum, and no other set has that sum. The membership may count with its price less the processing fee. Refunds that match no set
- * alone are matched by their common sum. Once everything is refunded, the unmatched refunds get the remaining lines.
+ * individually are matched by their sum. Once everything is refunded, the unmatched refunds get the remaining lines.
  */
 export function matchRefunds(
   { lines, refunds }: Pick<PaidOrder, 'lines' | 'refunds'>,
@@ -65,8 +65,8 @@ export function withLines(order: Pick<PaidOrder, 'lines' | 'refunds'>, feeCents:
 
 /**
  * Returns the processing fee (cents) for matching the refunds of an order that were made elsewhere. If such refunds have already
- * ended the membership and left a part of its price, that part is the fee, since the society may have changed its fee since.
- * Otherwise `feeCents`.
+ * ended the membership and left a part of its price, returns that part, since the society may have changed its fee since. Otherwise
+ * returns `feeCents`.
  */
 export function feeReadBy(
   { lines, refunds }: Pick<PaidOrder, 'lines' | 'refunds'>,
@@ -80,8 +80,8 @@ export function feeReadBy(
 }
 
 /**
- * Returns the only set of parts whose amounts sum to `targetCents`, where each part counts with its whole amount or less its fee;
- * undefined when there is no such set, or more than one.
+ * Returns the set of parts whose amounts sum to `targetCents`, where each part counts with its whole amount or with that less its
+ * fee; undefined if there is no such set, or more than one.
  */
 function onlySet(
   parts: readonly RefundedLine[],
@@ -105,10 +105,10 @@ function onlySet(
   return found === 'several' ? undefined : found;
 }
 
-/** What a refund was for, as staff say: no line at all, or the chosen lines. `items` are product ids. */
+/** The lines that a refund was for, according to staff: none at all, or the chosen ones. `items` are product ids. */
 export type Assignment = 'none' | { membership: boolean; upgrade: boolean; items: readonly number[] };
 
-/** Returns the lines of a refund made elsewhere as staff assign them, or a sentence that says why this is impossible. */
+/** Returns the lines of a refund made elsewhere as staff assign them, or a sentence that says why the assignment is impossible. */
 export function assignRefund(
   order: Pick<PaidOrder, 'lines' | 'refunds'>,
   { uuid, amountCents }: Pick<GivenBack, 'uuid' | 'amountCents'>,

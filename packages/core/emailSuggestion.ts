@@ -33,7 +33,7 @@ const providers = [
   'hotmail.co.uk',
 ] as const;
 
-/** Common misspellings of top-level domains. None of them exists as a domain. */
+/** Common misspellings of top-level domains. None of them exists as a top-level domain. */
 const endings: Record<string, string> = {
   con: 'com',
   cmo: 'com',
@@ -50,8 +50,7 @@ const endings: Record<string, string> = {
 
 /**
  * Returns the email address that was probably meant, if the domain is one typing error away from a common one or has a misspelt
- * ending; null when nothing looks wrong. It is only a suggestion, since the specification has no rule that refuses such an
- * address.
+ * ending; null if nothing looks wrong. This is only a suggestion, since the specification has no rule that refuses such an address.
  */
 export function emailSuggestion(typed: string): string | null {
   const [, name, domain] = /^([^\s@]+)@([^\s@]+)$/.exec(typed.trim()) ?? [];
@@ -63,7 +62,7 @@ export function emailSuggestion(typed: string): string | null {
       ? given.slice(0, -ending.length) + endings[ending]
       : given;
   const known = (providers as readonly string[]).includes(mended);
-  // Domains of up to seven characters are not suggested, because too many real domains differ from them by one letter.
+  // Domains of up to seven characters are not suggested, because many real domains differ from such a short one by a single letter.
   const near = known
     ? undefined
     : providers.find((provider) => provider.length > 7 && isOneSlip(mended, provider));

@@ -22,7 +22,7 @@ export interface Shipment {
 /** A payment that succeeded, with everything that decides which of its goods are to be sent. */
 export interface ShippedOrder {
   lines: readonly OrderLine[];
-  /** The name of what is sent by post for each line; null for a line without goods. */
+  /** The name of the goods of each line; null for a line without goods. */
   goods: readonly (string | null)[];
   refunds: readonly Pick<GivenBack, 'amountCents' | 'status' | 'lines' | 'isDispute'>[];
   dispute: Dispute | null;
@@ -36,7 +36,7 @@ export interface ShippedOrder {
 /**
  * open: to be sent. held: staff must decide, because the payment is disputed, the upgrade's base has ended, or part of the payment
  * was refunded for unknown lines. ended: the money went back or the membership has ended, so the goods are not sent. sent: already
- * sent; `isOwed` is false if the goods would not be sent today.
+ * sent; `isOwed` is false if the goods, were they not sent yet, would not be sent now.
  */
 export type GoodsState =
   | { is: 'open' }
@@ -46,14 +46,14 @@ export type GoodsState =
 export interface Goods {
   line: number;
   productId: number;
-  /** The name of what is sent. */
+  /** The name of the goods. */
   name: string;
   state: GoodsState;
 }
 
 /**
- * Returns what is sent by post for a line. For a store item, the item itself. For a membership or upgrade, what the society's file
- * says in `ships`, looked up by product id. Otherwise null.
+ * Returns the goods of a line: for a store item its name; for a membership or upgrade its goods in the society file, which the
+ * function `ships` looks up by product id. Returns null for a line without goods.
  */
 export function goodsOf(line: OrderLine, ships: (productId: number) => string | undefined): string | null {
   if (line.type === 'store') return line.name;
@@ -111,8 +111,7 @@ export interface Address {
 type Fields<Name extends string> = { [name in Name]?: string | null };
 
 /**
- * Returns the postal address from the joiner's details, otherwise from the contact; null when neither has both a street and a
- * city.
+ * Returns the postal address from the joiner's details, otherwise from the contact; null if neither has both a street and a city.
  */
 export function addressFrom(
   details: Fields<'address1' | 'address2' | 'city' | 'state' | 'zipcode' | 'country'> | null,

@@ -6,7 +6,7 @@ import { MINTED_BYTES, mintedCode } from './mintedCode.ts';
 
 const code = fc.string({ unit: fc.constantFrom(...'AB12'), minLength: 1, maxLength: 7 });
 
-/** Returns the Levenshtein distance of two texts: the least number of characters to change, add or leave out. */
+/** Returns the Levenshtein distance of two texts: the minimum number of characters to change, add or leave out. */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i++) {

@@ -1,4 +1,4 @@
-/** The least length of a safe invite code. A shorter code can be found by trying all codes, even if it is random. */
+/** The minimum length of a safe invite code. A shorter code can be found by trying all codes, even if it is random. */
 export const SHORTEST_CODE = 8;
 
 /** Whether two different codes differ by one character that is changed, left out or added. */

@@ -1,8 +1,8 @@
-/** How a browser holds a join, as its cookie says. */
+/** How a browser holds a join, according to its cookie. */
 export interface Holding {
   /** Whether this browser began the join. */
   began: boolean;
-  /** Whether this browser's user has proven to be the joiner. */
+  /** Whether this browser's user has proven that they are the joiner. */
   proven: boolean;
   /** Whether this browser returned from paying for the join. */
   paid: boolean;
@@ -13,17 +13,17 @@ export interface HeldJoin extends Holding {
   uuid: string;
 }
 
-/** Whether a browser still holds its join after somebody has proven in another browser to be the joiner. */
+/** Whether a browser still holds its join after somebody has proven in another browser that they are the joiner. */
 export const isSure = ({ proven, paid }: Holding): boolean => proven || paid;
 
-/** Whether a browser may continue a join. Until somebody has proven to be its joiner, knowing its uuid is enough. */
+/** Whether a browser may continue a join. Until somebody has proven that they are the joiner, knowing the uuid is enough. */
 export const isOpenIn = (holding: Holding, join: { isProven: boolean }): boolean =>
   !join.isProven || isSure(holding);
 
 /**
  * Whether this browser may charge the card that was saved for a join. The browser that paid may. The browser that began the join
- * may, until somebody has proven to be the joiner. So a stranger who begins a join in another person's name cannot charge that
- * person's card.
+ * may until somebody has proven that they are the joiner. So a stranger who begins a join in another person's name cannot charge
+ * that person's card.
  */
 export function mayChargeCard({ began, paid }: Holding, join: { isProven: boolean }): boolean {
   return paid || (began && !join.isProven);

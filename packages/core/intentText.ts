@@ -35,7 +35,7 @@ export function lineMetadata(lines: readonly OrderLine[]): Record<string, string
   return Object.fromEntries(lineKeys.map((key, index) => [key, values[index] ?? '']));
 }
 
-/** What an order promised besides its lines. */
+/** The goods and the processing fee that an order promised. */
 export interface Promised {
   /** The goods of each line; null for a line without goods. */
   goods: readonly (string | null)[];
@@ -43,8 +43,8 @@ export interface Promised {
 }
 
 /**
- * Returns what an order promised as metadata for its intent: the fee in dollars, and the goods of its membership or upgrade, of
- * which an order has one. The goods of a store item are its name.
+ * Returns an order's promises as metadata for its intent: the fee in dollars, and the goods of its membership or upgrade (an order
+ * has at most one). Store items are left out, because their goods are their names.
  */
 export function promisedMetadata(
   lines: readonly OrderLine[],
@@ -55,7 +55,8 @@ export function promisedMetadata(
 }
 
 /**
- * Parses what {@link promisedMetadata} wrote of these lines. Null when the intent does not say it, as from an earlier version.
+ * Parses the metadata that {@link promisedMetadata} wrote for these lines. Returns null if the intent lacks it, as one from an
+ * earlier version does.
  */
 export function promisedOfMetadata(
   { fee, goods }: Readonly<Record<string, string>>,
@@ -106,7 +107,7 @@ function inValues(texts: readonly string[]): string[] {
   return values;
 }
 
-/** The lines of text that {@link inValues} put into metadata. */
+/** Returns the lines of text that {@link inValues} packed into metadata. */
 function textsIn(metadata: Readonly<Record<string, string>>): string[] {
   return lineKeys.flatMap((key) => (metadata[key] ? metadata[key].split('\n') : []));
 }
@@ -116,7 +117,7 @@ const lineKeys = Array.from({ length: MOST_VALUES }, (_, index) =>
 );
 
 /**
- * Parses what {@link lineMetadata} wrote. Shortened names stay shortened. Null when there are no lines, or a line cannot be
+ * Parses what {@link lineMetadata} wrote. Shortened names stay shortened. Returns null if there are no lines, or a line cannot be
  * parsed.
  */
 export function linesOfMetadata(metadata: Readonly<Record<string, string>>): OrderLine[] | null {
@@ -129,8 +130,8 @@ export function linesOfMetadata(metadata: Readonly<Record<string, string>>): Ord
 }
 
 /**
- * Parses what {@link refundMetadata} wrote. Shortened names stay shortened. Null for a refund made elsewhere, and for one whose
- * lines are missing (as from earlier versions) or do not sum to the refunded amount.
+ * Parses what {@link refundMetadata} wrote. Shortened names stay shortened. Returns null for a refund made elsewhere, and for a
+ * refund whose lines are missing (as from earlier versions) or do not sum to the refunded amount.
  */
 export function decidedOfMetadata(
   metadata: Readonly<Record<string, string>>,
@@ -150,7 +151,7 @@ export function decidedOfMetadata(
   return lines.length > 0 && sum === amountCents ? { reason, lines } : null;
 }
 
-/** Who a join belongs to and how it began: enough to rebuild its row if the database has lost it. Null where unknown. */
+/** Whose join it is and how it began: enough to rebuild the join's row if the database has lost it. Unknown fields are null. */
 export interface JoinIdentity {
   origin: string;
   programme: string;
@@ -187,7 +188,7 @@ export function identityMetadata(identity: JoinIdentity): Record<string, string>
   );
 }
 
-/** Parses what {@link identityMetadata} wrote. Null when the intent has no identity, as from an earlier version. */
+/** Parses what {@link identityMetadata} wrote. Returns null if the intent has none, as one from an earlier version. */
 export function identityOfMetadata(metadata: Readonly<Record<string, string>>): JoinIdentity | null {
   const { origin, programme } = metadata;
   if (!origin || !programme) return null;
@@ -206,6 +207,6 @@ export function identityOfMetadata(metadata: Readonly<Record<string, string>>): 
 /** Returns a text cut to at most `limit` characters, the last of which is an ellipsis if it was cut. */
 export function shorten(text: string, limit: number): string {
   if (text.length <= limit) return text;
-  // Stripe rejects an unpaired surrogate, so a cut pair is removed completely.
+  // Stripe rejects an unpaired surrogate, so a surrogate pair that is cut in half is removed completely.
   return `${text.slice(0, limit - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }

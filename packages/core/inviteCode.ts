@@ -2,7 +2,7 @@
 const INVITE_CODE_REQUIRED = 'Invite code is required.';
 const INVITE_CODE_CHARACTERS = 'Invite code must contain only letters and numbers.';
 /**
- * The most characters of an invite code, more than any printed code has. Longer pasted texts are refused without a look-up in the
+ * The most characters of an invite code, more than any printed code has. Longer texts are refused without a look-up in the
  * database.
  */
 export const INVITE_CODE_MAX_LENGTH = 64;

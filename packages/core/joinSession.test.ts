@@ -16,7 +16,7 @@ import {
 } from './joinSession.ts';
 
 /**
- * For each action, the sentence with which each state refuses it; null if the state allows it. The states are in the order
+ * For each action, the sentence that refuses the action in each state; null if the state allows it. The states are in the order
  * started, detailed, ordering, paying, paid.
  */
 const table: Record<SessionAction, (string | null)[]> = {

@@ -56,7 +56,7 @@ export const DETAILS_FIRST = 'Please submit your student details first.';
 export const MEMBERSHIP_FIRST = 'Please choose a membership first.';
 export const PAYMENT_FIRST = 'Please complete your payment first.';
 
-/** Returns null when the state allows the action, otherwise the sentence that refuses it. */
+/** Returns the sentence that refuses an action in a state; null if the state allows it. */
 export function refusal(action: SessionAction, state: JoinSessionState): string | null {
   if (allowed[action].includes(state)) return null;
   if (allowed[action].every((one) => one === 'paid')) return PAYMENT_FIRST;

@@ -3,8 +3,7 @@ import { isDonationType, type ProductType } from './product.ts';
 import { centsBack, counts, type GivenBack, goneCents, leftCents, type RefundedLine } from './refunds.ts';
 
 /**
- * The kinds under which an accountant books money. `account`: transactions between Stripe and the society's account that fit no
- * other kind.
+ * The kinds under which an accountant books money. `account`: transactions of the society's Stripe account that fit no other kind.
  */
 export const ledgerKinds = [
   'dues',
@@ -21,7 +20,7 @@ export const ledgerKinds = [
 ] as const;
 export type LedgerKind = (typeof ledgerKinds)[number];
 
-/** One line of the ledger. As at Stripe, a fee that was charged is positive, and net is gross less fee. */
+/** One line of the ledger. As at Stripe, a charged fee is positive, and net is gross less fee. */
 export interface LedgerEntry {
   kind: LedgerKind;
   product: string;
@@ -58,9 +57,9 @@ export interface LedgerRefund extends Made {
 }
 
 /**
- * Returns the cents of a membership's price that stay as processing fee when this refund ends the membership. They are the rest of
- * the price if staff refunded it because the payer was not eligible, or if a dashboard refund left exactly the fee; otherwise 0.
- * Never more than what is left of the payment.
+ * Returns the cents of a membership's price that are kept as processing fee when this refund ends the membership. That is the rest
+ * of the price if staff refunded the membership because the payer was not eligible, or if a dashboard refund left exactly the fee;
+ * otherwise 0. It is never more than the part of the payment that is left.
  */
 function feeKept(
   order: LedgerOrder,
@@ -89,12 +88,11 @@ function isLessFee(order: LedgerOrder, refunds: readonly Made[], line: number): 
 /**
  * Splits a movement into ledger lines, whose gross and fee sum to the movement's to the cent.
  * - A charge: the lines of the order.
- * - A refund: the lines that it names; all lines if it is of the whole payment. Refunds of a payment that bought nothing take back
+ * - A refund: the lines that it was for; all lines if it is of the whole payment. Refunds of a payment that bought nothing take
  *   the order's lines one after the other.
  * - A membership refunded less its processing fee: all of the dues, and the fee as a negative amount of `fee kept`. A later refund
  *   of the rest is booked as `fee kept`.
- * - A failed refund: the same lines with the opposite sign.
- * Whatever remains unexplained is `unassigned`.
+ * - A failed refund: the same lines with the opposite sign. Whatever remains unexplained is `unassigned`.
  */
 export function ledgerEntries(
   movement: Movement,
@@ -164,8 +162,8 @@ function refundEntries(cents: number, order: LedgerOrder | null, refund: LedgerR
 }
 
 /**
- * Returns the lines, or parts of lines, that `cents` cover when the order's lines are refunded one after the other and earlier
- * refunds have taken the first ones.
+ * Returns the lines, or parts of lines, that a refund of `cents` covers if refunds take the order's lines one after the other,
+ * starting after the earlier refunds.
  */
 function nextEntries(cents: number, { lines }: LedgerOrder, { before }: LedgerRefund): LedgerEntry[] {
   const from = goneCents(before);

@@ -9,15 +9,15 @@ export const letterKinds = [
   'proof-due',
   'proof-accepted',
   'proof-rejected',
-  /** Stripe has made a refund. */
+  /** Reports that Stripe has made a refund. */
   'refund',
-  /** A payment bought nothing, for example because its payer already holds the product. All of it is refunded. */
+  /** Reports that a payment bought nothing (for example because the payer already holds the product) and is refunded in full. */
   'second-payment',
-  /** A payment that the bank was still deciding on has failed. */
+  /** Reports that a payment on which the bank was still deciding has failed. */
   'payment-failed',
-  /** Somebody asked at Get Started for the link of their join. */
+  /** The link to a join, which somebody asked for. */
   'link',
-  /** The code with which a user proves on a new device to be the joiner. */
+  /** The code with which a user proves on a new device that they are the joiner. */
   'code',
   /** The reminders about an unfinished join, an hour and two days after the joiner's last activity. */
   'reminder-hour',

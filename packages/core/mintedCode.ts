@@ -7,7 +7,7 @@ const RANDOM_CHARACTERS = 8;
 /** The number of random bytes in a minted code. */
 export const MINTED_BYTES = 5;
 
-/** The powers of x in the finite field with 32 elements, where x^5 = x^2 + 1. All 31 are different. */
+/** The powers of x in the finite field with 32 elements, where x^5 = x^2 + 1: 31 different values. */
 const powers: number[] = [1];
 while (powers.length < 31) {
   const doubled = powers.at(-1)! << 1;
@@ -20,14 +20,14 @@ function multiply(a: number, b: number): number {
 }
 
 /**
- * Returns the checksum of a code's characters. Each position has a different weight other than 0, so that one wrong character
- * changes the sum, and so does swapping two different characters.
+ * Returns the checksum of a code's characters. Each position has another weight, none of which is 0, so that the checksum changes
+ * if one character is wrong or two different characters are swapped.
  */
 function checksum(values: readonly number[]): number {
   return values.reduce((sum, value, index) => sum ^ multiply(value, powers[index + 1]!), 0);
 }
 
-/** Returns the code of {@link MINTED_BYTES} random bytes: nine characters, the last of which is the check letter. */
+/** Returns the code for {@link MINTED_BYTES} random bytes: nine characters, the last of which is the check letter. */
 export function mintedCode(random: Uint8Array): string {
   const bits = [...random.subarray(0, MINTED_BYTES)]
     .map((byte) => byte.toString(2).padStart(8, '0'))
@@ -46,8 +46,8 @@ export function isMinted(code: string): boolean {
 }
 
 /**
- * Whether a normalised code is probably a mistyped minted code (a slip). It then has nine characters, of which at most one never
- * occurs in minted codes, and is no valid minted code. The answer does not reveal which codes exist. Other codes of a society may
+ * Whether a normalised code is probably a mistyped minted code (a slip). A slip has nine characters, at most one of which is
+ * outside the alphabet, and is not a valid minted code. The result does not reveal which codes exist. A society's other codes may
  * have this form, too.
  */
 export function isSlip(code: string): boolean {

@@ -5,47 +5,44 @@ import { LEAST_DONATION_CENTS } from './specified.ts';
 /** The smallest charge that Stripe makes in US dollars, in cents. No product or donation may cost less. */
 export const MINIMUM_CHARGE_CENTS = 50;
 
-/** Returns cents as the wire writes a price: 6500 → "65.00". */
+/** Converts cents to a price in the wire format: 6500 → "65.00". */
 export function toPrice(cents: number): string {
   if (!Number.isSafeInteger(cents) || cents < 0) throw new RangeError(`not an amount in cents: ${cents}`);
   const whole = Math.floor(cents / 100);
   return `${whole}.${String(cents % 100).padStart(2, '0')}`;
 }
 
-/** Returns a price from the wire in cents: "65.00" → 6500. Throws on anything that is not dollars with at most two decimals. */
+/** Converts a price in the wire format to cents: "65.00" → 6500. Throws if the text is not dollars with at most two decimals. */
 export function fromPrice(price: string): number {
   const match = /^(\d{1,9})(?:\.(\d{1,2}))?$/.exec(price);
   if (!match) throw new RangeError(`not a price: ${price}`);
   return Number(match[1]) * 100 + Number((match[2] ?? '').padEnd(2, '0'));
 }
 
-/** Returns cents as a number of dollars for the wire: 2500 → 25, 1250 → 12.5. */
+/** Converts cents to a number of dollars for the wire: 2500 → 25, 1250 → 12.5. */
 export function toDollars(cents: number): number {
   return Number(toPrice(cents));
 }
 
-/** Returns dollars in cents, rounded to the nearest cent: 12.5 → 1250. */
+/** Converts dollars to cents, rounded to the nearest cent: 12.5 → 1250. */
 export function fromDollars(dollars: number): number {
   return Math.round(dollars * 100);
 }
 
-/** Returns an amount as people read it, always with cents: 102450 → "$1,024.50". */
+/** Formats cents for display, always with two decimals: 102450 → "$1,024.50". */
 export function displayPrice(cents: number): string {
   const [whole, fraction] = toPrice(cents).split('.') as [string, string];
   return `$${whole.replace(/\B(?=(\d{3})+$)/g, ',')}.${fraction}`;
 }
 
-/**
- * Returns an amount as people read it, without a trailing .00, as on the membership cards (specification, section 2): 6500 →
- * "$65".
- */
+/** Formats cents for display, without a trailing .00, as on the membership cards (specification, section 2): 6500 → "$65". */
 export function shortPrice(cents: number): string {
   return displayPrice(cents).replace('.00', '');
 }
 
 /**
- * Parses a typed or sent custom donation. Returns cents; null when the amount is invalid (specification, section 5: a number above
- * 0, otherwise nothing is sent). A valid amount has at most two decimals and lies between the least donation and `maximumCents`.
+ * Parses a typed or sent custom donation. Returns cents; null if the amount is invalid (specification, section 5: only a number
+ * above 0 is sent). A valid amount has at most two decimals and lies between the minimum donation and `maximumCents`.
  */
 export function parseDonation(amount: string | number, maximumCents: number): number | null {
   const text =

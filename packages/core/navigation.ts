@@ -10,7 +10,7 @@ export const screens = {
   congratulations: '/registration/congratulations',
   initiateUpgrade: '/registration/initiate/upgrade',
   initializeCheckout: '/initialize/checkout',
-  /** Opens a join by the link in its letters, or asks for such a link. This screen is not in the specification. */
+  /** The screen that opens a join by the link in a letter, or asks for such a link. This screen is not in the specification. */
   pass: '/pass',
 } as const;
 
@@ -57,7 +57,7 @@ export function screenAt(path: string): ScreenName | null {
   return patterns.find(({ pattern }) => pattern.test(path))?.name ?? null;
 }
 
-/** Screens that only start or find a join, each with the screen that they lead to. */
+/** The screens that only start or find a join, each with the screen to which it leads. */
 export const leadsTo: Partial<Record<ScreenName, ScreenName>> = {
   init: 'studentDetails',
   initiateUpgrade: 'upgrade',
@@ -82,8 +82,8 @@ export function linkedScreen(search: string): string | null {
 }
 
 /**
- * Returns the path of the page on which a phone uploads a document for a join on another device. The phone gets nothing of the
- * join but this token.
+ * Returns the path of the page on which a phone uploads a document for a join on another device. The phone gets no access to the
+ * join other than this token.
  */
 export const uploadLinkPath = (token: string) => `/upload/${token}`;
 
@@ -94,7 +94,7 @@ export type Visit = { allowed: true } | { allowed: false; redirectTo: string };
 
 /**
  * The route guard (specification, section 2) as a table. The first row whose pattern matches the path applies. Paths that start or
- * find a session, such as `/initialize/checkout` or the link in a letter, need none.
+ * find a session, such as `/initialize/checkout` or the link in a letter, need no stored session.
  */
 const guard: readonly { paths: RegExp; needsSession: boolean }[] = [
   { paths: /^\/upload-resume\//, needsSession: false },

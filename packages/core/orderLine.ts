@@ -21,7 +21,10 @@ export interface OpenLine extends OrderLine {
   number: number;
 }
 
-/** The most revisions of an order: a line's number must fit into the last 16 bits of its uuid. After that no line can be added. */
+/**
+ * The most revisions of an order: a line's number must fit into the last 16 bits of its uuid. No line can be added to an order with
+ * so many revisions.
+ */
 export const MOST_REVISIONS = 0xffff;
 
 /**
@@ -34,8 +37,8 @@ export function lineUuid(sessionUuid: string, number: number): string {
 }
 
 /**
- * Parses a line's uuid. Returns the line's number, and the range of uuids that contains the line's session and no other. Null when
- * it is not the uuid of a line.
+ * Parses a line's uuid. Returns the line's number, and a range of uuids in which only the line's session can be; null if the text
+ * is not the uuid of a line.
  */
 export function readLineUuid(uuid: string): { number: number; session: { from: string; to: string } } | null {
   if (uuid[14] !== '8') return null;

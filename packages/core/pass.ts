@@ -3,7 +3,8 @@ export const PASS_DAYS = 30;
 /** A mailed code is valid for this many minutes. */
 export const CODE_MINUTES = 15;
 /**
- * After this many wrong codes a new code must be mailed. After this many wrong last names or ZIP codes, only a code is accepted.
+ * After this many wrong attempts with the code or with last name and ZIP code, a new code must be mailed. After this many wrong
+ * attempts with last name and ZIP code, only a code is accepted.
  */
 export const MOST_TRIES = 5;
 
@@ -22,7 +23,7 @@ export const LINKS_SENT =
 export const OPENED_ELSEWHERE =
   'This join was opened by the link in its letter in another browser, and goes on there. To go on here, please open that link here.';
 
-/** Reduces a text to lower-case letters without accents and digits, because people spell the same name differently. */
+/** Reduces a text to lower-case letters (without accents) and digits, because people spell the same name differently. */
 const plain = (text: string) =>
   text
     .normalize('NFKD')
@@ -37,7 +38,7 @@ interface NameAndZip {
   zipcode: string;
 }
 
-/** Whether a given last name and ZIP code match the known ones. A value without letters and digits never matches. */
+/** Whether a given last name and ZIP code match the known ones. A value with neither letters nor digits never matches. */
 export function isSamePerson(given: NameAndZip, known: NameAndZip): boolean {
   const name = plain(given.lastName);
   return (

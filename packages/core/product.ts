@@ -9,7 +9,10 @@ export const productTypes = [
 export type ProductType = (typeof productTypes)[number];
 export type MembershipType = Extract<ProductType, 'membership' | 'membership_upgrade'>;
 
-/** Whether a product is a membership or an upgrade. An order has one line for either (specification, section 4, checkout load). */
+/**
+ * Whether a product is a membership or an upgrade. An order has at most one line of these two types together (specification,
+ * section 4, checkout load).
+ */
 export function isMembershipType(type: ProductType): type is MembershipType {
   return type === 'membership' || type === 'membership_upgrade';
 }

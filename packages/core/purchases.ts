@@ -1,9 +1,12 @@
 import { isDonationType } from './product.ts';
 import { centsBack, leftCents, type PaidOrder } from './refunds.ts';
 
-/** What a join has bought, less what was refunded. null: it never bought any. Empty or 0: all of it was refunded. */
+/**
+ * The purchases of a join, less refunds. A field is null if the join never bought such a thing, and empty or 0 if all of it was
+ * refunded.
+ */
 export interface Purchases {
-  /** The membership's name. It stays after the membership has ended, because the CRM has the standing in another field. */
+  /** The membership's name. The name stays after the membership has ended, because another CRM field has the status. */
   membership: string | null;
   /** The upgrade's name; empty after the upgrade has ended. */
   upgrade: string | null;
@@ -13,8 +16,8 @@ export interface Purchases {
 }
 
 /**
- * Returns what the paid orders of a join bought. A line is left out when refunds have given back all of its price, or all of its
- * payment. `holdsUpgrade`: the upgrade has not ended.
+ * Returns the purchases of a join's paid orders. A line is left out if all of its price, or all of its payment, was refunded.
+ * `holdsUpgrade`: whether the upgrade has not ended.
  */
 export function purchasesOf(
   orders: readonly Pick<PaidOrder, 'lines' | 'amountCents' | 'refunds'>[],

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { differencesOf, type Sides } from './reconciliation.ts';
 import type { GivenBack } from './refunds.ts';
 
-/** A paid and confirmed join on whose money and membership Stripe and the database agree. */
+/** The data of a paid and confirmed join in which Stripe and the database agree on money and membership. */
 const agreed: Sides = {
   intentId: 'pi_1',
   kind: 'join',
@@ -145,7 +145,7 @@ for (const [what, change] of inOrder)
 
 const settle = 'npm run operator -- settle pi_1';
 const refund = 'npm run operator -- refund pi_1';
-/** A refund of the membership less a processing fee that failed or was cancelled. */
+/** A failed or cancelled refund of the membership less the processing fee. */
 const refundOfDues = (status: 'failed' | 'canceled'): GivenBack => ({
   uuid: 'r',
   amountCents: 6000,
@@ -155,7 +155,8 @@ const refundOfDues = (status: 'failed' | 'canceled'): GivenBack => ({
 });
 
 const different: [string, string, Partial<Sides>][] = [
-  // A dispute over a part was lost. Our row lacks its amount, as from an older version, so all of the payment counts as lost here.
+  // A dispute over a part was lost. Our row, like one of an older version, lacks the dispute's amount, so here all of the payment
+  // counts as lost.
   [
     'dispute',
     settle,

@@ -13,8 +13,8 @@ import {
 } from './refunds.ts';
 
 /**
- * One payment, as Stripe has it and as our rows of the payment, its session, snapshot and memberships have it. Amounts are in
- * cents.
+ * One payment according to Stripe, and according to our rows of the payment and its session, snapshot and memberships. Amounts are
+ * in cents.
  */
 export interface Sides {
   intentId: string;
@@ -28,7 +28,7 @@ export interface Sides {
     lostCents: number;
     /** Minutes since the intent was charged or, if uncharged, created. */
     ageMinutes: number;
-    /** The intent's metadata suffices to make its join again. */
+    /** Whether the intent's metadata suffices to make its join again. */
     tellsOrder: boolean;
   } | null;
   /** Our row of the payment; null when there is none. */
@@ -49,7 +49,7 @@ export interface Sides {
     productId: number;
     standing: MembershipStanding;
     isHeld: boolean;
-    /** Whether the contact holds another membership of the same type. */
+    /** Whether the membership's contact holds another membership of the same type. */
     isReplaced: boolean;
   }[];
 }
@@ -64,8 +64,8 @@ export interface Difference {
 }
 
 /**
- * For how long (minutes) an intent may be open without being a difference. Joiners abandon payments, and background work cancels
- * the intents after a day.
+ * How long (minutes) an intent may be open before it counts as a difference. Joiners abandon payments, and background work cancels
+ * such intents after a day.
  */
 const OPEN_FOR_MINUTES = 26 * 60;
 
@@ -73,7 +73,8 @@ const operator = (command: string) => `npm run operator -- ${command}`;
 
 /**
  * Returns the differences between Stripe and our rows of a payment: money without a member, a member without money, or an amount
- * other than that on the screen. Ignores what may still be in progress while the intent is younger than `graceMinutes`.
+ * other than that on the screen. While the intent is younger than `graceMinutes`, ignores differences that may be due to work in
+ * progress.
  */
 export function differencesOf(sides: Sides, graceMinutes: number): Difference[] {
   const found: Difference[] = [];
@@ -135,7 +136,7 @@ export function differencesOf(sides: Sides, graceMinutes: number): Difference[] 
         ].join(' '),
       );
   };
-  // The payment bought nothing. Its order need not be in this database.
+  // The payment bought nothing. So its order may be missing in this database.
   if (session && payment?.status === 'duplicate') {
     compareMoney(payment);
     if (memberships.length > 0)
@@ -184,11 +185,12 @@ export function differencesOf(sides: Sides, graceMinutes: number): Difference[] 
       refunds: payment.refunds,
       dispute: payment.dispute,
     });
-    // Stripe makes no refund for a payment with a dispute, open or lost, so no command could repair this.
+    // Stripe makes no refund for a payment with a dispute, open or lost, so no command could repair such a difference.
     const isPaidAnew = isHeld(expected) && !membership.isHeld && membership.isReplaced;
     if (isPaidAnew && payment.dispute === null) {
       const line = snapshot.lines.indexOf(bought);
-      // What staff assigned may be any part of the price. Every other refund was of all of it, or of all less the fee.
+      // A refund that staff assigned may be of any part of the price. Every other refund was of the whole price, or of the price
+      // less the fee.
       const failedCents = payment.refunds
         .filter((refund) => !counts(refund) && refund.saidBy !== 'staff')
         .flatMap(({ lines }) => lines?.filter((part) => part.line === line) ?? [])

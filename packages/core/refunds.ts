@@ -6,12 +6,15 @@ import { isMembershipType, type MembershipType, type ProductType } from './produ
 export type RefundStatus = 'due' | 'pending' | 'succeeded' | 'failed' | 'canceled';
 
 /**
- * The reason of a refund. duplicate, unconfirmed: the payment bought nothing, so all of it is refunded. requested: staff asked for
- * it. ineligible: the payer was not eligible, so the processing fee is kept. dashboard: it was made outside Induct.
+ * The reason of a refund. duplicate, unconfirmed: the payment bought nothing, so all of it is refunded. requested: staff decided it
+ * on request. ineligible: the payer was not eligible, so the processing fee is kept. dashboard: the refund was made outside Induct.
  */
 export type RefundReason = 'duplicate' | 'unconfirmed' | 'requested' | 'ineligible' | 'dashboard';
 
-/** One refund. `lines` is what it was for: lines of the paid order, by index. Empty: for no line. null: unknown. */
+/**
+ * One refund. `lines` has the lines of the paid order (by index) that the refund was for; empty if it was for none, null if
+ * unknown.
+ */
 export interface GivenBack {
   uuid: string;
   amountCents: number;
@@ -43,7 +46,7 @@ export interface PaidOrder {
   processingFeeCents: number;
 }
 
-/** What staff ask to refund. `items` are donations and store items: none, all, or those with these product ids. */
+/** The things that staff ask to refund. `items` are the donations and store items: none, all, or those with these product ids. */
 export interface RefundWish {
   membership: boolean;
   ineligible: boolean;
@@ -56,11 +59,11 @@ export interface RefundPlan {
   refunds: { intentId: string; amountCents: number; lines: RefundedLine[] }[];
   /** The ids of payments that cannot be refunded as asked because they are disputed. */
   disputed: string[];
-  /** Sentences that say what is not refunded, and why. */
+  /** Sentences that name the things that are not refunded, and the reasons. */
   notes: string[];
 }
 
-/** Whether a refund counts as money that goes back. Failed and cancelled refunds do not count; due refunds do. */
+/** Whether a refund counts as money that goes back: all do, even due ones, except failed and cancelled refunds. */
 export function counts({ status }: Pick<GivenBack, 'status'>): boolean {
   return status !== 'failed' && status !== 'canceled';
 }
@@ -81,8 +84,8 @@ export function goneCents(refunds: readonly Pick<GivenBack, 'amountCents' | 'sta
 }
 
 /**
- * Returns the cents that lost disputes took. If the amount is unknown, as in rows from before it was stored, that is everything
- * that was not refunded.
+ * Returns the cents that lost disputes took. If a dispute's amount is unknown, as in rows of earlier versions, everything that was
+ * not refunded counts as lost.
  */
 export function lostCents({
   amountCents,
@@ -98,7 +101,7 @@ export function lostCents({
 }
 
 /**
- * Whether the payment has a lost dispute without a stored amount, as in rows of earlier versions. Then all of the payment counts
+ * Whether the payment has a lost dispute without a stored amount, as in rows of earlier versions. If so, all of the payment counts
  * as lost.
  */
 export function isLostWhole({
@@ -123,11 +126,11 @@ export function leftCents({
 }
 
 /**
- * Plans the refunds of a join's payments. The membership is refunded in full, or less the programme's processing fee when its
- * payer is not eligible (specification, section 9). The upgrade, donations and store items are refunded only on request. A line's
- * type decides whether it is the membership or the upgrade, even in the separate join of an upgrade by link. Each line is refunded
- * once, never more than was paid, and nothing of a disputed payment. An earlier refund of a membership or upgrade has already
- * ended it, so it is not refunded again. Of a partly refunded donation or store item the rest is refunded.
+ * Plans the refunds of a join's payments. The membership is refunded in full, or less the programme's processing fee if its payer
+ * is not eligible (specification, section 9). The upgrade, donations and store items are refunded only on request. A line's type
+ * decides whether it is the membership or the upgrade, even in the separate join of an upgrade by link. Each line is refunded once,
+ * never more than was paid, and nothing of a disputed payment. A membership or upgrade with an earlier refund is not refunded
+ * again, since that refund has ended it. For a partly refunded donation or store item the rest is refunded.
  */
 export function planRefund(orders: readonly PaidOrder[], wish: RefundWish): RefundPlan {
   const plan: RefundPlan = { refunds: [], disputed: [], notes: [] };
@@ -214,7 +217,7 @@ function refundedLines(refunds: readonly Pick<GivenBack, 'status' | 'lines'>[]):
   return refunds.filter(counts).flatMap(({ lines }) => lines ?? []);
 }
 
-/** Returns the cents of an order line that refunds with known lines gave back. */
+/** Returns the cents of an order line that refunds with known lines have returned. */
 export function centsBack(refunds: readonly Pick<GivenBack, 'status' | 'lines'>[], line: number): number {
   return sumOf(refundedLines(refunds).filter((part) => part.line === line));
 }
@@ -229,7 +232,7 @@ export function sumOf(parts: readonly { cents: number }[]): number {
   return parts.reduce((sum, { cents }) => sum + cents, 0);
 }
 
-/** Returns each order line with the cents of it that are not refunded. */
+/** Returns each order line with the part of its price (cents) that is not refunded. */
 export function linesLeft(lines: readonly OrderLine[], refunds: readonly GivenBack[]): RefundedLine[] {
   return lines.map(({ productId, name, priceCents }, line) => ({
     line,
@@ -239,7 +242,7 @@ export function linesLeft(lines: readonly OrderLine[], refunds: readonly GivenBa
   }));
 }
 
-/** Distributes the parts over the refunds in order, until each refund's amount is reached. */
+/** Assigns the parts to the refunds, in order, until each refund's amount is reached. */
 export function sharesOf(
   refunds: readonly Pick<GivenBack, 'amountCents'>[],
   parts: readonly RefundedLine[],
@@ -280,8 +283,8 @@ export function giveBackCommand(
 }
 
 /**
- * Returns the operator command that repeats a decided refund of a join: the same lines, and again less the processing fee if the
- * payer was not eligible. If the order is unknown, the command names no lines, and staff choose them.
+ * Returns the operator command that repeats a decided refund of a join: for the same lines, and again less the processing fee if
+ * the payer was not eligible. If the order is unknown, the command names no lines, and staff choose them.
  */
 export function decideAgainCommand(
   uuid: string,
@@ -327,9 +330,9 @@ export function isHeld(standing: MembershipStanding): boolean {
 }
 
 /**
- * Returns the standing of a membership after the refunds and disputes of its payment. It is ended by a refund of its line, or by
- * refunds that together equal the payment, whatever they were for. The amount of a lost dispute counts as a refund. The first
- * event that ends it decides, so that a later dispute over the kept fee does not change the standing.
+ * Returns the standing of a membership after the refunds and disputes of its payment. A membership is ended by a refund of its
+ * line, or by refunds that together equal the payment, whatever they were for. The amount of a lost dispute counts as a refund. The
+ * first event that ends the membership decides its standing, so a later dispute over the kept fee does not change it.
  */
 export function standingAfter({
   lines,

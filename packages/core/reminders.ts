@@ -1,8 +1,8 @@
 import type { JoinSessionState } from './joinSession.ts';
 
 /**
- * The reminders about an unfinished join. Each may be sent from `from` to `to` hours after the joiner's last activity; after that
- * it is never sent.
+ * The reminders about an unfinished join. Each may be sent from `from` to `to` hours after the joiner's last activity; a reminder
+ * that is later than that is never sent.
  */
 export const reminderHours = {
   'reminder-hour': { from: 1, to: 24 },
@@ -12,7 +12,7 @@ export type ReminderKind = keyof typeof reminderHours;
 export const reminderKinds = Object.keys(reminderHours) as readonly ReminderKind[];
 export const isReminder = (kind: string): kind is ReminderKind => kind in reminderHours;
 
-/** The most reminders that one email gets within {@link MOST_REMINDERS_DAYS} days, about all of its joins together. */
+/** The most reminders that one email gets within {@link MOST_REMINDERS_DAYS} days, counting all joins of the email together. */
 export const MOST_REMINDERS = 2;
 export const MOST_REMINDERS_DAYS = 30;
 
@@ -20,14 +20,14 @@ export const MOST_REMINDERS_DAYS = 30;
 const WHILE_PAYING_HOURS = 1;
 const HOUR_MS = 3_600_000;
 
-/** What decides whether a reminder about a join is sent. */
+/** The facts that decide whether a reminder about a join is sent. */
 export interface LeftJoin {
   state: JoinSessionState;
   lastActivityAt: Date;
   hasAgreedToPolicies: boolean;
   /** Whether the society sends reminders to joiners of this programme. */
   isReminded: boolean;
-  /** Somebody with the join's contact or email has paid, or is a member. */
+  /** Whether somebody with the join's contact or email has paid, or is a member. */
   isMember: boolean;
   /** Whether a later join has the same email. */
   hasNewerJoin: boolean;

@@ -3,10 +3,10 @@
 /** For this many minutes after payment, the upgrade may be charged to the same card. */
 export const UPGRADE_WINDOW_MINUTES = 30;
 
-/** The proof of eligibility may be sent until this many days after payment (specification, section 9). */
+/** The proof of eligibility is due this many days after payment (specification, section 9). */
 export const PROOF_DUE_DAYS = 30;
 
-/** The smallest donation (cents). It happens to equal Stripe's smallest charge. */
+/** The minimum donation (cents). It happens to equal Stripe's minimum charge. */
 export const LEAST_DONATION_CENTS = 50;
 
 /** How long (ms) a toast is shown (specification, section 9). */

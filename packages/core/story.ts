@@ -45,8 +45,8 @@ export const storySteps = [
 export type StoryStep = (typeof storySteps)[number];
 
 /**
- * Who caused a step. induct: the server itself, in background work. record: unknown, since the step was derived from rows that are
- * older than the recording of steps.
+ * Who caused a step. induct: the server itself, in background work. record: unknown, since the step was derived from rows that were
+ * written before steps were recorded.
  */
 export type StoryCause = 'joiner' | 'staff' | 'stripe' | 'induct' | 'record';
 
@@ -55,7 +55,7 @@ export interface StoryDetail {
   origin?: string;
   programme?: string;
   revision?: number;
-  /** The lines of an order, or those that a refund was for. */
+  /** The lines of an order, or the lines that a refund was for. */
   lines?: readonly Pick<OrderLine, 'productId' | 'type' | 'name' | 'priceCents'>[] | null;
   from?: string;
   intent?: string;

@@ -23,14 +23,14 @@ export type StudentDetails = Record<(typeof textFields)[number], string> & { agr
 export type StudentDetailsField = keyof StudentDetails;
 
 /**
- * What the Student Details screen submits: the details, and the guardian consent. Only some programmes ask for guardian consent.
- * It is stored apart from the details and never sent to HubSpot.
+ * The submission of the Student Details screen: the details, and the guardian consent, for which only some programmes ask. The
+ * consent is stored apart from the details and never sent to HubSpot.
  */
 export type SubmittedDetails = StudentDetails & { hasGuardianConsent: boolean };
 export type SubmittedField = keyof SubmittedDetails;
 export type StudentDetailsErrors = Partial<Record<SubmittedField, string>>;
 
-/** The fields of the details, in the order of the screen. A contact has them, too. */
+/** The fields of the details, in the order of the screen. A contact has corresponding fields. */
 export const studentDetailsFields: readonly StudentDetailsField[] = [...textFields, 'agreeToPolicies'];
 /** All submitted fields, in the order of the screen and of its error summary. */
 export const submittedFields: readonly SubmittedField[] = [...studentDetailsFields, 'hasGuardianConsent'];
@@ -42,8 +42,8 @@ export const noDetails = {
 } as StudentDetails;
 
 /**
- * What the rules depend on besides the details: the current year, whether a country (by full name) exists and has subdivisions,
- * and whether the programme asks for guardian consent.
+ * The facts that the rules need besides the details: the current year, whether a country (by full name) exists and has
+ * subdivisions, and whether the programme asks for guardian consent.
  */
 export interface StudentDetailsContext {
   currentYear: number;

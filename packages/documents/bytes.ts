@@ -2,7 +2,7 @@
 export interface Bytes {
   size: number;
   /**
-   * Returns `length` bytes from `start`, or fewer at the end of the file. Reads into `memory` when given, which must be large
+   * Returns `length` bytes from `start`, or fewer at the end of the file. Reads into `memory` if it is given; it must be large
    * enough.
    */
   read(start: number, length: number, memory?: Uint8Array): Promise<Uint8Array>;
@@ -11,14 +11,14 @@ export interface Bytes {
 }
 
 export interface InflateLimits {
-  /** Counting may stop after this many bytes. */
+  /** Inflating may stop after this many bytes. */
   mostBytes: number;
   /** How many of the first inflated bytes to return. */
   headBytes: number;
 }
 
 export interface Inflated {
-  /** The inflated size (bytes); less than declared when the data cannot be inflated. */
+  /** The inflated size (bytes); less than declared if the data cannot be inflated completely. */
   size: number;
   head: Uint8Array;
 }
@@ -30,8 +30,8 @@ export const CHUNK = 64 * KIB;
 export type Forward = (start: number, length: number) => Promise<Uint8Array>;
 
 /**
- * Returns a reader that reads ahead in blocks of `blockSize` bytes, so that many small forward reads read each byte of the file
- * once. All blocks share one buffer, so a result is valid only until the next read.
+ * Returns a reader that reads ahead in blocks of `blockSize` bytes, so that many small sequential reads fetch each byte of the file
+ * only once. All blocks share one buffer, so a result is valid only until the next read.
  */
 export function forward(bytes: Bytes, blockSize: number): Forward {
   const memory = new Uint8Array(Math.min(blockSize, bytes.size));

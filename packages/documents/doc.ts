@@ -48,8 +48,8 @@ export async function doc(bytes: Bytes, head: Uint8Array): Promise<DocumentType>
 }
 
 /**
- * Returns a sector's entry in the file allocation table, which is the next sector of the chain. Only the 109 sectors of the table
- * that the header lists are supported, which is enough for files of at least 6.8 MB.
+ * Returns a sector's entry in the file allocation table (FAT), which is the next sector of its chain. Supports only the 109 FAT
+ * sectors that the header lists, which are enough for files of 6.8 MB.
  */
 async function nextSector(
   bytes: Bytes,

@@ -34,7 +34,7 @@ export const rejectionReasons = {
 export type RejectionReason = keyof typeof rejectionReasons;
 export const REJECTED_FINALLY =
   'We could not confirm that you are eligible, so your membership fee goes back to you. Please write to us if you think that this is a mistake.';
-/** The sentence for a final rejection without a refund of the membership, as after a lost dispute. */
+/** The sentence for a final rejection without a refund of the membership, for example after a lost dispute. */
 export const REJECTED_WITHOUT_REFUND =
   'We could not confirm that you are eligible. Please write to us about your membership, or if you think that this is a mistake.';
 
@@ -53,8 +53,8 @@ export function documentType(fileName: string): DocumentType | null {
 }
 
 /**
- * Returns the sentence about a fault in a file's name; null if there is none. The content is checked separately, and is what
- * decides.
+ * Returns the sentence about a fault in a file's name; null if there is none. The decisive check, of the content, is made
+ * separately.
  */
 export function nameFault(fileName: string): string | null {
   if (/\.(heic|heif|avif)$/i.test(fileName)) return DOCUMENT_HEIC;
@@ -71,7 +71,7 @@ function sizeInWords(bytes: number): string {
   return bytes < 1024 * 1024 ? `${Math.ceil(bytes / 1024)} KB` : `${(bytes / (1024 * 1024)).toFixed(1)} MB`;
 }
 
-/** Returns the sentence for a file that a proxy before the server refused as too large (413). */
+/** Returns the sentence for a file that a proxy in front of the server refused as too large (413). */
 export function uploadTooLarge(bytes: number): string {
   return `${UPLOAD_FAILED} It has ${sizeInWords(bytes)}, which is more than our server takes. Please send a smaller one, such as a photo of lower resolution or fewer pages at once, or email it to us.`;
 }

@@ -8,13 +8,13 @@ const DEFLATED = 8;
 const MOST_PARTS = 1_000;
 const MOST_DIRECTORY_BYTES = 4 * KIB * KIB;
 /**
- * Returns the most bytes that a Word document of `size` bytes may unpack to. Text compresses to a twentieth of its size, pictures
- * hardly at all.
+ * Returns the maximum unpacked size (bytes) of a Word document of `size` bytes. Text compresses to a twentieth of its size,
+ * pictures hardly at all.
  */
 const mostUnpacked = (size: number) => Math.min(100 * size, 100 * KIB * KIB + 10 * size);
-/** The most bytes of the list of content types, in which each part has a line of about 150 bytes. */
+/** The maximum size (bytes) of the list of content types, in which each part has an entry of about 150 bytes. */
 const MOST_TYPES_BYTES = KIB * KIB;
-/** How much of the main part is read. Its root element follows the XML declaration and perhaps a comment. */
+/** How many bytes of the main part are read. Its root element follows the XML declaration and perhaps a comment. */
 const MAIN_HEAD_BYTES = 4 * KIB;
 const WORD_MAIN = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml';
 /** Matches the root element of a Word document, after an optional byte order mark, XML declaration and comments. */
@@ -54,8 +54,8 @@ export async function docx(bytes: Bytes): Promise<DocumentType> {
 }
 
 /**
- * Checks the position of every part. Returns the start of each XML part, enough to show its kind; of the list of content types,
- * all of it. Without `inflate` the result is empty.
+ * Checks the position of every part. Returns the beginning of each XML part, which shows the part's kind, and the whole list of
+ * content types. If `bytes` has no `inflate`, the result is empty.
  */
 async function partHeads(
   bytes: Bytes,
@@ -90,8 +90,8 @@ async function partHeads(
 }
 
 /**
- * Returns the main part of a Word document: the part that the list of content types names as such, or to which the list's default
- * type for XML applies.
+ * Returns the main part of a Word document: the part that the list of content types declares as such. If the list declares this
+ * type only as the default for a file name extension, returns the part with the usual name. Throws {@link Unacceptable}.
  */
 function mainPart(types: string, entries: readonly ZipEntry[]): ZipEntry {
   const attribute = (element: string, name: string) =>

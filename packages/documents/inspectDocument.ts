@@ -11,12 +11,12 @@ import { ZIP_PART } from './zip.ts';
 
 export type Inspection = { type: DocumentType } | { fault: keyof typeof documentFaults };
 
-/** PDF readers accept a header within this many bytes of the start, so a picture or an archive could also be a PDF. */
+/** PDF readers accept a header within this many bytes of the start, so a picture or an archive can be a PDF at the same time. */
 const PDF_HEADER_WITHIN = 1024;
 
 /**
  * Returns the type of a file, as its content shows, or the reason why the file is refused. The file must be complete and contain
- * nothing else, so it has to end where its format says. Reads blocks of at most 4 MiB, whatever the file's size.
+ * nothing else, so it has to end where its format ends. Reads blocks of at most 4 MiB, whatever the file's size.
  */
 export async function inspectDocument(bytes: Bytes): Promise<Inspection> {
   try {

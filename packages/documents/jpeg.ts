@@ -7,8 +7,8 @@ import { nothingHostile } from './foreign.ts';
 const SCAN_CHUNK = 512 * KIB;
 
 /**
- * Limits far above those of honest files, so that a hostile file cannot keep the server busy. Scans: a progressive photo has ten,
- * and libjpeg-turbo allows untrusted files 500. Segments: a panorama has some hundred with metadata of 64 KB each.
+ * Limits far above the numbers in honest files, so that a hostile file cannot keep the server busy. Scans: a progressive photo has
+ * ten, and libjpeg-turbo allows untrusted files 500. Segments: a panorama has some hundred with metadata of 64 KB each.
  */
 const MOST_SCANS = 500;
 const MOST_SEGMENTS = 20_000;

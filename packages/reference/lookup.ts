@@ -1,6 +1,6 @@
 /**
  * A country and its subdivisions. In the source data a code may be missing, empty or the literal text "undefined" (specification,
- * section 3). Therefore a subdivision's value is always its name, and its code is used only to find it.
+ * section 3). Therefore a subdivision's value is always its name, and its code is used only to find the subdivision.
  */
 export interface Country {
   name: string;
@@ -39,8 +39,8 @@ export function countryFinder<One extends { name: string; code: string }>(
 }
 
 /**
- * Finds a country's subdivision by its name or code as people write it. Case, accents and dots are ignored, and an abbreviation is
- * enough if only one name starts with it ("Quebec", "Québec", "QC", "N.Y.", "Calif.", "PEI").
+ * Finds a country's subdivision by its name or code in the spellings that people use. Case, accents and dots are ignored, and an
+ * abbreviation is enough if only one name starts with it ("Quebec", "Québec", "QC", "N.Y.", "Calif.", "PEI").
  */
 export function findSubdivision(
   country: Pick<Country, 'code' | 'subdivisions'>,
@@ -66,7 +66,7 @@ interface PlainName {
 
 const plainNamesOf = new WeakMap<readonly Subdivision[], PlainName[]>();
 
-/** Returns the names of a country's subdivisions in the form used for comparing. They are computed at the first search. */
+/** Returns the names of a country's subdivisions in the form used for comparing. The names are computed at the first search. */
 function plainNames({ subdivisions }: Pick<Country, 'subdivisions'>): PlainName[] {
   let names = plainNamesOf.get(subdivisions);
   if (!names) {
@@ -80,7 +80,7 @@ function plainNames({ subdivisions }: Pick<Country, 'subdivisions'>): PlainName[
   return names;
 }
 
-/** Common abbreviations that are not codes in the data and do not start a name in it. */
+/** Common abbreviations that are neither codes in the data nor beginnings of names in it. */
 const shortNames: Record<string, string> = {
   'US washington dc': 'district of columbia',
   'US washington d c': 'district of columbia',

@@ -23,16 +23,15 @@ import { severalAtOnce } from './severalAtOnce.ts';
 
 interface StoredDocument {
   key: string;
-  /** The SHA-256 (hex) of the unencrypted document, also if it is stored encrypted. */
+  /** The SHA-256 (hex) of the unencrypted document, even if the document is stored encrypted. */
   sha256: string;
 }
 
 /**
- * Saves the database and its documents into a new or empty folder.
- * The order matters. The database is dumped first, from a snapshot: a row is written only after its document is stored, so each
- * document of the snapshot is in the storage. The journal of erasures at `journal`, if it exists, is copied after the snapshot and
- * so names everybody who was erased before. The manifest is written last: a folder without a manifest is no backup.
- * Throws {@link BackupFault}, and errors of the storage.
+ * Saves the database and its documents into a new or empty folder. The order matters. The database is dumped first, from a
+ * snapshot: a row is written only after its document is stored, so each document of the snapshot is in the storage. The journal of
+ * erasures at `journal`, if it exists, is copied after the snapshot, so that it names everybody who was erased before the snapshot.
+ * The manifest is written last: a folder without a manifest is no backup. Throws {@link BackupFault}, and errors of the storage.
  */
 export async function backUp(
   databaseUrl: string,
@@ -75,8 +74,8 @@ export async function backUp(
 }
 
 /**
- * Exports the transaction's snapshot for pg_dump. Returns the snapshot's id and time, and what it contains. Must run in a
- * transaction.
+ * Exports the transaction's snapshot for pg_dump. Returns the snapshot's id and time, and its migrations, row counts and documents.
+ * Must run in a transaction.
  */
 async function readSnapshot(client: pg.Client) {
   const told = await client.query<{ id: string; taken_at: Date; made: boolean }>(
@@ -125,7 +124,7 @@ async function dump(address: string, snapshot: string, path: string): Promise<Wr
 
 type Copies = Pick<Manifest, 'files' | 'absent' | 'damaged' | 'unchecked'>;
 
-/** Copies documents as they are stored. Each copy is decrypted, and its hash compared with that of the database. */
+/** Copies documents as they are stored. Decrypts each copy and compares its hash with the one in the database. */
 async function copyDocuments(storage: Storage, documents: readonly StoredDocument[], folder: string) {
   const copied: Copies = { files: {}, absent: [], damaged: [], unchecked: [] };
   await severalAtOnce(documents, async ({ key, sha256 }) => {

@@ -118,8 +118,7 @@ async function refuses(t: TestContext, folder: string, sentence: RegExp, args = 
 test('a backup and a restore ask the one of several hosts that takes writes', { skip }, async (t) => {
   const { databaseUrl } = server.deps.config;
   const nobody = await freePort();
-  // A DATABASE_URL with several hosts, of which nothing listens on the first. PostgreSQL's tools must get the host that accepts
-  // writes.
+  // A DATABASE_URL with several hosts, of which the first has no server. PostgreSQL's tools must get the host that accepts writes.
   const atSeveral = (url: string) => url.replace('@', `@127.0.0.1:${nobody},`);
   const folder = join(temporaryFolder(t), 'backup');
   const saved = await run(t, backupCommand, [folder], { databaseUrl: atSeveral(databaseUrl) });

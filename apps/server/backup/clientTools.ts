@@ -26,9 +26,9 @@ export async function requireTool(tool: Tool, serverMajor: number): Promise<void
 }
 
 /**
- * Starts PostgreSQL's tool on a database. `address` names a single host. The password is passed in an environment variable, because
- * every user of the machine can see a process's arguments. `ended` rejects with a {@link BackupFault} that contains what the tool
- * wrote to standard error.
+ * Starts PostgreSQL's tool on a database. `address` is a URL with a single host. Passes the password in an environment variable,
+ * because every user of the machine can see a process's arguments. `ended` rejects with a {@link BackupFault} that contains what
+ * the tool wrote to standard error.
  */
 export function startTool(
   tool: Tool,

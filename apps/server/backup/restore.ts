@@ -48,11 +48,10 @@ export async function examineBackup(databaseUrl: string, folder: string): Promis
 }
 
 /**
- * Restores a backup that {@link examineBackup} has accepted.
- * First adds the backup's erasures to the journal at `journal`, which is not replaced because it may be newer. Then stores the
- * documents that the storage does not have, and checks the hash of each. The database comes last, so that each row has its
- * document. It is restored in one transaction: if that fails, the database stays empty, and the restore can be repeated.
- * Returns how many documents were written and how many erasures added. Throws {@link BackupFault}.
+ * Restores a backup that {@link examineBackup} has accepted. First adds the backup's erasures to the journal at `journal`, which is
+ * not replaced because it may be newer. Then stores the documents that the storage does not have, and checks the hash of each.
+ * Restores the database last, so that each row has its document, and in one transaction: if that fails, the database stays empty,
+ * and the restore can be repeated. Returns how many documents were written and how many erasures added. Throws {@link BackupFault}.
  */
 export async function restore(
   databaseUrl: string,
@@ -96,8 +95,8 @@ export async function restore(
 }
 
 /**
- * Whether the storage already has the document of a backup. If the backup's copy is unencrypted, the unencrypted contents must be
- * equal. If it is encrypted, the encrypted bytes must be equal, and one of our document keys must open the envelope.
+ * Whether the storage already has the document of a backup. If the backup's copy is unencrypted, the decrypted contents must be
+ * equal. If the copy is encrypted, the stored bytes must be equal, and one of our document keys must open the envelope.
  */
 async function isStored(
   storage: Storage,

@@ -20,7 +20,7 @@ export interface Certificate {
   colours: { gold: string; red: string };
   /** The member's name after `tidyText`. The typeface must have all of its characters. */
   name: string;
-  /** The text after the name that says what the member earned. */
+  /** The text after the name, about the member's achievement. */
   citation: string;
   programme: string;
   /** What an upgrade adds, such as "Distinguished Member"; null without one. */

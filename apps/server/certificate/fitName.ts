@@ -2,11 +2,11 @@ import type { Sheet, Style } from './sheet.ts';
 
 const STYLE: Style = 'regular';
 /**
- * The least size of a name on one line and on two lines, as a fraction of `largest`. A name that would be smaller is broken into
- * one line more.
+ * The minimum font size of a name on one line and on two lines, as a fraction of `largest`. A name that would be smaller gets one
+ * line more.
  */
 const LEAST = [0.6, 0.42];
-/** The greatest size of a name on one, two and three lines, as a fraction of `largest`. */
+/** The maximum font size of a name on one, two and three lines, as a fraction of `largest`. */
 const MOST = [1, 0.7, 0.5];
 
 export interface FittedName {
@@ -16,8 +16,8 @@ export interface FittedName {
 }
 
 /**
- * Fits a name into `width` at the greatest possible size. A name that would be small on one line is broken between words into two
- * or three lines of similar width. A single long word becomes as small as necessary.
+ * Fits a name into `width` at the largest possible font size. A name that would be small on one line is broken between words into
+ * two or three lines of similar width. A single long word becomes as small as necessary.
  */
 export function fitName(
   sheet: Pick<Sheet, 'widthOf'>,

@@ -164,9 +164,7 @@ export function pressReleaseOf(
   );
 }
 
-/**
- * Returns the characters of a text that the typeface lacks. The printer's thread is asked only if the text has unusual characters.
- */
+/** Returns the characters of a text that the typeface lacks. Asks the printer's thread only if the text has unusual characters. */
 export async function unprintable({ printer }: Pick<Deps, 'printer'>, text: string): Promise<string[]> {
   return isPlainlyPrintable(text) ? [] : printer.print({ kind: 'missing', text });
 }

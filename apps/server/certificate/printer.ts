@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import { isBuilt, serverFolder } from '../platform/serverFolder.ts';
 import type { Answer, Job, Result } from './printerThread.ts';
 
-/** Makes papers on a worker thread. On the main thread each would delay all joiners' calls by about 100 ms. */
+/** Makes papers on a worker thread. On the main thread each paper would block all joiners' calls for about 100 ms. */
 export interface Printer {
   /** Returns the result of a job: a PDF's bytes, or, for the kind `missing`, the characters that the typeface lacks. */
   print<Kind extends keyof Result>(job: Extract<Job, { kind: Kind }>): Promise<Result[Kind]>;
@@ -15,7 +15,7 @@ const program = join(serverFolder, isBuilt ? 'dist/printer.js' : 'certificate/pr
 const MOST_HEAP_MB = 96;
 
 /**
- * Returns the printer. Its thread is started by the first job and does the jobs one by one. If the thread ends, all waiting jobs
+ * Returns the printer. The first job starts its thread, which does the jobs one by one. If the thread ends, all waiting jobs
  * reject, and the next job starts a new thread.
  */
 export function openPrinter(): Printer {

@@ -73,7 +73,7 @@ export function openSheet(
   pdf.addStructure(root);
   const set = ({ style, size: points, color = INK, spacing = 0, smallCaps = false }: TextLook) => {
     pdf.font(style).fontSize(points).fillColor(color);
-    // pdfkit caches the layout of words only without `features`, so that is set for small capitals alone.
+    // pdfkit caches the layout of words only without `features`, so `features` is set only for small capitals.
     return { lineBreak: false, characterSpacing: spacing, ...(smallCaps && { features: ['smcp' as const] }) };
   };
   const sheet: Sheet = {

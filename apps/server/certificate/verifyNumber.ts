@@ -8,9 +8,9 @@ import { Refusal } from '../platform/http/refusal.ts';
 import { dateOf } from '../society/texts.ts';
 
 /**
- * Finds out, in one statement, whether a typed number belongs to a membership, and whether that is still held. The answer says
- * nothing about the person. Numbers that do not exist or are unlisted are counted by address. Beyond the limit, valid numbers are
- * refused as well, so that they cannot be told from others.
+ * Finds out, in one statement, whether a typed number belongs to a membership, and whether that membership is still held. The
+ * answer says nothing about the person. Numbers that do not exist or are unlisted are counted by address. Beyond the limit, valid
+ * numbers are refused as well, so that a caller cannot tell them from invalid ones.
  */
 export async function verifyNumber(
   deps: Deps,

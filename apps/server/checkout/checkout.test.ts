@@ -216,7 +216,7 @@ test('what is being paid can be looked at, however long it takes, and nothing be
       body: {},
     });
   assert.equal((await remove()).status, 409);
-  // The payer was sent to the bank's page a minute ago, and Stripe was last asked about the payment then.
+  // The payer was sent to the bank's page a minute ago, which is also when Stripe was last asked about the payment.
   await sql`
     with looked as (update payment set looked_at = now() - interval '1 minute' where session_uuid = ${uuid})
     update join_session set paying_since = now() - interval '1 minute' where uuid = ${uuid}`.execute(

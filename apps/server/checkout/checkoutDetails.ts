@@ -21,7 +21,7 @@ import { stateAllows } from '../session/states.ts';
 import { eligibilityOf, fillIn } from '../society/texts.ts';
 import { toWireLine, toWireProduct } from '../society/wire.ts';
 
-/** Returns the order, the products that can be added to it, and what is known of the payer. */
+/** Returns the order, the products that can be added to it, and the known data of the payer. */
 export async function checkoutDetails(
   deps: Deps,
   uuid: string,

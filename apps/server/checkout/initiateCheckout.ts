@@ -18,7 +18,7 @@ const NOT_AN_UPGRADE = 'The offer that this link names is not an upgrade.';
  * Starts a checkout from a link, without student details. `mainProductId`: the product, by default the default membership.
  * `upsellProductId`: the upgrade to offer. `overrideMainPriceCents`: the product's price, at least its floor in the catalogue.
  * Memberships are sold only to non-members, upgrades only to members. Nothing is sold to a contact that was deleted in HubSpot,
- * because without details nobody would know who has paid.
+ * because without student details nobody would know who has paid.
  */
 export async function initiateCheckout(
   deps: Deps,

@@ -12,8 +12,8 @@ const LOOK_MS = 60_000;
 const EVERY_SECONDS = 3600;
 const BATCH = 1_000;
 /**
- * The kind of the notice that two joins of one contact hold the same type of membership. refunds/membershipStanding.ts uses it,
- * too.
+ * The kind of the notice that two joins of one contact hold the same type of membership. Also used by
+ * refunds/membershipStanding.ts.
  */
 const HELD_TWICE = 'held_twice';
 
@@ -27,12 +27,12 @@ const isHeldAlready = sql`exists (select from membership other
 
 /**
  * Moves the memberships of these joins to the contacts of the joins ({@link contactOfJoin}). The transaction must have locked the
- * joins. A contact can hold only one membership of a type: a second one stays where it is, and staff get a notice.
+ * joins. A contact can hold only one membership of a type: a second one is not moved, and staff get a notice.
  */
 export async function bringMemberships(trx: Kysely<Tables>, joins: readonly string[]): Promise<void> {
   if (joins.length === 0) return;
   const these = sql`${isAstray} and session.uuid = any(${joins}::uuid[])`;
-  // Locks the contacts after the joins, as a payment does. A concurrent payment of the same contact has then either committed or
+  // Locks the contacts after the joins, as a payment does, so that a concurrent payment of the same contact has either committed or
   // waits.
   await sql`
     insert into contact (id) select distinct present from ${astray} where ${these} order by present on conflict do nothing`.execute(
@@ -63,9 +63,9 @@ export async function bringMemberships(trx: Kysely<Tables>, joins: readonly stri
 }
 
 /**
- * Moves memberships to a contact that could not be moved while the contact held one of the same type. To be called in the
- * transaction that ended the membership held before. A join that another transaction has locked is skipped, since waiting could
- * deadlock; {@link startBringingMemberships} moves its memberships later.
+ * Moves to a contact the memberships that stayed elsewhere because the contact already held one of the same type. Must be called in
+ * the transaction that ended the contact's own membership. A join that another transaction has locked is skipped, since waiting
+ * could deadlock; {@link startBringingMemberships} moves its memberships later.
  */
 export async function bringLeftBehind(trx: Kysely<Tables>, contactId: string): Promise<void> {
   const { rows } = await sql<{ uuid: string }>`
@@ -79,8 +79,8 @@ export async function bringLeftBehind(trx: Kysely<Tables>, contactId: string): P
 }
 
 /**
- * Once an hour, moves every membership that is not with the contact of its join. An older version of the server may have written it
- * so, or the contact held a membership of the same type.
+ * Once an hour, moves every membership that is not with the contact of its join. An older version of the server may have left it
+ * there, or the contact held a membership of the same type at the time.
  */
 export function startBringingMemberships(deps: Deps): () => Promise<void> {
   return repeat('bring memberships to their contacts', LOOK_MS, deps.log, async () => {

@@ -49,7 +49,7 @@ test("a join that is made while staff edit the contact keeps the staff's fields,
     [held.city, held.address, held.state, held.personal_email, held.high_school_gpa],
     ['Houston', '1 New Street', 'TX', 'jordan.changed@example.com', '3.9'],
   );
-  // Staff edit the contact before the join continues. The join must not overwrite that.
+  // Staff edit the contact before the join continues. The join must not overwrite the edit.
   await edit('101', { high_school_gpa: '3.7' });
   await client.call('setMembership', { params: { uuid }, body: { membershipId: 1 } });
   await sql`update join_session set profile_revision = profile_revision + 1 where uuid = ${uuid}`.execute(

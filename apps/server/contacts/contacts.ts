@@ -14,14 +14,14 @@ import { followMerges, takeIn } from './followContacts.ts';
 export interface Contacts {
   /**
    * Searches HubSpot for the contact with an invite code and writes it into the mirror. `unavailable`: HubSpot cannot answer now.
-   * `who` is `suspect` if the caller's address has tried several wrong codes; a suspect gets fewer of the searches, which HubSpot
-   * limits.
+   * `who` is `suspect` if the caller's address has tried several wrong codes; suspects get fewer places in the queue of searches,
+   * whose rate HubSpot limits.
    */
   learnCode(code: string, who?: 'joiner' | 'suspect'): Promise<'known' | 'unknown' | 'unavailable'>;
   /**
-   * Updates one contact of the mirror from HubSpot. The caller waits at most two seconds; a later answer still updates the mirror.
-   * If the contact was deleted in HubSpot, its data is removed; if it was merged, the mirror follows. `unknown`: neither HubSpot
-   * nor the mirror has the contact. `unavailable`: the mirror does not have it, and HubSpot cannot answer now.
+   * Updates one contact of the mirror from HubSpot. The caller waits at most two seconds; an answer after that still updates the
+   * mirror. If the contact was deleted in HubSpot, its data is removed; if it was merged, the mirror follows. `unknown`: neither
+   * HubSpot nor the mirror has the contact. `unavailable`: the mirror does not have it, and HubSpot cannot answer now.
    */
   refresh(contactId: string): Promise<'known' | 'unknown' | 'unavailable'>;
 }
@@ -32,8 +32,8 @@ const SLOWEST_MS = 20_000;
 const MISS_MS = 60_000;
 const MISSES_KEPT = 10_000;
 /**
- * The most searches for codes that may wait for HubSpot at the same time: about as many as HubSpot answers in two seconds. Of
- * suspects fewer may wait, so that they neither take all places nor load the database by polling the budget.
+ * The most searches for codes that may wait for HubSpot at the same time: about as many as HubSpot answers in two seconds. Fewer
+ * searches of suspects may wait, so that suspects neither take all places nor load the database by polling the budget.
  */
 const MOST_LOOK_UPS = { joiner: 12, suspect: 4 } as const;
 
@@ -78,7 +78,7 @@ export function mirroredContacts(
       return started;
     },
     async refresh(contactId) {
-      // Waits at most two seconds for HubSpot. A later answer still updates the mirror.
+      // Waits at most two seconds for HubSpot. An answer after that still updates the mirror.
       const asked = isRecordId(contactId) ? reader(contactId) : Promise.resolve(false);
       const isAtHubspot = await Promise.race([
         asked.catch(unanswered),
@@ -97,15 +97,15 @@ export function mirroredContacts(
   };
 }
 
-/** Returns null if HubSpot cannot answer: the mirror then decides. Rethrows any other error. */
+/** Returns null for an error which means that HubSpot cannot answer, so that the mirror decides. Rethrows any other error. */
 function unanswered(error: unknown): null {
   if (error instanceof CrmUnavailable || error instanceof CrmRefused) return null;
   throw error;
 }
 
 /**
- * Whether a number is written like an id of HubSpot: below 2^63, without leading zeros. Another one would make HubSpot refuse the
- * whole batch, or answer with another id.
+ * Whether a number is written like an id of HubSpot: below 2^63, without leading zeros. Any other number would make HubSpot refuse
+ * the whole batch, or answer with a different id.
  */
 function isRecordId(contactId: string): boolean {
   const id = BigInt(contactId);
@@ -119,7 +119,7 @@ const HELD_UP_MS = 500;
 
 /**
  * Returns a function that reads one contact from HubSpot into the mirror and resolves to whether HubSpot has it. Ids that are
- * requested while a call runs are read together by the next call: when everybody opens a mailing at once, that takes a few calls
+ * requested while a call runs are read together by the next call. When everybody opens a mailing at once, a few calls are enough
  * instead of one for each person.
  */
 function readTogether(
@@ -158,8 +158,8 @@ function readTogether(
 }
 
 /**
- * Retries a call to HubSpot for at most two seconds, because HubSpot allows only a few searches a second. If `when` is `limited`,
- * retries only after a rate limit; if `unavailable`, also after any other failure.
+ * Makes a call to HubSpot, and retries it for at most two seconds, because HubSpot allows only a few searches a second. If `when`
+ * is `limited`, retries only after a rate limit; if `unavailable`, also after any other failure.
  */
 async function patiently<T>(
   call: (timeoutMs: number) => Promise<T>,

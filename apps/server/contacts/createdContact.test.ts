@@ -20,9 +20,7 @@ import { refundJoin } from '../refunds/refundJoin.ts';
 import { bringAllMemberships } from './bringMemberships.ts';
 import { diffCommand, linkCommand } from './commands.ts';
 
-/**
- * These tests are about joins without an invitation or link that created their contact in HubSpot, which is then a proven contact.
- */
+/** Tests joins without an invitation or link that created their contact in HubSpot, which makes it their proven contact. */
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 const { database } = server.deps;
 
@@ -181,7 +179,7 @@ test('of two merged contacts of which a self-nomination created one, HubSpot say
   await refundJoin(server.deps, linked.joinSessionUuid, everything);
   await deliver(server);
   assert.equal(await statusOf(id), 'member');
-  // The membership of the same type, which kept this one from being moved, has ended.
+  // The member's other membership of the same type, which had kept this one from being moved, has ended.
   await bringAllMemberships(database);
   assert.deepEqual(await contactsOf(self.uuid), [id]);
 });

@@ -1,6 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
 
-/** SQL: the contact that the join session's invitation or link named; null if that contact was deleted in HubSpot. */
+/**
+ * SQL: the contact that the join session's invitation or link named; null if none was named or that contact was deleted in HubSpot.
+ */
 const namedContact = sql`case when not exists (
   select from contact gone where gone.id = join_session.contact_id and gone.deleted_at is not null) then join_session.contact_id end`;
 

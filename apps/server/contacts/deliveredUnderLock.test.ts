@@ -18,7 +18,7 @@ test('what HubSpot has taken is noted of the joins of one payer in the order in 
     joins.push({ uuid, contact });
   }
   const [first, second] = joins.sort((a, b) => (a.uuid < b.uuid ? -1 : 1));
-  // The join with the higher uuid is sent first.
+  // Makes the join with the higher uuid the first to be sent.
   await sql`
     update join_session set crm_next_try_at = now() - make_interval(mins => case uuid when ${second!.uuid} then 2 else 1 end)`.execute(
     server.background,
@@ -38,7 +38,7 @@ test('what HubSpot has taken is noted of the joins of one payer in the order in 
     assert.equal((await lock(second!.uuid).noWait().execute()).length, 1);
     const contact = trx.selectFrom('contact').select('id').where('id', '=', second!.contact).forUpdate();
     assert.equal((await contact.noWait().execute()).length, 1);
-    // Returned in an object: if the callback returned the promise itself, the transaction would wait for it.
+    // The promise is returned in an object: if the callback returned the promise itself, the transaction would wait for its result.
     return { late };
   });
   assert.equal((await late).taken, 2);

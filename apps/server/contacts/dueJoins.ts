@@ -63,16 +63,16 @@ export interface DueJoin {
   orders: Pick<PaidOrder, 'lines' | 'amountCents' | 'refunds'>[] | null;
   transcript_at: Date | null;
   /**
-   * Whether the named contact may have been a member in HubSpot already when the join was paid, without our knowing. False once the
-   * join has sent a status.
+   * Whether the named contact may have been a member in HubSpot already when the join was paid, unknown to the mirror. False once
+   * the join has sent a status.
    */
   may_have_been_member: boolean;
-  /** Whether the join holds a membership or upgrade, but has no student details from which to create a contact. */
+  /** Whether the join holds a membership or upgrade, but lacks the student details that creating a contact needs. */
   is_nameless: boolean;
 }
 
 /**
- * SQL: whether the payer of `session` holds a membership by any join. The payer's status in HubSpot is then `member`, even if the
+ * SQL: whether the payer of `session` holds a membership by any join. If so, the payer's status in HubSpot is `member`, even if the
  * membership of this join has ended.
  */
 const payerHolds = sql`exists (
@@ -96,9 +96,9 @@ const othersHold = sql`exists (
     select from membership held where held.session_uuid = any(others) and held.type = 'membership' and held.is_held)`;
 /**
  * SQL: whether the status `member` of a contact in HubSpot may have been sent for the payer of `session`. If so, it does not show
- * that the payer has paid twice. True in two cases: another join sent the status and is not proven to be the contact's; or another
- * join of the same payer sent it and the contact holds no membership bought here. `contactId` is a column's name, `session` a table
- * alias.
+ * that the payer has paid twice. True in two cases: (1) another join, for which this is not the proven contact, sent the status;
+ * (2) another join of the same payer sent the status, and the contact holds no membership bought here. `contactId` is a column's
+ * name, `session` a table alias.
  */
 export function mayBeTheirStatus(contactId: string, session: string): RawBuilder<boolean> {
   const toldMember = sql`teller.uuid <> ${sql.ref(`${session}.uuid`)} and teller.crm_known ->> 'membershipStatus' = ${MEMBER}`;
@@ -110,11 +110,12 @@ export function mayBeTheirStatus(contactId: string, session: string): RawBuilder
       where ${isContactOfJoin(contactId, 'teller')} and teller.payer = ${sql.ref(`${session}.payer`)} and ${toldMember}))`;
 }
 
-/** How many minutes before a payment the mirror may have read a contact and still counts as up to date. */
+/** The mirror's copy of a contact counts as up to date if it was read at most this many minutes before the payment. */
 const FRESH_MINUTES = 10;
 /**
- * SQL: whether the contact of `session` may have been a member in HubSpot already when the join was paid. True if the mirror says
- * so, or was out of date, as in an outage of HubSpot. False once this join has sent a status, or another join the status `member`.
+ * SQL: whether the contact of `session` may have been a member in HubSpot already when the join was paid. True if the mirror has
+ * the status `member`, or was out of date, as in an outage of HubSpot. False once this join has sent a status, or another join the
+ * status `member`.
  */
 const mayHaveBeenMember = sql`(session.paid_at is not null and not crm_known ? 'membershipStatus'
   and exists (select from contact where contact.id = session.contact_id
@@ -151,7 +152,7 @@ const columns = sql`session.uuid, whose, crm_id, coalesce(owns_hubspot_contact a
 
 /**
  * Takes a batch of due rows. Taking a row postpones it by a minute, so that it is due again if this process dies. A row that failed
- * repeatedly is taken in ever smaller batches, in the end alone: a row that HubSpot cannot process then delays no others.
+ * repeatedly is taken in ever smaller batches, and finally alone, so that a row that HubSpot cannot process delays no others.
  */
 export async function takeDue(deps: Deps): Promise<(DueJoin & { size: number })[]> {
   const { rows } = await sql<DueJoin & { size: number }>`
@@ -175,7 +176,10 @@ export async function takeDue(deps: Deps): Promise<(DueJoin & { size: number })[
   return rows.map((row) => ({ ...asShown(row), size: row.size }));
 }
 
-/** Writes the known values as the form writes them: "TX" becomes "Texas", so that an unchanged value counts as unchanged. */
+/**
+ * Returns the row with its known values in the form's spelling: "TX" becomes "Texas", so that an unchanged value counts as
+ * unchanged.
+ */
 function asShown(row: DueJoin): DueJoin {
   return { ...row, crm_known: { ...row.crm_known, ...knownOf(row.crm_known) } };
 }
@@ -188,7 +192,7 @@ export async function readJoin(deps: Deps, uuid: string): Promise<DueJoin | null
   return rows[0] ? asShown(rows[0]) : null;
 }
 
-/** What is to be sent to HubSpot for a join, and what is recorded once HubSpot has it. */
+/** The properties to send to HubSpot for a join, and the values to record once HubSpot has them. */
 export interface Planned {
   row: DueJoin;
   properties: Record<string, string>;
@@ -209,8 +213,8 @@ export interface ContactOfJoin {
  * Records that joins were sent to HubSpot, in the revision that was sent: a join that has changed meanwhile stays due. Also, in the
  * same transaction:
  * - The mirror gets the status that was sent, unless the join has changed meanwhile.
- * - Every other join whose proven contact this is records a written status as known. Otherwise it would not send its own status
- *   again, which this one may have overwritten.
+ * - Every other join with this proven contact records a written status as known. Otherwise that join would not send its own
+ *   status again after this one has overwritten it.
  * - Notices are written, each only once for a join.
  * - A join that only has the contact's email becomes due again if the contact is now a former member while that join holds a
  *   membership (staff then get a notice), or if a proven join has sent purchases (that join then takes back its own).
@@ -278,7 +282,10 @@ async function lockInOrder(trx: Transaction<Tables>, which: RawBuilder<unknown>)
   await sql`select from join_session where ${which} order by uuid for no key update`.execute(trx);
 }
 
-/** A join that will not be sent until staff have acted on `reason`. `notice` tells staff of it, if nothing else does. */
+/**
+ * A join that will not be sent until staff have acted on `reason`. `notice` is a notice to staff, absent if staff are informed
+ * otherwise.
+ */
 export interface Refused {
   uuid: string;
   reason: string;
@@ -302,8 +309,8 @@ export async function refuse(deps: Deps, refused: readonly Refused[]): Promise<v
 /**
  * Records the contact of each join. If the join created the contact, its memberships are moved there. If another join created the
  * contact, it does not count as this join's own. A contact that is not the join's own is recorded only if the join has not changed
- * since it was sent: a corrected email may lead to another contact. The values known to be sent are forgotten, since they went to
- * another contact.
+ * since it was sent: a corrected email may lead to another contact. The recorded values of {@link joinFields} are cleared, since
+ * they were sent to another contact.
  */
 export async function noteContacts(deps: Deps, contacts: readonly ContactOfJoin[]): Promise<void> {
   if (contacts.length === 0) return;
@@ -330,8 +337,8 @@ export async function noteContacts(deps: Deps, contacts: readonly ContactOfJoin[
 }
 
 /**
- * Returns the deleted contacts that have memberships of these joins (`old`), each with the contact that the join has created
- * instead (`present`).
+ * Returns the deleted contacts (`old`) to which memberships of these joins belong, each with the contact (`present`) that the join
+ * has created in its place.
  */
 async function replacedBy(
   trx: Transaction<Tables>,
@@ -357,8 +364,8 @@ export async function later(deps: Deps, rows: readonly DueJoin[]): Promise<void>
 }
 
 /**
- * Postpones rows with exponential backoff. If the failure cannot be a row's fault, it is not counted as an attempt, so that the
- * next batch is as large.
+ * Postpones rows with exponential backoff. If no row can be at fault, the attempt that was counted when the rows were taken is
+ * uncounted, so that the next batch is as large.
  */
 export async function postpone(
   deps: Deps,
@@ -376,8 +383,8 @@ export async function postpone(
 }
 
 /**
- * The purchase fields that only the proven joins of a contact send, if the contact has any. A join that only has the same email
- * then takes back what it had sent of these fields.
+ * The purchase fields that only the proven joins of a contact send, if the contact has proven joins. In that case a join that only
+ * has the same email takes back the values that it had sent for these fields.
  */
 const ofProvenAlone: readonly CrmField[] = ['membership', 'upgrade', 'donation', 'items', 'amountPaid'];
 
@@ -410,7 +417,7 @@ export const EMAIL = 'email';
 
 /**
  * Returns the properties to write for a join that may update its contact. If the join created its contact and the joiner has
- * corrected the email, HubSpot's built-in `email` property is written, too. `present` are the contact's properties in HubSpot; null
+ * corrected the email, the properties include HubSpot's built-in `email`. `present` are the contact's properties in HubSpot; null
  * if they were not read.
  */
 export function propertiesOfNamed(

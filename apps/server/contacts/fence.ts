@@ -4,7 +4,7 @@ import type { Tables } from '../platform/database/types.ts';
 
 /**
  * The key of a PostgreSQL advisory lock. Sending joins to HubSpot takes it in shared mode. Erasing a person and linking a join to
- * another contact take it in exclusive mode. The lock ends with its transaction, also if the process dies.
+ * another contact take it in exclusive mode. The lock ends with its transaction, even if the process dies.
  */
 const LOCK = 23_062;
 /** How long the exclusive lock waits for the calls to HubSpot that are running. */
@@ -22,8 +22,8 @@ export class StillTelling extends Error {
 }
 
 /**
- * Runs `work` while a transaction holds the lock. Returns null if `take` could not take the lock. The transaction writes nothing,
- * so the result of `work` is returned even if the commit fails.
+ * Runs `work` while a transaction holds the lock. Returns null, without running `work`, if `take` could not take the lock. The
+ * transaction writes nothing, so the result of `work` is returned even if the commit fails.
  */
 async function holding<T>(
   database: Database,
@@ -44,8 +44,8 @@ async function holding<T>(
 }
 
 /**
- * Runs `tell`, which sends joins to HubSpot, under the shared lock. `tell` must read its data only then: earlier data may belong to
- * somebody who has been erased. Returns null, without running `tell`, while the exclusive lock is held.
+ * Runs `tell`, which sends joins to HubSpot, under the shared lock. `tell` must read its data inside the lock: data read before may
+ * belong to somebody who has been erased since. Returns null, without running `tell`, while the exclusive lock is held.
  */
 export function tellingHubspot<T>(database: Database, tell: () => Promise<T>): Promise<T | null> {
   return holding(
@@ -60,7 +60,7 @@ export function tellingHubspot<T>(database: Database, tell: () => Promise<T>): P
 }
 
 /**
- * Runs `work` under the exclusive lock. It first waits until the running calls to HubSpot have ended; no call starts before `work`
+ * Runs `work` under the exclusive lock. First waits until the running calls to HubSpot have ended. No new call starts before `work`
  * has ended. Throws {@link StillTelling}.
  */
 export async function tellingHubspotNothing<T>(database: Database, work: () => Promise<T>): Promise<T> {

@@ -30,7 +30,7 @@ export async function fieldsThere({ society, now }: Deps, hubspot: HubspotClient
   };
 }
 
-/** Returns null if the token may not list properties: all are then assumed to exist. Rethrows any other error. */
+/** Returns null if the token may not list properties; all properties are then assumed to exist. Rethrows any other error. */
 function notTold(error: unknown): null {
   if (error instanceof CrmDenied && error.status === 403) return null;
   throw error;

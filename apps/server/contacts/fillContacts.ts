@@ -9,9 +9,11 @@ import { takeIn } from './followContacts.ts';
 const INTERVAL_MS = 1_000;
 /** HubSpot's largest batch. */
 const BATCH = 100;
-/** When a row that was taken is due again, if HubSpot does not answer or this process dies. */
+/** After how long a row that was taken is due again if HubSpot does not answer or this process dies. */
 const RETRY_SECONDS = 10;
-/** When a row is due again that HubSpot refused to read. Staff have a notice, and may have repaired the cause by then. */
+/**
+ * After how long a row that HubSpot refused to read is due again. Staff have got a notice and may have repaired the cause by then.
+ */
 const REFUSED_SECONDS = 3600;
 
 /** Reads from HubSpot the contacts that signed links named while HubSpot was unavailable. */

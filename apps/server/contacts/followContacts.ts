@@ -44,7 +44,7 @@ export async function takeIn(
     const present = found.get(id)?.id ?? id;
     return present === id ? [] : [{ id, present }];
   });
-  // A link may name a contact that was merged before the mirror first read it.
+  // A link may name a contact that was merged before the mirror has ever read it.
   if (moved.length > 0)
     await sql`
       insert into contact (id, merged_into)
@@ -60,15 +60,15 @@ export async function takeIn(
 export const isThere = sql<boolean>`deleted_at is null and merged_into is null`;
 
 /**
- * SQL: whether HubSpot once had a query's `contact`: the mirror has read it, or a join created it. A contact that an import or a
- * link named, and that HubSpot never had, cannot be deleted there.
+ * SQL: whether HubSpot once had a query's `contact`: the mirror has read it, or a join created it. A missing contact that HubSpot
+ * never had (only an import or a link named it) does not count as deleted.
  */
 export const wasAtHubspot = sql<boolean>`(fetched_at is not null
   or exists (select from join_session where hubspot_contact_id = contact.id and owns_hubspot_contact))`;
 
 /**
- * Removes the personal data of contacts that HubSpot has deleted. Joins that were written into one and hold a membership or upgrade
- * become due to be sent, so that their members get a contact of their own, with their documents.
+ * Removes the personal data of contacts that HubSpot has deleted. Joins that were written into such a contact and hold a membership
+ * or upgrade become due to be sent, so that each member gets a new contact, with the member's documents.
  */
 async function forgetContacts(database: Database, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
@@ -78,7 +78,7 @@ async function forgetContacts(database: Database, ids: readonly string[]): Promi
   const gone = sql`any(${rows.map(({ id }) => id)}::text[])`;
   const isTheirs = sql<boolean>`(contact_id = ${gone} or hubspot_contact_id = ${gone})`;
   await database.transaction().execute(async (trx) => {
-    // Locks the joins before the contacts, in the order of their uuids, as a payment does: this avoids deadlocks.
+    // Locks the joins before the contacts, in the order of their uuids, as a payment does, to avoid deadlocks.
     await sql`select from join_session where ${isTheirs} order by uuid for no key update`.execute(trx);
     await sql`
       with due as (
@@ -109,9 +109,9 @@ export async function followMerges(database: Database, contacts: readonly CrmCon
 }
 
 /**
- * SQL: a part of `update join_session set …` for joins of a merged contact. A paid join becomes due to be sent if it is proven to
- * be the contact's (the SQL expression `isProven`) or holds its membership. All its values are sent again if both are true. If only
- * `isProven` is, unchanged values are not sent, so the remaining contact keeps its status.
+ * SQL: a part of `update join_session set …` for joins of a merged contact. A paid join becomes due to be sent if the contact is
+ * its proven contact (the SQL expression `isProven`) or it holds its membership. If both are true, all its values are sent again.
+ * If only `isProven` is true, unchanged values are not sent, so the remaining contact keeps its status.
  */
 function isToHear(isProven: RawBuilder<unknown>): RawBuilder<unknown> {
   const isHeld = joinHolds('join_session.uuid', 'membership');
@@ -132,9 +132,9 @@ export async function moveContacts(
 ): Promise<void> {
   if (merges.length === 0) return;
   const merged = sql`json_to_recordset(${JSON.stringify(merges)}::json) as merged (old text, present text)`;
-  // A join may have created the contact just now, and the mirror does not have it yet.
+  // The mirror may lack the remaining contact: a join may have created it just now.
   await sql`insert into contact (id) select present from ${merged} on conflict do nothing`.execute(trx);
-  // Locks the join sessions before their memberships, in the order of their uuids, as everywhere: this avoids deadlocks.
+  // Locks the join sessions before their memberships, in the order of their uuids, as everywhere, to avoid deadlocks.
   await sql`
     select from join_session
     where contact_id in (select old from ${merged}) or hubspot_contact_id in (select old from ${merged})

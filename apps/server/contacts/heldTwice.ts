@@ -9,7 +9,7 @@ export interface HeldTwice {
 }
 
 /**
- * Returns the end of a notice to staff: what is held twice, by which joins, and the command that refunds it of the join `uuid`.
+ * Returns the end of a notice to staff: what is held twice, by which joins, and the command that refunds it for the join `uuid`.
  * `bought` is inserted after the types.
  */
 export function heldTwice({ uuid, types, others }: HeldTwice, bought = ''): string {

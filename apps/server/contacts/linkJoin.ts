@@ -44,7 +44,7 @@ export async function linkJoin(
       .select('contact_id')
       .where('uuid', '=', uuid)
       .executeTakeFirst()) ?? {};
-  // The contact that the join named may have been restored in HubSpot meanwhile.
+  // The deleted contact that the join named may have been restored in HubSpot meanwhile.
   if (namedBefore) await deps.contacts.refresh(namedBefore);
   const planned = await deps.database.transaction().execute((trx) => mayLink(trx, uuid, contactId));
   // If the old contact was merged into the new one, there is nothing to take back.
@@ -54,7 +54,7 @@ export async function linkJoin(
     if (link === null) return;
     const { named, before, isMoving } = link;
     await sql`update membership set contact_id = ${contactId} where ${isMoving('session_uuid')}`.execute(trx);
-    // Nothing of these joins is in the new contact yet, so all values are forgotten as known, and sent.
+    // The new contact has no values of these joins yet, so the record of sent values is cleared and all are sent.
     await sql`
       update join_session set contact_id = ${contactId}, hubspot_contact_id = null, owns_hubspot_contact = null, crm_known = '{}', crm_refusal = null, crm_attempts = 0,
         ${hubspotIsToHear}, updated_at = now()
@@ -64,8 +64,9 @@ export async function linkJoin(
     // The old contact's remaining paid joins are sent again, so that its amount in HubSpot does not include the moved joins.
     await sql`
       update join_session set ${hubspotIsToHear} where ${paidJoinsOf(sql`${before}`)}`.execute(trx);
-    // The notes with documents are created again for the new contact (attachDocuments.ts). They need not be if the old contact was
-    // merged into the new one: the notes were merged, too, unless they belonged to the contact that HubSpot does not have.
+    // The notes with documents are created again for the new contact (attachDocuments.ts). That is unnecessary if the old contact
+    // was merged into the new one, because HubSpot has moved the notes, unless they belonged to the contact that HubSpot does not
+    // have.
     await sql`
       update document set crm_note_id = null, crm_next_try_at = now()
       where ${isMoving('session_uuid')} and crm_file_id is not null
@@ -77,7 +78,7 @@ export async function linkJoin(
 interface Link {
   /** The contact that the join names and that HubSpot does not have; null if the join names none. */
   named: string | null;
-  /** The contact into which the join was written; null if there is none. */
+  /** The contact into which the join was written; null if the join was not written yet. */
   before: string | null;
   /** SQL: whether a column has the uuid of a join that is moved: the given one, or one by a link to its own contact. */
   isMoving: (column: string) => RawBuilder<boolean>;
@@ -85,9 +86,7 @@ interface Link {
   left: LeftContact | null;
 }
 
-/**
- * Locks what linking changes, and returns it; null if the join is of this contact already. Throws {@link NotLinkable}.
- */
+/** Locks what linking changes, and returns it; null if the join is already linked to this contact. Throws {@link NotLinkable}. */
 async function mayLink(trx: Kysely<Tables>, uuid: string, contactId: string): Promise<Link | null> {
   // Locks these joins, in the order of their uuids as everywhere: the given join; the paid joins of its former contact, which
   // become due again; and all joins of the contact that it named, which may be moved.
@@ -114,7 +113,8 @@ async function mayLink(trx: Kysely<Tables>, uuid: string, contactId: string): Pr
     );
   if (session.state !== 'paid') throw new NotLinkable(`Join ${uuid} is ${session.state}: nothing was paid.`);
   await trx.selectFrom('contact').select('id').where('id', '=', contactId).forUpdate().execute();
-  // `sold`: the membership, or the upgrade of a join that bought that alone. Only a membership says that its contact is a member.
+  // `sold` is `membership`, or `membership_upgrade` if the join sold an upgrade alone. Only a membership makes its contact a
+  // member.
   const found = await sql<{ sold: MembershipType; holds: boolean; was_member: boolean }>`
     select sold, exists (select from membership where session_uuid = uuid and type = sold and is_held) as holds,
       sold = 'membership' and ${isMemberByMirrorAlone('contact.id')}
@@ -147,7 +147,7 @@ async function mayLink(trx: Kysely<Tables>, uuid: string, contactId: string): Pr
       and ${isMoving('mine.session_uuid')} and mine.is_held and mine.session_uuid <> theirs.session_uuid
     order by (mine.session_uuid = ${uuid}) desc`.execute(trx);
   if (rows[0]) {
-    // If only an upgrade is held twice, only the join's upgrade has to be refunded.
+    // If only the upgrade is held twice, only the join's upgrade has to be refunded.
     const isMember = rows.some(({ type }) => type === 'membership');
     throw new NotLinkable(
       `Contact ${contactId} ${rows[0].isThere ? 'holds that already' : 'would hold that twice, the second'} by join ${rows[0].uuid}. Give one of them back: ${isMember ? `npm run operator -- refund ${uuid} --upgrade --items all` : giveBackCommand(rows[0].mine, ['membership_upgrade'])}`,

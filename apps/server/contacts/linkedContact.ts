@@ -7,11 +7,10 @@ const CANNOT_LOOK_UP = 'We cannot look up who this link is for at this moment. P
 const RETRY_SECONDS = 5;
 
 /**
- * Makes sure that the mirror has a row for the contact that a link names. Returns whether the contact is known.
- * The id of a signed link is proven. If HubSpot does not know the contact or cannot answer, the join therefore continues with the
- * id alone (a bare contact), and the joiner fills in the form; after an outage, {@link fillDue} reads the contact.
- * The id of an unsigned link is only a guess. Throws 404 with `sentence` if HubSpot does not know it, and 503 while HubSpot cannot
- * answer.
+ * Makes sure that the mirror has a row for the contact that a link names. Returns whether the contact is known. The id of a signed
+ * link is proven. If HubSpot does not know the contact or cannot answer, the join therefore continues with the id alone (a bare
+ * contact), and the joiner fills in the form. After an outage, {@link fillDue} reads the contact. The id of an unsigned link is
+ * only a guess. Throws 404 with `sentence` if HubSpot does not know it, and 503 while HubSpot cannot answer.
  */
 export async function linkedContact(
   deps: Deps,

@@ -409,7 +409,7 @@ for (const [way, learn] of ways.slice(0, 2))
     const [one, two] = [await person(), await person()];
     const client = server.client();
     const open = await startJoin(client, two.code);
-    // The purchase has not been sent to HubSpot, so only our database knows of the membership.
+    // The purchase has not been sent to HubSpot, so only our database has the membership.
     const { uuid } = await paidJoin(server, server.client(), one.code);
     const merged = await merge(one.id, two.id);
     await learn(two.id);

@@ -28,7 +28,7 @@ async function invite(prefix: string): Promise<void> {
   );
 }
 
-/** Makes a whole join. Returns the time of its slowest call (ms). */
+/** Makes a join, from its start to the payment. Returns the time of its slowest call (ms). */
 async function join(
   client: Client,
   prefix: string,
@@ -91,7 +91,7 @@ for (const [what, prefix, faults] of outages)
     await server.hubspotFault(null);
     assert.equal(slowest.length, JOINS);
     assert.ok(Math.max(...slowest) < SLOW_MS, `one call took ${Math.max(...slowest)} ms`);
-    // A busy machine may delay a call, so the limit is asserted only for the fastest of the calls that waited for HubSpot.
+    // A busy machine may delay a call, so only the fastest of the calls that waited for HubSpot must keep the limit.
     const waited = slowest.filter((ms) => ms > 1_000);
     if (waited.length > 0)
       assert.ok(Math.min(...waited) < PATIENCE_MS, `whoever waited, did so for ${Math.min(...waited)} ms`);

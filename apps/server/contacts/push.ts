@@ -77,7 +77,8 @@ async function pushTaken(deps: Deps, hubspot: HubspotClient): Promise<{ taken: n
     if (rows[0]!.whose === 'new') await createAll(deps, hubspot, rows);
     else await updateAll(deps, hubspot, rows);
   } catch (error) {
-    // If reading a batch is refused, HubSpot does not say which contact is the reason. So a join is refused only if it was alone.
+    // If reading a batch is refused, HubSpot does not say which contact is the reason. So a join is refused only if it was alone in
+    // its batch.
     if (error instanceof CrmRefused && rows.length === 1)
       await refuse(deps, [{ uuid: rows[0]!.uuid, reason: error.message }]);
     else if (error instanceof CrmRefused)
@@ -144,9 +145,9 @@ async function updateAll(deps: Deps, hubspot: HubspotClient, rows: readonly DueJ
 }
 
 /**
- * Handles joins whose contact turned out to be merged or deleted. They become due again: for the contact into which theirs was
- * merged, or for a new contact. A join that is being paid waits a minute, because it is not moved to another contact meanwhile
- * ({@link lookAtContacts}). A join that named a contact which HubSpot never had is refused.
+ * Handles joins whose contact turned out to be merged or deleted. They become due again: for the contact that remains after the
+ * merge, or for a new contact. A join that is being paid waits a minute, because it cannot be moved to another contact until the
+ * payment has ended ({@link lookAtContacts}). A join that named a contact which HubSpot never had is refused.
  */
 async function follow(deps: Deps, hubspot: HubspotClient, rows: readonly DueJoin[]): Promise<void> {
   if (rows.length === 0) return;
@@ -214,7 +215,7 @@ function knownAfter(fields: FieldRules, values: readonly FieldValue[]): CrmValue
 }
 
 /**
- * Returns the notice that a join did not overwrite a contact's status. If the status is `member` and was not sent for this payer
+ * Returns the notice that a join left a contact's status as it was. If the status is `member` and was not sent for this payer
  * ({@link mayBeTheirStatus}), the person may have paid twice. Otherwise staff may link the join to the contact.
  */
 function toldInTheWay({ uuid, crm_id, may_be_their_status }: DueJoin, status: string): Planned['notice'] {
@@ -227,13 +228,13 @@ function toldInTheWay({ uuid, crm_id, may_be_their_status }: DueJoin, status: st
 }
 
 /**
- * Creates contacts for joins without one. If a contact with the email exists, it is read and recorded instead: this join may have
- * created it just before a crash.
+ * Creates contacts for joins without one. If a contact with the email exists, that contact is read and recorded instead; this join
+ * may have created it just before a crash.
  */
 async function createAll(deps: Deps, hubspot: HubspotClient, rows: readonly DueJoin[]): Promise<void> {
   const emailOf = (row: DueJoin) => row.details?.personalEmail.toLowerCase();
   const fields = await fieldsThere(deps, hubspot);
-  // Without student details no contact can be created. A join that holds nothing then counts as delivered.
+  // Without student details no contact can be created. A join that holds no membership or upgrade is recorded as delivered.
   const withoutDetails = rows.filter((row) => !emailOf(row));
   await delivered(
     deps,
@@ -241,7 +242,8 @@ async function createAll(deps: Deps, hubspot: HubspotClient, rows: readonly DueJ
       .filter(({ is_nameless }) => !is_nameless)
       .map((row) => ({ row, properties: {}, known: {}, notice: null })),
   );
-  // Two joins with the same email, such as siblings: one waits for the next batch, and then finds the other's contact.
+  // Two joins with the same email, such as siblings: one waits for the next batch, in which it finds the contact that the other has
+  // created.
   const byEmail = new Map(rows.flatMap((row) => (emailOf(row) ? [[emailOf(row)!, row] as const] : [])));
   await later(
     deps,
@@ -278,8 +280,8 @@ async function createAll(deps: Deps, hubspot: HubspotClient, rows: readonly DueJ
 }
 
 /**
- * Refuses those of these joins that hold something and still have no contact, until staff say whose they are. One that was of the
- * same deleted contact as another join is now of the contact that was created for that join ({@link noteContacts}).
+ * Refuses those of these joins that hold something and still have no contact, until staff link them to a contact. A join that
+ * shared a deleted contact with another join has one again: the contact that was created for the other join ({@link noteContacts}).
  */
 async function refuseNameless(deps: Deps, rows: readonly DueJoin[]): Promise<void> {
   const uuids = rows.filter(({ is_nameless }) => is_nameless).map(({ uuid }) => uuid);
@@ -374,7 +376,7 @@ async function write(
     const rest = withoutEmail(fields, change);
     outcomes.delete(uuid);
     try {
-      // One join at a time: a new contact without an email could not be matched to its join in the outcome of a batch.
+      // One join at a time: a new contact without an email could not be matched to its join in a batch's results.
       const again = (await eachAsFarAsPossible([writeOf(rest)], send)).get(uuid);
       if (again) outcomes.set(uuid, again);
       const notice = isTaken ? emailTaken(uuid, crm_id, outcome.id) : null;

@@ -56,7 +56,7 @@ test('joins whose email HubSpot alone refuses arrive without it, each as a conta
   }
   assert.match((await runCommand(t, server, failedCommand, [])).out, /None/);
 
-  // Later changes update the contact like that of any other join.
+  // Later changes of the join update its contact, as for any other join.
   await sql`update join_session set details = details || '{"city": "Waco"}', profile_revision = profile_revision + 1 where uuid = ${uuids[0]!}`.execute(
     server.background,
   );

@@ -34,7 +34,7 @@ const pin = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
 /** All joins of a test have the same email and therefore the same payer, who is a member while one of the memberships is held. */
 const person = (id: string) => ({ personalEmail: `several-${id}@example.com` });
 
-/** Returns what a contact has bought and its status, as HubSpot has it. */
+/** Returns a contact's purchases and status according to HubSpot. */
 async function boughtBy(id: string) {
   await deliver(server);
   const told = await atHubspot(
@@ -113,7 +113,7 @@ test('whose refund fails after they had joined anew and were refunded again is a
   const [refund] = (body as unknown as { data: [{ id: string }] }).data;
   assert.equal(await statusNow(), 'former');
 
-  // With another email the second join has another payer, so its membership does not keep the status of the first join.
+  // With another email the second join has another payer, so its membership does not keep the first payer's status `member`.
   const second = await joinAs('back.again@school.example');
   assert.equal(await statusNow(), 'member');
   // The refund makes the first join due to be sent again while the second join holds its membership.

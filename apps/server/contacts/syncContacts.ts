@@ -7,7 +7,8 @@ import { isThere, lookAtContacts, wasAtHubspot } from './followContacts.ts';
 
 const TASK = 'contacts sync';
 /**
- * Each run starts this much (ms) before the time that the previous run reached, because HubSpot's search is eventually consistent.
+ * Each run reads changes from this long (ms) before the time that the previous run reached, because HubSpot's search is eventually
+ * consistent.
  */
 const LAG_MS = 60_000;
 
@@ -44,7 +45,7 @@ export async function syncContacts(
   };
 
   if (soFar.isFirst) {
-    // Recorded as reached: the next run then also reads what changes while this run reads all contacts.
+    // The first run records its start as the time reached, so that the next run also reads what changed during the first.
     const since = at?.reached_at ?? began;
     for (let after = at?.cursor ?? null; ; ) {
       const page = await patiently(() => hubspot.listContacts(after));

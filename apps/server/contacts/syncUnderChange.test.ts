@@ -61,7 +61,8 @@ test('a sync loses nobody who changes while it reads, wherever it is', async () 
     ...hubspot,
     async changedContacts(...args) {
       const page = await hubspot.changedContacts(...args);
-      // Changes contacts of this page and of earlier ones. They move to the end of HubSpot's list, and all later contacts move up.
+      // Changes contacts of this page and of earlier ones. The changed contacts move to the end of HubSpot's list, and all contacts
+      // after them move up.
       if (pages++ < 2) await rename([...ids.slice(pages * 7, pages * 7 + 5), edgeOf(page)], 'Twice');
       return page;
     },
@@ -74,7 +75,7 @@ test('a sync loses nobody who changes while it reads, wherever it is', async () 
 test('a whole page of contacts that changed in one moment, as by an import, is passed, and those after it are read', async () => {
   const ids = await create('import');
   await sync();
-  // The stand-in gives all contacts of a batch the same time. So two and a half pages of contacts have one time.
+  // The stand-in gives all contacts of a batch the same time. So two and a half pages of contacts have the same time of change.
   await rename(ids, 'Imported');
   const [later] = await batch('create', [{ properties: { email: 'later@example.com', firstname: 'Later' } }]);
   let moments = 0;

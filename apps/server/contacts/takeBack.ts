@@ -17,15 +17,15 @@ export interface LeftContact {
   /** Whether the join created the contact. */
   isOwn: boolean;
   /**
-   * The joins' documents of which HubSpot has the file. `noteId` is null if no note is recorded. HubSpot may still have one, if a
+   * The joins' documents whose file HubSpot has. `noteId` is null if no note is recorded. HubSpot may still have a note, if a
    * process died between creating and recording it.
    */
   documents: { id: string; fileId: string; noteId: string | null }[];
 }
 
 /**
- * Deletes the notes with these documents from the former contact. The documents become due to be attached again. Returns how many
- * notes were deleted. Throws if HubSpot is unavailable or refuses.
+ * Deletes the former contact's notes with these documents. The documents become due to be attached again. Returns how many notes
+ * were deleted. Throws if HubSpot is unavailable or refuses.
  */
 export async function takeBackNotes(
   deps: Deps,
@@ -52,9 +52,9 @@ export function paidJoinsOf(contactId: RawBuilder<unknown>): RawBuilder<boolean>
 
 /**
  * Empties at the former contact what these joins have written of their purchases (membership, amount and so on), if those values
- * are unchanged. All paid joins of the contact become due again: of other joins the purchases are then written, and of these joins,
- * too, if they are not linked after all. Returns a sentence for staff; null if there was nothing to empty. Throws if HubSpot is
- * unavailable or refuses. Must run while nothing else is sent to HubSpot (fence.ts).
+ * are unchanged. All paid joins of the contact become due again, so that the purchases of its other joins are written, and those of
+ * these joins as well if they are not linked after all. Returns a sentence for staff; null if there was nothing to empty. Throws if
+ * HubSpot is unavailable or refuses. Must run while nothing else is sent to HubSpot (fence.ts).
  */
 export async function takeBack(
   deps: Deps,
@@ -73,7 +73,8 @@ export async function takeBack(
     return known.some(({ [field]: told }) => told && isSame(there, told));
   });
   if (standing.length === 0) return null;
-  // Before the update below, which also empties equal values of other joins: all are then sent again even if this process dies.
+  // The joins are made due before the contact is updated below, since that also empties equal values of other joins. So all joins
+  // are sent again even if this process dies.
   const { rows: due } = await sql<{ uuid: string }>`
     update join_session set crm_known = crm_known - ${standing}::text[], ${hubspotIsToHear} where ${paidJoinsOf(sql`${id}`)} returning uuid`.execute(
     deps.database,

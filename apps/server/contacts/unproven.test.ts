@@ -140,7 +140,7 @@ for (const status of ['prospect', 'former'])
       'true',
     ]);
     assert.equal(await unproven(t), before);
-    // Our database also knows that the contact is a member, so it refuses the sale.
+    // Our database has the contact's membership, so it refuses the sale.
     const again = await server.client().call('initiateCheckout', { body: { hubspotContactId: id } });
     assert.equal(again.status, 409);
   });
@@ -264,7 +264,8 @@ test('a name and an email are no proof: who began first with those of another ge
   await deliver(server);
   assert.deepEqual([await isOwn(victim.uuid), await isOwn(stranger.uuid)], [true, false]);
   assert.equal((await server.hubspot.findByEmail(personalEmail))?.properties.city, 'Austin');
-  // Even with the same details, the contact is not the stranger's, because the other join has created it.
+  // The stranger's join has the same details as the victim's. It still does not own the contact, because the victim's join created
+  // it.
   await sql`update join_session set hubspot_contact_id = null, owns_hubspot_contact = null, profile_revision = profile_revision + 1,
     details = (select details from join_session where uuid = ${victim.uuid}) where uuid = ${stranger.uuid}`.execute(
     server.deps.database,

@@ -47,7 +47,7 @@ async function proxyBefore(
   return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
 }
 
-/** Returns the line of the doctor's report about callers' addresses. */
+/** Returns the line about callers' addresses in the doctor's report. */
 async function saysOf(server: TestServer, publicUrl: string): Promise<string> {
   const { report } = await diagnose({ ...server.deps.config, publicUrl });
   return report.split('\n').find((line) => line.includes("Callers' addresses"))!;

@@ -6,7 +6,7 @@ import type { Answer } from '../providers/answer.ts';
 export interface DatabaseState {
   /** How many migrations the next start of the server will apply. */
   waiting: number;
-  /** The last applied migration that this version does not have, since a newer version brought it; null if there is none. */
+  /** The last applied migration that this version does not have, because a newer version added it; null if there is none. */
   newer: string | null;
   /** Whether our database user may create tables, which migrations need. */
   mayMigrate: boolean;

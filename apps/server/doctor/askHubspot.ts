@@ -12,11 +12,14 @@ export interface HubspotAccount {
   /** The result of reading a contact. */
   contacts: Answer<unknown>;
   /**
-   * The scopes of the token. Null if HubSpot does not tell them, which it does only for the token of a private app, not for a
+   * The scopes of the token. Null if HubSpot does not return them: it does so only for the token of a private app, not for a
    * service key.
    */
   scopes: Answer<ReadonlySet<string> | null>;
-  /** Without known scopes: the results of two calls that change nothing and need one scope each. Null if the scopes are known. */
+  /**
+   * The results of two calls that change nothing and need one scope each, made only if the scopes are unknown. Null if they are
+   * known.
+   */
   tried: { write: Answer<unknown>; files: Answer<unknown> } | null;
 }
 

@@ -90,7 +90,7 @@ async function askDomain(
   const [spf, keys, dmarc] = await Promise.all([
     look(resolveTxt, name, /^v=spf1( |$)/i),
     Promise.all(
-      // The key in `p=` must not be empty: that would mean a revoked key (RFC 6376, 3.6.1).
+      // The key in `p=` must not be empty: an empty one means that the key was revoked (RFC 6376, 3.6.1).
       selectors.map((each) => look(resolveTxt, `${each}._domainkey.${name}`, /(^|;)\s*p=\s*[A-Za-z0-9+/]/)),
     ),
     askDmarc(name, resolveTxt),

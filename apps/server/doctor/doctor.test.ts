@@ -99,7 +99,7 @@ test('the doctor only reads', async () => {
       .filter(({ method }) => method !== 'GET')
       .map(({ path }) => path),
     [
-      // Calls that change objects which do not exist: the answer shows whether the key may write.
+      // Calls that would change objects, with ids that do not exist: the error shows whether the key may write.
       '/v1/charges/ch_induct_none',
       '/v1/customers/cus_induct_none',
       '/v1/payment_intents/pi_induct_none',

@@ -30,7 +30,7 @@ export interface Facts {
   hasDocumentKey: boolean;
   /** The proxies whose X-Forwarded-For is trusted; false if there are none. */
   trustProxy: Config['trustProxy'];
-  /** How a call through the public URL arrives that claims {@link CLAIMED_ADDRESS} in X-Forwarded-For. */
+  /** How a call that claims {@link CLAIMED_ADDRESS} in X-Forwarded-For arrives through the public URL. */
   arrival: Answer<Arrival>;
   /** What the prefixes of Stripe's keys show: live or test mode, and whether the secret key is a restricted one. */
   keys: { live: boolean; restricted: boolean; publishableLive: boolean };

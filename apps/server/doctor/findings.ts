@@ -44,7 +44,7 @@ function ofSettings(facts: Facts): Finding[] {
   ];
 }
 
-/** Reports whether the server determines callers' addresses correctly, by which it counts them. */
+/** Reports whether the server determines callers' addresses correctly; rate limits depend on that. */
 function ofArrival({ arrival, publicUrl, trustProxy }: Facts): Finding {
   const callers = about("Callers' addresses");
   if ('down' in arrival)
@@ -78,8 +78,8 @@ function ofArrival({ arrival, publicUrl, trustProxy }: Facts): Finding {
 }
 
 /**
- * Reports products and programmes that the society file lacks. Returns none if the database did not answer, since that is a finding
- * of its own.
+ * Reports products and programmes that the society file lacks. Returns none if the database did not answer, since another check
+ * reports that.
  */
 function ofAbsent({ absent, societyFile }: Facts): Finding[] {
   if (absent === null || !('said' in absent)) return [];

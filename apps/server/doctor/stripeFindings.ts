@@ -95,8 +95,8 @@ function ofPermissions({ keys, stripe: { reads, writes } }: Facts): Finding[] {
 }
 
 /**
- * The most that the clock may differ from Stripe's (ms). With a larger difference webhooks and links may be refused for their time.
- * Stripe's own tolerance for webhooks is five minutes.
+ * The most that the clock may differ from Stripe's (ms). With a larger difference, webhooks and links may be refused because of
+ * their timestamps. Stripe's own tolerance for webhooks is five minutes.
  */
 const CLOCK_MS = 60_000;
 

@@ -37,8 +37,8 @@ async function held(id: string) {
 }
 
 /**
- * Makes a paid join with a transcript. With `contactId`, that is the join's contact in HubSpot; otherwise HubSpot has no contact
- * for it yet.
+ * Makes a paid join with a transcript. With `contactId`, the join is written as sent to that contact; otherwise HubSpot has no
+ * contact for the join yet.
  */
 async function uploaded(
   name = 'transcript.pdf',

@@ -82,8 +82,8 @@ export const isAttachable = sql<boolean>`crm_note_id is null and document.crm_re
         and coalesce(document.contact_id, ${crmId}) is not null`;
 
 /**
- * Takes due documents. A taken document is postponed by as long as sending it may take, so that it is due again if this process
- * dies. Documents whose contact is not in HubSpot yet are not taken.
+ * Takes due documents. Taking a document postpones it by the longest time that sending it may take, so that it is due again if this
+ * process dies. Documents whose contact is not in HubSpot yet are not taken.
  */
 async function takeRows({ database }: Deps): Promise<Row[]> {
   const { rows } = await sql<Row>`
@@ -125,8 +125,8 @@ async function attach(deps: Deps, hubspot: HubspotClient, row: Row): Promise<voi
 }
 
 /**
- * Returns the ids of files in HubSpot that belong to documents of these joins and contacts, but are not recorded in their rows: a
- * process died between uploading a file and recording its id.
+ * Returns the ids of files in HubSpot that belong to documents of these joins and contacts, but are not recorded in the documents'
+ * rows, because a process died between uploading a file and recording its id.
  */
 export async function findUnnotedFiles(
   database: Database,

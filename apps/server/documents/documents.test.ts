@@ -55,7 +55,7 @@ test('a transcript before payment is 409 and nothing is kept', async () => {
   assert.deepEqual([status, message], [409, 'Please complete your payment first.']);
 });
 
-/** Damages a ZIP archive: the compressed bytes of its last part then begin with an invalid block type. */
+/** Damages a ZIP archive: makes the compressed bytes of its last part begin with an invalid block type. */
 function corrupt(archive: Buffer): Buffer {
   archive[archive.lastIndexOf('a.xml', archive.lastIndexOf('PK\x01\x02')) + 5] = 0xff;
   return archive;

@@ -217,7 +217,7 @@ const settings = (keys: Record<string, string>) =>
     ...keys,
   });
 
-/** Runs `rotate document-key`. Returns its output, with the settings that it prints for each step. */
+/** Runs `rotate document-key`. Returns its output, and the settings that it prints for each step. */
 async function rotate(t: TestContext, keys: Record<string, string>) {
   const { command, rest } = commandNamed(commands, ['rotate', 'document-key'])!;
   assert.ok('runAlone' in command);

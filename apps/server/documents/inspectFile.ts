@@ -6,7 +6,7 @@ import { type Inspection, inspectDocument } from '#documents/inspectDocument.ts'
 import { type DataKey, pieceReader } from '../providers/storage/encryption.ts';
 
 /**
- * Determines a file's type from its content, in constant memory. `size` is the unencrypted size (bytes), also if the file is
+ * Determines a file's type from its content, in constant memory. `size` is the unencrypted size (bytes), even if the file is
  * encrypted. Reads synchronously, so it must run in a child process.
  */
 export async function inspectFile(

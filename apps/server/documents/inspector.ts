@@ -9,8 +9,8 @@ import type { Answer, Job } from './inspectorProcess.ts';
 /** Inspects uploaded files in child processes, which can be killed if a file takes too long. */
 export interface Inspector {
   /**
-   * Returns the type of a file, or why the file is refused. `unchecked`: the inspection took too long or too much memory. Of each
-   * `sender` only one file is inspected at a time, and senders take turns, so that nobody waits for all files of another sender.
+   * Returns the type of a file, or why the file is refused. `unchecked`: the inspection took too long or too much memory. Only one
+   * file of each `sender` is inspected at a time, and senders take turns, so that nobody waits for all files of another sender.
    */
   inspect(job: Job, sender: string): Promise<Inspection>;
 }
@@ -18,8 +18,8 @@ export interface Inspector {
 /** The number of child processes. Half of the processors stay free for the calls of joiners. */
 const PROCESSES = Math.max(1, Math.min(4, Math.floor(availableParallelism() / 2)));
 /**
- * The timeout of an inspection (ms): a hundred times what the slowest accepted file takes, plus the time for reading the file at 20
- * MB/s.
+ * The timeout of an inspection (ms): a hundred times the inspection time of the slowest accepted file, plus the time for reading
+ * the file at 20 MB/s.
  */
 const patienceMs = ({ sizeBytes }: Job) => 15_000 + sizeBytes / 20_000;
 /** The heap limit of a child process. V8 ends a process that exceeds it. */
@@ -101,8 +101,8 @@ function isAlive({ connected, exitCode, signalCode }: ChildProcess): boolean {
 }
 
 /**
- * Returns the answer for a child process that was ended by a signal (at our timeout, V8's heap limit or by the operating system):
- * the file is `unchecked`. Throws if the process exited by itself.
+ * Returns the answer for a child process that was ended by a signal (at our timeout, at V8's heap limit, or by the operating
+ * system): the file is `unchecked`. Throws if the process exited by itself.
  */
 function endOf([code, signal]: (number | string | null)[]): [Answer] {
   if (signal === null) throw new Error(`What looks at documents ended with ${code}.`);
@@ -110,8 +110,8 @@ function endOf([code, signal]: (number | string | null)[]): [Answer] {
 }
 
 /**
- * Starts a child process. As it parses files of strangers, it gets none of our environment variables and may not write files. It
- * ends when this process ends.
+ * Starts a child process. Because the child parses strangers' files, it gets none of our environment variables and may not write
+ * files. It ends when this process ends.
  */
 function startProcess(): ChildProcess {
   const inspector = fork(program, {
@@ -124,7 +124,7 @@ function startProcess(): ChildProcess {
     ],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
-  // A message could not be sent because the process ended. Its exit event, which is awaited, says how.
+  // A message could not be sent because the process ended. The cause is in the exit event, which is awaited elsewhere.
   inspector.on('error', () => {});
   inspector.unref();
   inspector.channel?.unref();

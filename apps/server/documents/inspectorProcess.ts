@@ -9,7 +9,7 @@ const THREADS = '/proc/self/task';
 /** An uploaded file to be inspected. The path contains no user input. */
 export interface Job {
   path: string;
-  /** The unencrypted size (bytes), also if the file is encrypted. */
+  /** The unencrypted size (bytes), even if the file is encrypted. */
   sizeBytes: number;
   /** The data key of the file, as hexadecimal digits; null if the file is not encrypted. The key is only ever in memory. */
   dataKey?: { key: string; name: string } | null;

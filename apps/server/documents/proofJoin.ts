@@ -4,8 +4,8 @@ import { isContactOfJoin, isMemberNow } from '../session/members.ts';
 
 /**
  * Returns the join that owes the proof of eligibility for `uuid`. That is the join itself, unless it is an upgrade by link, which
- * owes none: then it is the join that bought the upgrade's base. The base may have ended if nothing else makes the contact a
- * member. If the base was not bought here, it is the upgrade's own join.
+ * owes none: then the join that bought the upgrade's base is returned. A base that has ended counts only if nothing else makes the
+ * contact a member. If the base was not bought here, the upgrade's own join is returned.
  */
 export async function proofJoin(database: Kysely<Tables>, uuid: string): Promise<string> {
   const { rows } = await sql<{ uuid: string }>`

@@ -26,7 +26,7 @@ const MOST_FIELD_BYTES = 1000;
 /** The most bytes that a form may have in addition to its file. */
 const MOST_BESIDES_BYTES = 65_536;
 
-/** Who sends an upload, and how that is proven. */
+/** Who sends an upload, and how they prove who they are. */
 export interface Sender {
   /** Returns a name for the sender. Files of the same name are inspected one after another. */
   name(fields: Record<string, string>): string;
@@ -34,8 +34,8 @@ export interface Sender {
   proof?: {
     fields: readonly string[];
     /**
-     * Throws a {@link Refusal} if the fields prove nothing. Called before the file is stored if all `fields` came before the file,
-     * otherwise before the file is inspected.
+     * Throws a {@link Refusal} if the form's fields are no proof. Called before the file is stored if all `fields` came before the
+     * file, otherwise before the file is inspected.
      */
     check(fields: Record<string, string>): Promise<void>;
   };
@@ -43,8 +43,8 @@ export interface Sender {
 
 /**
  * Streams the one file of a form into the storage, in constant memory, and collects the text fields. Checks run in the order of
- * their cost: size, free space, sender, and then the content. A refused or incomplete file is removed. When this resolves, the
- * bytes are stored durably; the caller must insert the row.
+ * their cost: size, free space, sender, content. A refused or incomplete file is removed. When the promise resolves, the bytes are
+ * stored durably; the caller must insert the row.
  */
 export async function receiveUpload(
   deps: Deps,
@@ -114,7 +114,7 @@ async function nextFile(
   }
 }
 
-/** Reads the rest of a form. An error is the sender's fault here, too, and becomes a 400. */
+/** Reads the rest of a form. An error here is also the sender's fault, and becomes a 400. */
 async function restOf<T>(rest: Promise<T>): Promise<T> {
   return rest.catch((error: unknown) => {
     throw error instanceof Refusal ? error : new Refusal(400, UPLOAD_FAILED);

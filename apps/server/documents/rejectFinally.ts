@@ -33,11 +33,10 @@ export interface FinalRejection {
 
 /**
  * Rejects the transcripts of a join for good and decides the refund, in one transaction. Refunds the membership less the processing
- * fee, and its upgrade in full, also an upgrade by link; then `uuid` may be that of either join. Donations and store items are not
- * refunded.
- * Returns null if there is no transcript. Throws {@link NotRefundable}, and decides nothing, if the membership or upgrade would
- * stay held, or if Stripe cannot tell what was already refunded. With `isTrial`, writes nothing. Calling it again decides refunds
- * that are still missing.
+ * fee, and its upgrade in full, even one bought by link; in that case `uuid` may be that of either join. Donations and store items
+ * are not refunded. Returns null if there is no transcript. Throws {@link NotRefundable}, and decides nothing, if the membership or
+ * upgrade would stay held, or if Stripe cannot tell what was already refunded. With `isTrial`, writes nothing. A repeated call
+ * decides refunds that are still missing.
  */
 export async function rejectFinally(
   deps: Deps,

@@ -32,8 +32,8 @@ export async function reviewTranscripts(
 
 /**
  * Records a decision on the transcripts of a locked join, makes its letter due, and makes the join due for HubSpot. Transcripts of
- * the join that staff `named` are included: servers of the previous version stored them with an upgrade by link. Returns how many
- * transcripts are changed.
+ * the join that staff `named` are included: servers of the previous version stored transcripts with the join of an upgrade by link.
+ * Returns how many transcripts are changed.
  */
 export async function recordReview(
   trx: Kysely<Tables>,
@@ -122,7 +122,7 @@ export async function waitingTranscripts({ database }: Pick<Deps, 'database'>): 
   return rows;
 }
 
-/** Returns null if there is no such join. */
+/** Returns the applicant of a join; null if there is no such join. */
 export async function applicantOf(
   { database }: Pick<Deps, 'database'>,
   uuid: string,

@@ -18,7 +18,10 @@ const isLong = process.env.TEST_LENGTH === 'long';
 const MIB = 1_048_576;
 const DAY_MS = 86_400_000;
 
-/** Two servers on one storage: `arranged` runs in the test, and `process` is the one that is killed or measured. */
+/**
+ * Two servers on one storage: `arranged` runs in the test's process; `process` is a process of its own, which is killed or
+ * measured.
+ */
 interface Subject {
   arranged: TestServer;
   path: string;
@@ -66,7 +69,7 @@ function* picture(bytes: number): Generator<Buffer> {
 interface Plan {
   name: string;
   size: number;
-  /** After this many bytes the sender disconnects. With `resting`, the sender waits for that promise before. */
+  /** After this many bytes the sender disconnects. With `resting`, the sender waits for that promise before it disconnects. */
   cutAt?: number;
   resting?: Promise<void>;
 }
@@ -141,7 +144,7 @@ for (const where of ['in a folder', 'in a bucket']) {
         const name = `${round}-${index}.jpg`;
         // Every tenth file is larger than one part of a multipart upload to S3.
         const size = index % 10 === 2 ? randomInt(6 * MIB, 12 * MIB) : randomInt(1000, 3 * MIB);
-        // A third of the uploads is cut off by its sender. A sixth waits half-way until the server is killed.
+        // A third of the uploads is cut off by its sender. About a sixth of them waits half-way until the server is killed.
         if (index % 3 === 0) return { name, size, cutAt: randomInt(0, size) };
         if (kill && index % 6 === 1) return { name, size, cutAt: size / 2, resting: killed.promise };
         whole += 1;

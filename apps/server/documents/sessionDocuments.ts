@@ -10,9 +10,9 @@ import { refusalFor } from '../session/standing.ts';
 import { proofJoin } from './proofJoin.ts';
 
 /**
- * Returns the documents of a join that are not rejected, with those of the base of an upgrade by link, and the decision of staff if
- * it is a rejection. File names are shown only to a browser that holds the join. The rejection is shown to everybody with the uuid,
- * until somebody has proven to be the joiner.
+ * Returns the documents of a join that are not rejected (for an upgrade by link, also those of its base's join), and the staff's
+ * rejection if there is one. File names are shown only to a browser that holds the join. The rejection is shown to everybody with
+ * the uuid, until somebody has proven that they are the joiner.
  */
 export async function sessionDocuments(
   deps: Deps,

@@ -6,8 +6,8 @@ import { isKey } from '../providers/storage/arrive.ts';
 
 const INTERVAL_MS = 3_600_000;
 /**
- * A file that was last written longer ago than this (ms) belongs to no running upload, and a whole document should have its row by
- * then.
+ * A file that was last written longer ago than this (ms) belongs to no running upload, and a complete document should have its row
+ * by then.
  */
 const REST_MS = 86_400_000;
 const BATCH = 500;
@@ -23,9 +23,9 @@ export function startSweepingDocuments(deps: Deps): () => Promise<void> {
 }
 
 /**
- * Removes what interrupted uploads left: incomplete files, and envelopes without a document. Whole documents without a row are
- * kept, and staff get a notice. A crash between storing a document and inserting its row causes one; so does restoring the database
- * from an older backup (docs/decisions/0025). Returns how many files were removed.
+ * Removes what interrupted uploads left: incomplete files, and envelopes without a document. Complete documents without a row are
+ * kept, and staff get a notice. A document is left without a row by a crash between storing it and inserting the row, or by
+ * restoring the database from an older backup (docs/decisions/0025). Returns how many files were removed.
  */
 export async function sweepDocuments(deps: Deps): Promise<number> {
   let removed = 0;
@@ -47,7 +47,7 @@ export async function sweepDocuments(deps: Deps): Promise<number> {
   return removed;
 }
 
-/** Yields the keys of whole documents that have no row and were last written more than a day ago. */
+/** Yields the keys of complete documents that have no row and were last written more than a day ago. */
 export async function* unknownDocuments(
   deps: Pick<Deps, 'storage' | 'database' | 'now'>,
 ): AsyncGenerator<string> {

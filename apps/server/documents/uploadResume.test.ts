@@ -57,7 +57,7 @@ test('too many resumes from one address are 429 before their bytes are taken', a
   assert.equal((await leavesNothing(send)).status, 429);
 });
 
-/** Returns a function that uploads a resume for contact 102 as a signed form. `order` is the order of the form's parts. */
+/** Returns a function that uploads a resume for contact 102 with a signed link. `order` is the order of the form's parts. */
 const resume = (...order: ('id' | 'signature' | 'file')[]) => {
   const { exp, sig } = server.deps.links.sign(
     { kind: 'resume', contactId: '102' },

@@ -32,7 +32,7 @@ export async function uploadTranscript(
     const { rows } = await sql`
       select from join_session where uuid = ${join} and erased_at is null and ${stateAllows('uploadTranscript')}
       for no key update`.execute(trx);
-    // Staff may have rejected the proof finally during the upload. Read under the lock that a final rejection takes, too.
+    // Staff may have rejected the proof finally during the upload. This is read under the lock that a final rejection takes, too.
     if (rows.length === 0 || (await rejectionOf({ database: trx }, join))?.isFinal) return false;
     await insertDocument(trx, file, { kind: 'transcript', session_uuid: join, contact_id: null });
     await tellHubspot(trx, join);
@@ -48,7 +48,7 @@ export async function uploadTranscript(
 
 /**
  * Returns the join that owes the proof for `uuid` (proofJoin.ts). Throws if the join is not paid, or if staff have rejected the
- * proof finally. Payment comes first, since anybody can begin a join with somebody else's code.
+ * proof finally. Only paid joins may upload, since anybody can begin a join with somebody else's code.
  */
 export async function joinForUpload(deps: Deps, uuid: string): Promise<string> {
   const session = await deps.database

@@ -27,7 +27,10 @@ export interface Eligibility {
 /** Shown while HubSpot does not answer. The code may be right, so calling it invalid could turn an invited student away. */
 const CANNOT_CHECK = 'We cannot check invite codes at this moment. Please try again in a minute.';
 
-/** What the database has on a code. For an unknown code all fields are null, except `expired` (false) and `is_within`. */
+/**
+ * What the database has on a code. For an unknown code all fields are null, except `expired` (false) and `is_within` (which
+ * concerns the caller).
+ */
 interface FoundCode {
   code: string | null;
   contact_id: string | null;
@@ -38,9 +41,10 @@ interface FoundCode {
 }
 
 /**
- * Checks whether an invite code opens a join. An unknown or expired code is an answer (`failed`), not an error. An attempt with a
- * code unknown here is counted by address before HubSpot is asked, and uncounted if HubSpot knows the code. A known code costs one
- * read-only statement, unless only HubSpot says that its contact is a member: then the contact is read from HubSpot again.
+ * Checks whether an invite code opens a join. For an unknown or expired code it returns `failed` instead of throwing. An attempt
+ * with a code unknown here is counted by address before HubSpot is asked, and uncounted if HubSpot knows the code. A known code
+ * costs one read-only statement, unless only HubSpot says that its contact is a member: then the contact is read from HubSpot
+ * again.
  */
 export async function checkEligibility(
   deps: Deps,

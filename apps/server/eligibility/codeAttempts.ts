@@ -10,13 +10,13 @@ import { Refusal } from '../platform/http/refusal.ts';
 
 /**
  * The names of the counts of attempts with codes that open nothing, by the form of the code: any form, minted, or a slip. An
- * address may try more codes that look minted, since a guess among 2^40 is hopeless. So wrong codes of other forms from a shared
- * address (a school's, or an undeclared proxy's) do not block callers with a minted code.
+ * address may try more codes that look minted, since a guess among 2^40 is hopeless. So callers with a minted code are not blocked
+ * by wrong codes of other forms from the same shared address (a school's, or an undeclared proxy's).
  */
 const WRONG_CODE = 'wrong_code';
 const WRONG_MINTED = 'wrong_minted_code';
 const SLIP = 'slip_code';
-/** The counts that contain guesses. A slip does not count as a guess. */
+/** The names of the counts that contain guesses. A slip does not count as a guess. */
 export const GUESSES = [WRONG_CODE, WRONG_MINTED];
 const MINTED_TIMES = 10;
 /** The name under which each attempt's code is recorded, so that the same code from the same address is counted only once. */
@@ -31,7 +31,7 @@ export interface CodeAttempt {
 /** What the CTE `attempt` of {@link countingAttempt} returns. */
 export interface CountedAttempt {
   /**
-   * Whether the attempt may be answered. It does not depend on whether the code is right, or the limit would reveal a right guess.
+   * Whether the attempt may be answered. Independent of whether the code is right; otherwise the limit would reveal a right guess.
    */
   is_within: boolean;
   /** The start of the time window in which the attempt was counted; null when it was not counted. */
@@ -41,9 +41,9 @@ export interface CountedAttempt {
 }
 
 /**
- * SQL for CTEs that count an attempt before it is answered. The last one, `attempt`, has one row, a {@link CountedAttempt}. An
- * attempt with a right code (`isRight`) is not counted, since a whole school may share one address. Nor is an attempt above the
- * limit, so that the block ends by itself.
+ * SQL for CTEs that count an attempt before it is answered. The last one, `attempt`, has one row, a {@link CountedAttempt}. Three
+ * kinds of attempts are not counted: with a right code (`isRight`), since a whole school may share one address; with a code that
+ * was counted before for this address; and above the limit, so that the block ends by itself.
  */
 export function countingAttempt(
   deps: Deps,
@@ -89,7 +89,10 @@ export const inTurn = pLimit(1);
 /** SQL for whether an invitation has not expired: a condition on its row. */
 export const IS_IN_DATE = sql<boolean>`(expires_at is null or expires_at > now())`;
 
-/** SQL for whether the address is below its limit for codes of this form, for a statement that acts on right codes only. */
+/**
+ * SQL for whether the address is below its limit for codes of this form, for a statement that itself acts only if the code is
+ * right.
+ */
 export function mayAttempt(deps: Deps, attempt: CodeAttempt): RawBuilder<boolean> {
   const limit = limitOf(deps, attempt);
   if (!limit) return sql<boolean>`true`;

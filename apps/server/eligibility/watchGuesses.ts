@@ -23,8 +23,8 @@ export function startWatchingGuesses(deps: Deps): () => Promise<void> {
 
 /**
  * Writes a notice when, within an hour, one address has tried a quarter of the wrong codes that an address may try, or all
- * addresses together have tried as many as one may. There is at most one notice an hour. It has counts, and names an address by
- * its keyed hash only.
+ * addresses together have tried as many as one address may. There is at most one notice an hour. It contains counts, and identifies
+ * an address only by its keyed hash.
  */
 export async function tellOfGuessing(deps: Deps): Promise<void> {
   const limit = deps.config.limits?.wrongCodesPerAddress;

@@ -12,7 +12,7 @@ import type { Society } from '../society/society.ts';
 export interface Parcel {
   uuid: string;
   name: string | null;
-  /** The postal address; null when none was given. */
+  /** The postal address; null if the joiner gave none. */
   address: Address | null;
   paidAt: Date;
   goods: (Goods & { intentId: string })[];
@@ -50,9 +50,7 @@ export function isWaiting({ state }: Goods): boolean {
 }
 
 interface OrderRow extends Omit<ShippedOrder, 'goods'> {
-  /**
-   * The goods that the snapshot promised; null in a snapshot of an older version, for which the society file says what is sent.
-   */
+  /** The goods that the snapshot promised; null in a snapshot of an older version, for which the society file decides. */
   goods: ShippedOrder['goods'] | null;
   uuid: string;
   intentId: string;

@@ -23,8 +23,8 @@ export interface Shipped {
 
 /**
  * Records that goods of a join were sent: the named ones, or all that are open. Held goods are recorded only if they are named.
- * The join is locked as a refund locks it, so that no goods are recorded as sent during a refund, and two concurrent calls record
- * them once.
+ * Takes the same lock on the join as a refund, so that no goods are recorded as sent during a refund, and two concurrent calls
+ * record them once.
  */
 export async function shipOrder(
   deps: Pick<Deps, 'database' | 'society'>,

@@ -5,7 +5,7 @@ import type { Database } from '../platform/database/client.ts';
 /** Personal codes of a file that can be guessed, or mistaken for each other. */
 export interface Guessable {
   kind: 'short' | 'sequential' | 'alike';
-  /** The number of such codes or, for similar codes, of pairs. For `alike` it is a lower bound. */
+  /** The number of codes of this kind; for similar codes (`alike`), of pairs. The number of pairs is a lower bound. */
   count: number;
   /** The line number in the file of the first short code, or the two line numbers of the first similar pair. */
   lines: number[];

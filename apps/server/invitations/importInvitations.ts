@@ -19,7 +19,7 @@ export interface ImportReport {
 export interface ImportListener {
   refused(line: number, text: string): void;
   progress(lines: number, bytes: number): void;
-  /** Called after the import for each kind of guessable personal codes found. If absent, they are not looked for. */
+  /** Called after the import for each kind of guessable personal codes found. If absent, guessable codes are not searched for. */
   guessable(found: Guessable): void;
 }
 

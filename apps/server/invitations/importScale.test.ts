@@ -19,7 +19,7 @@ const smallHeap = ['--max-old-space-size=80', '--max-semi-space-size=2'];
 
 const operator = resolve(import.meta.dirname, '../operator.ts');
 
-/** Writes a file of invitations as a stream. One in ten thousand is invalid. */
+/** Writes a file of invitations as a stream. One row in ten thousand is invalid. */
 async function write(file: string, rows: number): Promise<void> {
   function* lines() {
     yield 'code,contactId,firstName,lastName,email,school\n';

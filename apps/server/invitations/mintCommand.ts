@@ -61,7 +61,7 @@ export const mintCommand: Command = {
   },
 };
 
-/** Reads the contacts of a CSV file line by line. It has the columns of an invitation file, except the code. */
+/** Reads the contacts of a CSV file line by line. The file has the columns of an invitation file, except the code. */
 async function* contactsOf(
   file: string,
   all: Invitation,

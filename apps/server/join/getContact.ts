@@ -15,13 +15,13 @@ import { fillIn } from '../society/texts.ts';
 const OLD_MINUTES = 10;
 
 /**
- * Returns what is known for the details form. Each field comes from the session's details, else from the contact's data, else (for
- * the school) from the invitation.
+ * Returns the known values for the details form. Each field comes from the session's details, else from the contact's data, else
+ * (for the school) from the invitation.
  */
 export async function getContact(deps: Deps, uuid: string, holding: Holding): Promise<Data<'getContact'>> {
   let row = await find();
-  // If only an import has named the contact, the request waits until it is read from HubSpot, two seconds at most. If its data is
-  // old, the request is answered at once while the contact is refreshed.
+  // If the mirror never read the contact (only an import named it), the request waits for HubSpot, two seconds at most. If the
+  // mirror's data is old, the request is answered at once while the contact is refreshed.
   if (row?.contact_id && row.age === 'unseen') {
     await deps.contacts.refresh(row.contact_id);
     row = await find();

@@ -30,8 +30,8 @@ export interface StartedJoin {
 const CONFIRM_ELIGIBILITY = 'Please confirm that you meet the eligibility requirements.';
 
 /**
- * Starts a join by a personal invite code. The code must lead to the contact and be in date, and the contact must not be a member.
- * If the browser holds an open join of the contact (among `joinsOfBrowser`), that join is continued instead.
+ * Starts a join by a personal invite code. The code must lead to the contact and not have expired, and the contact must not be a
+ * member. If the browser holds an open join of the contact (among `joinsOfBrowser`), that join is continued instead.
  */
 export async function startInvitedJoin(
   deps: Deps,
@@ -177,7 +177,7 @@ async function startByCode(
 /**
  * SQL for a CTE `continued`: the newest open join of the contact in the CTE `invited` that this browser holds. Only joins by a
  * personal code or a link to the details form are continued. A school's code is shared by many students, and a checkout link may
- * sell something else, so both always start a new join.
+ * sell something else, so joins by either always start anew.
  */
 function continuing(joinsOfBrowser: readonly HeldJoin[]): RawBuilder<unknown> {
   return sql`continued as (
@@ -190,7 +190,7 @@ function continuing(joinsOfBrowser: readonly HeldJoin[]): RawBuilder<unknown> {
 const CONTINUED_OR_STARTED = sql`select * from continued union all select * from started`;
 
 interface Invited {
-  /** False when the code or contact leads to no invitation that is in date. */
+  /** False when the code or contact leads to no invitation, or only to an expired one. */
   is_invited: boolean;
   is_member: boolean | null;
   is_by_mirror_alone: boolean | null;
@@ -199,9 +199,9 @@ interface Invited {
 }
 
 /**
- * Runs `insert`, which starts or continues a join. If it returns none, `askInvited` finds the reason: no such invitation, a
- * contact who is a member, or otherwise a limit that is reached. If only the mirror says that the contact is a member, HubSpot is
- * asked and `insert` tried once more.
+ * Runs `insert`, which starts or continues a join. If `insert` returns no join, `askInvited` finds the reason: no such invitation,
+ * a contact who is a member, or else a limit that is reached. If only the mirror says that the contact is a member, HubSpot is
+ * asked and `insert` is retried once.
  */
 async function startOrRefuse(
   deps: Deps,

@@ -13,12 +13,12 @@ import { refusalFor } from '../session/standing.ts';
 import { stateAllows, transitions } from '../session/states.ts';
 
 /**
- * The details are sent to HubSpot only after this many seconds. By then most joiners have paid, so that one write to HubSpot is
- * enough.
+ * The details are sent to HubSpot only after this many seconds. By then most joiners have paid, so that details and purchase need
+ * only one write.
  */
 const TELL_AFTER_SECONDS = 120;
 
-/** Saves the details of a join that is neither paid nor being paid. They are checked by the same rules as on the page. */
+/** Saves the details of a join that is neither paid nor being paid. The details are checked by the same rules as on the page. */
 export async function submitDetails(
   deps: Deps,
   uuid: string,
@@ -33,7 +33,7 @@ export async function submitDetails(
   );
   if (Object.keys(errors).length > 0) throw new Refusal(400, DETAILS_NOT_ACCEPTED, { errors });
   const trimmed = trimDetails(details);
-  // If the email has changed, a contact that was found by the old email is dropped, and HubSpot is searched again.
+  // If the email has changed, the join is detached from the contact that was found by the old email, and HubSpot is searched again.
   const isOfOtherEmail = sql`(not owns_hubspot_contact and lower(details ->> 'personalEmail') <> ${trimmed.personalEmail.toLowerCase()})`;
   const save = async () => {
     const { rows } = await sql<{ uuid: string }>`
@@ -62,7 +62,7 @@ export async function submitDetails(
 async function guardianConsentAsked({ database, society }: Deps, uuid: string): Promise<string | null> {
   const { rows } = await sql<{ programme: string }>`
     select programme from join_session where uuid = ${uuid}`.execute(database);
-  // An unknown join is refused where the details are saved.
+  // A join that does not exist is refused later, when the details are saved.
   return rows[0] ? guardianConsentOf(society, rows[0].programme) : null;
 }
 

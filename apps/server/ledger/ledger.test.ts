@@ -28,7 +28,7 @@ const DONATION = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0021';
 const PIN = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
 const day = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
 
-/** Makes a paid join of an undergraduate with these store items. Their membership has a processing fee of $5. */
+/** Makes a paid join of the undergraduate programme with these store items. Its membership has a processing fee of $5. */
 async function join(...extra: string[]) {
   const client = server.client();
   const started = await client.call('initiateSelfNomination', {
@@ -218,7 +218,8 @@ test('a payment of another amount than was shown is not booked as the order that
   const shown = await openIntent(client, uuid);
   const add = (productUuid: string) =>
     client.call('setSessionProduct', { params: { uuid }, body: { productUuid } });
-  // A failover to a standby that was behind: our order has lost the pin, which Stripe's intent still includes.
+  // A failover to a standby that was behind: the order in our database has lost the pin, but Stripe's intent still includes its
+  // price.
   const restore = await dump(server);
   await add(PIN);
   await openIntent(client, uuid);
@@ -250,7 +251,7 @@ test('a refund whose answer was lost is booked as what it was for', async (t) =>
     'refund dues Membership -95.00 0.00 -95.00',
     'refund fee kept Processing fee of Membership 5.00 0.00 5.00',
   ]);
-  // A refund of the remainder is booked as the lines that were still kept, whatever order the refunds' ids sort in.
+  // A refund of the remainder is booked as the lines not refunded before, in whatever order the refunds' ids sort.
   await runCommand(t, server, refundCommand, [intentId]);
   await sql`
     update refund set uuid = ('00000000-0000-4000-8000-' || lpad((10 - rank)::text, 12, '0'))::uuid

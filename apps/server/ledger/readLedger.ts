@@ -45,8 +45,8 @@ const DAY_MS = 86_400_000;
 const PAYOUT_DAYS = 60;
 
 /**
- * Reads the transactions of Stripe's balance from `from` (inclusive) to `until` (exclusive), each split into the lines of its
- * order or refund. Amounts are Stripe's; our tables say what they were for. Writes nothing.
+ * Reads the transactions of Stripe's balance from `from` (inclusive) to `until` (exclusive), each split into the lines of its order
+ * or refund. The amounts come from Stripe, their lines from our tables. Writes nothing.
  */
 export async function readLedger(deps: Deps, { from, until }: { from: Date; until: Date }): Promise<Ledger> {
   const movements: BalanceMovement[] = [];
@@ -98,7 +98,7 @@ function faultsOf(
 interface Records {
   lines: OrderLine[] | null;
   amountCents: number | null;
-  /** Null when the snapshot lacks the processing fee, as one from an older version does. */
+  /** Null if the snapshot has no processing fee, because an older version wrote it. */
   processingFeeCents: number | null;
   programme: string | null;
   /** Whether the payment bought nothing. */
@@ -108,8 +108,8 @@ interface Records {
 
 /**
  * Returns one record for each balance transaction, at the same index: the order that its charge paid, and our refunds of the
- * payment. The order's amount must equal the charge's: after a failover that lost changes, an order that was not paid may have the
- * same revision.
+ * payment. The order's amount must equal the charge's: after a failover that lost changes, an unpaid order may have the same
+ * revision.
  */
 async function recordsOf(deps: Deps, movements: readonly BalanceMovement[]): Promise<Records[]> {
   const asked = movements.map(({ charge }) => {

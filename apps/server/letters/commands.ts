@@ -111,7 +111,7 @@ export const lettersRetryCommand: Command = {
   summary: 'Send again what was refused, after its cause is mended. One that was sent is not sent again.',
   async run([which, ...more], { database }) {
     if (!which || more.length > 0 || !(which === 'all' || isUuid(which))) return misused(lettersRetryCommand);
-    // The retries over five days start anew. A letter with a code keeps its due time, so that it is withdrawn if its code has
+    // The five days of retries start anew. A letter with a code keeps its due time, so that it is withdrawn if its code has
     // expired.
     const { rows } = await sql`
       update letter set refusal = null, attempts = 0, next_try_at = now(),

@@ -33,7 +33,7 @@ export type Writing = Pick<
   'config' | 'society' | 'environment' | 'letterTexts' | 'passes' | 'stopLinks'
 >;
 
-/** Composes the mail of a letter. Null when no email address is known. */
+/** Composes the mail of a letter. Returns null if no email address is known. */
 export function compose(writing: Writing, letter: Letter, now: Date): Mail | null {
   const to = providerEmail(letter.emails);
   if (to === null) return null;
@@ -226,7 +226,8 @@ function refundTable(
   const given = lines ?? [];
   const isWhole = given.reduce((sum, { cents }) => sum + cents, 0) === amountCents;
   return {
-    // The lines are left out if they do not account for the whole refund: what it was for may be unknown, or known only in part.
+    // The lines are left out if they do not sum to the whole refund, because what the refund was for may be unknown or only partly
+    // known.
     lines: isWhole ? given.map(({ name, cents }) => ({ name, amount: displayPrice(cents) })) : [],
     total: { name: 'Returned', amount: displayPrice(amountCents) },
     notes: [...(card ? [`To ${card}`] : []), ...(intentId ? [`Reference: ${intentId}`] : [])],

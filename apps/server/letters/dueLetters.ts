@@ -8,8 +8,8 @@ export interface DueLetter {
   /** The join that the letter is about; null if it is about none. */
   sessionUuid: string | null;
   /**
-   * What of the join the letter is about, such as a payment's id. Each kind, join and occasion has at most one letter, however
-   * often it is made due.
+   * What the letter is about within the join: for example a payment's id. Each kind, join and occasion has at most one letter,
+   * however often it is made due.
    */
   occasion: string;
   /** The recipient's address. If absent, an address of the join at the time of sending. */
@@ -21,7 +21,7 @@ export interface DueLetter {
 }
 
 /**
- * SQL for an `insert` that makes letters due: as a statement of its own, or as a CTE of the statement that writes what they
+ * SQL for an `insert` that makes letters due: as a statement of its own, or as a CTE of the statement that writes the event they
  * report. Inserts nothing if `onlyIf` is false, or if the society sends its letters by other means (`MAIL=elsewhere`).
  */
 export function insertLetters(
@@ -50,8 +50,8 @@ const lateLetters: readonly LetterKind[] = [
 ];
 
 /**
- * Makes letters about a payment due again that were withdrawn because they were not true. They may be true now: the membership is
- * held again after it had ended, or the money is refunded after all. This is checked when a letter is sent.
+ * Makes withdrawn letters about a payment due again. They were withdrawn because they were not true, and may be true now: the
+ * membership is held again, or the money is refunded after all. Sending a letter checks that.
  */
 export async function dueAgain(trx: Kysely<Tables>, sessionUuid: string, intentId: string): Promise<void> {
   await trx
@@ -64,7 +64,7 @@ export async function dueAgain(trx: Kysely<Tables>, sessionUuid: string, intentI
     .execute();
 }
 
-/** Makes letters due, in the transaction that writes what they report. */
+/** Makes letters due, in the transaction that writes the event they report. */
 export async function dueLetters(
   trx: Kysely<Tables>,
   deps: Pick<Deps, 'config'>,

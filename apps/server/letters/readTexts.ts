@@ -47,8 +47,8 @@ interface Fault {
 }
 
 /**
- * Parses a letter's text. It starts with `Subject: …` and an empty line. Blocks follow, separated by empty lines: a paragraph, a
- * list (each line starts with `- `), a table (only `{receipt}`) or a button (only `[label]({page})`).
+ * Parses a letter's text. The text starts with `Subject: …` and an empty line. Blocks follow, separated by empty lines: a
+ * paragraph, a list (each line starts with `- `), a table (only `{receipt}`) or a button (only `[label]({page})`).
  */
 export function parseLetter(source: string, kind: LetterKind): { letter: LetterText; faults: Fault[] } {
   const faults: Fault[] = [];

@@ -35,7 +35,7 @@ async function leftJoin(change: Partial<StudentDetails> = {}, isTOLA = false) {
 const order = (client: Client, uuid: string) =>
   client.call('setMembership', { params: { uuid }, body: { membershipId: 3 } });
 
-/** Moves back all times that reminders depend on, as if these hours had passed. */
+/** Backdates all times on which reminders depend, as if these hours had passed. */
 async function pass(hours: number): Promise<void> {
   const by = sql`make_interval(secs => ${hours * 3600}::float)`;
   await sql`update letter set due_at = due_at - ${by}, next_try_at = next_try_at - ${by}, sent_at = sent_at - ${by}`.execute(

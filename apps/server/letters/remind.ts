@@ -15,8 +15,8 @@ import { insertLetters } from './dueLetters.ts';
 import { holds, type Letter } from './takeLetter.ts';
 
 /**
- * Whether joiners of a programme get reminders: if the society sends any and the programme is not for minors (unless minors are
- * reminded, too).
+ * Whether joiners of a programme get reminders: true if the society sends reminders and either the programme is not for minors or
+ * minors are reminded, too.
  */
 function reminds({ letters, programmes }: Society, programme: string): boolean {
   const known = programmes[programme];
@@ -58,7 +58,7 @@ export function stopReminders(
     : sql`delete from reminder_stop where email_hash = ${hash} and ${onlyIf}`;
 }
 
-/** Decides whether a letter is sent now or withdrawn. Returns a date if the letter is due only then. */
+/** Decides whether a letter is sent now or withdrawn. Returns a date if the letter is to be sent only then. */
 export async function judgeLetter(
   deps: Pick<Deps, 'database' | 'society' | 'stopLinks'>,
   letter: Letter,

@@ -20,8 +20,8 @@ export function letterRoutes(app: FastifyInstance, deps: Deps): void {
     return { data: body };
   });
   void app.register(async (oneClick) => {
-    // The body is `List-Unsubscribe=One-Click` in one of two form encodings, or empty. It is ignored, because the link says
-    // everything.
+    // The body is `List-Unsubscribe=One-Click` in one of two form encodings, or empty. The body is ignored, because the token in
+    // the link suffices.
     oneClick.removeAllContentTypeParsers();
     oneClick.addContentTypeParser('*', { parseAs: 'string' }, (_, __, done) => done(null));
     const hidden = { schema: { hide: true } };

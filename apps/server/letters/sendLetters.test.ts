@@ -38,7 +38,7 @@ const notices = async () =>
   (await server.background.selectFrom('staff_notice').select('message').execute()).map(
     ({ message }) => message,
   );
-/** Makes the next try due now, as if time had passed. */
+/** Makes the next attempts to send letters due now, as if time had passed. */
 const later = () =>
   sql`update letter set next_try_at = now() where due_at <= now()`.execute(server.background);
 

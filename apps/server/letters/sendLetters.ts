@@ -30,7 +30,7 @@ const FIRST_BACKOFF_MINUTES = 1;
 const LONGEST_BACKOFF_MINUTES = 240;
 /** While the mail server is down, a letter is retried after about this many seconds. */
 const DOWN_SECONDS = 45;
-/** After this many days a letter is given up (RFC 5321, 4.5.4.1: at least four to five days). */
+/** After this many days a letter is not retried any more (RFC 5321, 4.5.4.1: at least four to five days). */
 const GIVEN_UP_DAYS = 5;
 /** Staff get a notice of an outage that has delayed a letter by this long (ms). */
 const TOLD_AFTER_MS = 3_600_000;
@@ -117,7 +117,8 @@ async function setAside({ database }: Deps, { id }: Letter, reason: string): Pro
 }
 
 /**
- * Returns the text of a notice. It has only the status of the mail server's answer, since the server's words may name a person.
+ * Returns the text of a notice. It contains only the status codes of the mail server's reply, since the reply's text may name a
+ * person.
  */
 function noticeOf(reason: string): string {
   const status = /^\d{3}(?:[ -]\d\.\d{1,3}\.\d{1,3})?/.exec(reason)?.[0];
@@ -137,7 +138,10 @@ async function postpone(deps: Deps, letter: Letter, error: Error): Promise<void>
     where id = ${id} and sent_at is null`.execute(deps.database);
 }
 
-/** Postpones a letter because the mail server accepts none at all. This does not count as an attempt. */
+/**
+ * Postpones a letter because the mail server accepts no letters at all. The attempt, which was counted when the letter was taken,
+ * is uncounted.
+ */
 async function waitForServer(
   { database, log, now }: Deps,
   { host, port }: MailSettings,

@@ -5,7 +5,7 @@ import { Refusal } from '../platform/http/refusal.ts';
 
 /** The links in a reminder that stop reminders to its email. They do not expire, and do not contain the email. */
 export interface StopLinks {
-  /** Returns the keyed hash of an email, which is stored when the email wants no reminders. */
+  /** Returns the keyed hash of an email, which is stored when reminders to the email are stopped. */
   hash(email: string): Buffer;
   /**
    * Returns the address of the page where the recipient confirms. Opening the page changes nothing, because mail scanners follow

@@ -15,7 +15,7 @@ import { goesBack } from '../session/goesBack.ts';
 import { contactOfJoin, isJoinerMember, isReturned, joinHolds, membershipFee } from '../session/members.ts';
 import { firstName, payer, payerEmails } from '../session/person.ts';
 
-/** For this many seconds no other server takes the letter. It is longer than sending can last. */
+/** For this many seconds no other server takes the letter. Sending takes less time than that. */
 const TAKEN_SECONDS = (mailTimes.openMs + mailTimes.sendMs) / 1000 + 35;
 
 /** A letter with everything that its text may use, as read now. Amounts are in cents. */
@@ -27,7 +27,7 @@ export interface Letter {
   data: Record<string, unknown>;
   dueAt: Date;
   attempts: number;
-  /** The recipient's possible addresses, the preferred one first, exactly as typed or as in HubSpot. */
+  /** The recipient's possible addresses, the preferred one first, exactly as they were typed or are in HubSpot. */
   emails: (string | null)[];
   /** The join's programme; null when the letter is not about a join. */
   programme: string | null;
@@ -36,8 +36,8 @@ export interface Letter {
   firstName: string | null;
   paidAt: Date | null;
   /**
-   * The processing fee (cents) with which the join's membership was sold, or its contact's for an upgrade by link; null when it is
-   * unknown or nothing was paid.
+   * The processing fee (cents) with which the join's membership was sold or, for an upgrade by link, with which its contact's was;
+   * null if unknown or if nothing was paid.
    */
   processingFeeCents: number | null;
   /** The number of the join's membership; null when there is none, or it is void. */
@@ -45,8 +45,8 @@ export interface Letter {
   /** Whether the join's membership is held. */
   isMember: boolean;
   /**
-   * What the join or its contact holds, each with the name that it was sold under. The name is null if the order is lost, and of a
-   * `membership` because of which HubSpot says that the contact is a member.
+   * What the join or its contact holds, each with the name that it was sold under. The name is null if the order is lost, or for
+   * the `membership` of a contact who is a member only according to HubSpot.
    */
   held: { type: MembershipType; name: string | null }[];
   hasProof: boolean;
@@ -73,8 +73,8 @@ export interface Letter {
 }
 
 /**
- * Takes the letter that has been due for longest. It is postponed by {@link TAKEN_SECONDS}, so that no other server takes it, and
- * so that it is due again if this process dies. Null when no letter is due.
+ * Takes the letter that has been due for longest. The letter is postponed by {@link TAKEN_SECONDS}, so that no other server takes
+ * it and it is due again if this process dies. Returns null if no letter is due.
  */
 export async function takeLetter({ database }: Pick<Deps, 'database'>): Promise<Letter | null> {
   const { rows } = await sql<Letter>`
@@ -89,7 +89,7 @@ export async function takeLetter({ database }: Pick<Deps, 'database'>): Promise<
   return rows[0] ?? null;
 }
 
-/** Reads one letter, due or not, as it would be sent now. Null when it does not exist. */
+/** Reads one letter, due or not, as it would be sent now. Returns null if it does not exist. */
 export async function readLetter({ database }: Pick<Deps, 'database'>, id: string): Promise<Letter | null> {
   const { rows } = await sql<Letter>`
     with letter as (select *, split_part(occasion, ' ', 1) as subject from letter where id = ${id}) ${readLetters}`.execute(
@@ -189,8 +189,8 @@ export interface RejectionData {
   isFinal: boolean;
 }
 
-/** What is stored in `data` for a letter about a payment that failed, except by servers of earlier versions. */
+/** What is stored in `data` for a letter about a payment that failed. Earlier versions stored nothing. */
 export interface FailedData {
-  /** The amount that the bank was asked for. The order may change before the letter is sent, and its intent with it. */
+  /** The amount (cents) that the bank was asked for. The order and its intent may change before the letter is sent. */
   amountCents: number;
 }

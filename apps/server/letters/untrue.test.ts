@@ -21,7 +21,7 @@ import { refundCommand } from '../settlement/refundCommands.ts';
 import { sweepPayments } from '../settlement/sweep.ts';
 import { sendDue } from './sendLetters.ts';
 
-/** Tests that letters and notices never say what is false or not yet true. */
+/** Tests that letters and notices never contain statements that are false or not yet true. */
 const server = await sharedServer();
 
 test('no letter and no notice says that money was returned which Stripe does not return yet', async (t) => {

@@ -16,7 +16,10 @@ const NEW = 'n'.repeat(32);
 const UUID = '5f2d3c1a-0000-4000-8000-000000000001';
 const now = () => new Date('2026-11-01T12:00:00Z');
 
-/** Something that a server or Stripe signs or encrypts with secrets, and a check whether a server with other secrets accepts it. */
+/**
+ * A kind of token, cookie or webhook that a server or Stripe signs or encrypts with secrets, and a check whether a server with
+ * other secrets accepts it.
+ */
 interface Kind {
   make(secrets: Secrets): string | Promise<string>;
   accepts(secrets: Secrets, made: string): Promise<boolean>;

@@ -22,7 +22,7 @@ export function readLink(url: URL): { target: LinkTarget; exp?: string; sig?: st
   return { target: { kind: 'checkout', contactId: vid, parameters }, ...signature };
 }
 
-/** Returns lines for staff that say what a link does and whether it is accepted now. */
+/** Returns lines for staff about what a link does and whether it is accepted now. */
 export async function previewLink(
   { deps, database }: Wired,
   url: URL,

@@ -24,7 +24,7 @@ export async function membershipDetails(deps: Deps, uuid: string): Promise<Data<
   return { ...screenOf(deps.society, session.programme), selectedMembershipId: chosen?.productId ?? null };
 }
 
-/** Returns what the screen shows of a programme: its texts and memberships. */
+/** Returns the texts and memberships of a programme that the screen shows. */
 function screenOf(society: Society, key: string) {
   const { name, pages, refund } = society.programme(key);
   const fill = (text: string) => fillIn(text, society, key);

@@ -20,7 +20,7 @@ export function troubleTeller(database: Database, log: Log): TellTrouble {
     log.error(facts, 'a provider refuses a call');
     try {
       await database.transaction().execute(async (trx) => {
-        // The lock makes two processes that meet the same cause at the same time write only one notice.
+        // The lock ensures that two processes that fail for the same cause at the same time write only one notice.
         await sql`select pg_advisory_xact_lock(hashtextextended(${notice}, 0))`.execute(trx);
         await sql`
           insert into staff_notice (kind, message)

@@ -24,8 +24,8 @@ export const hasNotEnded = sql<boolean>`(session.erased_at is null and (session.
     or exists (select from membership as held where held.session_uuid = session.uuid and held.is_held)))`;
 
 /**
- * Opens a link. Returns the page where the join continues to a browser that holds the join. Returns to any other browser only the
- * ways to prove that its user is the joiner, and nothing about the join. Changes nothing, because mail scanners follow links, too.
+ * Opens a link. A browser that holds the join gets the page where the join continues. Any other browser gets only the ways to prove
+ * that its user is the joiner, and nothing about the join. Changes nothing, because mail scanners follow links, too.
  */
 export async function openPass(
   deps: Deps,

@@ -14,9 +14,8 @@ import { opens } from './openPass.ts';
 import { PASS_INVALID, type Pass } from './passes.ts';
 
 /**
- * Accepts a mailed code as proof, once, from the browser that asked for it. The statement that checks an attempt also counts it,
- * so that concurrent calls, on any number of servers, gain no extra attempts. Returns the join's uuid, or throws a {@link
- * Refusal}.
+ * Accepts a mailed code as proof, once, from the browser that asked for it. The statement that checks an attempt also counts it, so
+ * that concurrent calls, even to several servers, get no extra attempts. Returns the join's uuid, or throws a {@link Refusal}.
  */
 export async function proveByCode(
   deps: Deps,
@@ -44,14 +43,14 @@ export async function proveByCode(
 }
 
 /**
- * SQL for an update that marks joins as proven. From then on a join is open only in browsers that paid it or whose user has proven
- * to be the joiner (session/holding.ts).
+ * SQL for an update that marks joins as proven. After that, a join is open only in browsers that paid for it or whose user has
+ * proven that they are the joiner (session/holding.ts).
  */
 function keepProven(uuids: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`update join_session set proven_at = now() where uuid in ${uuids} and proven_at is null`;
 }
 
-/** Returns the keyed hash that is stored of a join's code. */
+/** Returns the keyed hash of a join's code, which is stored instead of the code. */
 export function codeHash(deps: Deps, { sessionUuid }: Pass, code: string): Buffer {
   return deps.passes.hash('code', `${sessionUuid} ${code}`);
 }
@@ -69,7 +68,8 @@ async function whyNotJudged(deps: Deps, pass: Pass): Promise<Refusal> {
 
 /**
  * Accepts the last name and ZIP code in the join's details as proof. A contact's data prove nothing, since anybody may have a link
- * with a contact's id. Wrong attempts add up until the joiner is proven by a code; asking for a new code does not reset them.
+ * with a contact's id. Wrong attempts are added up until the joiner proves by a mailed code who they are; requesting a new code
+ * does not reset the count.
  */
 export async function proveByName(
   deps: Deps,
@@ -98,7 +98,7 @@ export async function proveByName(
   const known = { lastName: row.last_name ?? '', zipcode: row.zipcode ?? '' };
   if (!isSamePerson({ lastName, zipcode }, known))
     throw wrong('lastName', NAME_WRONG, Math.max(row.tries, row.name_tries ?? 0));
-  // A right answer is not counted as an attempt.
+  // Uncounts the attempt, because the answer was right.
   await sql`
     with proven as (${keepProven(sql`(${pass.sessionUuid}::uuid)`)})
     update pass set tries = greatest(tries - 1, 0), name_tries = greatest(name_tries - 1, 0)

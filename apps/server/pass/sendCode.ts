@@ -10,8 +10,8 @@ import { PASS_INVALID } from './passes.ts';
 import { codeHash } from './provePass.ts';
 
 /**
- * Mails a code to the join's own address. The code works only in the browser whose cookie secret has this hash. It replaces the
- * previous code and resets the count of attempts.
+ * Mails a code to the join's own address. The code works only in the browser whose cookie secret has this hash. The new code
+ * replaces the previous one and resets the count of attempts with codes.
  */
 export async function sendCode(
   deps: Deps,
@@ -23,7 +23,7 @@ export async function sendCode(
   if (limit && !(await countWithin(deps.database, 'pass code', sessionUuid, limit)))
     throw new Refusal(429, TOO_MANY_CODES);
   // Locks the join, so that an erasure cannot run in between. The letter's row stores only the salt, from which the server
-  // computes the code again.
+  // recomputes the code when it sends the letter.
   const salt = randomUUID();
   const hash = codeHash(deps, pass, deps.passes.code(sessionUuid, salt));
   const { rows } = await sql`

@@ -12,17 +12,17 @@ import { hasNotEnded } from './openPass.ts';
 const INTERVAL_MS = 2_000;
 const BATCH = 20;
 /**
- * A request older than this many minutes is deleted without an answer: its person has asked again by now, or a restored backup
- * contained it.
+ * A request older than this many minutes is deleted without an answer: the person has asked again by now, or the request comes from
+ * a restored backup.
  */
 const LASTS_MINUTES = 60;
 /** The most joins that one request gets links for. There may be several, since a family may share an email. */
 const MOST_JOINS = 4;
 
 /**
- * Records a request for the links of an email's joins. The answer and the work are the same for every email, so that they do not
- * reveal whether it has joins: these are looked up in the background. A request above the email's limit gets the same answer but
- * is not recorded.
+ * Records a request for the links of an email's joins. The answer and its timing are the same for every email, so that they do not
+ * reveal whether the email has joins: joins are looked up in the background. A request above the email's limit gets the same answer
+ * but is not recorded.
  */
 export async function requestLinks(
   deps: Deps,

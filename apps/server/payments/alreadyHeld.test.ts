@@ -22,9 +22,7 @@ import { confirmPayment } from './confirmPayment.ts';
 /** Tests payments by contacts that already hold what they buy. */
 const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
 
-/**
- * Makes a paid join whose contact staff made a member in HubSpot after Buy Now was pressed and before the payment was confirmed.
- */
+/** Makes a paid join whose contact was made a member in HubSpot by staff between Buy Now and the confirmation of the payment. */
 async function paidMeanwhile(code: string) {
   const personalEmail = `${code.toLowerCase()}@example.com`;
   const id = await newContact(server, personalEmail, { invitation_code: code });

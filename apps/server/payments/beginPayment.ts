@@ -23,9 +23,9 @@ const PERHAPS_PAID =
 const AGREE_FIRST = 'You must agree to the policies.';
 
 /**
- * Freezes the order at the revision on the screen until its payment succeeds, fails or is abandoned. Throws 409 when the order has
- * another revision (the page then shows the new total first), or while an update of its intent at Stripe is unanswered: the intent
- * must be for exactly the frozen revision.
+ * Freezes the order at the revision on the screen until its payment succeeds, fails or is abandoned. Throws 409 if the order has
+ * another revision (the page then shows the new total first). Also throws 409 while Stripe has not answered an update of the
+ * order's intent, because the intent must be for exactly the frozen revision.
  */
 export async function beginPayment(
   deps: Deps,
@@ -70,7 +70,7 @@ interface Frozen {
 }
 
 /**
- * Freezes the order. Undefined when the session's state does not allow paying. Throws 409 while the same contact is paying in
+ * Freezes the order. Returns undefined if the session's state does not allow paying. Throws 409 while the same contact is paying in
  * another join.
  */
 async function freeze(deps: Deps, uuid: string, asked: Asked): Promise<Frozen | undefined> {

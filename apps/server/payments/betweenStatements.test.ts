@@ -57,13 +57,13 @@ const upgrading: Record<string, (client: Client, uuid: string, intentId: string)
   skipUpgrade: (client, uuid) => client.call('skipUpgrade', { params: { uuid } }),
 };
 
-/** Pays an intent and confirms it, as another process does on Stripe's webhook. */
+/** Pays an intent and confirms it, as another process does when Stripe's webhook arrives. */
 async function pay(id: string): Promise<void> {
   await payByCard(server, id);
   await confirmPayment(server.deps, id);
 }
 
-/** Runs `does` once for each of its SQL statements. The n-th run calls `happens` right before the n-th statement. */
+/** Runs `does` as many times as it has SQL statements. The n-th run calls `happens` right before the n-th statement. */
 async function beforeEachStatement(
   arrange: () => Promise<{ happens: () => Promise<unknown>; does: () => Promise<Answer> }>,
   check: (isReached: boolean, place: string) => Promise<void>,

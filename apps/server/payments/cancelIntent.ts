@@ -4,7 +4,10 @@ import type { Deps } from '../deps.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { NotAtStripe, UnexpectedState } from '../providers/stripe/failures.ts';
 
-/** Cancels an intent at Stripe and then in our database. False when it has just been paid, or when the bank is still deciding. */
+/**
+ * Cancels an intent at Stripe and then in our database. Returns false if the intent has just been paid, or the bank is still
+ * deciding.
+ */
 export async function cancelIntent(deps: Deps, intentId: string): Promise<boolean> {
   try {
     await deps.payments.cancelIntent(intentId);
@@ -16,7 +19,7 @@ export async function cancelIntent(deps: Deps, intentId: string): Promise<boolea
   return true;
 }
 
-/** Marks an intent as cancelled. Call it only when Stripe says that the intent is cancelled, or does not know it. */
+/** Marks an intent as cancelled. Must be called only if the intent is cancelled at Stripe, or unknown there. */
 export async function markCanceled(database: Kysely<Tables>, intentId: string): Promise<void> {
   await database
     .updateTable('payment')
@@ -26,7 +29,10 @@ export async function markCanceled(database: Kysely<Tables>, intentId: string): 
     .execute();
 }
 
-/** Cancels an intent whose join was erased while the intent was made, and removes the personal data from its metadata at Stripe. */
+/**
+ * Cancels an intent whose join was erased while the intent was being created, and removes the personal data from its metadata at
+ * Stripe.
+ */
 export async function cancelErased(deps: Deps, intentId: string): Promise<void> {
   await cancelIntent(deps, intentId);
   await deps.payments.forgetNotes(intentId, personKeys);

@@ -15,7 +15,7 @@ export interface SavedCard {
   name: string | null;
 }
 
-/** Reads who pays, how many calls to Stripe have failed, and for how many seconds the join must not try another card. */
+/** Reads the payer, the number of failed calls to Stripe, and the seconds for which the join must not try another card. */
 export async function readPayer(
   deps: Deps,
   uuid: string,
@@ -83,7 +83,7 @@ export async function ensureCustomer(
     await deps.payments.deleteCustomer(customerId);
     throw await refusalFor(deps, 'upgrade', uuid);
   } catch (error) {
-    // When Stripe attaches the card to a customer, the bank may be asked and may decline.
+    // Stripe may ask the bank when it attaches the card to a customer, and the bank may decline.
     if (error instanceof Declined) return { declined: error.message };
     throw error;
   }

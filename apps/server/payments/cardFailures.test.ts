@@ -267,7 +267,8 @@ test('a failure that Stripe reports late does not open an order whose next card 
   await beginPayment(client, uuid, revision);
   await handleEvent(server.deps, event(new Date(Date.now() - 3_600_000)));
   assert.equal(await stateOf(server, uuid), 'paying');
-  // The payment began 900 ms into a second. Stripe dates the failure at the start of that second, as it rounds times down.
+  // The payment began 900 ms into a second. Stripe dates the failure at the start of that second, since it truncates times to
+  // seconds.
   await sql`update join_session set paying_since = date_trunc('second', now()) + interval '900 ms' where uuid = ${uuid}`.execute(
     server.deps.database,
   );
@@ -330,7 +331,7 @@ test('a school of 300 behind one address joins in one lesson without meeting a l
   };
   async function pupil(number: number): Promise<void> {
     const client = school.client();
-    // Every twentieth pupil first mistypes the code. Every tenth pupil's first card is declined.
+    // Every twentieth pupil first mistypes the code, and every tenth pupil's first card is declined.
     if (number % 20 === 0) note('a wrong code', await askForCode(client, `LINCLN${number}`));
     note('code', await client.call('checkEligibility', { body: { invitationCode: 'LINCOLN2026' } }));
     const started = await client.call('initiateSchoolJoin', { body: { invitationCode: 'LINCOLN2026' } });

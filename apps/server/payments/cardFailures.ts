@@ -14,10 +14,9 @@ export interface FailedCharge {
 }
 
 /**
- * Records declined cards, each once, by Stripe's id of the failed charge. The charge that an event reports is recorded besides the
- * intent's last charge, since an intent that was tried forty times shows only its last one. After too many failures the intent is
- * cancelled at Stripe, because somebody who tests stolen cards can use its client secret with Stripe directly, bypassing our
- * server.
+ * Records declined cards, each once, by Stripe's id of the failed charge. Records the charge that an event reports and the intent's
+ * last charge, since an intent shows only its last charge, however many were tried. After too many failures the intent is cancelled
+ * at Stripe, because somebody who tests stolen cards can use its client secret with Stripe directly, bypassing our server.
  */
 export async function noteFailure(
   deps: Deps,
@@ -42,7 +41,7 @@ export async function noteFailure(
     await cancelIntent(deps, intent.id);
 }
 
-/** Returns the refusal (429) for a session that must wait `seconds` before another card ({@link pauseSeconds}). */
+/** Returns the refusal (429) for a session that must wait `seconds` before it may try another card ({@link pauseSeconds}). */
 export function tooManyDeclined(seconds: number): Refusal {
   const minutes = Math.ceil(seconds / 60);
   return new Refusal(
@@ -53,9 +52,9 @@ export function tooManyDeclined(seconds: number): Refusal {
 }
 
 /**
- * SQL for the seconds until the session may try a card again; 0 if it need not wait. The failures of the session and of its
- * counted address are counted within the limits' time windows. The SQL is for a statement over `join_session as session`, which
- * saves a query.
+ * SQL for the seconds until the session may try a card again; 0 if it need not wait. The failures of the session and of its counted
+ * address are counted within the limits' time windows. The SQL belongs into a statement over `join_session as session`, which saves
+ * a query of its own.
  */
 export function pauseSeconds(deps: Deps): RawBuilder<number> {
   const { limits } = deps.config;

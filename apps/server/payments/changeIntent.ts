@@ -11,7 +11,7 @@ import { intentRequest } from './intentRequest.ts';
 import type { Order } from './readOrder.ts';
 
 /**
- * Marks the order's intent as being changed, before Stripe is asked. Returns the mark; null when the order is not open at this
+ * Marks the order's intent as being changed, before Stripe is asked. Returns the mark; null if the order is not open at this
  * revision, or another change is running.
  */
 export async function beginChange(deps: Deps, uuid: string, revision: number): Promise<string | null> {
@@ -24,9 +24,9 @@ export async function beginChange(deps: Deps, uuid: string, revision: number): P
 }
 
 /**
- * Updates the open intent to the order, first at Stripe and then in our database. Returns false when the intent or this change has
- * ended meanwhile. When Stripe does not answer, the update may still take effect there: the mark stays, and a later call replaces
- * the intent.
+ * Updates the open intent to the order, first at Stripe and then in our database. Returns false if the intent or this change has
+ * ended meanwhile. If Stripe does not answer, the update may still take effect there: the mark stays, and a later call replaces the
+ * intent.
  */
 export async function changeIntent(
   deps: Deps,
@@ -37,8 +37,7 @@ export async function changeIntent(
   try {
     await deps.payments.updateIntent(intentId, intentRequest(deps, uuid, order, email));
   } catch (error) {
-    // Without an answer from Stripe the change may have been made. If Stripe refused the change (ProviderRefused), it was not
-    // made.
+    // Stripe has not answered, so the change may have been made there. A change that Stripe refused (ProviderRefused) was not made.
     if (error instanceof Refusal && !(error instanceof ProviderRefused)) {
       await sql`update join_session set intent_changing_since = '-infinity' where uuid = ${uuid} and intent_change = ${mark}`.execute(
         deps.database,
@@ -46,7 +45,7 @@ export async function changeIntent(
       throw error;
     }
     await endChange(deps, uuid, mark);
-    // The intent belongs to another Stripe account, as after a change of keys: it can never be paid here.
+    // The intent belongs to another Stripe account (the keys were changed), so it can never be paid here.
     if (error instanceof NotAtStripe) {
       await markCanceled(deps.database, intentId);
       return false;
@@ -56,7 +55,7 @@ export async function changeIntent(
     if (status === 'succeeded' || status === 'processing') throw await refusalFor(deps, 'changeOrder', uuid);
     return false;
   }
-  // Writes only while the mark is still this call's. Otherwise the change was given up and the intent was replaced.
+  // Writes only while the mark is still this call's. Otherwise another call has given up the change and replaced the intent.
   const { rows } = await sql`
     with ended as (
       update join_session set intent_change = null, intent_changing_since = null

@@ -76,7 +76,7 @@ test('what counts is what Stripe received, not what the intent asked for', async
   }
   refund.mock.restore();
 
-  // Only the amount that Stripe received counts. The intent's own amount may have been changed since.
+  // Only the amount that Stripe received counts. The intent's `amount` may have been changed since.
   const other = t.mock.method(payments, 'retrieveIntent', async () => ({ ...intent, amountCents: 9900 }));
   assert.equal(await confirmPayment(server.deps, id), 'succeeded');
   other.mock.restore();

@@ -27,7 +27,7 @@ import { isBefore } from './stripeClock.ts';
 /** Stripe's status of the intent; `foreign` if the intent is not ours; `refunded` if its money goes back. */
 export type PaymentOutcome = Intent['status'] | 'foreign' | 'refunded';
 
-/** Thrown when the join or order that was paid for is not in this database, as after a restore from a backup. */
+/** Thrown if the join or order that was paid for is not in this database, for example after a restore from a backup. */
 export class NotInDatabase extends Error {
   constructor() {
     super(
@@ -36,7 +36,7 @@ export class NotInDatabase extends Error {
   }
 }
 
-/** Thrown when the payment buys nothing that is sold here. Its money does not go back automatically: staff have to refund it. */
+/** Thrown when the payment buys nothing that is sold here. The payment is not refunded automatically: staff have to do that. */
 export class NotConfirmable extends Error {
   constructor(intentId: string, why: string) {
     super(`Payment ${intentId} ${why}. To give it back: npm run operator -- refund ${intentId}`);
@@ -62,7 +62,7 @@ export async function confirmIntent(
   deps: Deps,
   intent: Intent,
   madeAgain: MadeAgain | null = null,
-  /** When its cards were charged; null until {@link shownInstead} has asked for it. */
+  /** The times at which the intent's cards were charged; null until {@link shownInstead} needs them. */
   chargedAt: Date[] | null = null,
 ): Promise<PaymentOutcome> {
   const intentId = intent.id;
@@ -81,7 +81,7 @@ export async function confirmIntent(
     const read = paid ?? (shown && (await readBeside(trx, intentId, shown, session)));
     if (!read || !shown) throw new NotInDatabase();
     const { snapshot, begunCents, facts } = read;
-    // For a payment that is made again, the total on the screen was lost with the old database.
+    // When a payment is made again, the total that was on the screen is unknown: it was lost with the old database.
     const shownCents = (madeAgain === null ? begunCents : null) ?? snapshot.amount_cents;
     const isAsShown =
       shown === named &&
@@ -157,8 +157,8 @@ interface LockedSession {
 }
 
 /**
- * Locks the join and its contact, so that of two concurrent joins of one contact the second sees what the first bought. Then locks
- * the payer, who may have another join without a contact.
+ * Locks the join and its contact, so that, of two concurrent joins of one contact, the second sees the purchase of the first. Then
+ * locks the payer, who may have another join without a contact.
  */
 async function lock(trx: Transaction<Tables>, uuid: string): Promise<LockedSession | undefined> {
   const { rows } = await sql<LockedSession & { contact_of_join: string | null }>`
@@ -178,9 +178,9 @@ async function lock(trx: Transaction<Tables>, uuid: string): Promise<LockedSessi
 
 /**
  * Returns the order that the screen showed, if the database lacks the intent's order. After a failover that lost the last changes,
- * the screen showed the older order, while Stripe's intent is for the lost, newer one. Null when payment was begun for the lost
- * order: its screen showed that order. This is so if the card was charged before payment was begun in this database, or if the
- * begun payment led to an earlier charge, which was declined. 'unknown': `chargedAt` is needed to decide.
+ * the screen showed the older order, while Stripe's intent is for the lost, newer one. Null if payment was begun for the lost
+ * order, since the screen showed that one. That is the case if the card was charged before payment was begun in this database, or
+ * if the payment that was begun here led to an earlier charge, which was declined. 'unknown': `chargedAt` is needed to decide.
  */
 async function shownInstead(
   trx: Transaction<Tables>,
@@ -324,9 +324,9 @@ async function writeUnwanted(
 }
 
 /**
- * Writes the payment, the membership, its letters if the membership is held, and the join, in one statement. `isHereAgain`: this
- * payment's membership is in the database already, because the payment was later recorded as unpaid; the membership is held again,
- * with its member number. `paidAt`: the time of payment, if not now.
+ * Writes the payment, the membership, its letters if the membership is held, and the join, in one statement. `isHereAgain`: the
+ * payment's membership is in the database already, because the payment was confirmed before and later recorded as unpaid. The
+ * membership is then held again, with its member number. `paidAt`: the time of payment, if not now.
  */
 async function writeWanted(
   deps: Deps,
@@ -377,7 +377,7 @@ async function tellOfOthers(
 ): Promise<void> {
   await tellOfTwice(trx, uuid, others);
   if (hasEnded) await tellHubspotOfEnded(trx, uuid);
-  // A payment that is made again has itself set the contact to `member` in HubSpot, so that status proves nothing.
+  // A payment that is made again set the contact to `member` in HubSpot when it was first confirmed, so that status proves nothing.
   if (isMemberElsewhere && madeAgain === null) {
     const { kind, message } = memberAlready(uuid, contact_id!);
     await tellStaff(trx, uuid, kind, message);

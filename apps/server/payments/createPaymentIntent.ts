@@ -12,16 +12,16 @@ import { openIntent } from './openIntent.ts';
 import { type Order, readOrder, totalChanged } from './readOrder.ts';
 
 /**
- * CHANGE_PATIENCE_MS: how long an update of the intent may run before it is given up. LOOK_MS: the poll interval of a caller that
- * waits for its end.
+ * CHANGE_PATIENCE_MS: how long an update of the intent may run before it is given up. LOOK_MS: the poll interval (ms) of a caller
+ * that waits for the update's end.
  */
 const CHANGE_PATIENCE_MS = 3_000;
 const LOOK_MS = 50;
 const MOST_ROUNDS = 20;
 
 /**
- * Returns the session's only open payment intent, for the present order. It is made on first need, reused, and updated when the
- * order or what it promises changes; the client secret stays the same. The caller's amount is only compared: throws 409 when it
+ * Returns the session's only open payment intent, for the present order. The intent is created on first need, reused, and updated
+ * when the order or its promises change; its client secret stays the same. The caller's amount is only compared: throws 409 when it
  * differs.
  */
 export async function createPaymentIntent(
@@ -51,7 +51,7 @@ export async function createPaymentIntent(
       return { clientSecret: intent.clientSecret, revision: order.revision, amount: order.totalCents };
     }
     if (change) {
-      // Another tab is changing the intent, which mostly takes only a moment.
+      // Another tab is changing the intent, which usually takes only a moment.
       if (change.ms < CHANGE_PATIENCE_MS && performance.now() < waitsUntil) await pause(LOOK_MS);
       else await replace(deps, uuid, open.intentId, change.mark);
       continue;
@@ -66,8 +66,8 @@ export async function createPaymentIntent(
 
 /**
  * Saves the snapshot of the order. The lines of a revision never change. The goods and the processing fee are updated to what
- * Checkout shows now, until a payment of the revision has begun. Returns whether anything was written: the intent's metadata then
- * lacks it.
+ * Checkout shows now, until a payment of the revision has begun. Returns whether anything was written, which the intent's metadata
+ * then still lacks.
  */
 async function keepSnapshot(deps: Deps, uuid: string, order: Order): Promise<boolean> {
   const beside = promisedColumns(promised(deps.society, order.identity.programme, order.lines));

@@ -41,8 +41,9 @@ const handlers: Record<WebhookEvent, Handler> = {
 };
 
 /**
- * Handles an event of Stripe, received by webhook or fetched. Returns whether the event is about a payment of ours: events of
- * other apps or environments on the same Stripe account are ignored. Throws when the handling failed and must be retried.
+ * Handles an event of Stripe, received by webhook or fetched in the background. Returns whether the event is about a payment of
+ * ours: events of other apps or environments on the same Stripe account are ignored. Throws if the handling failed and must be
+ * retried.
  */
 export async function handleEvent(deps: Deps, event: ProviderEvent): Promise<boolean> {
   const { id, type, intentId } = event;
@@ -55,8 +56,8 @@ export async function handleEvent(deps: Deps, event: ProviderEvent): Promise<boo
 }
 
 /**
- * Whether the event is about a payment of ours. Events about refunds and disputes lack the intent's metadata, so for them it
- * depends on whether we have a payment row for the intent.
+ * Whether the event is about a payment of ours. Events about refunds and disputes lack the intent's metadata, so such an event is
+ * ours if we have a payment row for its intent.
  */
 async function isOurs(deps: Deps, event: ProviderEvent, intentId: string): Promise<boolean> {
   if (event.type.startsWith('payment_intent.')) return namedOrder(deps, event) !== null;

@@ -12,7 +12,7 @@ const UNKNOWN_PAYMENT = 'This payment does not belong to this join.';
 
 /**
  * Handles the return page's report. The outcome in the report is not trusted: Stripe is asked. A browser with the client secret
- * counts as the one that paid (`isItsBrowser`), unless somebody has since proven on another browser to be the joiner, because
+ * counts as the one that paid (`isItsBrowser`), unless somebody has since proven in another browser that they are the joiner:
  * others may have learned the secret before that.
  */
 export async function handlePaymentReturn(

@@ -17,14 +17,14 @@ const POLL_MS = 100;
 
 /** The last known status of a payment, and Stripe's intent if this call itself read it. */
 export interface Look {
-  /** Null while Stripe has not yet answered any look at this payment. */
+  /** Null if Stripe has not yet answered any look at this payment. */
   outcome: PaymentOutcome | null;
   intent: Intent | null;
 }
 
 /**
- * SQL for whether the payment in the query's `payment` table was read from Stripe within the last second, so that its recorded
- * status is used.
+ * SQL for whether the payment in the query's `payment` table was read from Stripe within the last second, in which case its
+ * recorded status is used.
  */
 export const lookedAtJustNow: RawBuilder<boolean> = sql<boolean>`coalesce(payment.looked_at > now() - make_interval(secs => ${sql.lit(EVERY_MS / 1000)}), false)`;
 
@@ -35,9 +35,10 @@ export function recordedEnd(status: PaymentTable['status']): 'succeeded' | 'refu
 }
 
 /**
- * Returns the status of a payment of ours, and confirms it if Stripe says that it succeeded. Asks Stripe at most once a second. In
- * between, `recorded` returns the status of the last look; `fresh` waits until it may ask Stripe itself, or until another caller's
- * look that began after this call is answered. `fresh` is for joiners who return from paying, and for calls that reopen an order.
+ * Returns the status of a payment of ours, and confirms it if Stripe says that it succeeded. Asks Stripe at most once a second.
+ * Within that second, `recorded` returns the status of the last look; `fresh` waits until it may ask Stripe itself, or until
+ * another caller's look that began after this call is answered. `fresh` is for joiners who return from paying, and for calls that
+ * reopen an order.
  */
 export async function lookAtPayment(deps: Deps, intentId: string, need: 'recorded' | 'fresh'): Promise<Look> {
   let askedAt: string | null = null;
@@ -58,8 +59,8 @@ export async function lookAtPayment(deps: Deps, intentId: string, need: 'recorde
 }
 
 /**
- * Claims the next look if none was made within the last second; otherwise returns the recorded one. Times are the database's, as
- * text with microseconds.
+ * Claims the next look if none was made within the last second; otherwise returns the result of the last look. Times are the
+ * database's, as text with microseconds.
  */
 async function takeLook(deps: Deps, intentId: string, askedAt: string | null) {
   const { rows } = await sql<{
@@ -83,9 +84,9 @@ async function takeLook(deps: Deps, intentId: string, askedAt: string | null) {
 }
 
 /**
- * Records the status that a look saw, unless a later look is recorded already. If the bank was still deciding at the look before,
- * the joiner may have left the page, so a letter reports a payment that has failed since. Without such a wait, the page itself
- * reports the failure.
+ * Records the status that a look saw, unless a later look is recorded already. If the payment has failed and the previous look
+ * found the bank still deciding, a letter reports the failure, because the joiner may have left the page. Otherwise the page itself
+ * reports it.
  */
 async function recordSeen(
   deps: Deps,

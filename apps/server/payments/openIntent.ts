@@ -12,11 +12,11 @@ import { countingFailures } from './providerFailures.ts';
 import { type Order, totalChanged } from './readOrder.ts';
 
 /**
- * Opens an intent for the order. Its idempotency key contains the session, the attempt, the count of failed calls and a hash of
- * the request. A call repeated after a crash or by a second tab therefore gets the same intent, and a changed request (a corrected
- * email) gets another. Stripe replays a failure under the same key for a day, so each failed call changes the key. If a failed
- * call did make an intent, that intent is cancelled when its event is handled (catchUp.ts). No customer is created here, so that
- * the joiner waits for one call only: it is created after the payment, for the upgrade.
+ * Opens an intent for the order. Its idempotency key contains the session, the attempt, the count of failed calls and a hash of the
+ * request. A call repeated after a crash or by a second tab therefore gets the same intent, and a changed request (a corrected
+ * email) gets another. Stripe replays a failure under the same key for a day, so each failed call changes the key. If a failed call
+ * did create an intent, that intent is cancelled when its event is handled (catchUp.ts). The customer for the upgrade is created
+ * only after the payment, so that the joiner waits for one call only.
  */
 export async function openIntent(
   deps: Deps,
@@ -46,7 +46,7 @@ export async function openIntent(
     await cancelErased(deps, intent.id);
     throw await refusalFor(deps, 'createPaymentIntent', uuid);
   }
-  // Another tab has meanwhile opened an intent, at another revision. That intent is kept.
+  // Another tab has meanwhile opened an intent, at another revision. Keeps that intent and cancels the new one.
   if (rows[0].intent_id === intent.id) return intent;
   await cancelIntent(deps, intent.id);
   throw totalChanged(order.totalCents);

@@ -33,7 +33,7 @@ const atStripe = async (intentId: string) => {
   const { body } = await server.stripe('GET', `/v1/payment_intents/${intentId}`);
   return body as unknown as { amount: number; status: string };
 };
-/** Makes Stripe apply the next update of an intent but not answer it. */
+/** Makes Stripe apply the next update of an intent without answering it. */
 const loseAnswer = (intentId: string) =>
   server.stripeFault({ kind: 'status_after', method: 'POST', path: `/v1/payment_intents/${intentId}` });
 

@@ -219,7 +219,7 @@ test('two joins of one contact that both pay: one membership, the other money go
   await Promise.all([payByCard(server, first.id), payByCard(server, second.id)]);
   const outcomes = await Promise.all([reportPayment(here, one, first), reportPayment(there, two, second)]);
   assert.deepEqual(outcomes.map(({ data }) => data.status).sort(), ['refunded', 'succeeded']);
-  // A repeated report of the payments causes no further refund.
+  // Reporting the same payments again causes no further refund.
   const again = await Promise.all([reportPayment(here, one, first), reportPayment(there, two, second)]);
   assert.deepEqual(
     again.map(({ data }) => data.status),
@@ -280,7 +280,7 @@ test('one contact pays in one place at a time; a payment that was left elsewhere
   assert.equal((left.body as unknown as { status: string }).status, 'canceled');
   await payByCard(server, second.id);
   assert.equal((await reportPayment(there, two, second)).data.status, 'succeeded');
-  // The first window is told of the payment at its next call.
+  // The first window learns of the payment at its next call.
   const late = await here.call('createPaymentIntent', {
     params: { uuid: one },
     body: { amount: 6500, currency: 'usd', billingEmail: '' },

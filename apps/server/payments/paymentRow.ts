@@ -38,7 +38,10 @@ export function insertSuccess(
     .onConflict((conflict) => conflict.column('intent_id').doUpdateSet(settled));
 }
 
-/** Returns a new row for an intent whose row is missing because of a crash. Its attempt number is one above all others. */
+/**
+ * Returns a new row for an intent whose row is missing because of a crash. Its attempt number is one more than the highest of its
+ * join and kind.
+ */
 export function unwritten(intent: Intent, { uuid, kind, revision }: NamedOrder) {
   return {
     intent_id: intent.id,
@@ -53,8 +56,8 @@ export function unwritten(intent: Intent, { uuid, kind, revision }: NamedOrder) 
 }
 
 /**
- * SQL for the attempt number of a new row: one more than the highest of the same join and kind, whatever the outcome of those
- * attempts.
+ * SQL for the attempt number of a new row: one more than the highest of the same join and kind, whatever the outcomes of the
+ * earlier attempts.
  */
 export function nextAttempt(uuid: string, kind: NamedOrder['kind']): RawBuilder<number> {
   return sql<number>`(select coalesce(max(attempt), 0) + 1 from payment where session_uuid = ${uuid} and kind = ${kind})`;

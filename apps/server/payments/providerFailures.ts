@@ -4,8 +4,8 @@ import { ProviderFailed, ProviderRefused } from '../providers/stripe/failures.ts
 
 /**
  * Runs calls to Stripe whose idempotency keys contain `failures`, the session's count of failed calls. On a failure the count is
- * increased, so that the next try has other keys: Stripe replays a failure or refusal under the same key for a day. An object that
- * a failed call did create is found by its event and cancelled (catchUp.ts).
+ * increased, so that the next try has new keys: Stripe replays a failure or refusal under the same key for a day. An object that a
+ * failed call did create is found by its event and cancelled (catchUp.ts).
  */
 export async function countingFailures<T>(
   deps: Deps,

@@ -27,12 +27,12 @@ export interface Order {
   totalCents: number;
   /** Whether the intent has to save the card, because an upgrade will be offered after this order. */
   saveCard: boolean;
-  /** The payer's known email addresses ({@link payerEmails}); null in place of a missing one. */
+  /** The payer's known email addresses ({@link payerEmails}); a missing one is null. */
   emails: (string | null)[];
   identity: JoinIdentity;
   /**
-   * `attempts`: how many intents this session has had. `providerFailures`: how many of its calls to create one failed at Stripe.
-   * Both are part of the next idempotency key.
+   * `attempts`: how many intents this session has had. `providerFailures`: how many of its calls to create an intent failed at
+   * Stripe. Both are part of the next idempotency key.
    */
   attempts: number;
   providerFailures: number;
@@ -43,7 +43,7 @@ export interface Order {
   pauseSeconds: number;
   /**
    * The running update of the order's intent at Stripe; null when there is none. `ms`: its duration so far. `mark`: identifies the
-   * update, so that only its owner ends it; null if a server version without marks began it.
+   * update, so that only the call that began it ends it; null if a server version without marks began it.
    */
   change: { mark: string | null; ms: number } | null;
   open: {
@@ -64,7 +64,7 @@ export function totalChanged(totalCents: number): Refusal {
   );
 }
 
-/** Reads the order of a session that may be paid, and its open intent. Throws when there is nothing to pay. */
+/** Reads the order and the open intent of a session that may be paid. Throws when there is nothing to pay. */
 export async function readOrder(deps: Deps, uuid: string, holding: Holding): Promise<Order> {
   const { limits } = deps.config;
   const { rows } = await sql<{

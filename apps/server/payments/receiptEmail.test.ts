@@ -13,8 +13,8 @@ async function receiptOf(intentId: string): Promise<string | null> {
 }
 
 /**
- * Makes an order by a link to a contact. `profile`: the email in the contact's text field. `email`: HubSpot's built-in `email`
- * property.
+ * Makes an order by a link to a contact. `profile`: the email in the contact property that the field rules name. `email`: HubSpot's
+ * built-in `email` property.
  */
 async function orderOfContact(client: Client, { profile, email }: { profile: string; email: string | null }) {
   const { data } = await client.call('initiateCheckout', { body: { hubspotContactId: '102' } });

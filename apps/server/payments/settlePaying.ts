@@ -14,13 +14,14 @@ import { isBefore } from './stripeClock.ts';
 const UNDER_WAY_SECONDS = 15;
 
 /**
- * Asks Stripe for the status of a begun payment and updates the session: paid when the payment succeeded, an open order when it
- * failed or was cancelled, still paying while its outcome is undecided. `why`:
+ * Asks Stripe for the status of a begun payment and updates the session: `paid` if the payment succeeded, `ordering` if it failed
+ * or was cancelled, still `paying` if its outcome is undecided. `why`:
  * - `look`: only asks. An undecided payment is left as it is.
- * - `failed`: the page, or Stripe, reported that the payment failed. The order opens, and the same intent takes the next card. If
- *   `failedAt` is before the current try began, the order stays frozen, because the joiner is already trying the next card.
- * - `change`: the joiner wants to change the order. A payment that was begun and abandoned is first cancelled at Stripe, so that
- *   no other tab can still finish it at the old total.
+ * - `failed`: the page, or Stripe, reported that the payment failed. The order is open again, and the same intent takes the next
+ *   card. If `failedAt` is before the current try began, the order stays frozen, because the joiner is already trying the next
+ *   card.
+ * - `change`: the joiner wants to change the order. An abandoned payment is first cancelled at Stripe, so that no other tab can
+ *   still finish it at the old total.
  */
 export async function settlePaying(
   deps: Deps,
@@ -53,9 +54,9 @@ export async function settlePaying(
     );
     if (status === 'succeeded') return 'paid';
     if (status === 'processing') return 'paying';
-    // `intent` is null when the status comes from another caller's look. The webhook then counts the declined card.
+    // `intent` is null if the status comes from another caller's look; the webhook then counts the declined card.
     if (why === 'failed' && status === 'requires_payment_method' && intent) await noteFailure(deps, intent);
-    // `refunded`: the payment bought nothing and its money goes back. Its order has already been reopened.
+    // `refunded`: the payment bought nothing and its money goes back. The order has already been reopened.
     const isOver = status === 'canceled' || status === 'refunded';
     const isLeft = !isOver && !(why === 'failed' && status === 'requires_payment_method');
     if (isLeft) {
@@ -78,7 +79,7 @@ export async function settlePaying(
 }
 
 /**
- * Runs a change of an order. If the change fails because the order is frozen, and the payment turns out to have failed or been
+ * Runs a change of an order. If the change fails because the order is frozen, settles the payment; if that has failed or been
  * abandoned, runs the change a second time. A browser that does not hold the join cannot end the payment this way.
  */
 export async function whileFrozen<T>(

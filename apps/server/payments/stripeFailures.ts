@@ -2,7 +2,7 @@ import type { CallFailure } from '../providers/stripe/failures.ts';
 import type { TellTrouble } from '../providers/trouble.ts';
 
 /**
- * Returns a function that logs each failed call to Stripe, and writes a notice if the failure lasts until somebody repairs its
+ * Returns a function that logs each failed call to Stripe, and writes a notice if the failure will last until somebody repairs its
  * cause.
  */
 export function stripeFailures(tell: TellTrouble): (failure: CallFailure) => Promise<void> {
@@ -20,7 +20,8 @@ function causeOf({ call, status, code, param, kind }: CallFailure): string {
 }
 
 /**
- * What staff can do about a failed call. `said` is Stripe's message, which may name the permission that a restricted key lacks.
+ * Returns what staff can do about a failed call. `said` is Stripe's message, which may name the permission that a restricted key
+ * lacks.
  */
 function remedyOf({ status, said, kind }: CallFailure): string {
   if (kind === 'unreadable')

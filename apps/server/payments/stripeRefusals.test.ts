@@ -252,7 +252,7 @@ for (const [kindName, kind] of Object.entries(kinds))
     const told = (await notices()).filter((message) => !before.includes(message));
 
     for (const { name, thrown } of answers) {
-      // A refund is usually refused because of its payment, not our account. It then stays due and has a notice of its own.
+      // A refund is usually refused because of its payment, not our account. The refund then stays due and has a notice of its own.
       const isOfRefund = name === 'refund' && isTold && status === 502;
       for (const refusal of thrown)
         if (isOfRefund) assert.ok(refusal instanceof RefundRefused && !refusal.isFinal, name);
@@ -330,7 +330,7 @@ test('a cause is told again after an hour, by whichever process meets it', async
 interface Step {
   method: string;
   path: string;
-  /** Brings the join to the step. Returns the call that meets the failure. */
+  /** Brings a join to this step. Returns a function that makes the call in which the failure occurs. */
   arrange(client: Client): Promise<() => Promise<Answered<never>>>;
 }
 /** The names (keys of `kinds`) of the failures that each joiner's call is tested with. */
@@ -346,7 +346,7 @@ const joinersKinds = [
   'such an answer to what it did',
 ];
 const order = { amount: 6500, currency: 'usd' as const, billingEmail: 'jordan.rivera@example.com' };
-/** For each request to Stripe that a joiner waits for: the joiner's call that sends it, and how to get there. */
+/** For each request to Stripe that a joiner waits for: the joiner's call that sends it, and how to bring a join there. */
 const steps: Record<string, Step> = {
   'opening Checkout': {
     method: 'POST',
@@ -410,7 +410,7 @@ const steps: Record<string, Step> = {
         method,
         path,
         async arrange(client: Client) {
-          // Makes the first attempt to create the customer fail, which runs right after the payment.
+          // Makes the first attempt to create the customer, right after the payment, fail.
           if (path === '/v1/customers') await meet(kinds['a key that was rolled']!, method, path);
           const { uuid, intentId } = await paidJoin(server, client);
           if (path === '/v1/customers') await until(async () => (await failuresOf(uuid)) === 1, 10_000);
@@ -435,7 +435,7 @@ for (const [name, { method, path, arrange }] of Object.entries(steps))
     const again: (() => Promise<Answered<never>>)[] = [];
     for (const kindName of joinersKinds) {
       const kind = kinds[kindName]!;
-      // In a new browser each time, since a browser holds only its last few joins.
+      // Uses a new browser each time, since a browser's cookie has only its last few joins.
       const step = await arrange(server.client());
       await meet(kind, method, path);
       const { status, message, body } = await step();

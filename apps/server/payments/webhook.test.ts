@@ -17,8 +17,8 @@ import { confirmPayment } from './confirmPayment.ts';
 const server = await sharedServer();
 
 /**
- * Sends an event to the webhook as Stripe does, signed with `secret`. With `ageSeconds`, the signature's timestamp is that old, as
- * in a replay attack.
+ * Sends an event to the webhook as Stripe does, signed with `secret`. The signature's timestamp is `ageSeconds` old, as in a replay
+ * attack.
  */
 async function webhook(event: object, secret = STRIPE_WEBHOOK_SECRET, ageSeconds = 0): Promise<Response> {
   const payload = JSON.stringify(event);

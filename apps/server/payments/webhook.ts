@@ -6,9 +6,9 @@ import { handleEvent } from './handleEvent.ts';
 const BAD_SIGNATURE = 'The signature does not hold.';
 
 /**
- * Receives Stripe's webhook: verifies the signature over the raw body, handles the event, and answers 2xx after the commit. A
- * failure with an intent of ours answers 5xx, so that Stripe retries. An event that is not about a payment of ours is answered 200
- * and ignored.
+ * Receives Stripe's webhook: verifies the signature over the raw body, handles the event, and answers 2xx after the commit. If
+ * handling an event of ours fails, answers 5xx, so that Stripe retries. Ignores an event that is not about a payment of ours, and
+ * answers 200.
  */
 export async function stripeWebhook(app: FastifyInstance, { deps }: { deps: Deps }): Promise<void> {
   app.removeAllContentTypeParsers();

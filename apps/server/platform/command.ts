@@ -12,12 +12,12 @@ export interface Command {
   run(args: string[], wired: Wired): Promise<number>;
 }
 
-/** A command that needs only the settings. It gets no database connection, so it can run before the migrations. */
+/** A command that needs only the settings. The command gets no database connection, so it can run before the migrations. */
 export interface LoneCommand extends Omit<Command, 'run'> {
   runAlone(args: string[], config: Config): Promise<number>;
 }
 
-/** Returns a text without the characters that a terminal interprets: control characters, line ends and bidirectional controls. */
+/** Returns a text without the characters that a terminal interprets: control characters, line breaks and bidirectional controls. */
 export function plain(text: string): string {
   return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, '');
 }
@@ -56,7 +56,8 @@ export async function askPerson(question: string): Promise<boolean> {
 }
 
 /**
- * Finds the command with the longest name that matches the first of `args`. Returns the command and the rest of `args`, or null.
+ * Finds the command with the longest name that matches the first of `args`. Returns the command and the rest of `args`, or null if
+ * none matches.
  */
 export function commandNamed<Named extends Pick<Command, 'usage'>>(
   commands: readonly Named[],

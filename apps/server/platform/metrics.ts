@@ -26,7 +26,7 @@ export const requestsShed = new Counter({
   registers,
 });
 
-/** Counts the stages that joins reach. A joiner who goes back and repeats a step is counted again. */
+/** Counts how often joins reach each stage. If a joiner goes back and repeats a step, its stage is counted again. */
 export const joins = new Counter({
   name: 'induct_joins_total',
   help: 'Joins by the stage that they reached.',
@@ -57,7 +57,9 @@ export const backgroundRounds = new Counter({
   registers,
 });
 
-/** Exports the counters of alerts as 0 from the start. Otherwise Prometheus would not see the first event as an increase. */
+/**
+ * Exports the counters that alerts watch as 0 from the start. Otherwise Prometheus would not see the first event as an increase.
+ */
 for (const stage of ['started', 'detailed', 'ordering', 'paying', 'paid', 'upgraded'])
   joins.inc({ stage }, 0);
 for (const kind of ['join', 'upgrade'])
@@ -70,7 +72,7 @@ export const mailServer = { isDown: false };
 /** The database connection pools of this process, by name. */
 const pools = new Map<string, pg.Pool>();
 
-/** Includes a pool's connections in the metrics. Replaces an earlier pool of the same name. */
+/** Includes a pool's connections in the metrics. The pool replaces an earlier one of the same name. */
 export function watchPool(name: string, pool: pg.Pool): void {
   pools.set(name, pool);
 }

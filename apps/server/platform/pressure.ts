@@ -36,8 +36,8 @@ export function measureProcess(): { now(): Measured; end(): void } {
 }
 
 /**
- * Returns the load as a multiple of the limits: the highest of the three ratios. A limit of 0 is ignored. From 1 the process is
- * overloaded.
+ * Returns the load as a multiple of the limits: the highest of the three ratios. A limit of 0 is ignored. At 1 or more, the process
+ * is overloaded.
  */
 export function levelOf(measured: Measured, limits: SheddingLimits): number {
   const part = (name: keyof Measured) => (limits[name] > 0 ? measured[name] / limits[name] : 0);

@@ -30,7 +30,7 @@ interface LogRecord {
   attributes: Attribute[];
 }
 
-/** Starts an OTLP collector (HTTP) that keeps the spans and log lines that it receives. */
+/** Starts an OTLP collector (HTTP) that records the spans and log lines that it receives. */
 async function collector(t: TestContext) {
   const [spans, lines]: [Span[], LogRecord[]] = [[], []];
   let text = '';

@@ -16,7 +16,7 @@ import { ROUND } from './background.ts';
 
 /**
  * Starts sending trace spans and log lines to a collector (OTLP over HTTP). main.ts imports this file only if an endpoint is set.
- * `logs` is a stream for pino's lines; `stop` flushes what is not sent yet.
+ * `logs` is a stream for pino's lines; `stop` flushes the spans and lines that are not sent yet.
  */
 export function startTelemetry(
   endpoint: string,
@@ -56,7 +56,7 @@ export function startTelemetry(
       },
     },
     async stop() {
-      // If the collector is unreachable, the server must stop all the same.
+      // If the collector is unreachable, the server must stop nevertheless.
       await Promise.allSettled([spans.shutdown(), lines.shutdown()]);
     },
   };
@@ -67,7 +67,7 @@ function severityOf(level: number): number {
   return Math.min(21, Math.max(1, (Math.floor(level / 10) - 1) * 4 + 1));
 }
 
-/** Drops the trace span of a background run that contains no other span: several such runs happen each second. */
+/** Drops the trace span of a background run that contains no other span: there are several such runs a second. */
 class WithoutIdleRounds implements SpanProcessor {
   readonly #next: SpanProcessor;
   /** The ids of open background-run spans that contain no other span so far. */

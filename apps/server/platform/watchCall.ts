@@ -26,8 +26,8 @@ export interface CallNote {
 }
 
 /**
- * Makes a call to a provider by running `work`, which can report the result with `note`. Without that, the result is `ok`, or
- * `failed` if `work` throws.
+ * Makes a call to a provider by running `work`, which can report the result with `note`. Without a call of `note`, the result is
+ * `ok`, or `failed` if `work` throws.
  */
 export type WatchCall = <T>(
   /** `operation` is one of few values and contains no id, since it is a metric's label. */
@@ -50,7 +50,7 @@ export function callWatcher(log: Pick<Log, 'info'> | null): WatchCall {
         try {
           return await work((more) => Object.assign(noted, more));
         } catch (error) {
-          // An `ok` may have been noted from the status before the rest of the answer failed to arrive.
+          // `ok` may have been noted when the HTTP status arrived, before the rest of the answer failed.
           if (noted.result === undefined || noted.result === 'ok') noted.result = 'failed';
           throw error;
         } finally {

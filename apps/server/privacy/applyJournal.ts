@@ -18,9 +18,9 @@ import { filesAtHubspot, keepIds } from './leftAtHubspot.ts';
 import { reasonOf } from './stoppedErasing.ts';
 
 /**
- * Repeats the journal's erasures in this database, which was restored from a backup. `settle --missing` must run before, so that
- * the money is restored first. Prints each entry that could not be applied, and applies all others. Returns the exit status: 1 if
- * an entry was invalid or could not be applied.
+ * Repeats the journal's erasures in this database, which was restored from a backup. `settle --missing` must have been run before,
+ * so that payments are restored first. Prints each entry that could not be applied, and applies all others. Returns the exit
+ * status: 1 if an entry was invalid or could not be applied.
  */
 export async function applyJournal(deps: Deps, path: string): Promise<number> {
   const journal = await readJournal(path);
@@ -63,8 +63,8 @@ async function emailsByHash(database: Database): Promise<Map<string, string>> {
 
 /**
  * Erases the joins and contacts of one entry, and all other rows with its email, if `email` is known. Returns whether anything was
- * left to erase. Data newer than the entry stay: the person may have joined again, or the contact may have been read again from
- * HubSpot, where it was not erased.
+ * left to erase. Data newer than the entry are kept: the person may have joined again, or the mirror may have read the contact
+ * again from HubSpot, where it was not erased.
  */
 async function applyEntry(
   deps: Deps,

@@ -23,8 +23,8 @@ function forget({ payments }: Pick<Deps, 'payments'>, { kind, id }: AtStripe): P
 }
 
 /**
- * Deletes the customers of these joins at Stripe, and removes the personal data from the metadata of their intents. Returns all
- * these objects.
+ * Deletes the customers of these joins at Stripe, and removes the personal data from the metadata of their intents. Returns these
+ * customers and intents.
  */
 export async function forgetAtStripe(
   deps: Pick<Deps, 'database' | 'payments'>,
@@ -37,7 +37,7 @@ export async function forgetAtStripe(
 
 /**
  * Records which objects of these joins Stripe still has to erase, in the transaction that removes the joins. Objects in `told` are
- * left out: Stripe has erased them already. {@link tellStripe} later asks Stripe.
+ * left out: Stripe has erased them already. {@link tellStripe} later asks Stripe to erase them.
  */
 export async function dueAtStripe(
   trx: Kysely<Tables>,
@@ -55,8 +55,8 @@ export async function dueAtStripe(
 }
 
 /**
- * Asks Stripe to erase all recorded objects. Safe to repeat: an object that Stripe does not erase stays recorded. If Stripe
- * refuses single objects, throws the first refusal after all others are done; any other failure is thrown at once.
+ * Asks Stripe to erase all recorded objects. Safe to repeat: an object that Stripe does not erase stays recorded. If Stripe refuses
+ * single objects, throws the first refusal after handling all objects. Throws any other failure at once.
  */
 export async function tellStripe(deps: Pick<Deps, 'database' | 'payments'>): Promise<void> {
   const rows = await deps.database

@@ -15,7 +15,7 @@ import { erasePerson } from './erasePerson.ts';
 import { findPerson } from './findPerson.ts';
 import { StoppedErasing } from './stoppedErasing.ts';
 
-/** Tests what the erase command prints: its receipt, and how far it got when it stops midway. */
+/** Tests what the erase command prints: its receipt, and how far an erasure got if it stops midway. */
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 const { deps } = server;
 

@@ -86,8 +86,8 @@ export const personEraseCommand: Command = {
 };
 
 /**
- * Reads from HubSpot the contacts that the person's joins name and that have another email in the mirror: a join may have sent
- * HubSpot an email that the mirror lacks. Returns false when HubSpot does not answer or refuses.
+ * Reads from HubSpot the contacts that the person's joins name and that have another email in the mirror, because a join may have
+ * sent HubSpot an email that the mirror lacks. Returns false if HubSpot does not answer or refuses.
  */
 async function lookAtOthers(
   { database, society }: Deps,
@@ -158,7 +158,7 @@ function tellPlan(
 const rowsOfOthers = (number: number) =>
   `${count(number, 'letter or payment', 'letters and payments')} of joins that have another one`;
 
-/** Returns the receipt: what was erased, what stays and why. It names persons and joins by ids only. */
+/** Returns the receipt: what was erased, and what was kept and why. It names persons and joins by ids only. */
 function receiptOf(
   deps: Deps,
   { others, ofOthers }: Person,

@@ -4,7 +4,8 @@ import type { Tables } from '../platform/database/types.ts';
 import { refusalsOf } from './underWay.ts';
 
 /**
- * Thrown when joins cannot be erased now, because something about them is still under way. The message has a line for each reason.
+ * Thrown when joins cannot be erased now, because a payment, refund or other work on them is still under way. The message has a
+ * line for each reason.
  */
 export class NotErasable extends Error {}
 
@@ -20,9 +21,10 @@ export interface Erased {
 }
 
 /**
- * Erases joins, in the caller's transaction: all rows that belong to them, and the files of their documents. A join with money or
- * a membership stays as a row that names nobody, with its payments, refunds, orders and memberships; the memberships lose their
- * numbers. `beforeRemoval` runs after the last check that can refuse, and before anything is removed. Throws {@link NotErasable}.
+ * Erases joins, in the caller's transaction: all rows that belong to them, and the files of their documents. A join with money or a
+ * membership is kept as a row that names nobody, with its payments, refunds, orders and memberships; the memberships lose their
+ * member numbers. `beforeRemoval` runs after the last check that can throw, and before anything is removed. Throws {@link
+ * NotErasable}.
  */
 export async function eraseJoins(
   trx: Kysely<Tables>,
@@ -71,7 +73,10 @@ export async function eraseJoins(
   };
 }
 
-/** Removes the personal data from joins with money, and keeps what an accountant needs. Returns how many rows about money stay. */
+/**
+ * Removes the personal data from joins with money, and keeps what an accountant needs. Returns the number of rows about money that
+ * are kept.
+ */
 async function strip(trx: Kysely<Tables>, kept: readonly string[]): Promise<number> {
   const these = sql`any(${kept}::uuid[])`;
   // A trigger clears the personal columns of the row, now and at each later change (migration 0022).

@@ -19,16 +19,16 @@ export interface PersonErased extends Erased {
   contacts: number;
   /** The number of customers that were deleted at Stripe. */
   customers: number;
-  /** What was deleted in HubSpot; null when the erasure did not include HubSpot. */
+  /** The contacts and files that were deleted in HubSpot; null if the erasure did not include HubSpot. */
   atHubspot: AtHubspot | null;
-  /** The ids of what HubSpot may still have of the person. */
+  /** The contacts and files of the person that HubSpot may still have. */
   leftAtHubspot: AtHubspot;
 }
 
 /**
  * Erases a person: first in HubSpot if `hubspot` is given, since a refusal there must leave everything unchanged; then at Stripe;
- * then here, in one transaction. Each part is safe to repeat. Nothing is sent to HubSpot during the erasure. Throws {@link
- * StillTelling} if running calls to HubSpot do not end in time: then nothing is erased. Throws {@link StoppedErasing} for any error
+ * then here, in one transaction. Each part is safe to repeat. Nothing else is sent to HubSpot during the erasure. Throws {@link
+ * StillTelling} if running calls to HubSpot do not end in time; nothing is then erased. Throws {@link StoppedErasing} for any error
  * after that.
  */
 export async function erasePerson(
@@ -79,7 +79,7 @@ async function eraseHere(
     if (atHubspot) await forgetIds(trx, hash);
     else await keepIds(trx, hash, { contacts: person.contacts, files: await filesAtHubspot(trx, person) });
     const erased = await eraseJoins(trx, deps, person.joins, async () => {
-      // Records objects that were created at Stripe after Stripe was asked to erase.
+      // Records the objects that were created at Stripe after the request to Stripe above.
       await dueAtStripe(trx, person.joins, atStripe);
       await writeJournal(journalPath(deps), {
         at: deps.now().toISOString(),
@@ -106,9 +106,9 @@ async function eraseHere(
 }
 
 /**
- * Removes this email from requests for passes, and from letters and payments of joins that stay because they have another email.
- * Rows of sent letters stay without the email, because otherwise the letters would be sent again. With `before`, newer rows stay
- * unchanged. Returns how many rows contained the email.
+ * Removes this email from requests for passes, and from letters and payments of joins that are not erased because they have another
+ * email. Rows of sent letters are kept, without the email: without such a row its letter would be sent again. With `before`, newer
+ * rows stay unchanged. Returns how many rows contained the email.
  */
 export async function forgetEmail(
   trx: Kysely<Tables>,
@@ -128,7 +128,7 @@ export async function forgetEmail(
 }
 
 /**
- * Removes the notices to staff that contain one of these emails or names. With `before`, newer ones stay. Returns how many were
+ * Removes the notices to staff that contain one of these emails or names. With `before`, newer notices stay. Returns how many were
  * removed.
  */
 export async function forgetNotices(
@@ -222,7 +222,8 @@ export async function eraseContacts(
 ): Promise<{ rows: number; documents: number }> {
   const these = sql`any(${contacts}::text[])`;
   const isOld = before === null ? sql`true` : sql`created_at < ${before}`;
-  // Storing a resume locks its contact. With this lock, a concurrent upload is either found below or refused afterwards.
+  // Storing a resume locks its contact. Because of this lock, the resume of a concurrent upload is either found below or refused
+  // afterwards.
   await sql`select from contact where id = ${these} order by id for update`.execute(trx);
   await sql`delete from invitation where contact_id = ${these} and ${isOld}`.execute(trx);
   const { rows: documents } = await sql<{ storage_key: string }>`
@@ -243,7 +244,7 @@ export async function eraseContacts(
   return { rows: Number(emptied.numAffectedRows ?? 0), documents: documents.length };
 }
 
-/** Returns the full names (first and last) of these joins and contacts, as notices write them. */
+/** Returns the full names (first and last) of these joins and contacts, in the form in which notices contain them. */
 export async function namesOf(
   trx: Kysely<Tables>,
   { joins, contacts }: Pick<Person, 'joins' | 'contacts'>,

@@ -12,16 +12,16 @@ export interface Person {
   email: string;
   joins: string[];
   contacts: string[];
-  /** Contacts that these joins name but that have another email. They may be other persons, so an erasure leaves them. */
+  /** Contacts that these joins name but that have another email. They may be other persons, so an erasure does not erase them. */
   others: string[];
   /**
-   * How many rows of other tables contain the email: requests for passes, notices, and letters and payments of no join of the
-   * person.
+   * How many rows of other tables contain the email: requests for passes, notices, and letters and payments that belong to none of
+   * the person's joins.
    */
   requests: number;
   /**
-   * How many of these rows are letters or payments of joins with another email: the email was corrected before paying, or a letter
-   * was sent to it by mistake.
+   * How many of these rows are letters or payments of joins with another email: the joiner corrected the email before paying, or a
+   * letter went to this email by mistake.
    */
   ofOthers: number;
   erasedAt: Date | null;
@@ -30,8 +30,8 @@ export interface Person {
 }
 
 /**
- * SQL for whether a join outside `joins` (an array of uuids) created this contact. Its joiner then mistyped the email at first and
- * corrected it later.
+ * SQL for whether a join outside `joins` (an array of uuids) created this contact. If so, the contact is that join's, whose joiner
+ * at first mistyped the email and later corrected it.
  */
 export function isOfAnother(contactId: RawBuilder<unknown>, joins: RawBuilder<unknown>): RawBuilder<boolean> {
   return sql<boolean>`exists (
@@ -40,12 +40,11 @@ export function isOfAnother(contactId: RawBuilder<unknown>, joins: RawBuilder<un
 }
 
 /**
- * Finds what belongs to an email: contacts with this email, and contacts merged into them; joins of these contacts; joins that
- * have the email in their details (or, without details, in a payment) or had it when they were paid; and contacts that such a join
- * created.
- * Leaves out a contact with another email, since anybody can begin a join of a contact and give an email of their own. Leaves out
- * a contact that a join with another email created, even if that join had this email at first. Leaves out a join that merely had a
- * letter sent to this email, since the email may have been mistyped and corrected since.
+ * Finds what belongs to an email: contacts with this email, and contacts merged into them; joins of these contacts; joins that have
+ * the email in their details (or, without details, in a payment) or had it when they were paid; and contacts that such a join
+ * created. Leaves out: (1) a contact with another email, since anybody can begin a join of a contact and give an email of their
+ * own; (2) a contact that a join with another email created, even if that join had this email at first; (3) a join that merely had
+ * a letter sent to this email, since the email may have been mistyped and corrected later.
  */
 export async function findPerson({ database }: Pick<Deps, 'database'>, typed: string): Promise<Person> {
   const email = typed.trim().toLowerCase();

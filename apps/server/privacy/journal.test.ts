@@ -160,7 +160,7 @@ test('who joined anew after having been erased is not erased by the journal, and
   const journal = join(temporaryFolder(t), 'journal');
   writeFileSync(journal, `${readFileSync(journalPath(deps), 'utf8').trimEnd().split('\n').at(-1)}\n`);
 
-  // HubSpot still has the contact, and the same person joins again by a new invitation.
+  // HubSpot still has the contact, and the person joins again by a new invitation.
   await deps.contacts.refresh(contactId);
   await sql`insert into invitation (code, contact_id) values ('ANEW2026', ${contactId})`.execute(
     deps.database,

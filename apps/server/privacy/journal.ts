@@ -48,8 +48,8 @@ export interface Journal {
   /** One sentence for each line that is not a valid entry, except a cut-off last line. */
   faults: string[];
   /**
-   * A sentence about a last line that was cut off; null when there is none. The erasure of that line removed nothing in this
-   * database.
+   * A sentence about a last line that was cut off; null when there is none. The erasure that wrote that line removed nothing in
+   * this database.
    */
   unfinished: string | null;
 }

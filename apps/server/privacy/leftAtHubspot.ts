@@ -7,7 +7,7 @@ export interface AtHubspot {
   files: string[];
 }
 
-/** Returns what HubSpot may still have of a person who was erased here, found by the hash of the email. */
+/** Returns the contacts and files that HubSpot may still have of a person who was erased here, by the hash of the email. */
 export async function leftAtHubspot(database: Kysely<Tables>, emailHash: Buffer): Promise<AtHubspot> {
   const rows = await database
     .selectFrom('left_at_hubspot')
@@ -32,7 +32,7 @@ export async function filesAtHubspot(
   return rows.map(({ id }) => id);
 }
 
-/** Stores the ids of what HubSpot still has, before the rows that contain them are removed. */
+/** Stores the ids of contacts and files that HubSpot still has, before the rows that contain these ids are removed. */
 export async function keepIds(
   trx: Kysely<Tables>,
   emailHash: Buffer,
@@ -45,7 +45,7 @@ export async function keepIds(
     on conflict do nothing`.execute(trx);
 }
 
-/** Deletes the stored ids, because HubSpot has deleted what they identify. */
+/** Deletes the stored ids, because HubSpot has deleted those contacts and files. */
 export async function forgetIds(trx: Kysely<Tables>, emailHash: Buffer): Promise<void> {
   await trx.deleteFrom('left_at_hubspot').where('email_hash', '=', emailHash).execute();
 }

@@ -38,7 +38,7 @@ async function erase(t: TestContext, email: string, ...options: string[]): Promi
   const { code, out } = await runCommand(t, server, personEraseCommand, [email, '--yes', ...options]);
   assert.equal(code, 0, out);
 }
-/** Runs `work` after an upload was received and inspected, and before it is stored. */
+/** Runs `work` after an upload has been received and inspected, before it is stored. */
 function whileUploading(t: TestContext, work: () => Promise<void>): void {
   const { inspect } = deps.inspector;
   t.mock.method(deps.inspector, 'inspect', async (...given: Parameters<typeof inspect>) => {
@@ -146,8 +146,7 @@ for (const when of ['before', 'after'] as const)
     await paidJoin(server, server.client(), undefined, emails);
     const held = holdOpen(t, 'createContacts', when);
     const work = pushDue(background, server.hubspot);
-    // Erases by the joiner's school email, which the contact in HubSpot does not have, so that the contact can be found only by
-    // its id.
+    // Erases by the joiner's school email, which the contact in HubSpot does not have, so that only its id leads to the contact.
     await eraseMeanwhile(t, { email: emails.schoolEmail, work, ...held });
     assert.equal(await server.hubspot.findByEmail(emails.personalEmail), null);
     assert.equal((await pushDue(background, server.hubspot)).taken, 0);

@@ -149,8 +149,8 @@ test('money stays without its person, though it bought nothing, went back, or wa
         deps.database,
       )
     ).rows[0]!.tables;
-  // The join's row must stay in three cases, arranged in turn: a duplicate payment, a refunded payment that no longer counts as
-  // paid, and a void membership.
+  // A join's row must be kept in each of three cases, which are arranged in turn: a duplicate payment, a refund of a payment that
+  // no longer counts as paid, a void membership.
   const statements = [
     sql`update payment set status = 'duplicate' where intent_id = ${id}`,
     sql`with gone as (update payment set status = 'canceled' where intent_id = ${id})

@@ -12,11 +12,11 @@ import { underWay } from './underWay.ts';
 
 const LOOK_MS = 600_000;
 const DAY_SECONDS = 86_400;
-/** A nightly run that was cut off or failed is repeated after this many seconds. */
+/** A nightly run that was interrupted or failed is repeated after this many seconds. */
 const RETRY_SECONDS = 3_600;
 /** The most joins, documents or notices of each stage that one batch removes. A nightly run takes as many batches as it needs. */
 export const MOST = 500;
-/** After this many failures a stage is left to the next run, since so many failures must have a common cause. */
+/** After this many failures the rest of a stage is left to the next run, since so many failures must have a common cause. */
 const MOST_FAILED = 20;
 
 export const stages = ['abandoned', 'rejected', 'paid', 'documents', 'notices'] as const;
@@ -24,7 +24,7 @@ export type Stage = (typeof stages)[number];
 type JoinStage = Exclude<Stage, 'documents' | 'notices'>;
 
 /**
- * SQL for whether the query's `session` has passed the retention of a stage: its last activity (`abandoned`), final rejection
+ * SQL for whether the query's `session` is past the retention of a stage: its last activity (`abandoned`), final rejection
  * (`rejected`) or payment (`paid`) was before `before`.
  */
 const isOver: Record<JoinStage, (before: RawBuilder<Date>) => RawBuilder<boolean>> = {
@@ -36,10 +36,7 @@ const isOver: Record<JoinStage, (before: RawBuilder<Date>) => RawBuilder<boolean
   paid: (before) => sql`session.state = 'paid' and session.paid_at < ${before}`,
 };
 
-/**
- * SQL for the time before which a stage's joins, documents or notices have passed their retention. Null when they are kept for
- * ever.
- */
+/** SQL for the time before which a stage's joins, documents or notices are past their retention. Null if they are kept for ever. */
 function beforeOf({ society, now }: Pick<Deps, 'society' | 'now'>, stage: Stage): RawBuilder<Date> | null {
   const days = society.retention[`${stage}Days`];
   return days === undefined ? null : sql<Date>`(${now()}::timestamptz - make_interval(days => ${days}))`;
@@ -48,21 +45,21 @@ function beforeOf({ society, now }: Pick<Deps, 'society' | 'now'>, stage: Stage)
 type Reads = Pick<Deps, 'database' | 'society' | 'now'>;
 
 /**
- * Returns the ids of at most `most` joins, documents or notices that have passed the retention of a stage. Joins with a payment or
- * a decision under way are left out, and joins of {@link owing}.
+ * Returns the ids of at most `most` joins, documents or notices that are past the retention of a stage. Leaves out the joins of
+ * {@link owing}, and those with a payment or a decision under way.
  */
 export async function overdue(deps: Reads, stage: Stage, most = MOST): Promise<string[]> {
   const owed = sql<boolean>`session.uuid <> all(${await owedTo(deps, stage)}::uuid[])`;
   return idsOf(deps, stage, most, owed);
 }
 
-/** Returns the joins that have passed the retention of a stage and stay, since goods that they paid for were not sent yet. */
+/** Returns the joins that are past the retention of a stage but are kept, since goods that they paid for were not sent yet. */
 export async function owing(deps: Reads, stage: Stage): Promise<string[]> {
   const owed = await owedTo(deps, stage);
   return owed.length === 0 ? [] : idsOf(deps, stage, MOST, sql`session.uuid = any(${owed}::uuid[])`);
 }
 
-/** Returns the joins with goods that are to be sent or held; none for a stage whose removal takes no address of a paid join. */
+/** Returns the joins with goods that are to be sent or held; none for a stage that removes no addresses of paid joins. */
 async function owedTo(deps: Reads, stage: Stage): Promise<string[]> {
   if ((stage !== 'rejected' && stage !== 'paid') || beforeOf(deps, stage) === null) return [];
   return (await listParcels(deps, { all: false })).map(({ uuid }) => uuid);
@@ -93,7 +90,7 @@ function listOf(
     order by created_at limit ${most}`;
 }
 
-/** Thrown when some overdue joins, documents or notices could not be removed. `counts` is what was removed. */
+/** Thrown when some overdue joins, documents or notices could not be removed. `counts` is how many were removed in each stage. */
 export class NotAllRemoved extends Error {
   readonly counts: Record<Stage, number>;
 
@@ -108,9 +105,10 @@ export class NotAllRemoved extends Error {
 }
 
 /**
- * Removes what has passed its retention, at most `most` of each stage. Each join is erased in a transaction of its own, by the
- * code that also erases persons. Returns how many of each stage were removed. A failed item does not stop the others: {@link
- * NotAllRemoved} is thrown at the end. The caller must call {@link tellStripe} afterwards, even on failure.
+ * Removes joins, documents and notices that are past their retention, at most `most` of each stage. Each join is erased in a
+ * transaction of its own, by the same code as a person's erasure. Returns how many of each stage were removed. A failed item does
+ * not stop the others: {@link NotAllRemoved} is thrown at the end. The caller must call {@link tellStripe} afterwards, even on
+ * failure.
  */
 export async function applyRetention(deps: Deps, most = MOST): Promise<Record<Stage, number>> {
   const counts: Record<Stage, number> = { abandoned: 0, rejected: 0, paid: 0, documents: 0, notices: 0 };
@@ -137,7 +135,10 @@ async function remove(deps: Deps, id: string, stage: Stage): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Erases a join. Returns false when the join may not be erased, or has changed since and is no longer past its retention. */
+/**
+ * Erases a join. Returns false if the join may not be erased now, or has changed since it was listed and is no longer past its
+ * retention.
+ */
 async function eraseOne(deps: Deps, uuid: string, stage: JoinStage): Promise<boolean> {
   try {
     return await deps.database.transaction().execute(async (trx) => {
@@ -195,7 +196,7 @@ export function startForgetting(deps: Deps): () => Promise<void> {
 
 /**
  * Runs once a day, in only one of the processes. Logs how many items of each stage were removed, and nothing about persons. Every
- * call also has Stripe erase what is due there. Returns whether more is past its retention.
+ * call, even when no run is due, makes Stripe erase the objects that are due there. Returns whether more is past its retention.
  */
 export async function forgetNightly(deps: Deps, most = MOST): Promise<boolean> {
   const isOn = stages.some((stage) => beforeOf(deps, stage) !== null);

@@ -10,7 +10,7 @@ import type { AtHubspot } from './leftAtHubspot.ts';
 export interface Progress {
   /** The part of the erasure during which it stopped. */
   at: 'begin' | 'hubspot' | 'stripe' | 'here';
-  /** What was deleted in HubSpot; null if HubSpot was not asked, or not finished. */
+  /** What was deleted in HubSpot; null if HubSpot was not asked, or its part was not finished. */
   atHubspot: AtHubspot | null;
 }
 
@@ -22,7 +22,7 @@ export class StoppedErasing extends Error {
     this.progress = progress;
   }
 
-  /** Sentences for staff: the reason, and what is and is not erased. Without the reason if the cause is unexpected. */
+  /** Sentences for staff: the reason, and what is and is not erased. The reason is left out if the cause is unexpected. */
   get sentences(): string {
     const reason = reasonOf(this.cause);
     return [...(reason === null ? [] : [reason]), standingOf(this), 'The same command goes on.'].join(' ');

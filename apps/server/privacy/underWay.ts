@@ -5,8 +5,8 @@ import type { Tables } from '../platform/database/types.ts';
 const CHANGE_MINUTES = 5;
 
 /**
- * SQL for the reasons why the query's `session` may not be erased now: an array of what is under way with its money or documents,
- * empty if nothing is. An open intent is no reason, because the erasure cancels it first.
+ * SQL for the reasons why the query's `session` may not be erased now: an array of texts about what is under way with its money or
+ * documents; empty if it may be erased. An open intent is no reason, because the erasure cancels it first.
  */
 export const underWay: RawBuilder<string[]> = sql`array_remove(array[
   case when session.state = 'paying' or session.intent_changing_since > now() - make_interval(mins => ${sql.lit(CHANGE_MINUTES)})

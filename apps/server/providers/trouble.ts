@@ -3,15 +3,17 @@ export interface ProviderTrouble {
   provider: 'Stripe' | 'HubSpot' | 'Mail';
   /** The call's method and path, in which ids are replaced and the query is left out. */
   call: string;
-  /** HTTP status; null when no answer came. */
+  /** HTTP status; null if no answer came. */
   status: number | null;
-  /** The parameter or property that the provider's error names; null if it names none. */
+  /** The provider's error code, type or category; null if its answer has none. */
   code: string | null;
-  /** The provider's id of the call, for its support: Stripe's request id or HubSpot's correlation id. */
+  /** The parameter or property that the provider's error names; null if it names none. */
   param: string | null;
-  /** What is wrong and what to do, for staff. The same cause always has the same text. Null if the trouble ends by itself. */
+  /** The provider's id of the call, for its support: Stripe's request id or HubSpot's correlation id. Null if there was none. */
   requestId: string | null;
-  /** For staff: what is wrong and what to do. The same cause always has the same text. Null if the trouble ends by itself. */
+  /**
+   * The notice to staff: what is wrong and what to do. The same cause always has the same text. Null if the trouble ends by itself.
+   */
   notice: string | null;
 }
 

@@ -71,8 +71,8 @@ test('no dues are booked of a payment that bought nothing and went back in two p
 });
 
 /**
- * Decides a refund while Stripe refuses refunds, then refunds $1.00 in the dashboard, which drops the decided refund. Runs the
- * command that the notice about the dropped refund names. Returns the notice and the command's output.
+ * Decides a refund while Stripe refuses refunds, then refunds $1.00 in the dashboard, which makes the server drop the decided
+ * refund. Then runs the command that is named in the notice about the dropped refund. Returns the notice and the command's output.
  */
 async function decidedAgain(t: TestContext, wish: RefundWish): Promise<string> {
   const { uuid, intentId } = await undergraduate(server);

@@ -36,7 +36,7 @@ async function withItems(...items: string[]) {
 }
 
 /**
- * Refunds `cents`, or all that is left, in Stripe's dashboard, and has the server read the payment's refunds. Returns Stripe's id
+ * Refunds `cents`, or all that is left, in Stripe's dashboard, and makes the server read the payment's refunds. Returns Stripe's id
  * of the refund.
  */
 async function inDashboard(intentId: string, cents?: number): Promise<string> {
@@ -182,7 +182,10 @@ test('what ended a membership by its amount alone, before lines were read from i
   assert.deepEqual([await standings(uuid), await differences()], [['refunded'], []]);
 });
 
-/** Opens a dispute about a payment, or about a part of it (cents), and loses it. Returns Stripe's id of the dispute. */
+/**
+ * Opens a dispute about a payment, or about a part of it (`amount`, cents), and lets the bank decide against us. Returns Stripe's
+ * id of the dispute.
+ */
 async function loses(intentId: string, amount?: number): Promise<string> {
   const { body } = await server.stripe('GET', `/v1/payment_intents/${intentId}`);
   const { id } = await server.stripeControl('disputes', { charge: body.latest_charge, amount });
@@ -307,7 +310,7 @@ test('an upgrade that was bought by a join of its own does not outlive the membe
   const { uuid, intentId } = await paidJoin(server, server.client(), 'HONOR101');
   const other = await withItems();
   const upgrade = await upgraded(other.client, other.uuid, other.intentId);
-  // Turns the upgrade into one that was sold by a link, in a join of its own.
+  // Turns the upgrade into an upgrade by link, in a join of its own.
   await sql`
     with gone as (delete from membership where payment_intent = ${other.intentId})
     update membership set contact_id = '101' where payment_intent = ${upgrade}`.execute(server.deps.database);

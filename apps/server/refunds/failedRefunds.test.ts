@@ -25,7 +25,7 @@ import { refundJoin } from './refundJoin.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
 
-/** Tests refunds that fail later, because the bank returns the money to us. */
+/** Tests refunds that fail later, because the payer's bank returns the money to us. */
 const pin = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
 
 test('staff are told of one person who has paid twice also when the first membership comes back after the second one was bought', async () => {
@@ -71,8 +71,8 @@ test('staff are told of each refund that fails, also when it is given again and 
 });
 
 /**
- * Makes a paid join with a pin for $12.00 and refunds its membership. The same contact then joins again, and after that the refund
- * fails.
+ * Makes a paid join with a pin for $12.00 and refunds its membership. Then the same contact joins again, and the refund fails only
+ * after that.
  */
 async function joinedAnew(code: string) {
   await newContact(server, `${code.toLowerCase()}@example.com`, { invitation_code: code });

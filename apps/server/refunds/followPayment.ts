@@ -24,13 +24,13 @@ import type { MoneyBack } from '../providers/stripe/provider.ts';
 import { bringStanding } from './membershipStanding.ts';
 import { paidOrders, type SettledOrder } from './paidOrders.ts';
 
-/** followPayment throws after this many attempts, if another caller has written first each time. */
+/** followPayment throws after this many attempts, if each time another caller has written first. */
 const ROUNDS = 10;
 
 /**
- * Copies the refunds and disputes of a payment from Stripe, wherever they were made, and updates the membership's standing. It
- * reads Stripe's present state, so events may arrive in any order, repeatedly or not at all. Does nothing for an intent that is
- * not ours or has not succeeded.
+ * Copies a payment's refunds (also those made outside Induct) and disputes from Stripe, and updates the membership's standing.
+ * Reads Stripe's present state, so events may arrive in any order, repeatedly or not at all. Does nothing for an intent that is not
+ * ours or has not succeeded.
  */
 export async function followPayment(deps: Deps, intentId: string): Promise<void> {
   for (let round = 0; round < ROUNDS; round++) {
@@ -48,8 +48,8 @@ export async function followPayment(deps: Deps, intentId: string): Promise<void>
 }
 
 /**
- * Writes what Stripe answered. Returns false and writes nothing when another caller has written since the read, because the answer
- * may then be outdated.
+ * Writes what Stripe answered. If another caller has written since the read, writes nothing and returns false, because the answer
+ * may be outdated.
  */
 async function write(
   deps: Deps,
@@ -68,7 +68,7 @@ async function write(
       .executeTakeFirst();
     if (!payment) return false;
     // Our own refunds come first, so that a dashboard refund of the same amount is not mistaken for one of them. Within each group
-    // the oldest come first (Stripe lists the newest first), because what a refund was for is derived in that order.
+    // the oldest come first (Stripe lists the newest first), because the lines that a refund was for are derived in that order.
     const made: string[] = [];
     let wentElsewhere = false;
     const oldestFirst = [...refunds].reverse();
@@ -91,9 +91,9 @@ export type LockedSession = Pick<Selectable<JoinSessionTable>, 'uuid'>;
 
 /**
  * Locks joins and all other joins of their payers, which may have to be sent to HubSpot as well ({@link bringStanding}). Locks in
- * the order of the uuids, to avoid deadlocks. The lock is only `no key update`, so that other transactions can still insert
- * notices about a locked join. This matters for a join that gets the same payer only after this call, and is therefore not locked
- * with the others.
+ * the order of the uuids, to avoid deadlocks. The lock is only `no key update`, so that other transactions can still insert notices
+ * about a locked join. Such a transaction may be that of a join that gets the same payer only after this call, and so was not
+ * locked here.
  */
 export async function lockJoins(trx: Kysely<Tables>, uuids: readonly string[]): Promise<void> {
   const these = sql`any(${uuids}::uuid[])`;
@@ -116,7 +116,7 @@ export async function lockSession(trx: Kysely<Tables>, intentId: string): Promis
 
 /**
  * Updates everything that follows from a payment's recorded refunds and disputes. Staff get a notice of each refund made outside
- * Induct that is new (listed in `made`) or is now counted for other lines.
+ * Induct that is new (its uuid is in `made`) or now counts for other lines.
  */
 export async function recount(
   deps: Deps,
@@ -136,7 +136,7 @@ export async function recount(
     })
     .where('intent_id', '=', intentId)
     .execute();
-  // For a payment that bought nothing, no refund has lines that it could be for.
+  // The refunds of a payment that bought nothing are for no lines.
   const refunds =
     order.status === 'succeeded'
       ? withLines(order, order.processingFeeCents)
@@ -162,8 +162,8 @@ export async function recount(
 }
 
 /**
- * Returns the end of a notice's sentence: what a refund was for, or how staff can assign it. For a payment that bought nothing:
- * what is still owed.
+ * Returns the end of a notice's sentence: what a refund was for, or how staff can assign it. For a payment that bought nothing, the
+ * text says what is still owed.
  */
 function purpose(order: SettledOrder, { uuid, lines, isDispute }: GivenBack): string {
   if (order.status === 'duplicate')
@@ -176,8 +176,8 @@ function purpose(order: SettledOrder, { uuid, lines, isDispute }: GivenBack): st
 }
 
 /**
- * Updates our row of a refund from Stripe's data, or inserts a row when the refund was made elsewhere. `isMadeNow`: the refund has
- * succeeded according to Stripe, which was not recorded before.
+ * Updates our row of a refund from Stripe's data, or inserts a row when the refund was made elsewhere. Returns, among others,
+ * `isMadeNow`: whether Stripe reports for the first time that the refund has succeeded.
  */
 async function takeIn(
   trx: Kysely<Tables>,
@@ -235,10 +235,7 @@ async function takeIn(
   return { uuid: made.uuid, reason: 'dashboard', isNew: true, isMadeNow: status === 'succeeded' };
 }
 
-/**
- * Updates our rows of lost disputes. A dispute that no longer counts as lost is recorded as having taken nothing. Returns the
- * uuids of new rows.
- */
+/** Updates our rows of lost disputes. A dispute that no longer counts as lost gets the amount 0. Returns the uuids of new rows. */
 async function takeInLost(trx: Kysely<Tables>, intentId: string, lost: MoneyBack['lost']): Promise<string[]> {
   const known = await trx
     .selectFrom('refund')
@@ -301,8 +298,8 @@ async function decidedBefore(
 }
 
 /**
- * Reduces or cancels due refunds that Stripe has not made, because money of the same payment has just been refunded outside
- * Induct. If the payment bought nothing (`isReturn`), the amount that is left stays due. Otherwise the due refunds are cancelled
+ * Reduces or cancels due refunds that Stripe has not made, because money of the same payment has just been refunded outside Induct.
+ * If the payment bought nothing (`isReturn`), all that is left of the payment stays due. Otherwise the due refunds are cancelled
  * and staff decide what is still owed, because it is uncertain what the outside refund was for.
  */
 async function dropDue(
@@ -338,7 +335,7 @@ async function dropDue(
   }
 }
 
-/** Returns the command that decides a refund again that was not made; null for a refund that was made outside Induct. */
+/** Returns the command with which staff decide a refund again if it was not made; null for a refund made outside Induct. */
 async function commandAgain(trx: Kysely<Tables>, refund: string): Promise<string | null> {
   const { rows } = await sql<{
     session: string;
@@ -358,15 +355,18 @@ async function commandAgain(trx: Kysely<Tables>, refund: string): Promise<string
     : decideAgainCommand(session, order ?? [], { lines: lines ?? [], reason });
 }
 
-/** Returns the last sentence of a notice about a refund that failed: the command that decides the same again, if there is one. */
+/**
+ * Returns the last sentence of a notice about a refund that failed: the command with which staff decide the same refund again, if
+ * there is one.
+ */
 export async function toDecideAgain(trx: Kysely<Tables>, refund: string): Promise<string> {
   const command = await commandAgain(trx, refund);
   return command === null ? '' : ` To decide it again: ${command}`;
 }
 
 /**
- * Returns our due refund of the same amount that a refund made outside Induct replaces: Stripe has not made ours, and staff have
- * made it in the dashboard. Making ours as well would refund the money twice.
+ * Returns our due refund that a refund of the same amount made outside Induct replaces. Stripe has not made ours, and staff have
+ * made it in the dashboard instead; making ours as well would refund the money twice.
  */
 async function madeInItsPlace(trx: Kysely<Tables>, intentId: string, amountCents: number) {
   return trx

@@ -48,7 +48,9 @@ export async function promiseRefund(
   return uuid;
 }
 
-/** Records a due refund of `amountCents`, all that is left of a payment that bought nothing, and a letter that tells its payer. */
+/**
+ * Records a due refund of `amountCents`, all that is left of a payment that bought nothing, and makes a letter to its payer due.
+ */
 export async function promiseReturn(
   trx: Kysely<Tables>,
   deps: Pick<Deps, 'config'>,
@@ -64,14 +66,14 @@ export async function promiseReturn(
 /**
  * Makes the due refunds of a payment at Stripe. Safe to repeat after a crash at any point: refunds that Stripe already has are
  * recognised by our uuid in their metadata, and the idempotency key consists of the row and the attempt. A refund that Stripe
- * refuses for good is recorded as failed, with a notice. One that Stripe refuses for now stays due and is retried in the
+ * refuses for good is recorded as failed, with a notice. A refund that Stripe refuses only for now stays due and is retried in the
  * background (settlement/sweep.ts). {@link givenOf} and {@link watchRefunds} return the outcome.
  */
 export async function giveBack(deps: Deps, intentId: string): Promise<void> {
   const due = await dueRefunds(deps, intentId);
   if (due.length === 0) return;
-  // A process may have died after Stripe made the refund, so long ago that Stripe has forgotten the idempotency key. Reading
-  // Stripe's refunds first prevents a second one.
+  // An earlier process may have died after Stripe made the refund, so long ago that the idempotency key has expired. Reading
+  // Stripe's refunds first prevents a second refund.
   if (due.some(({ isOld, attempts }) => isOld || attempts > 0)) await followPayment(deps, intentId);
   for (const refund of await dueRefunds(deps, intentId)) {
     try {
@@ -122,7 +124,7 @@ export async function givenOf(deps: Pick<Deps, 'database'>, uuids: readonly stri
 }
 
 /**
- * Returns a function that returns the outcome of a payment's refunds: those that are due now, and those decided until the function
+ * Returns a function for the outcome of a payment's refunds: those that are due now, and those that are decided before the function
  * is called.
  */
 export async function watchRefunds(deps: Deps, intentId: string): Promise<() => Promise<Given>> {

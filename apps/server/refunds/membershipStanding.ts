@@ -76,8 +76,8 @@ export async function bringStanding(
 }
 
 /**
- * Returns what staff are told when the membership of an erased join changes: nothing leads from it to its contact any more, and so to
- * an upgrade by link.
+ * Returns the sentence for staff when the membership of an erased join changes: the join has lost its contact, so neither HubSpot
+ * nor an upgrade by link can be updated.
  */
 export function notToldOfErased(uuid: string): string {
   return `Join ${uuid} is erased, so HubSpot cannot be told any more what becomes of its membership: if its contact is still there, change it by hand. An upgrade that a link has sold for it is not found here either: if the membership has ended and that contact has one, give it back.`;
@@ -108,10 +108,10 @@ export async function tellOfTwice(
 }
 
 /**
- * When a join's membership begins or ends, makes those joins of its payer due again whose membership has ended: HubSpot has their
- * contacts as `member`, too, while the payer holds another membership (contacts/dueJoins.ts). The ended joins are due a second
- * earlier than the join of `sessionUuid`, because one of them may have created its contact. A join that another transaction has
- * locked is skipped, since waiting could deadlock; that transaction makes it due as well.
+ * When a join's membership begins or ends, makes the payer's joins whose membership has ended due to be sent again: while the payer
+ * holds another membership, the contacts of the ended joins have the status `member`, too (contacts/dueJoins.ts). The ended joins
+ * become due a second before the join `sessionUuid`, because one of them may have created its contact. A join that another
+ * transaction has locked is skipped, since waiting could deadlock; that transaction makes it due as well.
  */
 export async function tellHubspotOfEnded(trx: Kysely<Tables>, sessionUuid: string): Promise<void> {
   await sql`
@@ -134,7 +134,7 @@ export const UPGRADE_ALONE = 'An upgrade is still paid and held, though the memb
 
 /**
  * Returns the joins with an active upgrade whose base membership has ended, where the base was bought by the same join or for the
- * same contact. With `baseSession`, only bases that this join bought are considered.
+ * same contact. With `baseSession`, considers only bases that this join bought.
  */
 export async function upgradesAlone(
   database: Kysely<Tables>,

@@ -4,7 +4,7 @@ import type { Deps } from '../deps.ts';
 import type { Tables } from '../platform/database/types.ts';
 
 /**
- * A payment that succeeded or is a duplicate, in the form that the refund rules use. `kind` says whether it paid for the join
+ * A payment that succeeded or is a duplicate, in the form that the refund rules use. `kind` is whether the payment was for the join
  * itself or for its upgrade.
  */
 export interface SettledOrder extends PaidOrder {

@@ -14,7 +14,7 @@ import { paidOrders, type SettledOrder } from './paidOrders.ts';
 export class NotRefundable extends Error {}
 
 /**
- * Reads a join's refunds and disputes from Stripe, because refunds from the dashboard may not have been reported yet: a plan made
+ * Reads a join's refunds and disputes from Stripe, because dashboard refunds may not have been reported yet, and a refund plan made
  * without them might refund money twice. Throws {@link NotRefundable} when Stripe does not answer.
  */
 export async function followJoin(deps: Deps, uuid: string): Promise<void> {
@@ -68,7 +68,9 @@ export async function lockPaid(
   return { sessions, orders };
 }
 
-/** Records the refunds of a plan as due, with all consequences, in the transaction that made the plan. Returns their uuids. */
+/**
+ * Records the refunds of a plan as due, with all consequences, in the transaction in which the plan was made. Returns their uuids.
+ */
 export async function decideRefunds(
   deps: Deps,
   trx: Kysely<Tables>,
@@ -83,7 +85,7 @@ export async function decideRefunds(
   const isBase = ({ order }: (typeof decided)[number]) =>
     order.lines.some(({ type }) => type === 'membership');
   const promised: string[] = [];
-  // Upgrades come first: their standing has then changed before the membership ends, so that staff get no notice of an upgrade
+  // Upgrades come first, so that their standing has changed before the membership ends: staff then get no notice of an upgrade
   // without a membership.
   for (const { intentId, amountCents, lines, order } of decided.sort(
     (a, b) => Number(isBase(a)) - Number(isBase(b)),
@@ -110,9 +112,9 @@ async function keptPayments(trx: Kysely<Tables>, uuid: string): Promise<string[]
 }
 
 /**
- * Refunds what staff ask for, across both payments of a join. All decisions are written in one transaction, so that a repeated
- * request refunds nothing twice. After the commit Stripe makes the refunds; those that fail are retried in the background
- * (settlement/sweep.ts). `given` is their outcome; null with `isTrial`, which decides nothing.
+ * Refunds the things that staff have named, across both payments of a join. Writes all decisions in one transaction, so that a
+ * repeated request refunds nothing twice. After the commit Stripe makes the refunds; those that fail are retried in the background
+ * (settlement/sweep.ts). `given` is the refunds' outcome. With `isTrial`, decides nothing, and `given` is null.
  */
 export async function refundJoin(
   deps: Deps,

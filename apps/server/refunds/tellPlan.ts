@@ -3,8 +3,8 @@ import type { RefundPlan } from '#core/refunds.ts';
 import type { Given } from './giveBack.ts';
 
 /**
- * Prints each planned refund and then the sum that Stripe has made. Returns the exit status: 1 if Stripe has refused a refund for
- * good.
+ * Prints each planned refund, and then the sum of the refunds that Stripe has made. Returns the exit status: 1 if Stripe has
+ * refused a refund for good.
  */
 export function tellPlan(
   plans: readonly (Pick<RefundPlan, 'refunds' | 'notes'> & { given: Given | null })[],

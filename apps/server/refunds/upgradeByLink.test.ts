@@ -87,7 +87,7 @@ test('that an upgrade is left alone is told while its join is locked by another 
   const base = await paidJoin(server, server.client(), 'HONOR104');
   const { uuid } = await upgradeByLink(server, '104');
   const { database } = server.deps;
-  // Without a payer, the refund of the base does not lock this upgrade's join together with the base's.
+  // Removes the payer of this upgrade's join, so that refunding the base does not lock this join together with the base's.
   await database.updateTable('join_session').set({ payer: null }).where('uuid', '=', uuid).execute();
   await database.transaction().execute(async (other) => {
     await lockJoins(other, [uuid]);

@@ -13,11 +13,11 @@ import { REPORTS_PATH } from '../platform/http/securityHeaders.ts';
  */
 const REPORT_BYTES = 131_072;
 const REPORTS_AT_ONCE = 100;
-/** The most kinds that are counted of one body. */
+/** The most kinds of one body that are counted. */
 const KINDS_AT_ONCE = 20;
 /**
  * The most kinds that are stored. A new kind replaces the one with the lowest count, so that invented kinds do not displace real
- * ones, which are frequent.
+ * ones, which have high counts.
  */
 const KINDS = 100;
 /** The most notices to staff about new kinds in a day. */
@@ -42,8 +42,8 @@ export interface Blocked {
 
 const text = z.string().max(8192).catch('');
 /**
- * The schemas of report bodies. Browsers send one form to `report-to` and another to `report-uri`, with different names for the
- * same fields (Content Security Policy Level 3).
+ * The schemas of report bodies. Browsers send one format to a `report-to` endpoint and another to a `report-uri`, with different
+ * names for the same fields (Content Security Policy Level 3).
  */
 const reportTo = z.array(z.unknown());
 const sentTo = z.object({
@@ -128,7 +128,7 @@ function parsed(body: string): unknown {
   }
 }
 
-/** Returns each kind once: a browser that blocks the same content ten times on a page sends ten reports. */
+/** Returns one report of each kind: a browser that blocks the same content ten times on a page sends ten. */
 function kindsIn(blocked: Blocked[]): Blocked[] {
   const kinds = new Map(blocked.map((report) => [`${report.directive} ${report.blocked}`, report]));
   return [...kinds.values()].slice(0, KINDS_AT_ONCE);

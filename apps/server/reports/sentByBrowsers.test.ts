@@ -42,7 +42,7 @@ const openInFirefox: Open = async (t, url) => {
   await hands.open(url);
 };
 
-/** Starts two https origins for one server, because browsers send reports only from and to https. */
+/** Starts two https origins for one server, because browsers send reports only from https pages to https URLs. */
 async function startOrigins(t: TestContext) {
   const folder = temporaryFolder(t);
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];

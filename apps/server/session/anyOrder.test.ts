@@ -35,7 +35,9 @@ class Life {
   status: string;
   /** The join by a school's code that wrote the present status to HubSpot; null if another join wrote it. */
   writer: string | null = null;
-  /** Whether a join by the contact's own code has written the status. From then on joins by a school's code do not write it. */
+  /**
+   * Whether a join by the contact's own code has written the status. After that, joins by a school's code do not write the status.
+   */
   isProven = false;
   /** Whether a join by the contact's own code or link has bought something, so that HubSpot has an amount paid. */
   hasBought = false;
@@ -51,7 +53,10 @@ class Life {
     return this.status === 'member' || this.held.code.length > 0;
   }
 
-  /** The sum (dollars) of what the contact holds by its own joins. Joins by a school's code do not count. */
+  /**
+   * The sum (dollars) of the prices of the memberships and upgrades that the contact holds by its own joins. Joins by a school's
+   * code do not count.
+   */
   get amount(): string {
     return (65 * this.held.code.length + 45 * this.held.upgrade.length).toFixed(2);
   }
@@ -77,7 +82,8 @@ class Life {
       case 'join by school': {
         const uuid = await orderingJoin(client, 'LINCOLN2026', person);
         await this.#pay('school', uuid);
-        // All joins have the same payer, so a status that one of them has written follows the payer's school memberships as well.
+        // All joins have the same payer, so a status that a school join has written stays `member` as long as any of the payer's
+        // memberships is held.
         if (this.status === '') this.writer = uuid;
         if (this.isProven || this.writer !== null) this.status = 'member';
         return;
@@ -178,7 +184,7 @@ test('in whatever order somebody joins, is refunded and is joined for by others,
       numRuns: PEOPLE,
       examples: [
         ['', ['join by school', 'refund a membership by school', 'join by school']],
-        // Once a bug: the mirror missed the school join that kept the contact a member.
+        // Once a bug: the mirror ignored the school join that kept the contact a member.
         ['', ['join by code', 'join by school', 'refund a membership by code', 'join by code']],
         // Once a bug: values written by the school join were mistaken for values written by the join by code.
         ['', ['join by school', 'join by code', 'refund a membership by school']],
@@ -234,7 +240,7 @@ test('in whatever order a contact that a self-nomination created is bought for, 
         await deliver(server);
         const { id } = (await server.hubspot.findByEmail(email))!;
         let status = '';
-        /** Whether the sibling's purchase set the contact's status, which was blank. */
+        /** Whether the sibling's purchase set the contact's status when it was blank. */
         let isSiblings = false;
         let isOwnPaid = false;
         let hasBought = false;
@@ -297,7 +303,7 @@ test('in whatever order a contact that a self-nomination created is bought for, 
       numRuns: PEOPLE,
       examples: [
         [['pay for the own join', 'join by link', 'buy an upgrade by link', 'refund what was bought first']],
-        // Once a bug: a sibling with the same email had paid first, and the refund of that sibling made the contact, a member, a
+        // Once a bug: a sibling with the same email had paid first, and refunding the sibling made the contact, who was a member, a
         // former member.
         [['pay for a sibling', 'pay for the own join', 'refund the sibling']],
         [['join by link', 'pay for the own join']],

@@ -3,8 +3,8 @@ import { countWithin } from '../platform/http/limits.ts';
 
 /**
  * Reads a contact from HubSpot again, within two seconds, if only the mirror calls it a member. Each such read counts against the
- * address's limit of wrong codes, because somebody with a member's code could otherwise use up all our calls to HubSpot. Returns
- * false without reading when that limit is reached: the mirror's answer then stands.
+ * address's limit of wrong codes, because somebody with a member's code could otherwise use up all our calls to HubSpot. If that
+ * limit is reached, returns false without reading, and the mirror's answer stands.
  */
 export async function askAboutMember(
   deps: Deps,

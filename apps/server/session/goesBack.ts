@@ -6,8 +6,8 @@ const refundedCents = (...states: ('due' | 'pending' | 'succeeded')[]) =>
     where refund.intent_id = payment.intent_id and refund.status in (${sql.join(states.map((state) => sql.lit(state)))}))`;
 
 /**
- * SQL for whether all of the query's `payment` has been refunded by Stripe or lost in disputes. A refund that is still pending
- * counts.
+ * SQL for whether all of the query's `payment` has been refunded by Stripe or lost in disputes. A refund that is still pending at
+ * Stripe counts as refunded.
  */
 export const isReturnedInFull: RawBuilder<boolean> = sql<boolean>`${refundedCents('pending', 'succeeded')} >= payment.amount_cents`;
 

@@ -36,8 +36,8 @@ export function contactOfJoin(session: string): RawBuilder<string | null> {
 }
 
 /**
- * SQL for whether the contact in a column is the join's {@link contactOfJoin}, written so that it can use indexes. It ignores
- * merges. `contactId` is the column's name, `session` the query's name for the `join_session` table.
+ * SQL for whether the contact in a column is the join's {@link contactOfJoin}, written so that it can use indexes. Ignores merges
+ * of contacts. `contactId` is the column's name, `session` the query's name for the `join_session` table.
  */
 export function isContactOfJoin(contactId: string, session: string): RawBuilder<boolean> {
   const of = (column: string) => sql.ref(`${session}.${column}`);
@@ -69,8 +69,8 @@ function isHeld(
 }
 
 /**
- * SQL for the membership of the query's `session`: the one that the join bought, unless void; otherwise one that its contact
- * bought in another join and holds. At most one row, for use as a lateral join.
+ * SQL for the membership of the query's `session`: the one that the join bought, unless it is void; otherwise one that its contact
+ * bought by another join and holds. A subquery of at most one row, to be used as a lateral join.
  */
 export const baseMembership: RawBuilder<unknown> = sql`(
   select * from (
@@ -82,16 +82,16 @@ export const baseMembership: RawBuilder<unknown> = sql`(
   ) as memberships order by place limit 1)`;
 
 /**
- * SQL for the processing fee (cents) with which the membership of the query's `session` ({@link baseMembership}) was sold; null when
- * there is none, or its order does not say.
+ * SQL for the processing fee (cents) with which the membership of the query's `session` ({@link baseMembership}) was sold; null if
+ * there is no membership, or its snapshot has no fee.
  */
 export const membershipFee: RawBuilder<number | null> = sql`(
   select processing_fee_cents from payment as paid join order_snapshot using (session_uuid, kind, revision)
   where paid.intent_id = (select payment_intent from ${baseMembership} as base))`;
 
 /**
- * SQL for whether an upgrade has a base: its join holds a membership, or its contact is a member. `upgrade` is the query's name
- * for the upgrade's row of `membership`.
+ * SQL for whether an upgrade has a base: the upgrade's join holds a membership, or its contact is a member. `upgrade` is the
+ * query's name for the upgrade's row of `membership`.
  */
 export function holdsBase(upgrade: string): RawBuilder<boolean> {
   return sql<boolean>`(${joinHolds(`${upgrade}.session_uuid`, 'membership')} or ${isMemberNow(`${upgrade}.contact_id`)})`;
@@ -111,7 +111,7 @@ export function hasLostBase(upgrade: string): RawBuilder<boolean> {
       where teller.hubspot_contact_id = ${contact} and base.type = 'membership' and not base.is_held)))`;
 }
 
-/** SQL for whether a join's membership was refunded or its refund is under way. `sessionUuid` is a column name. */
+/** SQL for whether a join has a membership that was refunded or whose refund is under way. `sessionUuid` is a column name. */
 export function isReturned(sessionUuid: string): RawBuilder<boolean> {
   return sql<boolean>`exists (select from membership as returned
     where returned.session_uuid = ${sql.ref(sessionUuid)} and returned.type = 'membership' and returned.standing = 'refunded')`;
@@ -119,7 +119,7 @@ export function isReturned(sessionUuid: string): RawBuilder<boolean> {
 
 /**
  * SQL for whether a contact is a member: it holds a membership that was bought here, or HubSpot says so (the mirror's `is_member`,
- * which contacts/ keeps false where a membership is known to have ended since). Every query about members uses this fragment.
+ * which contacts/ keeps false if the membership bought here is known to have ended). Every query about members uses this fragment.
  * `contactId` is a column name.
  */
 export function isMemberNow(contactId: string): RawBuilder<boolean> {
@@ -128,7 +128,7 @@ export function isMemberNow(contactId: string): RawBuilder<boolean> {
 
 /**
  * SQL for whether a join's joiner is a member. HubSpot's status counts only for a contact that an invitation, a link or staff
- * named. For a contact that the join created, that status may come from a sibling with the same email who paid first. `session` is
+ * named. For a contact that the join created, the status may come from a sibling with the same email who paid first. `session` is
  * the query's name for the `join_session` table.
  */
 export function isJoinerMember(session: string): RawBuilder<boolean> {
@@ -148,7 +148,7 @@ function isMemberByMirror(contactId: Column): RawBuilder<boolean> {
 export type SaleRefusal = 'held already' | 'not a member';
 
 /**
- * SQL for the reason why a contact may not buy a membership or upgrade (`type`); null when the contact may. `contactId` is a
+ * SQL for the reason why a contact may not buy a membership or upgrade (`type`); null if the contact may buy it. `contactId` is a
  * column name.
  */
 export function saleRefusal(type: MembershipType, contactId: string): RawBuilder<SaleRefusal | null> {
@@ -156,8 +156,8 @@ export function saleRefusal(type: MembershipType, contactId: string): RawBuilder
 }
 
 /**
- * SQL for the reason why a join's order may not be sold to its joiner; null when it may. `session` is the query's name for the
- * `join_session` table.
+ * SQL for the reason why a join's order may not be sold to its joiner; null if it may be sold. `session` is the query's name for
+ * the `join_session` table.
  */
 export function orderRefusal(session: string): RawBuilder<SaleRefusal | null> {
   const holdsUpgrade = holdsBought(contactOfJoin(session), 'membership_upgrade');
@@ -182,7 +182,7 @@ export function refusedSale(refusal: SaleRefusal): Refusal {
 
 /**
  * Sets the mirror's `is_member` to whether the contact holds a membership that was bought here, in the transaction that began or
- * ended one. HubSpot is informed later, so its own status is out of date until then.
+ * ended one. HubSpot is informed later, so the status in HubSpot is out of date until then.
  */
 export async function mirrorBought(trx: Kysely<Tables>, contactId: string): Promise<void> {
   await sql`update contact set is_member = ${holdsBought('contact.id', 'membership')} where id = ${contactId}`.execute(

@@ -17,7 +17,10 @@ export const fullName = sql<
   string | null
 >`nullif(concat_ws(' ', ${firstName}, ${personField('middleName')}, ${lastName}), '')`;
 
-/** SQL for all known emails of the person, the preferred one first, exactly as typed or as in HubSpot; null for a missing one. */
+/**
+ * SQL for all known emails of the person, the preferred one first, exactly as they were typed or are in HubSpot; a missing one is
+ * null.
+ */
 export const payerEmails: RawBuilder<(string | null)[]> = sql`array[
     session.details ->> 'personalEmail', contact.profile ->> 'personalEmail', contact.email]`;
 

@@ -121,7 +121,7 @@ test('the processing fee is the one of the day on which the membership was sold'
   );
 });
 
-/** Makes an undergraduate's open order with the membership only. */
+/** Makes an open order of the undergraduate programme with only the membership. */
 async function undergraduatesOrder(person: Parameters<typeof details>[0]) {
   const client = server.client();
   const { data } = await client.call('initiateSelfNomination', {

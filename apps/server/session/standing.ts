@@ -16,13 +16,13 @@ export interface JoinStanding {
   isCheckoutOnly: boolean;
   paymentIntent: string | null;
   /**
-   * The upgrade that is still on offer. Null when none is on sale, the joiner has decided, bought one already or run out of time,
-   * the membership is not active, or the card was not saved.
+   * The upgrade that is still on offer. Null if no upgrade is on sale, the joiner has decided, already bought one or run out of
+   * time, the membership is not active, or the card was not saved.
    */
   upgrade: CatalogueProduct | null;
   hasTranscript: boolean;
   isSelfNomination: boolean;
-  /** Whether somebody has proven to be the joiner. */
+  /** Whether somebody has proven that they are the joiner. */
   isProven: boolean;
   goOn: string;
 }
@@ -96,9 +96,9 @@ export function upgradeOffer(
 const CHANGED_MEANWHILE = 'This join has changed meanwhile. Please try again.';
 
 /**
- * Returns the refusal for an action whose statement found no session in an allowed state. `otherwise` is its message when the
- * state allows the action after all. With `holding` (how the browser holds the join), a browser that may not continue the join
- * gets 404.
+ * Returns the refusal for an action whose SQL statement found no session in a state that allows it. `otherwise` is the refusal's
+ * message if the state allows the action after all. If `holding` (how the browser holds the join) is given, a browser that may not
+ * continue the join gets 404.
  */
 export async function refusalFor(
   deps: Deps,

@@ -14,13 +14,13 @@ const isLong = process.env.TEST_LENGTH === 'long';
 const SEED = Number(process.env.SEED ?? (isLong ? Math.floor(Math.random() * 1_000_000) : 1));
 const WALKS = Number(process.env.WALKS ?? (isLong ? 200 : 3));
 /**
- * fast-check's path to one random walk of this seed, from the environment variable WALK. If given, only that walk runs, and
- * fast-check shrinks it while it still fails.
+ * The environment variable WALK: fast-check's path to one random walk of the seed. If given, only that walk runs, and fast-check
+ * shrinks it while it still fails.
  */
 const { WALK } = process.env;
 const MOST_MOMENTS = 36;
 const DAY_MS = 86_400_000;
-/** The most rounds of repair: one repair may uncover another difference, but this must come to an end. */
+/** The most rounds of repair. One repair may uncover another difference, but the repairs must come to an end. */
 const MOST_REPAIRS = 12;
 /** The kinds of difference that a walk may end with, because staff must decide them. */
 const forStaff = /^(refund_unassigned|upgrade_alone|paid_anew|held_twice|rejected_held|not_returned)$/;
@@ -31,7 +31,7 @@ interface Taken {
 }
 
 /**
- * Generates one of the named steps with random choices. `noShrink`: a failing walk is made smaller by leaving steps out, not by
+ * Generates one of the named steps with random choices. `noShrink`: fast-check shrinks a failing walk by leaving out steps, not by
  * altering them.
  */
 const step = (...names: readonly StepName[]) =>
@@ -41,7 +41,7 @@ const step = (...names: readonly StepName[]) =>
       choices: fc.array(fc.nat({ max: 59 }), { minLength: 12, maxLength: 12 }),
     }),
   );
-/** Generates one moment of a walk: one step, or in a long run sometimes two steps that race. */
+/** Generates one moment of a walk: one step or, sometimes in a long run, two concurrent steps. */
 const moment = fc.oneof(
   { weight: 4, arbitrary: fc.tuple(step(...stepNames)) },
   { weight: isLong ? 1 : 0, arbitrary: fc.tuple(step(...stepNames), step(...besides)) },
@@ -78,8 +78,8 @@ async function play(
 }
 
 /**
- * Runs the steps of a moment concurrently. Steps that call the emulators directly may be refused, and may hit a fault that was
- * meant for the server.
+ * Runs the steps of a moment concurrently. Steps that call the emulators directly may be refused, or get a fault that was meant for
+ * the server.
  */
 async function takeSteps(walk: Walk, taken: readonly Taken[]): Promise<void> {
   walk.story.push(`  ${taken.map(({ does }) => does).join(', beside: ')}`);
@@ -94,7 +94,7 @@ async function takeSteps(walk: Walk, taken: readonly Taken[]): Promise<void> {
 }
 
 /**
- * The invariants that are checked at the end of a walk, when no background work is left. Each check yields one sentence for each
+ * The invariants that are checked at the end of a walk, when no background work is left. Each check yields a sentence for each
  * violation.
  */
 const checks = [
@@ -114,7 +114,7 @@ async function problemsOf(walk: Walk): Promise<string[]> {
 
 interface JoinAndContact {
   uuid: string;
-  /** The contact that holds the join's membership; without a held membership, the join's own contact. */
+  /** The contact that holds the join's membership or, if none is held, the contact into which the join is written. */
   contact: string | null;
   isHeld: boolean;
   isPayerMember: boolean;
@@ -132,8 +132,8 @@ async function joinsOf({ database }: Walk): Promise<JoinAndContact[]> {
 }
 
 /**
- * Checks that a contact that holds a membership here is a member in HubSpot. Otherwise staff must have a notice that quotes its
- * status in HubSpot, or says that the contact was merged or holds two memberships.
+ * Checks that a contact that holds a membership here is a member in HubSpot. If the contact is not, staff must have a notice that
+ * quotes its status in HubSpot, or says that the contact was merged or holds two memberships.
  */
 async function* membersAreMembersInHubspot(walk: Walk): AsyncGenerator<string> {
   const contacts = await walk.contacts();
@@ -183,7 +183,7 @@ async function* nothingIsLeftToTell({ server, database }: Walk): AsyncGenerator<
 }
 
 /**
- * Checks that the refunds at Stripe equal ours and do not exceed what was received, and that every received payment is recorded
+ * Checks that the refunds at Stripe equal ours and do not exceed the received amount, and that every received payment is recorded
  * here.
  */
 async function* refundsAreOurs(walk: Walk): AsyncGenerator<string> {
@@ -203,7 +203,7 @@ async function* refundsAreOurs(walk: Walk): AsyncGenerator<string> {
 }
 
 /**
- * Checks that the ledger's sum for each payment, without disputes and Stripe's fees, equals what was received less refunds, and
+ * Checks that the ledger's sum for each payment, without disputes and Stripe's fees, equals the received amount less refunds, and
  * that no product's sum is negative.
  */
 async function* ledgerHasWhatIsKept(walk: Walk): AsyncGenerator<string> {
@@ -243,7 +243,10 @@ async function repair(walk: Walk): Promise<string[]> {
   return [`something is left after ${MOST_REPAIRS} repairs`];
 }
 
-/** Returns the differences, except orders that have been frozen for a payment for long: their joiners are still at their bank. */
+/**
+ * Returns the differences, except those about orders that have long been frozen for a payment, whose joiners are still at their
+ * bank.
+ */
 async function differencesOf({ server }: Walk): Promise<Difference[]> {
   const { differences } = await reconcile(server.deps, { graceMinutes: 0 });
   return differences.filter(({ kind }) => kind !== 'paying_for_long');

@@ -18,14 +18,14 @@ import { catchUpOnEvents } from './catchUp.ts';
 import { settleCommand } from './commands.ts';
 
 /**
- * Tests restores in which the backup knows of an earlier press of Buy Now: at $65.00, with a declined card. Then the joiner added a
- * pin and paid the $77.00 that the page showed.
+ * Tests restores in which the backup contains an earlier press of Buy Now, at $65.00, with a declined card. After the backup, the
+ * joiner added a pin and paid the $77.00 that the page showed.
  */
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 
 const active = [{ type: 'membership', standing: 'active' }];
 
-/** Makes a join whose card is declined. The browser has not reported that yet. */
+/** Makes a join whose card is declined. The browser has not reported the decline yet. */
 async function declinedJoin() {
   const client = server.client();
   const uuid = await orderingJoin(client);
@@ -35,7 +35,7 @@ async function declinedJoin() {
   return { client, uuid, intent };
 }
 
-/** The browser reports the declined card, and the order is open again. */
+/** Reports the declined card as the browser does, which reopens the order. */
 async function reopen({ client, uuid, intent }: Awaited<ReturnType<typeof declinedJoin>>): Promise<void> {
   await reportPayment(client, uuid, intent, 'failed');
   await sql`update payment set looked_at = now() - interval '1 minute' where session_uuid = ${uuid}`.execute(
@@ -74,7 +74,7 @@ test('a payment that is made again stays paid, however often it is confirmed, an
   assert.deepEqual(await outcomeOf(uuid, intentId), [active, [], []]);
   assert.equal(await confirmPayment(server.deps, intentId), 'succeeded');
   assert.equal((await runCommand(t, server, settleCommand, [intentId])).code, 0);
-  // The servers read the events since the backup again.
+  // Lets the background work process Stripe's events since the backup again.
   for (let day = 0; day < 5; day++) {
     await sql`update schedule set due_at = now() - interval '1 second'`.execute(server.background);
     await sql`update event_retry set next_try_at = now(), created_at = created_at - interval '1 day'`.execute(
@@ -90,7 +90,7 @@ test('a payment that is made again stays paid, however often it is confirmed, an
 
 test('the command that reconcile names for such a payment makes its join a member', async (t) => {
   const join = await declinedJoin();
-  // The backup has the order as being paid.
+  // In the backup, the join is in the state `paying`.
   const restore = await dump(server);
   await reopen(join);
   const intentId = await addPinAndPay(join.client, join.uuid);
@@ -106,7 +106,7 @@ test('who is at their bank during the restore pays what their page shows, and is
   await reopen(join);
   const { client, uuid } = join;
   const intent = await addPin(client, uuid);
-  // The backup has the order of $77.00 and its intent, but not that Buy Now was pressed for it.
+  // The backup has the order of $77.00 and its intent, but not the press of Buy Now for that order.
   const restore = await dump(server);
   assert.equal((await beginPayment(client, uuid, intent.revision)).status, 200);
   await restore();

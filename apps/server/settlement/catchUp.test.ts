@@ -85,7 +85,7 @@ test('an intent that was made when the server died before it could write it is g
     { kind: 'join', attempt: 1, status: 'canceled' },
     { kind: 'join', attempt: 2, status: 'open' },
   ]);
-  // A second intent without a row, which was cancelled at Stripe meanwhile, is handled the same way.
+  // A second intent without a row, which has been cancelled at Stripe, is handled the same way.
   await sql`delete from payment where intent_id = ${next.id}`.execute(server.deps.database);
   await server.stripe('POST', `/v1/payment_intents/${next.id}/cancel`);
   await giveUpUnwritten(server.deps, next.id);

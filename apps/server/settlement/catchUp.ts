@@ -18,14 +18,14 @@ type StoredEvent = Omit<ProviderEvent, 'createdAt'> & { createdAt: string };
 /** The name of this task's row in `schedule`. */
 export const EVENTS_TASK = 'events';
 const EVERY_SECONDS = 120;
-/** Each run lists events from this long (ms) before the previous run, because events may appear slightly out of order. */
+/** Each run lists the events since this long (ms) before the previous run, because events may appear slightly out of order. */
 const OVERLAP_MS = 600_000;
-/** The first run lists events from this long (ms) ago: three days, as long as Stripe itself retries a webhook. */
+/** The first run lists the events of this long (ms): three days, for which Stripe itself retries a webhook. */
 const FIRST_MS = 3 * 86_400_000;
-/** An intent younger than this (ms) may still get its row from the call that is creating it. */
+/** An intent younger than this (ms) may still get its row, from the call that is creating it. */
 const UNWRITTEN_MS = 300_000;
 /**
- * A failed event is retried after RETRY_MINUTES; the interval doubles up to RETRY_MINUTES_AT_MOST. After RETRY_DAYS it is given
+ * A failed event is retried after RETRY_MINUTES, with exponential backoff up to RETRY_MINUTES_AT_MOST. After RETRY_DAYS it is given
  * up.
  */
 const RETRY_MINUTES = 2;
@@ -34,9 +34,9 @@ const RETRY_DAYS = 3;
 const RETRIES_A_TURN = 100;
 
 /**
- * Fetches the events about payments, refunds and disputes whose webhook was lost. Runs every two minutes, in one process at a
- * time. Also gives up intents that exist at Stripe but have no row here. An event that fails, or has to wait, is stored for a
- * retry, so that the listing can go on. Returns how many events it handled.
+ * Fetches the events about payments, refunds and disputes whose webhook was lost. Runs every two minutes, in one process at a time.
+ * Also gives up intents that exist at Stripe but have no row here ({@link giveUpUnwritten}). Stores an event that fails, or has to
+ * wait, for a retry, and continues with the next. Returns how many events it handled.
  */
 export async function catchUpOnEvents(deps: Deps): Promise<number> {
   const turn = await takeTurn(deps.database, EVENTS_TASK, EVERY_SECONDS);
@@ -130,15 +130,16 @@ async function tellGivenUp(
 }
 
 async function tryOnce(deps: Deps, event: ProviderEvent): Promise<boolean> {
-  // A creation event matters only while its intent has no row ({@link giveUpUnwritten}).
+  // The event that an intent was created matters only while that intent has no row ({@link giveUpUnwritten}).
   if (event.type === 'payment_intent.created' && (await writtenOf(deps, [event])).size > 0) return false;
   return act(deps, event);
 }
 
 /**
- * Handles an intent of ours at Stripe that has no row here, because the process died before inserting it. Nobody has the intent's
- * client secret. If the intent was charged (an upgrade), it is confirmed. Otherwise it is recorded as cancelled, so that its
- * attempt counts, and cancelled at Stripe. If its join is gone, it is only cancelled. False if the intent is not ours.
+ * Handles an intent of ours that exists at Stripe and has no row here, because the process died before inserting one. Nobody has
+ * the intent's client secret. If the intent was charged (an upgrade), it is confirmed. Otherwise it is recorded as cancelled, so
+ * that its attempt counts, and cancelled at Stripe. If the join no longer exists, the intent is only cancelled. Returns false if
+ * the intent is not ours.
  */
 export async function giveUpUnwritten(deps: Deps, intentId: string): Promise<boolean> {
   const intent = await deps.payments.retrieveIntent(intentId);

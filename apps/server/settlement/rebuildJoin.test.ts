@@ -93,7 +93,7 @@ test('joins that were paid after the backup are made again from what Stripe know
   const settled = await runCommand(t, server, settleCommand, ['--missing']);
   assert.equal(settled.code, 0, settled.out);
   assert.match(settled.out, /^5 payments were not in this database as paid, and are now\./);
-  // Dashboard refunds were restored with their payments, also for a payment that was not missing.
+  // Dashboard refunds were restored with their payments, even for a payment that was not missing.
   assert.deepEqual(await look(), []);
   assert.deepEqual(await standingsOf(server, before.uuid), [{ type: 'membership', standing: 'refunded' }]);
   assert.deepEqual(await joinsOf('late@example.com'), [
@@ -217,7 +217,7 @@ test('an order that the backup has as it was before its last change gets the rev
   assert.deepEqual([await revisionNow(), intent.revision > before], [before, true]);
   const settled = await runCommand(t, server, settleCommand, [intent.id]);
   assert.equal(settled.code, 0, settled.out);
-  // The paid order's revision must not be used again, or a new order would be taken for the paid one.
+  // The paid order's revision must not be reused; otherwise a new order would be mistaken for the paid one.
   assert.equal(await revisionNow(), intent.revision);
 });
 
@@ -332,7 +332,7 @@ test('a payment counts as made when the card was charged, not when its form was 
   behind = 0;
   await payByCard(server, opened.id);
   assert.equal(await confirmPayment(server.deps, opened.id), 'succeeded');
-  // The failed refund is no longer dated: only the times of both payments say that the first membership had ended.
+  // The failed refund has no time any more. That the first membership had ended follows only from the times of both payments.
   await failRefund(server, first.intentId);
   const standings = async () => [await standingsOf(server, first.uuid), await standingsOf(server, slow)];
   const before = await standings();
@@ -341,7 +341,7 @@ test('a payment counts as made when the card was charged, not when its form was 
     [{ type: 'membership', standing: 'active' }],
   ]);
   await restore();
-  // It also names payments of other tests that cannot be made again.
+  // The command also names payments of other tests, which cannot be made again.
   await runCommand(t, server, settleCommand, ['--missing']);
   assert.deepEqual(await standings(), before);
 });

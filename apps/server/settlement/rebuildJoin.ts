@@ -19,12 +19,12 @@ import { paidOrders } from '../refunds/paidOrders.ts';
 import { contactOfJoin } from '../session/members.ts';
 import { promisedColumns } from '../session/promised.ts';
 
-/** Thrown when the intent's metadata is not enough to make its join again. The message says what staff can do. */
+/** Thrown when the intent's metadata is not enough to make its join again. The message tells staff what to do. */
 export class NotRebuilt extends Error {}
 
 /**
  * Restores from a paid intent's metadata what a restored database lacks: the paid order and, if missing, the join, so that the
- * payment can be confirmed. What Stripe was never told stays empty: address, school, documents, guardian consent. Returns whether
+ * payment can be confirmed. Data that Stripe never had stay empty: address, school, documents, guardian consent. Returns whether
  * anything was missing. Throws {@link NotRebuilt}.
  */
 export async function rebuildJoin(deps: Deps, intent: Intent): Promise<boolean> {
@@ -112,7 +112,7 @@ export async function rebuildJoin(deps: Deps, intent: Intent): Promise<boolean> 
 /**
  * Returns when a payment that is made again was paid, whether it bought nothing, and the standing of what it bought after Stripe's
  * refunds. First updates the memberships that its contact holds in this database: a refund may have ended one before this payment.
- * Such a membership must stay ended even if that refund failed later, since the contact has bought another one. Null when the
+ * Such a membership must stay ended even if that refund failed later, since the contact has bought another one. Returns null if the
  * intent is not ours or its order is missing.
  */
 export async function madeAgainOf(deps: Deps, intent: Intent): Promise<MadeAgain | null> {
@@ -150,9 +150,9 @@ function standingBy(money: MoneyBack, lines: readonly OrderLine[], feeCents: num
 }
 
 /**
- * Ends a membership if a refund had ended it by `paidAt`, when its contact paid for another one. That refund may be recorded as
- * failed by now, without the time of the failure: it counts as made here, because otherwise the other payment would have been
- * refunded as a duplicate.
+ * Ends a membership if a refund had ended it before `paidAt`, the time at which its contact paid for another one. That refund may
+ * have failed since, at an unknown time. Here it counts as made, because otherwise the other payment would have been refunded as a
+ * duplicate.
  */
 async function endIfEndedBefore(deps: Deps, intentId: string, paidAt: Date): Promise<void> {
   const [order] = await paidOrders(deps, deps.database, [intentId]);
@@ -169,8 +169,8 @@ async function endIfEndedBefore(deps: Deps, intentId: string, paidAt: Date): Pro
 }
 
 /**
- * Returns what Stripe says went back, in the form that the refund rules use: first the refunds, the oldest first, then the amounts
- * of lost disputes.
+ * Converts Stripe's refunds and disputes to the form that the refund rules use: first the refunds, the oldest first, then the
+ * amounts of lost disputes.
  */
 function readBack({ refunds, lost }: MoneyBack): GivenBack[] {
   const given = refunds

@@ -30,7 +30,7 @@ export interface Reconciliation {
 
 const PAGE = 100;
 const NIGHT_HOUR = 8;
-/** A run that was cut off or failed is tried again after this many seconds. */
+/** A run that was interrupted or failed is retried after this many seconds. */
 const TURN_SECONDS = 3600;
 const LOOK_MS = 600_000;
 
@@ -42,7 +42,7 @@ const GRACE_MINUTES = 10;
 
 /**
  * Compares Stripe's intents with our payments, joins and memberships, since the money must match the members. Writes nothing. Each
- * payment with a difference is read a second time, so that a change during the first read is not reported.
+ * payment with a difference is read a second time, so that a change during the reconciliation is not reported.
  */
 export async function reconcile(
   deps: Deps,
@@ -140,7 +140,7 @@ function secondsToNight(now: Date): number {
 
 interface Entry {
   intentId: string;
-  /** The order that the intent's metadata names. If Stripe does not know the intent, from our payment row. */
+  /** The order that the intent's metadata names. If Stripe does not know the intent, the order comes from our payment row. */
   named: NamedOrder;
   intent: Intent | null;
 }
@@ -221,7 +221,7 @@ async function stripeSide(
   hasSession: boolean,
 ): Promise<NonNullable<Sides['stripe']>> {
   const { charge } = intent;
-  // A charge says that it was disputed, but not how the dispute ended. The disputes have to be read as well.
+  // A charge says that it was disputed, but not how the dispute ended. So the disputes have to be read as well.
   const disputed = charge?.isDisputed ? await deps.payments.moneyBack(intent.id) : null;
   const at = charge && !charge.isDeclined ? charge.createdAt : intent.createdAt;
   return {
@@ -255,8 +255,8 @@ async function* paymentIds(deps: Deps, since: Date | null): AsyncGenerator<strin
 }
 
 /**
- * Returns the differences that no single payment shows: joins paid by no payment or by two, upgrades taken without a payment,
- * orders frozen for too long, joins whose document was rejected finally while the membership is held, contacts with two
+ * Returns the differences that cannot be found payment by payment: joins paid by no payment or by two, upgrades taken without a
+ * payment, orders frozen for too long, joins whose document was rejected finally while the membership is held, contacts with two
  * memberships of one type, and upgrades whose base membership has ended.
  */
 async function joinsApart(

@@ -60,7 +60,7 @@ export const refundCommand: Command = {
 };
 
 /**
- * Confirms those open payments of a join that have succeeded at Stripe, so that the refund plan includes them. Throws {@link
+ * Confirms the open payments of a join that have succeeded at Stripe, so that the refund plan includes them. Throws {@link
  * NotRefundable} when Stripe does not answer.
  */
 async function confirmOpen(deps: Deps, uuid: string): Promise<void> {

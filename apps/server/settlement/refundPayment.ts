@@ -20,10 +20,10 @@ export async function refundPayment(deps: Deps, intentId: string): Promise<Given
     throw new NotRefundable(`Payment ${intentId} is ${intent.status}: nothing was received.`);
   const given = await watchRefunds(deps, intentId);
   const backBefore = intent.charge?.refundedCents ?? 0;
-  // Confirms the payment if possible. A payment that cannot be confirmed has no membership that would have to end.
+  // Confirms the payment if possible. A payment that cannot be confirmed has no membership that the refund would have to end.
   const outcome = await orNotRefundable(
     confirmPayment(deps, intentId).catch((error: unknown) => {
-      // Any other failure, of Stripe or of the database, says nothing about the payment itself.
+      // Any other failure, of Stripe or of the database, does not show that the payment cannot be confirmed.
       if (error instanceof NotConfirmable || error instanceof NotInDatabase) return error;
       throw error;
     }),
@@ -64,9 +64,9 @@ export async function refundPayment(deps: Deps, intentId: string): Promise<Given
 }
 
 /**
- * Refunds a payment whose join does not exist. No row could keep the refund as due, so Stripe makes it now or not at all. Each
- * call has a new idempotency key, because Stripe replays a refusal under the same key for a day. A second refund is impossible,
- * because the first is of all that is left.
+ * Refunds a payment whose join does not exist. No row could keep the refund as due, so Stripe makes it now or not at all. Each call
+ * has a new idempotency key, because Stripe replays a refusal under the same key for a day. Stripe cannot refund twice, because
+ * each refund is of all that is left.
  */
 async function refundUnknown(deps: Deps, intentId: string, amountCents: number): Promise<void> {
   try {

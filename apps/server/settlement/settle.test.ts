@@ -23,7 +23,7 @@ import { settleJoin, settlePayment } from './settle.ts';
 
 const server = await sharedServer();
 
-/** Settles a payment that Stripe does not know, as after a change to another Stripe account's keys. */
+/** Settles a payment that Stripe does not know, as after a change to the keys of another Stripe account. */
 async function settleUnknown(t: TestContext, intentId: string): Promise<void> {
   const asked = t.mock.method(server.deps.payments, 'retrieveIntent', async () => {
     throw new NotAtStripe('No such payment_intent', { cause: null });

@@ -24,8 +24,8 @@ export class NotSettled extends Error {}
  * Updates one payment to its state at Stripe, whatever its state here: a success is confirmed, an intent that is cancelled or
  * unknown at Stripe buys nothing here, and an open one is cancelled. `reconcile` names this as a repair. Returns sentences about
  * refunds that Stripe does not make yet or refuses. Throws NotRebuilt when the join is missing here and Stripe's metadata is not
- * enough to restore it; {@link NotSettled} when the payment is not ours. `isMadeAgain`: the payment had been confirmed before a
- * restore.
+ * enough to restore it; {@link NotSettled} when the payment is not ours. `isMadeAgain`: whether the payment had been confirmed
+ * before a restore.
  */
 export async function settlePayment(
   deps: Deps,
@@ -84,9 +84,9 @@ async function makeAgain(deps: Deps, intent: Intent): Promise<void> {
 }
 
 /**
- * Settles every payment of a join: first those for the join itself, then those for its upgrade. Reopens the order if no payment
- * has paid the join, and likewise its upgrade's offer. Returns the sentences of {@link settlePayment}; null when there is no such
- * join.
+ * Settles every payment of a join: first those for the join itself, then those for its upgrade. If no payment has paid for the
+ * join, reopens its order; if none has paid for its upgrade, offers the upgrade again. Returns the sentences of {@link
+ * settlePayment}; null if there is no such join.
  */
 export async function settleJoin(deps: Deps, uuid: string): Promise<string[] | null> {
   const { rows } = await sql<{ intent_id: string | null }>`
@@ -114,10 +114,10 @@ export async function settleJoin(deps: Deps, uuid: string): Promise<string[] | n
 /**
  * Runs after a restore, before servers start. First makes the payments since the backup again, from Stripe's data, the oldest
  * first; then updates the payments in this database that have refunds or disputes. In this order, a membership whose refund has
- * failed since does not come back in place of one that its contact bought later. An open intent whose order here differs from the
- * one at Stripe is cancelled, since its page would show one order and charge the other. Nothing is refunded automatically:
- * `reconcile` lists what is left for staff. Returns the payments that it settled, how many it cancelled, and a sentence for each
- * that it could not settle.
+ * failed since is not restored in place of one that its contact bought later. Cancels an open intent whose order here differs from
+ * the one at Stripe, since the page would show one order and charge the other. Nothing is refunded automatically: `reconcile` lists
+ * what is left for staff. Returns the payments that it settled, how many it cancelled, and a sentence for each that it could not
+ * settle.
  */
 export async function settleMissing(
   deps: Deps,
@@ -133,13 +133,13 @@ export async function settleMissing(
       const row = here.get(intent.id);
       if (intent.status === 'succeeded') {
         if (row?.status !== 'succeeded' && row?.status !== 'duplicate') missing.push(intent);
-        // The refunds in the restored database may be out of date, so they are read from Stripe again.
+        // The restored database may lack refunds, so they are read from Stripe again.
         else if (intent.charge?.isDisputed || intent.charge?.refundedCents || row.refunded_cents > 0)
           wentBack.push(intent.id);
       } else if (mayBePaid(intent)) (row && isOfSameOrder(intent, row) ? open : closing).push(intent.id);
     }
   }
-  // Buy Now may have been pressed for such an intent since the backup, so an earlier press says nothing of what its page shows.
+  // Buy Now may have been pressed again since the backup. So the press in the backup does not show which order is on the page.
   await sql`
     update join_session set begun_revision = null
     where uuid = any(select session_uuid from payment where intent_id = any(${open}) and kind = 'join')
@@ -179,7 +179,7 @@ async function paymentsHere(deps: Deps, intents: readonly Intent[]): Promise<Map
   return new Map(rows.map(({ intent_id, ...row }) => [intent_id, row]));
 }
 
-/** Whether somebody with the client secret could still pay the intent. */
+/** Whether somebody with the client secret could still pay the intent with a card. */
 function mayBePaid({ status }: Intent): boolean {
   return status !== 'succeeded' && status !== 'canceled' && status !== 'processing';
 }
@@ -197,7 +197,10 @@ function byPayment(one: Intent, other: Intent): number {
   return paidAt(one) - paidAt(other) || isUpgrade(one) - isUpgrade(other);
 }
 
-/** Restores the amount, product and join state of a payment that Stripe says succeeded, as its confirmation had written them. */
+/**
+ * Restores the amount, product and join state of a payment that has succeeded according to Stripe, as the payment's confirmation
+ * had written them.
+ */
 async function restore(deps: Deps, trx: Kysely<Tables>, intentId: string): Promise<void> {
   const session = await lockSession(trx, intentId);
   const [order] = await paidOrders(deps, trx, [intentId]);
@@ -229,7 +232,7 @@ async function takeBack(trx: Kysely<Tables>, intentId: string, kind: 'join' | 'u
     .where('intent_id', '=', intentId)
     .execute();
   const undone = kind === 'join' ? transitions.undoPayment : transitions.reopenUpgrade;
-  // If another payment has succeeded for the same thing, the join's state stays as it is.
+  // The join's state is not undone if another payment has succeeded for the same join or upgrade.
   await sql`
     update join_session set ${undone} where uuid = ${session.uuid}
       and not exists (select from payment where session_uuid = join_session.uuid and kind = ${kind} and status = 'succeeded')`.execute(

@@ -72,7 +72,7 @@ async function openJoin(code: string) {
   return { client, uuid, ...(await openIntent(client, uuid)) };
 }
 
-/** Returns what our tables and Stripe record of these payments, and the standings of the joins' memberships. */
+/** Returns the records of these payments in our tables and at Stripe, and the standings of the joins' memberships. */
 const bookOf = async (joins: readonly string[], intents: readonly string[]) => ({
   standings: await Promise.all(joins.map((uuid) => standingsOf(server, uuid))),
   payments: await server.deps.database
@@ -126,7 +126,7 @@ test('who was refunded and joined again holds the second membership, and what wa
   await restore();
   await settleMissing(t);
   assert.deepEqual(await bookOf(joins, intents), lost);
-  // The order must not matter when staff settle payments one by one with the commands that `reconcile` prints.
+  // Staff settle the payments one by one, with the commands that `reconcile` prints. The order of the commands must not matter.
   await restore();
   for (const id of [second.intentId, intentId, upgrade])
     assert.equal((await runCommand(t, server, settleCommand, [id])).code, 0);
@@ -196,7 +196,7 @@ test('a second payment that went back before the restore has gone back, and nobo
   const [first, second] = [await openJoin(code), await openJoin(code)];
   const restore = await dump(server);
   for (const { id } of [first, second]) await payByCard(server, id);
-  // The later payment is confirmed first, so it buys the membership and the earlier one is a duplicate.
+  // The later payment is confirmed first, so the later one buys the membership, and the earlier one is a duplicate.
   assert.equal(await confirmPayment(server.deps, second.id), 'succeeded');
   assert.equal(await confirmPayment(server.deps, first.id), 'refunded');
   const joins = [first.uuid, second.uuid];
@@ -218,7 +218,7 @@ test('refunds since the backup are read back from Stripe with what they were for
     return payOrder(server, client, uuid);
   };
   const day = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
-  /** Returns the ledger and the notices, without postal addresses, which Stripe does not store. */
+  /** Returns the ledger and the notices, without postal addresses, which cannot be restored from Stripe. */
   const books = async (...joins: { uuid: string; intentId: string }[]) => ({
     ledger: (await runCommand(t, server, ledgerCommand, ['--from', day(-1), '--to', day(1), '--csv'])).out
       .split('\r\n')
@@ -248,7 +248,7 @@ test('refunds since the backup are read back from Stripe with what they were for
   await restore();
   await settleMissing(t);
   const again = await books(known, missing);
-  // The rebuilt membership never had another standing in this database, so the second notice, on its change, is missing.
+  // In this database, the rebuilt membership never had another standing, so there is no second notice about a change of standing.
   assert.deepEqual({ ...again, notices: again.notices[0] }, { ...lost, notices: lost.notices[0] });
   assert.deepEqual(again.notices[1], []);
 });
@@ -380,7 +380,7 @@ test('a paid order that the backup has as open, and that went back as a whole, e
   assert.deepEqual(await bookOf(joins, [first.id, second.id]), lost);
 });
 
-/** Makes a join whose order has lost a donation of $500 by a restore. */
+/** Makes a join whose order has lost a donation of $500 in a restore. */
 async function withLostDonation() {
   const join = await openJoin('LINCOLN2026');
   const restore = await dump(server);
@@ -450,7 +450,7 @@ test('staff give back all that is left of a payment whose order is lost, once, a
 
 test('who paid another amount than a database that lost the last change showed has it back, and can pay the order', async () => {
   const { client, uuid, id, ...shown } = await withLostDonation();
-  // A failover has lost the change, and nobody has noticed.
+  // A failover has lost a change of the order, unnoticed by the servers.
   assert.equal((await openIntent(client, uuid)).id, id);
   await beginPayment(client, uuid, shown.revision);
   await payByCard(server, id);

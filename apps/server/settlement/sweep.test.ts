@@ -43,8 +43,8 @@ test('a payment that neither the browser nor a webhook reported is confirmed wit
 
 test('a payment that is still open is asked about once in its time, so that every other has its turn', async () => {
   const { uuid, intentId } = await begun();
-  // The upgrade's state `skipped` must not affect the join's own payment. A join that was found unpaid after all can have that
-  // state.
+  // The upgrade state `skipped` must not affect the payment for the join itself. An unpaid join can have that state if its payment
+  // was undone.
   await sql`update join_session set upgrade = 'skipped' where uuid = ${uuid}`.execute(server.deps.database);
   await pass('6 minutes');
   assert.equal(await sweepPayments(server.deps), 1);

@@ -23,7 +23,7 @@ const IDLE_MINUTES = 60;
 const ABANDONED_HOURS = 24;
 /** An upgrade's open intent is cancelled after this many hours: twice the time for which the upgrade is offered, rounded up. */
 const UPGRADE_ABANDONED_HOURS = Math.ceil((2 * UPGRADE_WINDOW_MINUTES) / 60);
-/** A due refund is tried again after this many minutes, doubled with each try, up to the maximum below. */
+/** A due refund is retried after this many minutes; the delay doubles with each attempt, up to the maximum below. */
 const REFUND_MINUTES = 2;
 const REFUND_MINUTES_AT_MOST = 360;
 
@@ -37,7 +37,7 @@ export function startSweeping(deps: Deps): () => Promise<void> {
 
 /**
  * Settles payments that nobody reported, as when a browser was closed after paying or a webhook was lost, and cancels abandoned
- * intents. A success is always confirmed, however late. Returns how many intents it took on; other processes skip those.
+ * intents. A success is always confirmed, however late. Returns how many intents it took; other processes skip them.
  */
 export async function sweepPayments(deps: Deps): Promise<number> {
   const { rows } = await sql<{
@@ -81,7 +81,7 @@ async function settle(
   }: { intent_id: string; session_uuid: string; kind: 'join' | 'upgrade'; is_abandoned: boolean },
 ): Promise<void> {
   const { outcome } = await lookAtPayment(deps, intent_id, 'recorded').catch(async (error: unknown) => {
-    // The intent belongs to another Stripe account, as after a change of keys: it can never be paid here.
+    // The intent belongs to another Stripe account (the keys were changed), so it can never be paid here.
     if (!(error instanceof NotAtStripe)) throw error;
     await markCanceled(deps.database, intent_id);
     return { outcome: 'canceled' };
@@ -95,7 +95,7 @@ async function settle(
   if (kind === 'join') await settlePaying(deps, session_uuid, 'look');
 }
 
-/** Makes due refunds that were not made yet, because of a crash, an outage or a refusal for now. */
+/** Makes the due refunds that Stripe has not made yet because of a crash, an outage or a temporary refusal. */
 export async function sweepRefunds(deps: Deps): Promise<void> {
   const { rows } = await sql<{ intent_id: string }>`
     with due as (

@@ -3,8 +3,8 @@ import type { Database } from '../platform/database/client.ts';
 import { notToldOfErased } from '../refunds/membershipStanding.ts';
 
 /**
- * Prints that a join is erased, if `subject` is the id of that join, its payment or its refund, because HubSpot can then no longer
- * be told about changes of its membership.
+ * If `subject` is the id of an erased join, or of its payment or refund, prints that it is erased: HubSpot can then no longer be
+ * told about changes of its membership.
  */
 export async function tellErased(database: Database, subject: string): Promise<void> {
   const { rows } = await sql<{ uuid: string }>`

@@ -9,7 +9,7 @@ import type {
 import { CrmRefused } from '../providers/hubspot/errors.ts';
 import { FORMER, MEMBER } from '../providers/hubspot/properties.ts';
 
-/** A property that joins read or write, as setup creates it if it is missing. */
+/** A property that joins read or write, in the form in which setup creates it if it is missing. */
 export interface WantedProperty extends CrmProperty {
   isWritten: boolean;
   /** All values that joins write; null if they are free text. */
@@ -126,8 +126,8 @@ export interface AppliedProperty {
 }
 
 /**
- * Creates the properties of a plan one by one, and calls `told` after each. Can be repeated safely. Throws CrmUnavailable if
- * HubSpot does not answer, or if the token lacks the scope crm.schemas.contacts.write.
+ * Creates the properties of a plan one by one, and calls `told` after each. Safe to repeat. Throws CrmUnavailable if HubSpot does
+ * not answer, or if the token lacks the scope crm.schemas.contacts.write.
  */
 export async function applyProperties(
   hubspot: HubspotClient,
@@ -152,7 +152,7 @@ async function create(
     return { name, outcome: 'created', reason: null };
   } catch (error) {
     if (!(error instanceof CrmRefused)) throw error;
-    // 409: the property exists, so somebody else has created it meanwhile.
+    // 409: somebody else has created the property meanwhile.
     return error.status === 409
       ? { name, outcome: 'was there', reason: null }
       : { name, outcome: 'refused', reason: error.message };

@@ -33,13 +33,13 @@ export const programme = z.strictObject({
   defaultMembership: z.int(),
   processingFee: price,
   transcriptRequired: z.boolean(),
-  /** Whether most joiners of the programme are minors. Reminders are then sent only if `remindMinors` is set. */
+  /** Whether most joiners of the programme are minors. If so, reminders are sent only if `remindMinors` is set. */
   minors: z.boolean().default(true),
   /** The guardian consent sentence, the text of a required checkbox on Student Details. If absent, there is no checkbox. */
   guardianConsent: line.optional(),
   eligibility: z.strictObject({ intro: line, rules: z.array(line).min(1), note: line }),
   refund: line,
-  /** The refund text of an upgrade. Of its own price no processing fee is kept. */
+  /** The refund text of an upgrade. The refund of an upgrade keeps no processing fee. */
   upgradeRefund: line,
   pages: z.strictObject({
     membershipHeader: line,
@@ -64,7 +64,7 @@ export const catalogueProduct = z.strictObject({
   upgrade: z.int().optional(),
   features: z.array(line).default([]),
   recommended: z.boolean().default(false),
-  /** What of a membership or upgrade is sent by post. A store item is itself sent. */
+  /** The goods of a membership or upgrade that are sent by post. A store item is itself sent. */
   ships: line.optional(),
   /** What an upgrade adds to the certificate, such as "Distinguished Member". */
   distinction: line.optional(),
@@ -129,7 +129,7 @@ export const societyFile = z.strictObject({
       portalAfterDays: z.int().min(0).max(60).default(7),
       /** Whether reminders are sent about joins that were left behind. Off by default, since the society must decide. */
       reminders: z.boolean().default(false),
-      /** Whether reminders are sent in programmes for minors, too. */
+      /** Whether reminders are also sent in programmes for minors. */
       remindMinors: z.boolean().default(false),
       /** The URL of the members' portal. If absent, the letter about the portal links to the welcome page. */
       portal: webAddress.optional(),

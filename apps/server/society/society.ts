@@ -15,7 +15,7 @@ export type CatalogueProduct = Omit<z.output<typeof catalogueProduct>, 'price' |
 
 /** A society's texts, programmes and catalogue, from its society.yaml. */
 export interface Society extends Omit<SocietyFile, 'catalogue' | 'crm' | 'programmes' | 'donations'> {
-  /** `fields`: which property of the CRM has each field, and whether joins may write it. */
+  /** `fields`: which CRM property holds each field, and whether joins may write it. */
   crm: { fields: FieldRules; attachDocuments: boolean };
   donations: { maximumCents: number };
   programmes: Record<string, Programme>;

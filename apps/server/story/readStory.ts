@@ -4,7 +4,7 @@ import type { Deps } from '../deps.ts';
 
 /**
  * Returns the recorded steps of a join, the oldest first. If the join began before steps were recorded, earlier steps are derived
- * from its rows. Null when there is no such join.
+ * from its rows. Returns null if there is no such join.
  */
 export async function readStory(
   { database }: Pick<Deps, 'database'>,
@@ -29,9 +29,9 @@ export async function readStory(
 }
 
 /**
- * SQL for the cause of a recorded step. The triggers take every link to a contact for one by staff, and every change of a refund for
- * one by Stripe. Without the name of a member of staff, the server moved the join after a merge in HubSpot; and a refund that Stripe
- * does not know of was dropped by the server.
+ * SQL for the cause of a recorded step. The triggers record every link to a contact as one by staff, and every change of a refund
+ * as one by Stripe. Two cases are corrected here: a link without a staff member's name was made by the server after a merge in
+ * HubSpot, and a refund without Stripe's id was dropped by the server.
  */
 const causeOfStep = sql<StoryCause>`case
   when actor is null and step = 'contact_linked' then 'induct'

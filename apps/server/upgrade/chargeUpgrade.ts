@@ -31,7 +31,8 @@ const RETURNED =
 type Answer = Data<'createUpgradeCharge'>;
 
 /**
- * The session's only upgrade intent that can still be paid. `attempt` numbers the next attempt to charge the saved card with it.
+ * The session's only upgrade intent that can still be paid. `attempt` is the number of the next attempt to charge the saved card
+ * with the intent.
  */
 interface OpenUpgrade {
   intentId: string;
@@ -40,7 +41,7 @@ interface OpenUpgrade {
   /** The id of the upgrade that the intent was opened for; null if its snapshot is missing. */
   productId: number | null;
   attempt: number;
-  /** Null when the bank declined to save the card: the intent is then for another card and cannot charge the saved one. */
+  /** Null if the bank declined to save the card; the intent is then for another card, and cannot charge the saved one. */
   customerId: string | null;
 }
 
@@ -68,7 +69,7 @@ export async function chargeUpgrade(
   const end = intent && (await endOf(deps, intent));
   if (end) return end;
   if (intent?.status === 'canceled') open = null;
-  // A card that was typed on the page and declined counts as a card failure, too.
+  // A card that was typed on the page and declined also counts as a card failure.
   if (intent?.status === 'requires_payment_method') await noteFailure(deps, intent);
 
   const { card, failures, pause } = await readPayer(deps, uuid, paymentIntent);
@@ -129,13 +130,14 @@ async function chargeSavedCard(
 ): Promise<Answer> {
   let message: string | null = null;
   try {
-    // The idempotency key is the same within an attempt: two presses at once, or one repeated after a crash, ask the bank once.
+    // The idempotency key is the same within an attempt: so two simultaneous presses, or a press repeated after a crash, ask the
+    // bank once.
     const idempotencyKey = `${deps.environment}-${uuid}-upgrade-${attempt}-confirm`;
     await deps.payments.confirmWithSavedCard(intentId, { paymentMethodId, idempotencyKey });
   } catch (error) {
     if (error instanceof Declined) message = error.message;
-    // Stripe replays a failure or refusal under the same key for a day, so this attempt ends and the next press has a new key.
-    // That press first checks whether this attempt was charged after all.
+    // Stripe replays a failure or refusal under the same key for a day, so this attempt ends, and the next press has a new key. The
+    // next press first checks whether this attempt was charged after all.
     else if (
       error instanceof ProviderFailed ||
       (error instanceof ProviderRefused && !(error instanceof UnexpectedState))
@@ -189,8 +191,8 @@ async function endOf(deps: Deps, intent: Intent): Promise<Answer | null> {
 }
 
 /**
- * Opens a new intent. Its client secret is returned only after our row and the snapshot are written, so that nobody can pay it
- * before. Returns null when the offer was skipped or taken meanwhile, and the other intent when another tab was first.
+ * Opens a new intent. Its client secret is returned only after our row and the snapshot are written, so that nobody can pay the
+ * intent earlier. Returns null if the offer was skipped or taken meanwhile, and the other intent if another tab was first.
  */
 async function openUpgrade(
   deps: Deps,

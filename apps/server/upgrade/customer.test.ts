@@ -86,7 +86,7 @@ test('a card that is not kept is given to nobody', async () => {
   );
   await forgetRequests(server.stripeUrl);
   prepareCustomer(server.deps, uuid, (await joinPayment(uuid)).intent_id);
-  // When this later request is answered, a request to create a customer would most likely have arrived, too.
+  // By the time this later request is answered, a request to create a customer would most likely have arrived.
   await server.deps.payments.retrieveIntent((await joinPayment(uuid)).intent_id);
   assert.deepEqual(
     (await requests()).filter((request) => request.includes('customers')),

@@ -31,7 +31,7 @@ const server = await sharedServer();
 test('the offer names its price and the card it would be charged to', async () => {
   const client = server.client();
   const uuid = await orderingJoin(client);
-  // The join has a cancelled payment, too. The offer must show the card of the payment that succeeded.
+  // The join also has a cancelled payment. The offer must show the card of the payment that succeeded.
   await cancelIntent(server.deps, (await openIntent(client, uuid)).id);
   await payOrder(server, client, uuid);
   const { data } = await client.call('getUpgradeDetails', { params: { uuid } });

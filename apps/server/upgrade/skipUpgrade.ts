@@ -7,13 +7,13 @@ import { readStanding, refusalFor } from '../session/standing.ts';
 import { stateAllows, transitions } from '../session/states.ts';
 
 /**
- * Skips the upgrade: it is not offered again. Its open intent, which a card form may still show, is cancelled, or confirmed if it
- * was paid just now. Returns the page on which the join continues.
+ * Skips the upgrade: it is not offered again. Cancels the upgrade's open intent, which a card form may still show, or confirms it
+ * if it was paid just now. Returns the page on which the join continues.
  */
 export async function skipUpgrade(deps: Deps, uuid: string, holding: Holding): Promise<string> {
   const before = await readStanding(deps, uuid);
   if (before && !isOpenIn(holding, before)) throw await refusalFor(deps, 'skipUpgrade', uuid, { holding });
-  // This is written before the open intent is read: from now on no intent is opened, since openUpgrade locks the same row.
+  // Written before the open intent is read. From now on no intent can be opened, since openUpgrade locks the same row.
   await sql`
     update join_session set ${transitions.skipUpgrade}
     where uuid = ${uuid} and ${stateAllows('skipUpgrade')} and upgrade = 'open'`.execute(deps.database);

@@ -22,8 +22,7 @@ import { catchUpOnEvents } from '../settlement/catchUp.ts';
 import { keepReconciliation, reconcile } from '../settlement/reconcile.ts';
 import { serveMetrics } from './serveMetrics.ts';
 
-// Creates the cause of each alert. Metrics are scraped before and after; then promtool evaluates the rules as if the cause
-// persisted for a day.
+// Creates the cause of each alert. Metrics are scraped before and after; then promtool evaluates the rules as if the cause lasted.
 
 const ops = join(import.meta.dirname, '../../../ops');
 const alertsFile = join(ops, 'alerts.yaml');
@@ -61,7 +60,7 @@ interface Cause {
    * and the stand-ins run in the same process.
    */
   isOfProcess?: boolean;
-  /** Creates the cause. Returns the metrics page that is scraped then; null if scraping fails. */
+  /** Creates the cause. Returns the metrics page scraped after that; null if scraping fails. */
   make(): Promise<string | null>;
   end?(): Promise<unknown>;
 }
@@ -307,8 +306,8 @@ const WELL_MINUTES = 5;
 const ILL_TIMES = 30;
 
 /**
- * Returns the series for promtool, with one scrape in a minute. First all values are those of the page `before`. Then counters grow
- * repeatedly by the difference between the two pages, and other values are those of the page `after`.
+ * Returns the series for promtool, with one scrape a minute. At first all values are those of the page `before`. After that,
+ * counters grow repeatedly by the difference between the two pages, and all other values are those of the page `after`.
  */
 function seriesOf(before: string, after: string | null, isOfProcess: boolean, everyMinutes: number) {
   const counters = new Set(

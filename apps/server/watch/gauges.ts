@@ -15,8 +15,8 @@ const PATIENCE_MS = 3_000;
 /** The highest number up to which a queue is counted. */
 const MOST_COUNTED = 50_000;
 /**
- * Longer than the longest backoff of a letter (sendLetters.ts). A letter whose next attempt is later than this is not due today,
- * and is not counted.
+ * Letters whose next attempt is later than this are not counted, because they are not due yet. It is longer than the longest
+ * backoff of a letter (sendLetters.ts).
  */
 const POSTPONED = sql`interval '5 hours'`;
 
@@ -147,7 +147,8 @@ export function registerGauges(
     ['provider', 'kind'],
     ({ kind, name, value }) => {
       if (kind === 'breaker') return [{ provider: 'hubspot', kind: name }, value];
-      // Without a waiting letter the mail server is not used, so whether it is still down is unknown: then 0.
+      // Without a waiting letter the mail server is not used, so it is unknown whether the server is still down; the value is then
+      // 0.
       if (kind === 'queue' && name === 'letters')
         return [{ provider: 'mail', kind: 'send' }, mailServer.isDown && value > 0 ? 1 : 0];
       return null;

@@ -24,7 +24,8 @@ export function welcomeRoutes(app: FastifyInstance, deps: Deps): void {
 
 /**
  * Returns the data of the welcome page. Only a browser that holds the join gets personal data. The standing of the membership is
- * shown to anybody with the uuid, until somebody has proven to be the joiner; then only to browsers that hold the join.
+ * shown to anybody with the uuid, until somebody has proven that they are the joiner; after that only to browsers that hold the
+ * join.
  */
 async function welcome(deps: Deps, uuid: string, holding: Holding): Promise<Data<'getWelcome'>> {
   const standing = await readStanding(deps, uuid);

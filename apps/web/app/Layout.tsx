@@ -47,8 +47,8 @@ export const Layout = memo(() => {
 });
 
 /**
- * Returns the location of a pending navigation to another screen, with that screen's placeholder. Null when none is pending or the
- * screen has no placeholder.
+ * Returns the location of a pending navigation to another screen, with that screen's placeholder. Returns null if none is pending
+ * or that screen has no placeholder.
  */
 function usePending(): { next: Location; placeholder: ReactElement } | null {
   const { pathname } = useLocation();
@@ -64,8 +64,8 @@ function Screen() {
   const location = useLocation();
   const pending = usePending();
   const { key } = pending?.next ?? location;
-  // Back and Forward change the browser's history entry before the router loads, so then the page is not scrolled here. The
-  // history entry of the first screen has no key.
+  // Back and Forward change the browser's history entry before the router loads, so for Back and Forward the page is not scrolled
+  // here. The history entry of the first screen has no key.
   const isNew = pending !== null && (window.history.state?.key ?? 'default') !== key;
   const lastKey = useRef(key);
   useLayoutEffect(() => {
@@ -171,8 +171,8 @@ function Answers() {
 }
 
 /**
- * Downloads the code of the toasts at the first interaction. When the network is down, it could not be downloaded any more for the
- * toast that says so.
+ * Downloads the code of the toasts at the first interaction. If the network fails later, it would be too late to download it for
+ * the toast that says so.
  */
 function usePrefetchedToaster(): void {
   useEffect(() => {

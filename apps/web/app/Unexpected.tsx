@@ -11,7 +11,7 @@ import { phoneLink, useSite } from '../lib/site.ts';
 export function Unexpected() {
   const { society } = useSite();
   const error = useRouteError();
-  // Drafts are kept only on the screens of a join, so not on Get Started.
+  // Drafts are kept on the screens of a join, but not on Get Started.
   const { pathname } = useLocation();
   const isKept = storedSession() !== null && pathname !== screens.getStarted;
   return (

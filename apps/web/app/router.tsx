@@ -19,8 +19,8 @@ function guard({ request }: { request: Request }): null | Response {
 }
 
 /**
- * Returns false, so that the guard does not run again, after a submission that stays on its screen: that screen's action reports a
- * missing session.
+ * Whether the guard must run again. False after a submission that stays on its screen, whose action itself reports a missing
+ * session.
  */
 function isNavigation({ currentUrl, nextUrl, formMethod }: ShouldRevalidateFunctionArgs): boolean {
   return currentUrl.pathname !== nextUrl.pathname || formMethod === undefined;
@@ -44,7 +44,7 @@ export const routes: RouteObject[] = [
     shouldRevalidate: isNavigation,
     children: [
       {
-        // This route has no path. It keeps the header and footer around its error boundary.
+        // A route without a path, so that the header and footer stay visible around the error boundary.
         ErrorBoundary: Unexpected,
         children: [
           { path: '/', loader: () => redirect(screens.getStarted) },
@@ -58,8 +58,8 @@ export const routes: RouteObject[] = [
 ];
 
 /**
- * Creates the router with the result of the root loader, the guard: `firstPath` has already run the guard for the first screen.
- * Get Started then has nothing to load and can be hydrated at once.
+ * Creates the router with the result of the root loader (the guard), which `firstPath` has already run for the first screen. Get
+ * Started then has nothing to load and can be hydrated at once.
  */
 export function createRouter() {
   return createBrowserRouter(routes, { hydrationData: { loaderData: { root: null } } });

@@ -41,7 +41,7 @@ export function start(site: Site) {
     </StrictMode>
   );
   const container = document.getElementById('root') as HTMLElement;
-  // The server renders Get Started for the default programme only.
+  // The server has prerendered Get Started for the default programme only.
   const programme = new URLSearchParams(search).get('programme') ?? site.defaultProgramme;
   const isPrerendered =
     ['/', screens.getStarted].includes(pathname) &&

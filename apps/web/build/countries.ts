@@ -27,8 +27,8 @@ export function bundledCountries(folder: string): BundledCountries {
 }
 
 /**
- * Writes a file with the subdivisions of each country that is not bundled with them. All these files have 42 kB with gzip, and a
- * joiner needs at most one.
+ * Writes a file with the subdivisions of each country that is not bundled with them. All these files together have 42 kB (gzip),
+ * and a joiner needs at most one.
  */
 export function pluginCountries(): RsbuildPlugin {
   const hash = createHash('sha256').update(JSON.stringify(countries)).digest('hex').slice(0, 10);

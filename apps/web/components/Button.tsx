@@ -19,7 +19,8 @@ export function Button({
   const button = useRef<HTMLButtonElement>(null);
   const hadFocus = useRef(false);
   const isBusy = !!busy;
-  // A button loses the focus when it becomes disabled. The focus is given back afterwards, unless something else has it by then.
+  // A button loses the focus when it becomes disabled. The focus is returned when the button is enabled again, unless another
+  // element has it by then.
   useLayoutEffect(() => {
     if (isBusy) hadFocus.current = document.activeElement === button.current;
     else if (hadFocus.current) {

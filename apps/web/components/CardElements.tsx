@@ -74,7 +74,7 @@ export function CardElements({
   );
 }
 
-/** Returns the appearance of Stripe's fields, with the values of our design tokens in the document. */
+/** Returns the appearance of Stripe's fields, with the document's values of our design tokens. */
 function appearance(): Appearance {
   const tokens = getComputedStyle(document.documentElement);
   const token = (name: string) => tokens.getPropertyValue(name).trim();

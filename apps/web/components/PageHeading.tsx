@@ -4,8 +4,8 @@ import { type ReactNode, useEffect, useRef } from 'react';
 let hasNavigated = false;
 
 /**
- * Called at each navigation. From the first navigation on, the heading of each new screen takes the focus, so that screen readers
- * announce it.
+ * Must be called at each navigation. After the first navigation, the heading of each new screen takes the focus, so that screen
+ * readers announce it.
  */
 export function noteNavigation(): void {
   hasNavigated = true;

@@ -12,8 +12,8 @@ export async function loadCleaner(): Promise<void> {
 }
 
 /**
- * Sanitizes markup for a page whose content security policy allows no inline styles or scripts. Null when the sanitizer is not
- * loaded.
+ * Sanitizes markup for a page whose content security policy allows no inline styles or scripts. Returns null if the sanitizer is
+ * not loaded.
  */
 function purify(markup: string, profile: 'html' | 'svg'): string | null {
   if (!cleaner) return null;

@@ -4,7 +4,7 @@ import { Button } from './Button.tsx';
 
 /**
  * A button that removes the stored session id and its drafts and goes to the home page (specification, section 4). The home page
- * offers to undo this, unless `isLost` (the session cannot continue).
+ * offers to undo this, except with `isLost` (the session cannot continue).
  */
 export function StartOver({ isLost = false }: { isLost?: boolean }) {
   const navigate = useNavigate();

@@ -7,7 +7,7 @@ import { Icon } from './icons.tsx';
 import styles from './Toaster.module.css';
 import ui from './ui.module.css';
 
-/** The most toasts that are visible. More would cover the form, so the oldest are hidden. */
+/** The most visible toasts. More would cover the form, so the oldest are hidden. */
 const LIMIT = 3;
 
 type Show = (toast: ToastMessage) => void;
@@ -52,7 +52,8 @@ function Toasts({ onMounted }: { onMounted: (show: Show) => void }) {
                 <p className={styles.description}>Reference: {toast.data.reference}</p>
               )}
             </div>
-            {/* By default the button is hidden from screen readers while the toast has neither focus nor pointer. */}
+            {/* Overrides the library's default, which hides the button from screen readers while the toast has neither focus
+                nor pointer. */}
             <Toast.Close className={ui.close} aria-label="Close" aria-hidden={false}>
               <Icon name="close" size={16} />
             </Toast.Close>

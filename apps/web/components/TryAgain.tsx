@@ -11,8 +11,8 @@ import ui from './ui.module.css';
 const WAITS_MS = [3_000, 6_000, 12_000];
 
 /**
- * Shows a failure's message and a button to try again. After a temporary failure (`retryMs` is not null) it also retries
- * automatically a few times, shows that it does, and waits at least `retryMs` (from the server's Retry-After).
+ * Shows a failure's message and a button to try again. After a temporary failure (`retryMs` is not null) it also announces and
+ * makes a few automatic retries, each after a delay of at least `retryMs` (from the server's Retry-After).
  */
 export function TryAgain({
   message,
@@ -22,10 +22,12 @@ export function TryAgain({
   busy = false,
   variant = 'main',
 }: {
-  /** The failure's message; null when the caller shows it. */
+  /** The failure's message; null if the caller shows the message itself. */
   message: string | null;
   retryMs: RetryMs;
-  /** Called for each try with the number of automatic retries so far, or with 0 when the button was pressed. */
+  /**
+   * Called for each retry: with the number of automatic retries so far including this one or, if the button was pressed, with 0.
+   */
   onTry: (tries: number) => void;
   /** The number of automatic retries so far, for a caller that remounts this component for each try. */
   triedBefore?: number;
@@ -41,7 +43,8 @@ export function TryAgain({
     // Jitter, so that not all clients retry at once.
     const wait = Math.max(least, retryMs ?? 0) * (1 + Math.random() / 4);
     const timer = setTimeout(() => {
-      // Updated in a transition, as the router does, so that the next wait is announced only after this retry has failed.
+      // The count is updated in a React transition, like the router's updates, so that the next wait is announced only after this
+      // retry has failed.
       startTransition(() => setTries(tries + 1));
       latest.current(tries + 1);
     }, wait);
@@ -75,7 +78,7 @@ export function LoadAgain({ message, retryMs }: { message: string; retryMs: Retr
   );
 }
 
-/** {@link LoadAgain} as a whole page. `children` are shown below, such as other ways to continue. */
+/** {@link LoadAgain} as a whole page. `children`, such as other ways to continue, are shown below. */
 export function LoadAgainPage({
   title,
   children,

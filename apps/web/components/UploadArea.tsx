@@ -24,7 +24,7 @@ interface UploadState {
   uploading: boolean;
   percent: number;
   error: string | null;
-  /** Whether the browser refused the file before sending it. Trying again would then not help. */
+  /** Whether the browser refused the file before sending it. A retry would then not help. */
   isRefused: boolean;
   retryMs: RetryMs;
   /** The number of automatic retries so far. */
@@ -53,7 +53,7 @@ export function UploadArea({ documentName, send }: { documentName: string; send:
   const sending = useRef<AbortController | null>(null);
   const area = useRef<HTMLDivElement>(null);
   useEffect(() => () => sending.current?.abort(), []);
-  // The button with the focus is replaced by another button, so the focus is moved to that one.
+  // The focused button is replaced by another one, which must then get the focus.
   const wasUploading = useRef(state.uploading);
   useEffect(() => {
     if (wasUploading.current === state.uploading) return;
@@ -181,8 +181,8 @@ export function UploadArea({ documentName, send }: { documentName: string; send:
 }
 
 /**
- * Checks a file's content before the upload, by reading parts of it. Returns the sentence for a fault. Null when there is none or
- * the browser cannot tell; the server checks again.
+ * Checks a file's content before the upload, by reading parts of it. Returns the sentence for a fault; null if there is none, or
+ * the browser cannot tell. The server checks again.
  */
 async function contentFault(file: File): Promise<string | null> {
   try {

@@ -47,13 +47,13 @@ export type CallOptions<Name extends CallName> = (Params<Name> extends Record<st
   : { params: Params<Name> }) &
   (Body<Name> extends undefined ? { body?: undefined } : { body: Body<Name> }) & {
     /**
-     * Set by loaders. If the server answers that the session continues on another screen, no toast is shown, because the loader
+     * Set by loaders. No toast is shown if the server answers that the session continues on another screen, because the loader
      * redirects there.
      */
     loading?: boolean;
     /**
-     * Which failures show no toast: all if true (specification, section 8, payment return), otherwise those with this HTTP status
-     * or code, which the screen handles itself.
+     * The failures that show no toast: all if true (specification, section 8, payment return), otherwise those with this HTTP
+     * status or `code`, which the screen handles itself.
      */
     quiet?: Quiet;
     /** Aborts the request. An aborted request shows no toast. */
@@ -107,8 +107,8 @@ export function urlOf(name: CallName, params?: Record<string, string>): string {
 }
 
 /**
- * Returns the `data` of a response. A failure throws `ApiError` and shows a toast. `ofProxy` returns the sentence for a status
- * that a proxy answered.
+ * Returns the `data` of a response. A failure throws `ApiError` and shows a toast. `ofProxy` returns the sentence for a proxy's
+ * answer by its status.
  */
 export function readAnswer<Name extends CallName>(
   status: number,
@@ -132,7 +132,7 @@ export function readAnswer<Name extends CallName>(
   const seconds = Number(retryAfter);
   const error = new ApiError(status, body, seconds > 0 ? seconds * 1000 : 0);
   const goesOn = loading && status === 409 && error.goOn !== undefined;
-  // A response without a message is not from our server, so it cannot be the failure that the screen handles.
+  // A response without a message does not come from our server, so it is not the failure that the screen expects.
   const isExpected = quiet === status && error.userMessage !== undefined;
   const isQuiet = quiet === true || isExpected || (!!quiet && quiet === error.code);
   if (!isQuiet && !goesOn) {
@@ -152,7 +152,7 @@ export function messageOf(error: unknown, fallback: string): string {
   return ((error instanceof ApiError || error instanceof Unsent) && error.userMessage) || fallback;
 }
 
-/** The minimum delay before an automatic retry (ms); null where a retry would not help. */
+/** The minimum delay before an automatic retry (ms); null if a retry would not help. */
 export type RetryMs = number | null;
 
 /** Returns the delay before a retry. Only a 503 with a message from our server is temporary. */
@@ -173,8 +173,8 @@ export interface LoadFailure {
 }
 
 /**
- * Used by loaders: turns a failure into data for the screen. Throws a redirect when the server says that the session continues on
- * another screen.
+ * Used by loaders: turns a failure into data for the screen. Throws a redirect if the session continues on another screen according
+ * to the server.
  */
 export async function outcomeOf<T>(loading: Promise<T>, fallback: string): Promise<Outcome<T>> {
   try {
@@ -186,7 +186,7 @@ export async function outcomeOf<T>(loading: Promise<T>, fallback: string): Promi
   }
 }
 
-/** Used by loaders: returns the id of the stored session. Throws a redirect to the home page when there is none. */
+/** Used by loaders: returns the id of the stored session. Throws a redirect to the home page if there is none. */
 export function requireSession(): string {
   const uuid = storedSession();
   if (!uuid) throw redirect('/');

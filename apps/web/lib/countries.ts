@@ -11,7 +11,7 @@ export { countries };
 export const findCountry = countryFinder(countries);
 type Country = (typeof countries)[number];
 
-/** Returns whether a country (by full name) has subdivisions, for the rules of core. Undefined for an unknown country. */
+/** Returns whether a country (by full name) has subdivisions, as packages/core needs it; undefined for an unknown country. */
 export function countryRule(name: string): { hasSubdivisions: boolean } | undefined {
   const country = findCountry(name);
   return country?.name === name ? { hasSubdivisions: country.subdivisions?.length !== 0 } : undefined;
@@ -24,8 +24,8 @@ function known(country: Country): readonly Subdivision[] | undefined {
 }
 
 /**
- * Returns a country's subdivisions, which are fetched if they are not bundled. Null when they could not be fetched; the next call
- * tries again.
+ * Returns a country's subdivisions, which are fetched if they are not bundled; null if they could not be fetched. The next call
+ * then tries again.
  */
 export async function subdivisionsOf(country: Country): Promise<readonly Subdivision[] | null> {
   const there = known(country);
@@ -41,7 +41,7 @@ export async function subdivisionsOf(country: Country): Promise<readonly Subdivi
   }
 }
 
-/** Returns a country's subdivisions; 'loading' while they are fetched, null when that failed. */
+/** Returns a country's subdivisions; 'loading' while they are fetched, null if fetching them failed. */
 export function useSubdivisions(country: Country | undefined): readonly Subdivision[] | 'loading' | null {
   const [missing, setMissing] = useState<Country | null>(null);
   const [, setArrived] = useState<Country | null>(null);

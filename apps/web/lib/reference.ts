@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react';
 
 /**
- * The reference of the server's last failure (`Failure['reference']`). The footer still shows it when the toast has disappeared.
+ * The reference of the server's last failure (`Failure['reference']`). The footer shows it even after the toast has disappeared.
  */
 let last: string | null = null;
 const listeners = new Set<() => void>();

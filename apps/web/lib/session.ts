@@ -3,14 +3,14 @@
  * payment return and the token of a letter's link are in session storage, which ends with the tab. If a storage fails or is full,
  * memory is used instead.
  *
- * Two tabs may have different joins, and local storage has the newer one. A tab whose join was replaced by another tab keeps its
- * own join, as long as local storage still has the join that replaced it.
+ * Two tabs may have different joins; local storage then has the newer one. If another tab replaces the stored join, this tab keeps
+ * its own join for as long as local storage has the replacing one.
  */
 
 const SESSION_KEY = 'joinSessionUuid';
 type TabKey = 'joinDraft' | 'joinReturn' | 'joinPass';
 /**
- * The storage key of the join that this tab is paying for. It is needed when the tab goes to the card provider's page and returns.
+ * The storage key of the join that this tab is paying for. Needed because the tab may go to the card provider's page and return.
  */
 const PAYING_KEY = 'joinPaying';
 const OWN_KEY = 'joinOwn';
@@ -40,7 +40,7 @@ function remove(storage: () => Storage, key: string): void {
   try {
     storage().removeItem(key);
   } catch {
-    // If the storage fails, the key was never stored there, so there is nothing to remove.
+    // If the storage fails, nothing was ever stored in it, so there is nothing to remove.
   }
 }
 
@@ -52,13 +52,13 @@ export function storedSession(): string | null {
   return last && ownInsteadOf(last);
 }
 
-/** Returns the tab's own join if another tab replaced it by `last`; otherwise `last`. */
+/** Returns the tab's own join if another tab has replaced that join by `last`; otherwise `last`. */
 function ownInsteadOf(last: string): string {
   const [own, insteadOf] = read(tab, OWN_KEY)?.split(' ') ?? [];
   return own && insteadOf === last ? own : last;
 }
 
-/** Stores a new join. It replaces the tab's join and deletes that join's drafts. */
+/** Stores a new join. The new join replaces the tab's previous join, whose drafts are deleted. */
 export function storeSession(uuid: string): void {
   if (storedSession() !== uuid) forgetTab();
   write(local, SESSION_KEY, uuid);
@@ -74,14 +74,14 @@ export function forgetSession(): void {
 export const UNDO_MS = 60_000;
 
 /**
- * What Start Over removed, and the path where it was pressed. This is only in the page's memory, so that nothing stays on a shared
+ * What Start Over removed, and the path where it was pressed. Kept only in the page's memory, so that nothing is left on a shared
  * computer after the tab is closed.
  */
 interface StartedOver {
   uuid: string;
   path: string;
   drafts: [key: string, value: string][];
-  /** The end of the time to undo, in ms of the page's clock (performance.now). */
+  /** Until when Start Over can be undone (performance.now, ms). */
   until: number;
 }
 let startedOver: StartedOver | null = null;
@@ -98,7 +98,7 @@ export function startOver(path: string): void {
 }
 
 /**
- * Whether Start Over was pressed in this page and no join was stored since. Then an open join must not be continued without
+ * Whether Start Over was pressed in this page and no join was stored since. If so, an open join must not be continued without
  * asking.
  */
 export const hasStartedOver = () => startedOver !== null;
@@ -109,8 +109,8 @@ export function undoMs(): number {
 }
 
 /**
- * Undoes Start Over: restores the join and everything typed, and returns the path where Start Over was pressed. Null, with nothing
- * restored, when it is too late.
+ * Undoes Start Over: restores the join and everything typed, and returns the path where Start Over was pressed. If it is too late,
+ * restores nothing and returns null.
  */
 export function undoStartOver(): string | null {
   if (startedOver === null || undoMs() === 0) return null;
@@ -152,7 +152,10 @@ function forgetTab(): void {
   for (const key of TAB_KEYS) remove(tab, key);
 }
 
-/** Returns what `keep` stored in this tab for the present session; null if nothing was stored, or for another session. */
+/**
+ * Returns what `keep` stored in this tab for the present session; null if nothing was stored, or if it was stored for another
+ * session.
+ */
 export function recall<T>(key: TabKey): T | null {
   const text = read(tab, key);
   if (!text) return null;

@@ -5,7 +5,7 @@ export function signatureOf(query: URLSearchParams): { exp?: string; sig?: strin
   return { ...(exp !== null && { exp }), ...(sig !== null && { sig }) };
 }
 
-/** Parses an integer parameter of a link's query. Null when it is missing, NaN when it is not an integer. */
+/** Parses an integer parameter of a link's query. Returns null if it is missing, NaN if it is not an integer. */
 export function wholeNumber(query: URLSearchParams, name: string): number | null {
   const text = query.get(name);
   if (text === null || text === '') return null;

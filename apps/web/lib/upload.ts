@@ -6,8 +6,8 @@ import { raiseUnsent, readAnswer, Unsent, urlOf } from './api.ts';
 type UploadName = 'uploadTranscript' | 'uploadByLink' | 'uploadResume';
 
 /**
- * Uploads a file and reports its progress in whole percent. Uses XMLHttpRequest, since fetch reports no upload progress. The
- * fields come before the file, so that the server has them when the file begins.
+ * Uploads a file and reports its progress in whole percent. Uses XMLHttpRequest, since fetch reports no upload progress. The fields
+ * come before the file, so that the server has received them when the file begins.
  */
 export function upload<Name extends UploadName>(
   name: Name,

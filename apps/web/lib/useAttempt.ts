@@ -2,8 +2,8 @@ import { useState } from 'react';
 import { messageOf } from './api.ts';
 
 /**
- * Runs the server calls of a screen's buttons, one at a time. `way` names a button. `busy` is the button whose call is running.
- * `fault` is the button whose last call failed, with the server's message or, without one, `sentence`.
+ * Runs the server calls of a screen's buttons, one at a time. `way` is a button's name. `busy` is the name of the button whose call
+ * is running. `fault` has the name of the button whose last call failed, and the server's message or, if there is none, `sentence`.
  */
 export function useAttempt<Way extends string = string>(sentence: string) {
   const [busy, setBusy] = useState<Way | null>(null);

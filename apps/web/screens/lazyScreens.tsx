@@ -17,7 +17,7 @@ export interface LazyScreen {
 
 const loader = (name: ScreenName, text: string) => <PageLoader title={screenTitles[name]} text={text} />;
 
-/** All screens but Get Started, whose code is in the first load. */
+/** All screens but Get Started, whose code is part of the first load. */
 export const lazyScreens = {
   init: {
     load: () => import(/* webpackChunkName: "init" */ './init/route.tsx'),

@@ -5,9 +5,7 @@ import { test } from 'node:test';
 
 const web = resolve(import.meta.dirname, '..');
 
-/**
- * Each additional pair of size and weight is another font that the browser looks up before the first paint (docs/performance.md).
- */
+/** For each additional pair of size and weight the browser looks up another font before the first paint (docs/performance.md). */
 test('text is of the sizes in tokens.css and 400 or 600, or 700 in the serif of headings', () => {
   const sheets = globSync('{app,components,screens,styles}/**/*.css', { cwd: web });
   const odd: string[] = [];

@@ -24,7 +24,8 @@ export interface Config extends WatchSettings {
   /** How long (s) a starting server retries to reach the database before it gives up. */
   databaseWaitSeconds: number;
   /**
-   * How long (s) a stopping server still accepts calls, so that its load balancer can notice. No delay if nothing polls /readyz.
+   * How long (s) a stopping server still accepts calls, so that its load balancer can notice. There is no delay if nothing polls
+   * /readyz.
    */
   stopDelaySeconds: number;
   providers: Providers;
@@ -71,8 +72,8 @@ export class ConfigFaults extends Error {
 }
 
 /**
- * Returns the environment with which to read a command's settings. Without STRIPE_WEBHOOK_SECRET, `setup` gets a placeholder,
- * because `setup` itself creates the webhook endpoint and its secret.
+ * Returns the environment with which to read a command's settings. If STRIPE_WEBHOOK_SECRET is not set, `setup` gets a placeholder
+ * for it, because `setup` itself creates the webhook endpoint and its secret.
  */
 export function settingsOf(
   command: string | undefined,

@@ -32,17 +32,17 @@ const defaults = {
   intentsPerAddress: { setting: 'LIMIT_INTENTS_PER_ADDRESS', count: 3000, minutes: 60 },
   /** Requests from one address to mail the passes of an email's joins. */
   passLinksPerAddress: { setting: 'LIMIT_PASS_LINKS_PER_ADDRESS', count: 300, minutes: 60 },
-  /** Requests to mail the passes of one email address. Further requests get the same answer, but no letter is sent. */
+  /** Requests for the passes of one email address. Further requests get the same answer, but no letter is sent. */
   passLinksPerEmail: { setting: 'LIMIT_PASS_LINKS_PER_EMAIL', count: 3, minutes: 60 },
   /** Codes mailed for one join, to open it on a new device. */
   passCodesPerJoin: { setting: 'LIMIT_PASS_CODES_PER_JOIN', count: 6, minutes: 1440 },
   /** Browser reports of blocked content from one address; further ones are dropped. */
   reportsPerAddress: { setting: 'LIMIT_REPORTS_PER_ADDRESS', count: 300, minutes: 60 },
-  /** Requests from one address to stop reminders: many, since a mail provider may send them for all its users. */
+  /** Requests from one address to stop reminders: many, since a mail provider may send them for all its users from one address. */
   reminderStopsPerAddress: { setting: 'LIMIT_REMINDER_STOPS_PER_ADDRESS', count: 3000, minutes: 60 },
-  /** Declined cards of one join before it must wait. */
+  /** Declined cards of one join before the join must wait. */
   cardFailuresPerSession: { setting: 'LIMIT_CARD_FAILURES_PER_SESSION', count: 6, minutes: 10 },
-  /** Declined cards of all joins from one address before they must wait. */
+  /** Declined cards of all joins from one address before these joins must wait. */
   cardFailuresPerAddress: { setting: 'LIMIT_CARD_FAILURES_PER_ADDRESS', count: 200, minutes: 60 },
 } satisfies Record<string, Limit & { setting: string }>;
 

@@ -5,7 +5,10 @@ import type { SettingReader } from './reader.ts';
 export interface MailSettings {
   host: string;
   port: number;
-  /** Whether the connection uses TLS from its first byte (smtps://). If false, TLS starts with STARTTLS, if at all. */
+  /**
+   * Whether the connection uses TLS from its first byte (smtps://). If false, the connection starts unencrypted and may change to
+   * TLS by STARTTLS.
+   */
   isSecure: boolean;
   /** Whether letters are sent only if the server offers STARTTLS. False for a mail server on this machine. */
   requiresTls: boolean;

@@ -1,7 +1,7 @@
 import type { SettingReader } from './reader.ts';
 import { readSecrets, type Secrets } from './secrets.ts';
 
-/** The addresses and keys of Stripe and HubSpot: both real, or both stand-ins, unless ALLOW_MIX=1. */
+/** The addresses and keys of Stripe and HubSpot: both real or both stand-ins; with ALLOW_MIX=1 also one of each. */
 export interface Providers {
   emulated: boolean;
   stripe: {
@@ -26,7 +26,7 @@ const emulatedKeys = {
 
 /**
  * Reads the addresses and keys of Stripe and HubSpot. Reports a fault if a group of settings is incomplete, if a key is of the
- * wrong kind, or if one provider is real and the other is not, unless ALLOW_MIX=1.
+ * wrong kind, or (unless ALLOW_MIX=1) if one provider is real and the other a stand-in.
  */
 export function readProviders(settings: SettingReader, mode: 'local' | 'live'): Providers {
   const { get, fault, flag, address } = settings;

@@ -1,8 +1,8 @@
 import type { SettingReader } from './reader.ts';
 
 /**
- * A secret and, while it is rotated, a second one: the previous or the next secret. New signatures use the first; verification
- * accepts both.
+ * A secret and, while it is rotated, a second one: the previous or the next secret. Signing and encrypting use the first; verifying
+ * and decrypting accept both.
  */
 export type Secrets = readonly [current: string, ...others: string[]];
 

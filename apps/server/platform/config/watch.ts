@@ -2,13 +2,13 @@ import { totalmem } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
 import type { SettingReader } from './reader.ts';
 
-/** The settings of metrics and telemetry, and the load from which calls are refused. */
+/** The settings of metrics and telemetry, and the load above which calls are refused. */
 export interface WatchSettings {
   /** The port on which /metrics is served, at the address HOST; null if it is not served. */
   metricsPort: number | null;
   /** The collector's URL for traces and logs (OTLP over HTTP); null if none are sent. */
   otlpEndpoint: string | null;
-  /** The load from which new joins and uploads are refused; 0 means no limit. */
+  /** The load at which new joins and uploads are refused; a limit of 0 means none. */
   shedding: SheddingLimits;
 }
 
@@ -23,7 +23,7 @@ const MEBIBYTE = 1_048_576;
 
 /**
  * Reads the settings of metrics, telemetry and load. `heapLimitBytes` is V8's heap limit; `memoryBytes` is the container's memory
- * limit, or 0. The default limits of load are 60 % of these.
+ * limit, or 0. The default memory limits are 60 % of these.
  */
 export function readWatchSettings(
   { integer, address }: SettingReader,

@@ -12,7 +12,7 @@ export type Database = Kysely<Tables>;
 // Parses bigint values as numbers; pg would return strings. Our sums and sizes are far below 2^53.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 
-/** Sets the name that triggers record as the author of each change, for a connection of a staff command. */
+/** SQL that sets, for one connection, the name that triggers record as the author of each change. Used for staff commands. */
 const NAME_ACTOR = "select set_config('induct.actor', $1, false)";
 
 /**
@@ -42,7 +42,8 @@ export function connect(
   });
   watchPool(name, pool);
   pool.on('connect', (client) => {
-    // Without a listener the `error` event of a broken client would end the process. Its running statement rejects in any case.
+    // Without a listener the `error` event of a broken client would end the process. The statement that is running rejects in any
+    // case.
     client.on('error', () => primary?.doubt());
     // The client queues this before the caller's first statement. If the connection breaks, that statement fails as well.
     if (actor !== null) client.query(NAME_ACTOR, [actor]).catch(() => {});
@@ -61,8 +62,8 @@ const NO_CONNECTION_FREE = 'timeout exceeded when trying to connect';
 const READ_ONLY = '25006';
 
 /**
- * Returns a pool for Kysely that prepares its statements and has timeouts. It closes a connection whose statement timed out, since
- * later statements would wait behind it. It also closes a connection whose host does not accept writes.
+ * Returns a pool for Kysely that prepares its statements and has timeouts. The pool closes a connection whose statement timed out,
+ * since later statements would wait behind that one, and a connection whose host does not accept writes.
  */
 function patientPool(pool: pg.Pool, silence: Silence, primary: Primary | null): PostgresPool {
   const checkOut = async () => {
@@ -111,8 +112,8 @@ function patientPool(pool: pg.Pool, silence: Silence, primary: Primary | null): 
 }
 
 /**
- * The most statements that are prepared. The code contains fewer. Any beyond this number are generated at run time, and seldom
- * repeated, so they are not prepared.
+ * The most statements that are prepared. The code contains fewer. Statements beyond this number have texts that vary at run time
+ * and are seldom repeated, so they are not prepared.
  */
 const MOST_STATEMENTS = 500;
 const names = new Map<string, string>();

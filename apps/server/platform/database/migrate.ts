@@ -7,7 +7,7 @@ import { isLater, version as ours } from '../version.ts';
 import { connectToPrimary } from './primary.ts';
 
 /**
- * The key of the advisory lock that a server holds while it migrates, so that servers that start together migrate one after
+ * The key of the advisory lock that a server holds while it migrates, so that servers that start at the same time migrate one after
  * another.
  */
 const migrating = 7_368_275;
@@ -29,7 +29,7 @@ export interface MigrationState {
   /** Migrations not applied yet, in order. */
   waiting: Migration[];
   /**
-   * Applied migrations that this version does not have, since a newer version brought them. This version may still run if `foreign`
+   * Applied migrations that this version does not have, because a newer version added them. This version may still run if `foreign`
    * is null.
    */
   newer: string[];
@@ -38,8 +38,8 @@ export interface MigrationState {
 }
 
 /**
- * Applies the pending files `migrations/NNNN-name.sql` in order, each in its own transaction, and returns their names. If a newer
- * version has migrated the database and this version can still run on it (docs/decisions/0024), applies nothing. Throws an Error
+ * Applies the pending files `migrations/NNNN-name.sql` in order, each in its own transaction, and returns their names. Applies
+ * nothing if a newer version has migrated the database and this version can still run on it (docs/decisions/0024). Throws an Error
  * for staff if this version cannot run on it, or if the file of an applied migration has changed.
  */
 export async function migrate(
@@ -86,7 +86,8 @@ export async function migrationState(
   const table = await client.query<{ made: boolean }>("select to_regclass('migration') is not null as made");
   const { rows: applied } = table.rows[0]!.made
     ? await client.query<{ name: string; checksum: string; oldest_version: string | null }>(
-        // Version 0.1.0 created the table without the column `oldest_version`; `to_jsonb` gives null then.
+        // Version 0.1.0 created the table without the column `oldest_version`. By way of `to_jsonb`, a missing column is read as
+        // null.
         "select name, checksum, to_jsonb(migration) ->> 'oldest_version' as oldest_version from migration order by name",
       )
     : { rows: [] };

@@ -12,13 +12,13 @@ export interface Patience {
 }
 
 export const patience = {
-  /** For joiners' calls. They are answered within five seconds even if the database hangs and the machine is busy. */
+  /** The timeouts for joiners' calls, which are answered within five seconds even if the database hangs and the machine is busy. */
   ofCalls: { connectMs: 2_500, statementMs: 2_500, answerMs: 3_000 },
-  /** For background work and commands, whose statements may read all rows. */
+  /** The timeouts for background work and commands, whose statements may read all rows. */
   ofWork: { connectMs: 10_000, statementMs: 60_000, answerMs: 65_000 },
 } as const satisfies Record<string, Patience>;
 
-/** The highest timeout (ms) after a statement has timed out, until the database answers again. */
+/** The maximum timeout (ms) from the moment a statement has timed out until the database answers again. */
 const SILENT_MS = 1_000;
 
 /**

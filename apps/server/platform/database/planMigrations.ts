@@ -3,14 +3,14 @@ import { migrationState } from './migrate.ts';
 import { connectToPrimary } from './primary.ts';
 import { type Effect, effectsOf, wordsOf } from './readStatements.ts';
 
-/** The number up to which a table's rows are counted. Above it, staff read only that there are more. */
+/** The number up to which a table's rows are counted. Above it, staff are only told that there are more. */
 const COUNTED = 1_000_000;
 
 export interface PlannedTable {
   table: string;
   /** The number of rows. COUNTED + 1 stands for any number above COUNTED. */
   rows: number;
-  /** What the migration does to this table that takes longer the more rows there are, each operation once. */
+  /** The migration's operations on this table whose duration grows with the number of rows, each once. */
   slow: string[];
   /** Whether the table is locked against reads and writes until the migration ends. */
   isExclusive: boolean;
@@ -82,7 +82,7 @@ export function describeMigration({
   tables,
   unread,
 }: PlannedMigration): string[] {
-  // A migration is one transaction, so the lock on an altered table is held until the whole migration ends.
+  // A migration is one transaction, so the lock on an altered table is held until the migration's last statement ends.
   const isSlow = tables.some(({ rows, slow }) => rows > 0 && slow.length > 0) || unread > 0;
   return [
     name,

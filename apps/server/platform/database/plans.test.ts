@@ -84,7 +84,7 @@ interface PlanNode {
 
 /**
  * Returns the large tables of which a statement's plan scans every row, sequentially or through an index without a condition.
- * Explains the statement twice: with its values, and as a generic plan, which prepared statements may get.
+ * Explains the statement twice: with its values, and as a generic plan, which PostgreSQL may use for prepared statements.
  */
 async function readWhole({ text, values }: Statement): Promise<string[]> {
   const { rows } = await database.query<{ relname: string }>(

@@ -13,12 +13,11 @@ export interface PrimaryConnection {
 }
 
 /**
- * Connects to the host of a DATABASE_URL that accepts writes. Tries all hosts at once, so that one that does not answer delays
- * nothing (docs/decisions/0045).
- * A single host is checked for accepting writes only if `target_session_attrs` is set. With that setting, a proxy's address is
- * refused while the proxy still leads to a standby.
- * The error of a single, unchecked host is thrown unchanged. Otherwise throws the error about a wrong user, password or database if
- * there is one, else a {@link DatabaseUnavailable} with every host's error.
+ * Connects to the host of a DATABASE_URL that accepts writes. Tries all hosts at once, so that a host that does not answer causes
+ * no delay (docs/decisions/0045). A single host is checked for accepting writes only if `target_session_attrs` is set. With that
+ * setting, a proxy's address is refused while the proxy still leads to a standby. Throws the error of a single, unchecked host
+ * unchanged. In all other cases throws the error about a wrong user, password or database if a host gave one, else a {@link
+ * DatabaseUnavailable} with every host's error.
  */
 export async function connectToPrimary(databaseUrl: string, times: Times = {}): Promise<PrimaryConnection> {
   if (!maybeStandby(databaseUrl)) return open(databaseUrl, times);
@@ -65,7 +64,8 @@ export async function refuseReadOnly(client: pg.ClientBase, answerMs: number): P
 
 async function open(address: string, times: Times): Promise<PrimaryConnection> {
   const client = new pg.Client({ connectionString: address, ...times });
-  // Without a listener the `error` event of a broken connection would end the process. The running statement rejects in any case.
+  // Without a listener the `error` event of a broken connection would end the process. The statement that is running rejects in any
+  // case.
   client.on('error', () => {});
   try {
     await client.connect();

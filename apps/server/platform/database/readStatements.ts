@@ -1,16 +1,15 @@
 /** The effect of one statement of a migration on one table. */
 export interface Effect {
   table: string;
-  /**
-   * Whether the table stays locked against reads and writes from this statement to the end of the migration, however quick the
-   * statement is.
-   */
+  /** Whether the table stays locked against reads and writes from this statement to the end of the migration. */
   isExclusive: boolean;
-  /** The part of the statement that takes longer the more rows the table has; null if there is none. */
+  /** The part of the statement whose duration grows with the table's rows; null if there is none. */
   slow: string | null;
 }
 
-/** Matches comments, string literals and dollar-quoted bodies. Semicolons and keywords in these are no part of a statement. */
+/**
+ * Matches comments, string literals and dollar-quoted bodies. Semicolons and keywords in these must not be taken for SQL syntax.
+ */
 const opaque = /--[^\n]*|\/\*[\s\S]*?\*\/|'(?:[^']|'')*'|\$(\w*)\$[\s\S]*?\$\1\$/g;
 const name = String.raw`(?:if (?:not )?exists )?(?:only )?"?([\w.]+)"?`;
 
@@ -38,9 +37,9 @@ function beginning(statement: string): string {
 }
 
 /**
- * Returns the effects of a migration's statements on existing tables, by simple rules from PostgreSQL's documentation (ALTER TABLE,
- * "Notes"; CREATE INDEX; 13.3 "Explicit Locking"). `unread` is the number of `do $$ … $$` blocks, whose effect only a person can
- * judge.
+ * Returns the effects of a migration's statements on existing tables, by simple rules that follow PostgreSQL's documentation (ALTER
+ * TABLE, "Notes"; CREATE INDEX; 13.3 "Explicit Locking"). `unread` is the number of `do $$ … $$` blocks, whose effect only a person
+ * can judge.
  */
 export function effectsOf(sql: string): { effects: Effect[]; unread: number } {
   const effects: Effect[] = [];
@@ -75,7 +74,7 @@ function effectsOfOne(statement: string): Effect[] {
   }));
 }
 
-/** Returns what an ALTER TABLE does that takes longer the more rows the table has; null if there is nothing. */
+/** Returns the part of an ALTER TABLE whose duration grows with the table's rows; null if there is none. */
 function slowChange(statement: string): string | null {
   const rewrites =
     /\balter (column )?\S+ (set data )?type\b|\bgenerated (always|by default) as\b|\bset (un)?logged\b|\bserial\b|\bdefault \(?(gen_random_uuid|random|clock_timestamp|nextval)\b/;

@@ -10,7 +10,7 @@ export interface Turn {
 
 /**
  * Claims a task if it is due. Returns null if it is not due, for example because another process on this database has just claimed
- * it. However this run ends, the task is due again after `seconds`.
+ * it. Whether the run succeeds or fails, the task is due again `seconds` after it was claimed.
  */
 export async function takeTurn(database: Database, name: string, seconds: number): Promise<Turn | null> {
   const { rows } = await sql<{ reached_at: Date | null; at: Date }>`

@@ -12,7 +12,7 @@ export async function sharedSecret(database: Database, name: string, bytes = 32)
     await sql`insert into secret (name, value) values (${name}, ${value}) on conflict (name) do nothing`.execute(
       database,
     );
-    // If another process was first, its value is used.
+    // If another process was first, uses the value of that process.
     found = await find();
   }
   return found!.value;

@@ -41,7 +41,10 @@ const portAsked = async (database: Database) =>
   (await sql<{ port: number }>`select inet_server_port() as port`.execute(database)).rows[0]!.port;
 const write = (database: Database) => sql`create temporary table written ()`.execute(database);
 
-/** Makes the primary read-only or writable. Open connections learn of it a moment later, by the reloaded configuration. */
+/**
+ * Makes the primary read-only or writable. Open connections take on the change a moment later, when the server has reloaded its
+ * configuration.
+ */
 const setReadOnly = async (value: 'on' | 'off') => {
   await pair.ask(pair.primary, `alter system set default_transaction_read_only = ${value}`);
   await pair.ask(pair.primary, 'select pg_reload_conf()');

@@ -126,7 +126,7 @@ export interface JoinSessionTable {
   crm_revision: Generated<number>;
   /**
    * For a join without a contact from an invitation, a link or staff: the HubSpot contact into which the join is written, and
-   * whether the join created that contact. Either both are null, or neither is.
+   * whether the join created that contact. Both columns are null if there is no such contact.
    */
   hubspot_contact_id: string | null;
   owns_hubspot_contact: boolean | null;
@@ -136,7 +136,7 @@ export interface JoinSessionTable {
   crm_known: ColumnType<Partial<Record<CrmField, string>>, string | undefined, string>;
   /** When the join was erased; null if it was not. An erased join's row is kept for its money, and names nobody. */
   erased_at: NullableTimestamp;
-  /** When a browser's user first proved to be the joiner; null before that. */
+  /** When a browser's user first proved that they are the joiner; null before that. */
   proven_at: NullableTimestamp;
   created_at: Timestamp;
   updated_at: Timestamp;
@@ -149,11 +149,11 @@ export interface OrderSnapshotTable {
   amount_cents: number;
   items: Json<OrderLine[]>;
   /**
-   * The goods of each line, in the order of `items`; a line without goods has null. The column is null in rows of older versions:
-   * the goods are then those of society.yaml.
+   * The goods of each line, in the order of `items`; null for a line without goods. The whole column is null in rows of older
+   * versions; the goods are then those of society.yaml.
    */
   goods: ColumnType<(string | null)[] | null, string | null | undefined, string | null>;
-  /** In cents. Null in rows of older versions: the fee is then that of society.yaml. */
+  /** In cents. Null in rows of older versions, for which the fee of society.yaml applies. */
   processing_fee_cents: number | null;
   created_at: Timestamp;
 }
@@ -197,7 +197,7 @@ export interface MembershipTable {
   standing: Generated<MembershipStanding>;
   is_held: ColumnType<boolean, never, never>;
   has_letters: Generated<boolean>;
-  /** Set by a trigger for rows of type `membership`; null for others. */
+  /** Set by a trigger for rows of type `membership`; null for upgrades. */
   member_number: Generated<string | null>;
   is_unlisted: Generated<boolean>;
   created_at: Timestamp;
@@ -239,8 +239,8 @@ export interface RefundTable {
   next_try_at: Timestamp;
   refusal: string | null;
   /**
-   * Whether the row stands for a lost dispute. If so, `amount_cents` is what the dispute took, `stripe_id` is the dispute's id, and
-   * `reason` is `dashboard`.
+   * Whether the row stands for a lost dispute. If so, `amount_cents` is the amount that the dispute took, `stripe_id` is the
+   * dispute's id, and `reason` is `dashboard`.
    */
   is_dispute: Generated<boolean>;
   assigned_at: NullableTimestamp;

@@ -25,8 +25,8 @@ export function asUnavailable(error: unknown): unknown {
   if (error instanceof pg.DatabaseError && !IN_TROUBLE.some((code) => error.code?.startsWith(code)))
     return error;
   if (error instanceof TypeError) return error;
-  // For a host name with several addresses, Node throws an AggregateError without a message. Its `errors` have one error for each
-  // address.
+  // For a host name with several addresses, Node throws an AggregateError without a message. The AggregateError's `errors` have one
+  // error for each address.
   const first = error instanceof AggregateError ? error.errors[0] : error;
   return new DatabaseUnavailable(first instanceof Error ? first.message : String(first), { cause: error });
 }

@@ -25,7 +25,7 @@ const skip =
 const folder = mkdtempSync(join(tmpdir(), 'induct-previous-'));
 const oldMain = join(folder, 'apps/server/main.ts');
 
-/** Provides the stand-ins and the empty database. The test makes no calls to this server. */
+/** A server that only provides the stand-ins and the empty database; the test makes no calls to it. */
 let stage: TestServer;
 let client: pg.Client;
 const running: ServerProcess[] = [];
@@ -54,8 +54,8 @@ async function start(program?: string): Promise<ServerProcess> {
 
 let people = 0;
 /**
- * Makes a whole join, from an invite code to the welcome page, with every purchase and upload. The calls before the payment go to
- * each of `urls` in turn; those after it to each of `afterwards`.
+ * Makes a whole join, from an invite code to the welcome page, with every purchase and upload. Calls before the payment go to each
+ * of `urls` in turn; calls after it, to each of `afterwards` in turn.
  */
 async function wholeJoin(urls: readonly string[], afterwards = urls): Promise<void> {
   let calls = 0;

@@ -132,7 +132,7 @@ test('a connection that breaks while it migrates only begins the wait', async (t
   const holder = new pg.Client({ connectionString: arranged.deps.config.databaseUrl });
   holder.on('error', () => {});
   await holder.connect();
-  // Takes the advisory lock of migrations, as a server does that migrates at this moment.
+  // Takes the advisory lock of migrations, as a server that is migrating does.
   await holder.query('select pg_advisory_lock(7368275)');
   const server = launchServerProcess(withSettings(arranged, { LOG_LEVEL: 'warn' }));
   t.after(() => server.kill());

@@ -109,9 +109,7 @@ function isAway(error: unknown): boolean {
   );
 }
 
-/**
- * Returns a sentence if the error is the consequence of a wrong DATABASE_URL, which no retry corrects; null for any other error.
- */
+/** Returns a sentence if a wrong DATABASE_URL caused the error, so that retries are useless; null for any other error. */
 export function faultOf(error: unknown, databaseUrl: string): string | null {
   if (fileFaultOf(error) !== null) return null;
   const place = placeOf(databaseUrl);
@@ -127,8 +125,8 @@ export function faultOf(error: unknown, databaseUrl: string): string | null {
 }
 
 /**
- * Returns a sentence for the command line if the error is the consequence of a wrong DATABASE_URL or an unreachable database; null
- * for any other error.
+ * Returns a sentence for the command line if a wrong DATABASE_URL or an unreachable database caused the error; null for any other
+ * error.
  */
 export function sentenceOf(error: unknown, databaseUrl: string): string | null {
   const causes = [error, (error as { cause?: unknown } | null)?.cause];

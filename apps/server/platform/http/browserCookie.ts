@@ -5,15 +5,15 @@ import type { HeldJoin, Holding } from '#core/holding.ts';
 import type { Secrets } from '../config/secrets.ts';
 
 /**
- * Writes and reads an HttpOnly cookie that shows that a browser holds a join. Somebody who only knows the session's uuid lacks the
- * cookie.
- * Its value has the uuids of the joins that the browser last began, paid or proved, each with one HMAC for each of these ways, so
- * no table is needed. Whether that way of holding still counts is decided by the database: session/holding.ts.
+ * Writes and reads an HttpOnly cookie that shows that a browser holds a join. Somebody who only knows the session's uuid does not
+ * have the cookie. The cookie's value has the uuids of the joins that the browser last began, paid or proved, each with an HMAC for
+ * each of these three ways of holding that applies, so no table is needed. The database decides whether a way of holding still
+ * counts (session/holding.ts).
  */
 export interface BrowserCookie {
   /** Gives the cookie to a browser that began the join. */
   giveBegan(reply: FastifyReply, sessionUuid: string): void;
-  /** Gives the cookie to a browser whose user has proved to be the joiner. */
+  /** Gives the cookie to a browser whose user has proven that they are the joiner. */
   giveProven(reply: FastifyReply, sessionUuid: string): void;
   /** Gives the cookie to a browser that came back from paying. */
   givePaid(reply: FastifyReply, sessionUuid: string): void;
@@ -29,8 +29,8 @@ const MAX_AGE_SECONDS = 30 * 86_400;
 const MOST_JOINS = 3;
 
 /**
- * The word that is signed for each way of holding a join. In cookies of version 0.6 and before, the signature of `browser` also
- * stood for having paid.
+ * The word that is signed for each way of holding a join. In cookies of version 0.6 and before, the HMAC over `browser` was also
+ * given for paying.
  */
 const WORDS = { began: 'browser', proven: 'proven', paid: 'paid' } as const satisfies Record<
   keyof Holding,

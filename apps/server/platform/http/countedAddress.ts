@@ -1,10 +1,10 @@
 import { isIPv6 } from 'node:net';
 
 /**
- * Returns the counted address of a caller (see CONTEXT.md). An IPv4 address stays whole, also if it is mapped into IPv6
+ * Returns the counted address of a caller (see CONTEXT.md). An IPv4 address stays whole, even if it is mapped into IPv6
  * (::ffff:0:0/96). An IPv6 address is cut to its first 64 bits, since one household or rented server usually has a whole /64 (RFC
- * 4291, section 2.5.1; RFC 6177).
- * Removes a port, which some load balancers append (198.51.100.7:5678, [2001:db8::1]:443). Returns any other text unchanged.
+ * 4291, section 2.5.1; RFC 6177). Removes a port, which some load balancers append (198.51.100.7:5678, [2001:db8::1]:443). Returns
+ * any other text unchanged.
  */
 export function countedAddress(address: string): string {
   const [, bracketed, dotted] = /^(?:\[(.+)\]|([\d.]+))(?::\d+)?$/.exec(address) ?? [];

@@ -91,7 +91,7 @@ test('connections that wait to be taken when a server closes are taken and answe
   const { app, open } = await listening(60_000);
   const { socket } = await open();
   await askOn(socket);
-  // Each connection sends a call as soon as it is open, before the server's next search for idle connections.
+  // Each connection sends a call as soon as it is open, before the closing server next looks for idle connections.
   const waiting = Array.from({ length: 100 }, open);
   const closed = app.close();
   const heads = await Promise.all(waiting.map(async (opened) => askOn((await opened).socket)));
@@ -121,7 +121,7 @@ test('a connection that was quiet for long is let go no sooner than others, sinc
   await pause(1_100);
   const closed = app.close();
   await until(() => !app.server.listening, 5_000);
-  // The time for two searches for idle connections (every 50 ms).
+  // Time for the server to look for idle connections twice (every 50 ms).
   await pause(100);
   assert.match(await Promise.race([askOn(socket), text]), /connection: close/i);
   await closed;

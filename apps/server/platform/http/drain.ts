@@ -5,9 +5,9 @@ import type { FastifyInstance } from 'fastify';
 
 /** The interval (ms) in which the closing server looks for idle connections and closes them. */
 const LOOK_MS = 50;
-/** A connection is closed after this time without traffic (ms), counted from the beginning of the shutdown at the earliest. */
+/** A connection is closed after this time without traffic (ms), but not before this time has passed since the shutdown began. */
 const QUIET_MS = 1_000;
-/** The most time to wait for connections that the operating system has accepted and Node has not (ms). */
+/** The most time (ms) to wait for Node to take over connections that the operating system has accepted. */
 const ACCEPT_MS = 2_000;
 
 interface Connection {
@@ -19,10 +19,10 @@ interface Connection {
 }
 
 /**
- * Makes `app.close()` finish without losing calls, by a hook. The hook first calls {@link stopAccepting}; calls on open connections
- * are still answered. A connection is closed after its next answer, whose `connection: close` header tells the client, or after
- * QUIET_MS without traffic: closing it at once could lose a call that is on its way. The hook ends when all connections are closed,
- * or closes the remaining ones after `patienceMs`.
+ * Adds a hook that makes `app.close()` finish without losing calls. The hook first calls {@link stopAccepting}; calls on open
+ * connections are still answered. A connection is closed after its next answer, whose `connection: close` header tells the client,
+ * or after QUIET_MS without traffic: closing it at once could lose a call that is on its way. The hook ends when all connections
+ * are closed, or closes the remaining ones after `patienceMs`.
  */
 export function drainOnClose(app: FastifyInstance, patienceMs: number): void {
   const { server } = app;
@@ -31,7 +31,7 @@ export function drainOnClose(app: FastifyInstance, patienceMs: number): void {
     connections.set(socket, { underWay: 0, since: performance.now(), readBytes: 0 });
     socket.once('close', () => connections.delete(socket));
   });
-  // Comes before the request handler, since that may answer synchronously.
+  // Prepended, so that it runs before the request handler, which may answer synchronously.
   server.prependListener('request', ({ socket }, response) => {
     const connection = connections.get(socket);
     if (!connection) return;
@@ -56,8 +56,8 @@ export function drainOnClose(app: FastifyInstance, patienceMs: number): void {
       };
       const closeQuiet = async () => {
         const now = performance.now();
-        // Lets Node poll its sockets first. Timers run before that, so on a busy machine a received call may not have been read
-        // yet.
+        // Lets Node poll its sockets first: timers run before that phase, so on a busy machine a call may have arrived that Node
+        // has not read yet.
         await setImmediate();
         for (const [socket, { underWay, since, readBytes }] of connections)
           if (underWay === 0 && socket.bytesRead === readBytes && now - Math.max(since, began) >= QUIET_MS)

@@ -11,7 +11,7 @@ import { fallback } from '#core/sentences.ts';
 import { DatabaseUnavailable } from '../database/unavailable.ts';
 import { LINE_NOT_FOUND, Refusal, SESSION_NOT_FOUND } from './refusal.ts';
 
-/** Returns the sentence of a 404 for the part of the path that is no known id: the contact's, the order line's or the session's. */
+/** Returns the sentence of a 404 about the id in the path that is malformed: the contact's, the order line's or the session's. */
 function unknownOf(instancePath: string): string {
   if (instancePath === '/id') return fallback.initJoin;
   return instancePath === '/sessionProductUuid' ? LINE_NOT_FOUND : SESSION_NOT_FOUND;
@@ -82,7 +82,7 @@ export function referenceOf(requestId: string): string {
 
 /**
  * Lets paths with broken percent-encoding (a link that a mail client cut) and with parameters of any length reach our handlers. The
- * router would answer those requests itself, without our page and headers.
+ * router itself would answer such requests, without our page and headers.
  */
 export const addressOptions = {
   rewriteUrl: ({ url = '/' }) => (isEncoded(url) ? url : url.replaceAll('%', '%25')),

@@ -13,7 +13,7 @@ interface Shape {
 
 /** The width and height of the drawing (units of its coordinates). */
 const SIDE = 48;
-/** Samples for each pixel in each direction (anti-aliasing). */
+/** The number of samples for each pixel in each direction (anti-aliasing). */
 const SAMPLES = 4;
 
 /**

@@ -29,8 +29,8 @@ export async function countWithin(
 
 /**
  * Returns the common table expressions of {@link countWithin}, for use in a larger statement. The last one, `within`, has one row
- * with `is_within`. If the SQL expression `isFree` is true, the event is not counted; it is still refused when the limit is
- * reached, so that a caller cannot tell free events from others.
+ * with `is_within`. If the SQL expression `isFree` is true, the event is not counted; it is still refused if the limit is reached,
+ * so that a caller cannot distinguish free events from others.
  */
 export function countingWithin(
   name: string,
@@ -57,7 +57,7 @@ export function countingWithin(
     )`;
 }
 
-/** Deletes the counts that no limit needs any more: those older than a day and than the longest window. */
+/** Deletes the counts that are older than both a day and the longest window of a limit. */
 export async function forgetCounts(database: Database, limits: Limits | null): Promise<void> {
   const minutes = Math.max(24 * 60, ...Object.values(limits ?? {}).map((limit: Limit) => limit.minutes));
   await sql`delete from limit_count where window_start < now() - make_interval(mins => ${minutes})`.execute(

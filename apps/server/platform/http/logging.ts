@@ -10,21 +10,21 @@ const FLUSH_BYTES = 4096;
 /** The id of the request that the current asynchronous context handles. */
 const requestId = new AsyncLocalStorage<string>();
 
-/** Adds the request's id to every line that is logged while the request is handled, also by use cases and providers. */
+/** Adds the request's id to every line that is logged while the request is handled, including lines of use cases and providers. */
 export function logRequestIds(app: FastifyInstance): void {
   app.addHook('onRequest', ({ id }, _, done) => requestId.run(id, done));
 }
 
 /**
  * Creates a logger that writes JSON lines. Requests are logged by route template; bodies, queries, cookies and addresses are never
- * logged. Buffered lines are written when the process ends, also after an uncaught error. A SIGKILL may lose the last half second.
+ * logged. Buffered lines are written when the process ends, even by an uncaught error. A SIGKILL may lose the last half second.
  */
 export function createLog(level: string, to: DestinationStream = standardOutput()): Logger {
   const log: Logger = pino(
     {
       level,
       base: null,
-      // Fastify's logger for a request adds the id by itself; this adds it to lines of the root logger.
+      // Fastify's logger of a request adds the id itself; this function adds it to lines of the root logger.
       mixin: (_line, _level, logger) => {
         const reqId = logger === log ? requestId.getStore() : undefined;
         const span = trace.getActiveSpan()?.spanContext();

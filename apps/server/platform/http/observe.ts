@@ -5,7 +5,7 @@ import { joins, requestSeconds } from '../metrics.ts';
 import { tracer } from '../watchCall.ts';
 
 /**
- * The stage that a join reaches when a call succeeds, for the metric. Left out is `paid`, which is counted where payments are
+ * The stage that a join reaches when a call succeeds, for the metric. `paid` is absent, because it is counted where payments are
  * confirmed.
  */
 const stages: Partial<Record<CallName, string>> = {

@@ -207,7 +207,7 @@ test('an address that the site does not have is 404 with the page, and its scree
     const answer = await app.inject({ url, headers: { 'accept-encoding': 'gzip' } });
     assert.equal(answer.statusCode, 404, url);
     assert.match(gunzipSync(answer.rawPayload).toString(), /<p>Loading…<\/p>/);
-    // Without an ETag, so that a repeated request gets 404 again instead of 304 (not modified).
+    // The answer has no ETag, so that a repeated request gets 404 again instead of 304 (not modified).
     assert.deepEqual([answer.headers.etag, answer.headers['cache-control']], [undefined, 'no-cache']);
   }
   const { etag } = (await app.inject('/registration/checkout')).headers;

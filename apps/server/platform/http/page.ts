@@ -118,7 +118,7 @@ export async function servePage(app: FastifyInstance, buildDir: string, page: Pa
     preCompressed: true,
   });
   const getStarted = encode(titled(page.getStarted, screenTitles.getStarted));
-  /** The placeholder pages by title. Each is made when it is first requested. */
+  /** The placeholder pages by title. Each is rendered when it is first requested. */
   const waitings = new Map<string, Encoded>();
   const waiting = (title: string) => {
     const document = waitings.get(title) ?? encode(titled(page.waiting, title));

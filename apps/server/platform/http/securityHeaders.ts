@@ -7,7 +7,7 @@ export const REPORTS_PATH = '/api/browser-reports';
 
 const everywhere = ({ hstsSubdomains }: Config) => ({
   referrerPolicy: { policy: 'no-referrer' } as const,
-  // Off by default, since the society's other subdomains may not support https.
+  // `includeSubDomains` is off by default, since subdomains of our host may not support https.
   strictTransportSecurity: { includeSubDomains: hstsSubdomains },
 });
 
@@ -16,7 +16,7 @@ export function securePages(config: Config, page: Page | null) {
   return helmet({
     ...everywhere(config),
     contentSecurityPolicy: { useDefaults: false, directives: pagePolicy(config, page) },
-    // Stripe's card form opens popup windows for wallets. `same-origin` would cut their connection to the page.
+    // Stripe's card form opens popup windows for wallets. `same-origin` would cut the reference between popup and page.
     crossOriginOpenerPolicy: { policy: 'same-origin-allow-popups' },
   });
 }
@@ -51,8 +51,8 @@ export function otherHeadersOfPages(config: Config): Record<string, string> {
 }
 
 /**
- * Returns a policy that denies these browser features to our pages and their frames, since no page needs them. `payment` stays
- * allowed to our pages and the card form's frames, for wallets.
+ * Returns a policy that denies these browser features to our pages and their frames, since no page needs them. Allows `payment` to
+ * our pages and the card form's frames, for wallets.
  */
 function permissionsPolicy({ providers }: Config): string {
   const refused = [
@@ -82,7 +82,7 @@ interface CardForm {
 
 /**
  * The origins that Stripe documents (https://docs.stripe.com/security/guide#content-security-policy), except maps.googleapis.com,
- * which serves scripts of anybody. Address autocompletion, if any, runs in Stripe's own frame.
+ * from which anybody can serve scripts. Address autocompletion, if any, runs in Stripe's own frame.
  */
 const STRIPE: CardForm = {
   scripts: ['https://js.stripe.com', 'https://*.js.stripe.com'],

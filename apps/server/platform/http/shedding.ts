@@ -12,7 +12,7 @@ import { templateOf } from './routes.ts';
 export const BUSY = 'Very many people are here just now. Please wait a moment and try again.';
 
 /**
- * The priorities of calls. `from` is the load from which calls are refused, as a multiple of the limits. `retryAfter` is the lowest
+ * The priorities of calls. `from` is the load at which calls are refused, as a multiple of the limits. `retryAfter` is the lowest
  * value of the Retry-After header (s).
  */
 const priorities = {
@@ -45,8 +45,8 @@ const ofCalls: Partial<Record<CallName, Priority>> = {
 };
 
 /**
- * The priorities by route template; null means that the route is never refused. For a route that is absent, API calls have
- * `joining` and pages `new`.
+ * The priorities by route template; null means that the route is never refused. On a route that is not listed, API calls have
+ * `joining` and pages have `new`.
  */
 const ofRoutes: Record<string, Priority | null> = {
   ...Object.fromEntries(
@@ -69,7 +69,7 @@ const ofRoutes: Record<string, Priority | null> = {
 /**
  * Refuses calls before the process runs out of memory or its event loop stalls: first new joins and uploads, then joins in
  * progress, and last the calls of paying joiners (docs/operations.md, "Under load"). Must be registered after the hooks that set
- * headers, so that refusals have them, too.
+ * headers, so that refusals have these headers, too.
  */
 export function shedLoad(
   app: FastifyInstance,

@@ -26,7 +26,7 @@ const never: TimeLimits = {
   keepAliveMs: NEVER_MS,
 };
 
-/** Opens a connection to a server that has no time limits but these. Returns the socket and what the server sends on it. */
+/** Opens a connection to a server with only these time limits. Returns the socket and what the server sends on it. */
 async function connectTo(t: TestContext, limits: Partial<TimeLimits>) {
   const app = await buildApp(server.deps, { times: { ...never, ...limits } });
   await app.listen({ host: '127.0.0.1', port: 0 });
@@ -113,7 +113,7 @@ test('an upload that is slow and goes on is taken, though it takes longer than e
   const { socket, ended } = await connectTo(t, { ...limits, uploadWindowBytes: 1000 });
   const body = Buffer.from(fileStart + pdf({ size: 100_000 }).toString('latin1') + fileEnd, 'latin1');
   socket.write(formHead(body.length));
-  // Sends the body in ten pieces, each within the limit of a window.
+  // Sends the body in ten pieces, each within one window's time limit.
   const size = Math.ceil(body.length / 10);
   for (let at = 0; at < body.length; at += size) {
     socket.write(body.subarray(at, at + size));

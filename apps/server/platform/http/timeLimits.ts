@@ -8,23 +8,26 @@ const TOO_SLOW = 'Your request did not arrive in time. Please check your connect
 /** The timeouts for each phase of a connection (ms). Without them a client could exhaust the server with open connections. */
 export interface TimeLimits {
   /**
-   * From the first byte of a request to the end of its headers. For a connection's first request: from the opening of the
-   * connection.
+   * The timeout from the first byte of a request (for the first request: from the opening of the connection) to the end of its
+   * headers.
    */
   headersMs: number;
   /**
-   * For the whole body of a call. Uploads have {@link uploadWindowMs} instead, because a large file may take an hour from a phone.
+   * The timeout for the whole body of a call. Uploads have {@link uploadWindowMs} instead, because a large file may take an hour
+   * from a phone.
    */
   bodyMs: number;
   /** An upload must bring at least `uploadWindowBytes` in each window of this length. */
   uploadWindowMs: number;
   uploadWindowBytes: number;
-  /** For the rest of a body after an early answer: browsers read the answer only when they have sent the whole body. */
+  /**
+   * The timeout for the rest of a body that is answered early: browsers read the answer only when they have sent the whole body.
+   */
   restMs: number;
-  /** For a connection without traffic in either direction. No call takes this long. */
+  /** The timeout of a connection without traffic in either direction. No call takes this long. */
   idleMs: number;
   /**
-   * For an idle connection between two requests. Longer than the timeout of proxies, so that no proxy sends a request on a
+   * The timeout of a connection between two requests. It is longer than that of proxies, so that no proxy sends a request on a
    * connection that the server is just closing.
    */
   keepAliveMs: number;
@@ -60,7 +63,7 @@ export function limitBodies(
     const { raw, headers } = request;
     done();
     if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) return;
-    // If a request is answered before its body has arrived, Node emits no `end`, but the answer emits `close`.
+    // If a request is answered before its body has arrived, the request emits no `end`, but the answer emits `close`.
     const untilAnswered = (timer: NodeJS.Timeout) => {
       const clear = () => clearTimeout(timer);
       raw.once('end', clear);
@@ -81,7 +84,8 @@ export function limitBodies(
       before = socket.bytesRead;
     }, uploadWindowMs);
     untilAnswered(window);
-    // Once the upload has arrived, its idle timeout is switched off, since scanning and storing it may take longer.
+    // Once the upload has arrived, the connection's idle timeout is switched off, since scanning and storing the file may take
+    // longer.
     raw.once('end', () => socket.setTimeout(0));
   });
   app.addHook('onResponse', ({ raw }, _, done) => {
@@ -98,7 +102,7 @@ function isForm(contentType: string | undefined): boolean {
 }
 
 /**
- * Makes reading the body fail, and the error handler then answers with the refusal. If nothing reads the body any more, closes the
+ * Makes reading the body fail, so that the error handler answers with the refusal. If nothing reads the body any more, closes the
  * connection.
  */
 function breakOff(request: IncomingMessage, refusal: Refusal): void {

@@ -34,7 +34,7 @@ export const answers = {
   }),
   records: z.object({ results: z.array(contact) }),
   page: z.object({ results: z.array(contact), paging }),
-  /** For deleted contacts: only their ids are read. */
+  /** A page of deleted contacts, of which only the ids are read. */
   idPage: z.object({ results: z.array(z.object({ id })), paging }),
   batch: z.object({ results: z.array(contact), errors: z.array(writeError).optional() }),
   created: z.object({ id }),
@@ -65,8 +65,8 @@ export const answers = {
 export type BatchAnswer = z.infer<typeof answers.batch>;
 
 /**
- * Parses JSON, and removes what PostgreSQL cannot store from its strings: NUL and unpaired surrogates. Undefined if the text is not
- * JSON.
+ * Parses JSON, and removes from its strings the characters that PostgreSQL cannot store: NUL and unpaired surrogates. Returns
+ * undefined if the text is not JSON.
  */
 export function jsonOf(text: string): unknown {
   const storable = (_: string, value: unknown) =>

@@ -12,7 +12,7 @@ export interface BatchWrite {
 /**
  * The result for one contact. `conflict`: another contact has the email; `id` is that contact's id, or null if HubSpot does not
  * name it. `gone`: the contact does not exist or was deleted. `isMerged`: the contact had been merged into another one, and HubSpot
- * wrote to that one.
+ * updated that one.
  */
 export type BatchOutcome =
   | { kind: 'written'; id: string; isMerged: boolean }
@@ -38,8 +38,8 @@ export function existingId(message: string): string | null {
 }
 
 /**
- * Returns the outcome of each write, by mark. Errors in the answer name a write by its mark or by its contact's id. An update that
- * the answer does not mention has no entry.
+ * Returns the outcome of each write, by mark. Errors in the answer identify a write by its mark or by its contact's id. An update
+ * that the answer does not mention has no entry.
  */
 export function outcomesOf(writes: readonly BatchWrite[], answer: BatchAnswer): Map<string, BatchOutcome> {
   const outcomes = new Map<string, BatchOutcome>();

@@ -4,8 +4,8 @@ import type { Database } from '../../platform/database/client.ts';
 /**
  * HubSpot's limits for a service key, as for a private app
  * (https://developers.hubspot.com/docs/guides/apps/api-usage/usage-details): 100 calls in any ten seconds and 4 searches in any
- * second. Each is a token bucket here, which allows at most capacity + seconds * perSecond calls. That is less than HubSpot's
- * limit, to allow for network delays and differences between clocks.
+ * second. Each is a token bucket here, which allows at most `capacity + n * perSecond` calls in any n seconds. That is less than
+ * HubSpot's limit, to allow for network delays and differences between clocks.
  */
 const BUCKETS = {
   call: { capacity: 15, perSecond: 8 },
@@ -14,13 +14,13 @@ const BUCKETS = {
 export type CallKind = keyof typeof BUCKETS;
 
 /**
- * For whom a call is made: `joiner`: a joiner who waits for it; `suspect`: the same, but several wrong codes were tried from the
- * joiner's address; `background`: nobody waits.
+ * Who waits for a call: `joiner`: a joiner; `suspect`: a joiner from whose address several wrong codes were tried; `background`:
+ * nobody.
  */
 export type Urgency = 'joiner' | 'suspect' | 'background';
 
 /**
- * How many tokens must be left for joiners when `suspect` or `background` takes one. For searches half a token is enough: a
+ * How many tokens must remain for joiners after `suspect` or `background` takes one. For searches half a token is enough: a
  * joiner's search needs 1 token and all others 1.5, so joiners come first, and without joiners every token is used.
  */
 const RESERVED = {
@@ -28,15 +28,17 @@ const RESERVED = {
   search: { joiner: 0, suspect: 0.5, background: 0.5 },
 } as const;
 /**
- * After this many consecutive failures of a kind of calls, such calls pause. Then one call at a time probes whether HubSpot works
- * again.
+ * After this many consecutive failures, calls of the same kind pause. Then one call at a time probes whether HubSpot works again.
  */
 export const FAILURES = 5;
 const PROBE_SECONDS = 10;
 const LONGEST_PAUSE_SECONDS = 60;
 
 export interface Budget {
-  /** Takes a token for one call and returns 0. If that is not allowed now, returns how long to wait (ms, at least 1). */
+  /**
+   * Takes a token for one call and returns 0. If no token may be taken now, takes none and returns how long to wait (ms, at least
+   * 1).
+   */
   take(kind: CallKind, urgency: Urgency): Promise<number>;
   answered(kind: CallKind): Promise<void>;
   /** Records that HubSpot asked for a pause of one kind of calls, or of all calls. */
@@ -56,11 +58,11 @@ export const noBudget: Budget = {
   blockedMs: async () => 0,
 };
 
-/** Returns the budget that all processes on a database share, and with it what they have learned about HubSpot's state. */
+/** Returns the budget that all processes on a database share, including their common record of limits and failures of HubSpot. */
 export function sharedBudget(database: Database): Budget {
   /**
-   * The kinds of calls that this process knows to have failed. Only for these does a successful call reset the failure count in the
-   * database, which saves a statement for all others.
+   * The kinds of calls that this process knows to have failed. Only a successful call of these kinds resets the failure count in
+   * the database; calls of other kinds save that statement.
    */
   const failing = new Set<CallKind>();
   return {

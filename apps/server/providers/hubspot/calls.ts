@@ -10,7 +10,7 @@ import { correlationIdOf, failureOf } from './failures.ts';
 
 export const DEFAULT_TIMEOUT_MS = 10_000;
 /**
- * The longest time that background work waits for a token. If it would have to wait longer, the call fails and the work is retried
+ * The longest time that background work waits for a token. If the wait would be longer, the call fails, and the work is retried
  * later.
  */
 const LONGEST_WAIT_MS = 2_000;

@@ -43,7 +43,7 @@ export interface ExistingProperty extends CrmProperty {
 }
 
 export interface HubspotClient {
-  /** Null if HubSpot has no contact with this id. */
+  /** Resolves to null if HubSpot has no contact with this id. */
   getContact(id: string, timeoutMs: number): Promise<CrmContact | null>;
   findByCode(
     code: string,
@@ -71,8 +71,8 @@ export interface HubspotClient {
   deletedContacts(after: string | null): Promise<{ ids: string[]; after: string | null }>;
   /**
    * Returns at most {@link LARGEST_PAGE} contacts that changed at or after `since`, earliest change first. For more, call it again
-   * with the time of the last contact. There is no cursor: a contact that changes meanwhile moves to the end of the list, so a
-   * second page would skip a contact.
+   * with the time of the last contact. It has no cursor: a contact that changes meanwhile moves to the end of the list, so a second
+   * page would skip a contact.
    */
   changedContacts(since: Date): Promise<ChangedContact[]>;
   /**
@@ -91,15 +91,15 @@ export interface HubspotClient {
   createNote(note: { contactId: string; fileId: string; html: string; at: Date }): Promise<string>;
   /** Returns the id of the contact's note to which the file is attached; null if there is none. */
   findNote(contactId: string, fileId: string): Promise<string | null>;
-  /** Deletes a note but not its file. Resolves also if the note does not exist. */
+  /** Deletes a note but not its file. Also resolves if the note does not exist. */
   deleteNote(id: string): Promise<void>;
   /**
-   * Deletes a contact for good, with all that HubSpot has about the person (GDPR). Resolves also if the contact does not exist.
+   * Deletes a contact for good, with all that HubSpot has about the person (GDPR). Also resolves if the contact does not exist.
    * Takes an id and not an email: HubSpot would put an unknown email on a list of emails that can never be added again. Throws
    * {@link CrmDenied} if the token lacks the permission.
    */
   eraseContact(id: string): Promise<void>;
-  /** Deletes a file for good. Resolves also if the file does not exist. */
+  /** Deletes a file for good. Also resolves if the file does not exist. */
   eraseFile(id: string): Promise<void>;
   /** Returns all contact properties of the account; null if HubSpot does not support the API version. */
   getProperties(): Promise<ExistingProperty[] | null>;
@@ -107,7 +107,7 @@ export interface HubspotClient {
   getPropertyNames(): Promise<Set<string> | null>;
   /** Creates a contact property. Throws {@link CrmRefused} if it exists or is not valid. */
   createProperty(property: CrmProperty): Promise<void>;
-  /** Checks with a call that writes nothing whether the token may write contacts. Throws {@link CrmDenied} if not. */
+  /** Resolves if the token may write contacts, which a call that writes nothing shows; throws {@link CrmDenied} if not. */
   mayWrite(): Promise<void>;
   /** Returns the scopes of the token; null if it is not the token of a private app. */
   getScopes(): Promise<Set<string> | null>;
@@ -292,7 +292,7 @@ export function hubspotClient(
         under: contacts,
         path: `/${encodeURIComponent(contactId)}?associations=notes`,
       });
-      // Only the newest notes, which come last: the wanted note was made just now, if at all.
+      // Reads only the newest notes, which come last: if the wanted note exists, it was created a moment ago.
       const inputs =
         contact?.associations?.notes?.results.slice(-LARGEST_PAGE).map(({ id }) => ({ id })) ?? [];
       if (inputs.length === 0) return null;
@@ -340,7 +340,7 @@ export function hubspotClient(
       try {
         await call(answers.anything, { method: 'POST', under: contacts, path: '/batch/update', body });
       } catch (error) {
-        // HubSpot checks the permission before the batch. It refused the empty batch, so the token may write.
+        // HubSpot checks the permission before the content. It refused the content (an empty batch), so the token may write.
         if (!(error instanceof CrmRefused)) throw error;
       }
     },

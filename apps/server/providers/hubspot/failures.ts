@@ -23,8 +23,8 @@ type ErrorBody = Partial<z.infer<typeof errorBody>>;
 type ErrorDetail = z.infer<typeof errorDetail>;
 
 /**
- * Returns for staff why HubSpot refuses a record. If a validation rule of the account is the reason, the text is ours, because
- * HubSpot's message does not say where the rule is set
+ * Returns a text for staff that says why HubSpot refuses a record. If a validation rule of the account is the reason, the text is
+ * our own, because HubSpot's message does not say where the rule is set
  * (https://developers.hubspot.com/changelog/crm-api-write-validation-enforcement). Otherwise it is HubSpot's message, or null.
  */
 export function reasonOf({ message, errors }: Pick<ErrorBody, 'message' | 'errors'>): string | null {
@@ -65,8 +65,8 @@ export function isInvalidEmail({
 }
 
 /**
- * Returns the notice to staff about refused records, without personal data. It is sent once for each cause. Null if the email is
- * invalid: the join is then sent without its email, which has its own notice.
+ * Returns the notice to staff about refused records, without personal data. It is sent once for each cause. Returns null if the
+ * email is invalid: the join is then sent again without its email, and another notice says so.
  */
 function refusalNotice(cause: string, error: Pick<ErrorBody, 'message' | 'errors'>): string | null {
   if (isInvalidEmail(error)) return null;
@@ -109,25 +109,26 @@ export type Failure = {
   | { kind: 'down'; retryAfterMs: number; perhapsRecord: boolean }
 );
 
-/** The statuses with which HubSpot refuses the sent data. With any other status the data may be right. */
+/** The statuses with which HubSpot refuses the sent data. Any other status does not mean that the data are wrong. */
 const REFUSALS = [400, 409, 413, 414, 415, 422];
 
 const SECOND_MS = 1_000;
-/** The pause after each of HubSpot's limits (by `policyName`), if the answer has no Retry-After header. */
+/** The pause (ms) after each of HubSpot's limits (by `policyName`), if the answer has no Retry-After header. */
 const LIMIT_MS: Record<string, number> = {
   SECONDLY: SECOND_MS,
   TEN_SECONDLY_ROLLING: 10 * SECOND_MS,
   // The daily limit is reset at midnight in the account's time zone, which we do not know. So calls are retried every 15 minutes.
   DAILY: 15 * 60 * SECOND_MS,
 };
-/** The shortest pause after a 423 (locked): HubSpot's lock lasts two seconds. */
+/** The shortest pause (ms) after a 423 (locked): HubSpot's lock lasts two seconds. */
 const LOCKED_MS = 2 * SECOND_MS;
 /**
- * The pause while HubSpot moves the account to another data centre, if the answer has no Retry-After header. A move may last a day.
+ * The pause (ms) while HubSpot moves the account to another data centre, if the answer has no Retry-After header. A move may last a
+ * day.
  */
 const MIGRATION_MS = 10 * 60 * SECOND_MS;
 const LONGEST_MS = 24 * 3600 * SECOND_MS;
-/** The pause after a call that fails until somebody repairs something. */
+/** The pause (ms) after a call that HubSpot denies until somebody repairs something. */
 const DENIED_MS = 60 * SECOND_MS;
 const TIMED_OUT_MS = 5 * SECOND_MS;
 

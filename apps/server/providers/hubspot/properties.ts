@@ -47,8 +47,8 @@ export function isMember(rules: FieldRules, properties: Properties): boolean {
 }
 
 /**
- * Returns a contact's profile with its values written as {@link fromJoin} writes them ("Texas" for "TX"), so that the two can be
- * compared.
+ * Returns a contact's profile with its values in the spelling of {@link fromJoin} ("Texas" for "TX"), so that profile and join can
+ * be compared.
  */
 export function knownOf(
   profile: Partial<Record<ContactField, string | boolean | null>>,
@@ -74,7 +74,7 @@ export function fromJoin(join: {
   details: StudentDetails | null;
   state: string;
   bought: Purchases;
-  /** What the join paid, less what was refunded (cents). */
+  /** The amount that the join paid, less refunds (cents). */
   amountCents: number | null;
   paidAt: Date | null;
   /** Null if the join bought no membership, only an upgrade, which does not show whether somebody is a member. */
@@ -91,8 +91,8 @@ export function fromJoin(join: {
   }
   values.push(['stage', join.state]);
   const { bought, amountCents } = join;
-  // A join with a status and without `paidAt` has a payment that turned out not to count. These values then correct what HubSpot
-  // was sent.
+  // If there is a status but no `paidAt`, the payment was found not to count. In that case these values correct those that were
+  // sent to HubSpot before.
   if (join.paidAt || join.status)
     values.push(
       ['membershipStatus', join.status],

@@ -10,8 +10,8 @@ export function streamedFile(name: string, type: string, size: number, bytes: Re
 }
 
 /**
- * Yields the bytes, and ends without an error if reading fails; the upload then fails because bytes are missing. An error thrown
- * here could arrive after fetch has given up. It would be an unhandled rejection, which ends the process.
+ * Yields the bytes. If reading fails, ends without an error, and the upload fails because bytes are missing. An error thrown here
+ * after fetch has given up would be an unhandled rejection, which ends the process.
  */
 async function* untilFailure(bytes: Readable): AsyncGenerator<Buffer> {
   try {

@@ -156,7 +156,7 @@ for (const { status, policyName, as, notice, counts } of table)
         assert.deepEqual(told, [], name);
         continue;
       }
-      // `mayWrite` sends an empty batch. If HubSpot refuses that batch, the token may write, and the call resolves.
+      // `mayWrite` sends an empty batch. It resolves if HubSpot refuses that batch, since HubSpot checks the permission first.
       if (name === 'mayWrite' && as === CrmRefused) await call();
       else await assert.rejects(call(), (error) => error instanceof as, name);
       assert.equal(told.length, 1, name);
@@ -295,7 +295,7 @@ for (const [isEmail, error] of [
     };
     const outcome = (await client.createContacts(write)).get('a')!;
     assert.deepEqual([outcome.kind, 'isEmail' in outcome && outcome.isEmail], ['refused', isEmail]);
-    // A refused email has no notice here, because staff are told when the join is sent without its email.
+    // A refused email has no notice here, because staff get one when the join is sent without its email.
     for (const { notice } of told) assert.equal(notice === null, isEmail);
   });
 

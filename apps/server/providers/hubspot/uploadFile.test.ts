@@ -29,7 +29,7 @@ async function listening(t: TestContext, answer: RequestListener): Promise<strin
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** Returns a document of which half has arrived from a bucket; `cut` breaks its connection. */
+/** Returns a document of which half has arrived from a bucket; `cut` breaks the connection to the bucket. */
 async function document(t: TestContext): Promise<{ bytes: Readable; cut: () => void }> {
   let cut = () => {};
   const url = await listening(t, (request, response) => {

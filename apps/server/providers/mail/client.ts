@@ -2,7 +2,7 @@ import MailComposer from 'nodemailer/lib/mail-composer';
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
 import type { MailAddress, MailSettings } from '../../platform/config/mail.ts';
 
-/** Timeouts (ms): for connecting and logging in, for sending one letter, and for no data from the server. */
+/** Timeouts (ms): for connecting and logging in, for sending one letter, and for silence of the server while connected. */
 export const mailTimes = { openMs: 25_000, sendMs: 60_000, silenceMs: 30_000 };
 /** The timeout (ms) for each of: the DNS lookup, the connection, the server's greeting. */
 const CONNECT_MS = 10_000;
@@ -39,7 +39,7 @@ export class MailDown extends Error {
   }
 }
 
-/** A connection to the mail server that sends letters one after another. After a failure it is closed. */
+/** A connection to the mail server that sends letters one after another. The connection is closed after a failure. */
 export interface MailConnection {
   /** Resolves when the server has accepted the letter. Throws {@link MailRefused}, {@link MailPostponed} or {@link MailDown}. */
   send(mail: Mail): Promise<void>;
@@ -137,14 +137,14 @@ export async function messageOf(mail: Mail): Promise<Buffer> {
 /** An error that nodemailer throws. */
 interface SmtpError extends Error {
   code?: string;
-  /** The SMTP status code of the server's answer. */
+  /** The SMTP reply code. */
   responseCode?: number;
   response?: string;
-  /** The SMTP command that the server answered. */
+  /** The SMTP command to which the server replied. */
   command?: string;
 }
 
-/** Returns the error for a failure of the login, the sender or the connection, for which no letter is the reason. */
+/** Returns the error for a failure of the login, the sender or the connection, which is no letter's fault. */
 function downBy(error: SmtpError, { host, port }: MailSettings): MailDown {
   const { code, responseCode = 0, command = '' } = error;
   const isForGood = responseCode >= 500;
@@ -175,9 +175,9 @@ function downBy(error: SmtpError, { host, port }: MailSettings): MailDown {
   return new MailDown(error.message, null);
 }
 
-/** Status codes about authentication, which may follow any command (RFC 4954, section 6). */
+/** SMTP reply codes about authentication, which may follow any command (RFC 4954, section 6). */
 const AUTHENTICATION = [530, 534, 535, 538];
-/** The status code with which the server closes the connection (RFC 5321, 3.8). */
+/** The reply code with which the server closes the connection (RFC 5321, 3.8). */
 const CLOSING = 421;
 
 function failureOf(error: SmtpError, settings: MailSettings): Error {
@@ -185,11 +185,11 @@ function failureOf(error: SmtpError, settings: MailSettings): Error {
   const isOfLetter = command === 'RCPT TO' || command === 'DATA';
   if (AUTHENTICATION.includes(responseCode)) return downBy(Object.assign(error, { code: 'EAUTH' }), settings);
   if (!isOfLetter || responseCode === CLOSING) {
-    // The connection broke or timed out while this letter was sent. As the letter may be the reason, only it is postponed.
+    // The connection broke or timed out while this letter was sent. The letter may be the reason, so only this letter is postponed.
     if (responseCode === 0) return new MailPostponed(error.message);
     return downBy(error, settings);
   }
-  // 503 means a wrong order of commands, so it is no fault of the letter.
+  // 503 means a bad sequence of commands, which is not the letter's fault.
   return responseCode >= 500 && responseCode !== 503
     ? new MailRefused(response ?? error.message)
     : new MailPostponed(response ?? error.message);

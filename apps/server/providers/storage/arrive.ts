@@ -61,7 +61,7 @@ async function arriveIn(
   keep: (file: Arrived) => Promise<void>,
   name: string,
 ): Promise<StoredFile> {
-  // A random name instead of `name`: the file of a killed process then does not block the next upload under this name.
+  // Uses a random name instead of `name`, so that the file that a killed process left does not block the next upload under `name`.
   const path = resolve(folder, partOf(randomUUID()));
   try {
     const stored = { key: name, ...(await write(path, bytes, claim)) };
@@ -122,8 +122,8 @@ async function write(
       toldBytes = file.bytesWritten;
     }
   }
-  // The pipeline starts with a generator function instead of `bytes`. Otherwise a write error would also destroy `bytes`, and would
-  // look like an error of the sender.
+  // The pipeline starts with a generator function instead of `bytes`. Otherwise a write error would also destroy `bytes` and look
+  // like the sender's error.
   await pipeline(hashed, file);
   return { sizeBytes, sha256: hash.digest() };
 }

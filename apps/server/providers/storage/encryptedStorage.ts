@@ -16,10 +16,10 @@ import {
 const LONGEST_ENVELOPE_BYTES = 1_000;
 
 /**
- * Returns a storage on a {@link ByteStore}. With keys, each document is encrypted with its own data key, whose envelope is stored
- * beside the document (docs/decisions/0044). Without keys, documents are stored unencrypted. Unencrypted documents can be read in
- * both cases: a document's first bytes show whether it is encrypted.
- * The envelope is written before its document and removed after it, so an encrypted document always has an envelope.
+ * Returns a storage that keeps its documents in a {@link ByteStore}. With keys, each document is encrypted with its own data key,
+ * whose envelope is stored beside the document (docs/decisions/0044). Without keys, documents are stored unencrypted. Unencrypted
+ * documents can be read in both cases: a document's first bytes show whether it is encrypted. An envelope is written before its
+ * document and removed after it, so that an encrypted document always has one.
  */
 export function encryptedStorage(store: ByteStore, keys: DocumentKeys | null): Storage {
   async function readEnvelope(key: string): Promise<string> {
@@ -141,7 +141,7 @@ export function encryptedStorage(store: ByteStore, keys: DocumentKeys | null): S
         async (file) => {
           await hold();
           if (!(await isPlain(key))) throw done;
-          // The unencrypted document is about to be replaced, so its encrypted copy is first decrypted and compared.
+          // The unencrypted document is about to be replaced, so the encrypted copy is first decrypted and compared with it.
           const again = measure(decrypted(file.pieces(), dataKey));
           for await (const _ of again.bytes);
           if (!again.told().sha256.equals(measured.told().sha256))
@@ -204,7 +204,7 @@ function readable(bytes: AsyncIterable<Buffer>, source: Readable): Readable {
   return stream;
 }
 
-/** Yields `bytes` unchanged. After the last byte, `told` returns their number and hash. */
+/** Yields `bytes` unchanged. After the last byte, the function `told` returns the number and hash of the bytes. */
 function measure(bytes: AsyncIterable<Buffer>) {
   const hash = createHash('sha256');
   let sizeBytes = 0;
@@ -222,7 +222,7 @@ function measure(bytes: AsyncIterable<Buffer>) {
   };
 }
 
-/** Yields the bytes unchanged, but the last piece only if the hash of all bytes is `sha256`; otherwise throws. */
+/** Yields the bytes unchanged. Yields the last piece only if the hash of all bytes is `sha256`; otherwise throws. */
 async function* checked(bytes: AsyncIterable<Buffer>, key: string, sha256: Buffer): AsyncGenerator<Buffer> {
   const hash = createHash('sha256');
   let last: Buffer = Buffer.alloc(0);

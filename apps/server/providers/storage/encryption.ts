@@ -135,7 +135,7 @@ function boundTo({ name }: DataKey): Buffer {
   return Buffer.concat([MAGIC, Buffer.from(name)]);
 }
 
-/** Splits bytes into chunks of `size` bytes. The last chunk may be shorter, and is empty if there are no bytes at all. */
+/** Splits bytes into chunks of `size` bytes. The last chunk may be shorter. If there are no bytes, yields one empty chunk. */
 async function* chunksOf(
   bytes: AsyncIterable<Buffer>,
   size: number,
@@ -146,7 +146,7 @@ async function* chunksOf(
   for await (const piece of bytes) {
     waiting.push(piece);
     length += piece.length;
-    // A full chunk is kept back until the next byte comes: it may be the last one.
+    // A full chunk is yielded only when another byte arrives, because it may be the last chunk.
     if (length <= size) continue;
     let all = Buffer.concat(waiting);
     for (; all.length > size; all = all.subarray(size))

@@ -5,8 +5,8 @@ import { DocumentFault } from './storage.ts';
 
 /**
  * The format of a document's envelope: its data key, encrypted by a document key (AES-256-GCM with a random nonce; the document's
- * name and the document key's id are authenticated). It is one line of text with the format's name, the document key's id, and
- * nonce, encrypted data key and tag as Base64.
+ * name and the document key's id are authenticated). One line of text: the format's name, the document key's id, then nonce,
+ * encrypted data key and tag together as Base64.
  */
 const ENVELOPE = /^induct envelope 1 ([0-9a-f]{8}) ([A-Za-z0-9+/]{80})\n$/;
 const CIPHER = 'aes-256-gcm';
@@ -23,13 +23,13 @@ export interface DocumentKeys {
   /** Decrypts the data key in an envelope. Throws {@link DocumentFault}. */
   open(envelope: string, name: string): DataKey;
   /**
-   * Returns the envelope with its data key encrypted by the current document key; null if that is the case already. Throws {@link
-   * DocumentFault}.
+   * Returns a new envelope, in which the current document key encrypts the data key; null if it does so in the given envelope.
+   * Throws {@link DocumentFault}.
    */
   rewrap(envelope: string, name: string): string | null;
 }
 
-/** Returns the id of a document key: eight hexadecimal digits of a hash, which do not reveal the key. */
+/** Returns the id of a document key: the first eight hexadecimal digits of a hash, which do not reveal the key. */
 export function idOfKey(secret: string): string {
   return createHash('sha256')
     .update(`induct document key\n${secret.toLowerCase()}`)

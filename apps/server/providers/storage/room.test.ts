@@ -20,7 +20,7 @@ function scratch(t: TestContext): string {
   return path;
 }
 
-/** Returns a stream of `bytes` bytes. It yields to other streams after each piece, and calls `seen` for each. */
+/** Returns a stream of `bytes` bytes. The stream lets other streams run after each piece, and calls `seen` for each piece. */
 function stream(bytes: number, seen: () => void = () => {}): Readable {
   return Readable.from(
     (async function* () {

@@ -3,18 +3,18 @@ import { StorageFull } from './storage.ts';
 
 /** The bytes that a file of unknown size reserves at once. */
 const SLICE_BYTES = 4 * 1_048_576;
-/** Disk space that a file takes in addition to its bytes: its directory entry and the rest of its last block. */
+/** Disk space that a file takes in addition to its bytes: its directory entry and the unused rest of its last block. */
 const BESIDES_BYTES = 16_384;
 
 /**
- * The free disk space, less the reserve, as running uploads share it. Space that an upload has reserved is not available to others,
+ * The free disk space, less the reserve, that running uploads share. Space that an upload has reserved is not available to others,
  * even before the upload has written it. Otherwise several uploads would all count on the same free space.
  */
 export interface Room {
   /** Returns how many bytes can still be reserved. */
   left(): Promise<number>;
   /**
-   * Reserves space for a file: `expectedBytes` at once, or slices as the file grows if its size is unknown (null). Throws {@link
+   * Reserves space for a file: `expectedBytes` at once or, if the size is unknown (null), slices as the file grows. Throws {@link
    * StorageFull}.
    */
   claim(expectedBytes: number | null): Promise<Claim>;
@@ -25,7 +25,7 @@ export interface Claim {
    * programs have filled the disk.
    */
   take(bytes: number): Promise<void>;
-  /** Reports that bytes are written, and thus gone from the disk's free space. */
+  /** Reports that bytes are written, so that the disk's free space no longer includes them. */
   written(bytes: number): void;
   release(): void;
 }
@@ -50,7 +50,7 @@ export function roomOf(folder: string, reserveBytes: number, free = freeBytes): 
 
   /**
    * The last check. Checks run one after another. Each first counts the reserved bytes and then reads the disk's free space, so
-   * bytes that are written in between are counted twice, which is safe, and never missed.
+   * bytes that are written in between are counted twice, which is safe, instead of not at all.
    */
   let last: Promise<unknown> = Promise.resolve();
   function look<T>(decide: (free: number, before: { written: number; promised: number }) => T): Promise<T> {
@@ -72,8 +72,8 @@ export function roomOf(folder: string, reserveBytes: number, free = freeBytes): 
         claims.add(claim);
       });
       /**
-       * Moves bytes to `granted`. Bytes that are already reserved must still be free on the disk. Additional bytes must fit beside
-       * all reservations.
+       * Moves bytes to `granted`. Bytes that the claim has reserved must still be free on the disk; further bytes must be free in
+       * addition to all reservations.
        */
       const grant = (bytes: number) =>
         look((free, { written, promised }) => {

@@ -37,7 +37,7 @@ export function s3Storage(settings: S3Settings, incoming: string, reserveBytes: 
   const { bucket, prefix, region, endpoint, credentials } = settings;
   const client = new S3Client({
     requestHandler: { connectionTimeout: CONNECT_MS, socketTimeout: SILENCE_MS },
-    // S3-compatible services often do not support the bucket's name as a part of the host name.
+    // S3-compatible services often do not support virtual-hosted addresses, in which the host name contains the bucket's name.
     ...(endpoint === null ? {} : { endpoint, forcePathStyle: true }),
     ...(region === null ? {} : { region }),
     // Without credentials the SDK looks for some in its default places: environment variables, profile, the machine's role.
@@ -117,7 +117,7 @@ export function s3Storage(settings: S3Settings, incoming: string, reserveBytes: 
       return Body as Readable;
     },
     async has(name) {
-      // A list request instead of HEAD: a refused HEAD has no body that tells the reason.
+      // A list request instead of HEAD: the answer to a refused HEAD has no body with the reason.
       const { Contents = [] } = await asDown(
         client.send(new ListObjectsV2Command({ Bucket: bucket, Prefix: prefix + name, MaxKeys: 1 })),
       );
@@ -148,9 +148,7 @@ export function s3Storage(settings: S3Settings, incoming: string, reserveBytes: 
   };
 }
 
-/**
- * Rejects with {@link StorageDown} if the work fails, because a failure of the service or the network is not the sender's fault.
- */
+/** Converts a rejection of the work to {@link StorageDown}: a failure of the service or the network is not the sender's fault. */
 async function asDown<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;

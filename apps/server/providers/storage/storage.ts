@@ -5,12 +5,12 @@ import type { DataKey } from './encryption.ts';
 export interface StoredFile {
   /** The document's name in the storage. */
   key: string;
-  /** Size (bytes) and hash of the unencrypted document, also if it is stored encrypted. */
+  /** Size (bytes) and hash of the unencrypted document, even if it is stored encrypted. */
   sizeBytes: number;
   sha256: Buffer;
 }
 
-/** A file that has been received and is not stored yet. Only the function `check` of `put` gets it. */
+/** A file that has been received and is not stored yet. Passed only to the function `check` of `put`. */
 export interface Arrived extends StoredFile {
   /** The path of the temporary file, which is encrypted if `dataKey` is not null. */
   path: string;
@@ -31,7 +31,7 @@ export class StorageDown extends Error {}
  * for staff.
  */
 export class DocumentFault extends Error {
-  /** The notice to staff. Any number of documents with the same fault have the same notice, which is sent once. */
+  /** The notice to staff. All documents with the same fault have the same notice, which is therefore sent once. */
   readonly notice: string;
   /** Whether the only fault is that the document's key is not among the settings. */
   readonly isKeyMissing: boolean;
@@ -46,9 +46,9 @@ export class DocumentFault extends Error {
 export interface ByteStore {
   /**
    * Stores bytes, and resolves when they are stored durably. Stores nothing if `check` throws or anything fails. Throws {@link
-   * StorageDown}, and {@link StorageFull} if the reserve would be used. Reserves space for `expectedBytes` at once, or as the bytes
-   * arrive if their number is unknown (null). Without `name`, makes a new name; with the name of an existing file, replaces it
-   * atomically.
+   * StorageDown}, and {@link StorageFull} if the reserve would be used. Reserves space for `expectedBytes` at once or, if their
+   * number is unknown (null), as the bytes arrive. Without `name`, makes a new name; with the name of an existing file, replaces
+   * that file atomically.
    */
   put(
     bytes: AsyncIterable<Buffer>,
@@ -63,7 +63,7 @@ export interface ByteStore {
   /** Rejects with {@link NotStored} if there is no such file. */
   read(name: string): Promise<Readable>;
   has(name: string): Promise<boolean>;
-  /** Resolves also if there is no such file. */
+  /** Also resolves if there is no such file. */
   remove(name: string): Promise<void>;
   /** Yields the names of all files last written before `time`. An incomplete file, which a crash left, is listed as `NAME.part`. */
   olderThan(time: Date): AsyncIterable<string>;
@@ -74,7 +74,8 @@ export type How = 'plain' | 'current' | 'other';
 
 export interface Storage extends Pick<ByteStore, 'reach' | 'room'> {
   /**
-   * Like `put` of {@link ByteStore}. With document keys, the document is encrypted while it arrives and never written unencrypted.
+   * Like `put` of {@link ByteStore}. With document keys, the document is encrypted while it arrives, and is never written to disk
+   * unencrypted.
    */
   put(
     bytes: AsyncIterable<Buffer>,
@@ -83,10 +84,10 @@ export interface Storage extends Pick<ByteStore, 'reach' | 'room'> {
   ): Promise<StoredFile>;
   /**
    * Returns the unencrypted document. Throws {@link NotStored} or {@link DocumentFault}. The stream may also fail with {@link
-   * DocumentFault}; if the document's hash is not `sha256`, it fails before its last bytes.
+   * DocumentFault}; if the document's hash is not `sha256`, the stream fails before its last bytes.
    */
   read(key: string, sha256?: Buffer): Promise<Readable>;
-  /** Removes a document, or a file that {@link olderThan} lists. Resolves also if there is none. */
+  /** Removes a document, or a file that {@link olderThan} lists. Also resolves if there is none. */
   remove(name: string): Promise<void>;
   /**
    * Yields the keys of documents last written before `time`, and the names of files that a crash left: incomplete files, and
@@ -96,9 +97,9 @@ export interface Storage extends Pick<ByteStore, 'reach' | 'room'> {
   /** Returns how a document is stored. Throws {@link NotStored} and {@link DocumentFault}. */
   how(key: string): Promise<How>;
   /**
-   * Encrypts an unencrypted document with the current key. Of an encrypted document, replaces the envelope by one of the current
-   * key. Before anything is replaced, calls `hold` once: it must lock the document against removal and other encryption until
-   * `encrypt` settles. Throws like `put` and `read`.
+   * Encrypts an unencrypted document with the current key. If the document is encrypted with another key, replaces its envelope by
+   * one of the current key. Before anything is replaced, calls `hold` once: it must lock the document against removal and other
+   * encryption until `encrypt` settles. Throws like `put` and `read`.
    */
   encrypt(key: string, hold: () => Promise<void>): Promise<void>;
   /**

@@ -24,20 +24,20 @@ export interface WalletDomain {
   reason: string | null;
 }
 
-/** What Stripe says about an account, as far as calls can find out without changing anything. */
+/** The facts about a Stripe account that calls can find out without changing anything. */
 export interface StripeAccount {
   account: Answer<{ id: string; mayCharge: boolean }>;
-  /** For each permission, by its name in Stripe's Dashboard: whether the key may read what the server needs. */
+  /** For each permission, by its name in Stripe's Dashboard: whether the key may read the objects that the server needs. */
   reads: Record<string, Answer<unknown>>;
   /**
-   * For each permission: whether the key may write what the server writes. To find out, a call changes an object that does not
-   * exist. Stripe answers either that the key lacks the permission or that the object does not exist.
+   * For each permission: whether the key may write the objects that the server writes. This is checked with calls that change an
+   * object that does not exist: Stripe answers either that the key lacks the permission or that the object does not exist.
    */
   writes: Record<string, Answer<'may'>>;
   /** How far this machine's clock is ahead of Stripe's (ms, exact to about a second); negative if it is behind. */
   clockAheadMs: Answer<number>;
   /**
-   * Whether publishable key and secret key are of the same account. `same`: the publishable key can open the account's newest
+   * Whether publishable key and secret key belong to the same account. `same`: the publishable key can open the account's newest
    * payment intent. `unproven`: there is no intent yet, but Stripe knows the publishable key.
    */
   publishable: Answer<'same' | 'other' | 'unproven'>;
@@ -121,7 +121,7 @@ export async function askStripe(
   };
 }
 
-/** Retrieves an intent as a browser does: with the publishable key and the intent's client secret. */
+/** Retrieves an intent as a browser would: with the publishable key and the intent's client secret. */
 async function openIntent(
   browser: Stripe,
   intent: Stripe.PaymentIntent | undefined,
@@ -130,7 +130,7 @@ async function openIntent(
   const client_secret = intent?.client_secret ?? 'pi_none_secret_none';
   const answer = await ask(() => browser.paymentIntents.retrieve(id, { client_secret }));
   if ('said' in answer) return { said: 'same' };
-  // 401 means that Stripe does not know the key. Any other refusal is about the intent, so Stripe knows the key.
+  // 401 means that Stripe does not know the key. Any other refusal concerns the intent, which means that Stripe knows the key.
   if ('down' in answer || answer.refused.status === 401) return answer;
   return { said: intent ? 'other' : 'unproven' };
 }

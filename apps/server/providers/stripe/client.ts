@@ -46,8 +46,8 @@ export function stripeClient(
 }
 
 /**
- * Returns an HTTP client for Stripe's library that checks each answer. By itself, the library accepts any JSON without `error` as a
- * success, never settles if the JSON is a string or number, and has no timeout for a body that arrives slowly.
+ * Returns an HTTP client for Stripe's library. The client checks each answer: the library itself accepts any JSON without `error`
+ * as a success, never settles if the JSON is a string or number, and has no timeout for a body that arrives slowly.
  */
 function checkingHttpClient(check: 'identity' | 'fields', watch: WatchCall): Stripe.HttpClient {
   const http = Stripe.createNodeHttpClient();
@@ -59,7 +59,7 @@ function checkingHttpClient(check: 'identity' | 'fields', watch: WatchCall): Str
         const { 'request-id': requestId } = response.getHeaders() as Record<string, string | undefined>;
         note({ result: resultOf(response.getStatusCode()), requestId: requestId ?? null });
         const answer = readAnswer(response, rest[3], schemaOf(method, path, check));
-        // The library calls `toJSON` and gets the answer or the error from there.
+        // The library calls `toJSON`, which gives it the answer or the error.
         await answer.catch(() => note({ result: 'failed' }));
         response.toJSON = () => answer;
         return response;
@@ -96,7 +96,7 @@ function partsOf(path: string): string[] {
   return path.split('?', 1)[0]!.replace('/v1/', '').split('/');
 }
 
-/** Whether an answer has the expected schema: that of the call for a success, an object with `error` for an error. */
+/** Whether an answer has the expected schema: for a success that of the call, for an error an object with `error`. */
 function readable(json: unknown, status: number, success: z.ZodType): boolean {
   return (status < 300 ? success : failure).safeParse(json).success;
 }
@@ -138,8 +138,8 @@ const charge = identified('charge').extend({
 });
 
 /**
- * The fields that we read, for each collection in a path (https://docs.stripe.com/api). For any other collection only the ids are
- * checked.
+ * The fields that we read, for each collection in a path (https://docs.stripe.com/api). Of objects in other collections only the
+ * ids are checked.
  */
 const objects: Record<string, z.ZodObject> = {
   balance: z.object({ object: z.literal('balance') }),

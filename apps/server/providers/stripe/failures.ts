@@ -42,8 +42,8 @@ const NOT_OUR_DAY =
 const RETRY_SECONDS = 5;
 
 /**
- * Thrown if Stripe answered with an error of its own (5xx). Stripe may have done the work nevertheless. For a day it repeats this
- * answer to the same idempotency key (docs.stripe.com/api/idempotent_requests), so a retry needs another key.
+ * Thrown if Stripe answered with an error of its own (5xx). Stripe may have done the work nevertheless. For a day Stripe repeats
+ * this answer to the same idempotency key (docs.stripe.com/api/idempotent_requests), so a retry needs another key.
  */
 export class ProviderFailed extends Refusal {}
 
@@ -71,8 +71,8 @@ export class NotAtStripe extends ProviderRefused {}
 
 /**
  * Thrown if Stripe refuses a refund. `isFinal`: the payment was refunded meanwhile or is disputed, or the amount exceeds what is
- * left. Otherwise a later refund may succeed, for example when the account's balance suffices; it needs another idempotency key,
- * because Stripe repeats its answer to the same key.
+ * left. Otherwise a later refund may succeed, for example when the account's balance suffices; that refund needs another
+ * idempotency key, because Stripe repeats its answer to the same key.
  */
 export class RefundRefused extends Error {
   readonly isFinal: boolean;
@@ -101,12 +101,12 @@ interface Understood {
   failure: CallFailure | null;
 }
 
-/** Returns the error of ours for an error of Stripe's library. */
+/** Converts an error of Stripe's library to one of our errors, with the failure to report. */
 export function understood(error: unknown, call: keyof PaymentProvider): Understood {
   if (!(error instanceof errors.StripeError)) return { thrown: error, failure: null };
   const { message, code, statusCode: status = 0 } = error;
   const cause = { cause: error };
-  // The library turns every 402 into a StripeCardError; only `card_error` is the card's.
+  // The library turns every 402 into a StripeCardError; only the type `card_error` concerns the card.
   if (ASK_A_BANK.includes(call) && error instanceof errors.StripeCardError && error.rawType === 'card_error')
     return { thrown: new Declined(message, error.payment_intent?.id ?? null), failure: null };
   if (code === 'resource_missing' && status === 404)
@@ -133,10 +133,13 @@ export function understood(error: unknown, call: keyof PaymentProvider): Underst
   };
 }
 
-/** Like {@link understood}, for refunds: a refusal is mostly about the payment here, not about the key or the request. */
+/**
+ * Like {@link understood}, for refunds: Stripe mostly refuses a refund because of its payment, not because of the key or the
+ * request.
+ */
 export function understoodOfRefund(error: unknown, call: keyof PaymentProvider): Understood {
   if (!(error instanceof errors.StripeError) || !isFaultOfOurs(error)) return understood(error, call);
-  // An amount that exceeds what is left has no error code, only `param`.
+  // For an amount that exceeds the unrefunded rest, Stripe's error has no code, only `param`.
   const isFinal = error.param === 'amount' || REFUSED_FOR_GOOD.includes(error.code ?? '');
   const isOfTheKey = error.statusCode === 401 || error.statusCode === 403;
   const isOfTheRequest = error.param !== undefined && error.param !== 'amount';

@@ -10,8 +10,8 @@ export interface BalanceMovement extends Movement {
   /** The charge that was paid, refunded or disputed; null if there is none, as for a payout. */
   charge: { intentId: string | null; amountCents: number; metadata: Record<string, string> } | null;
   /**
-   * The refund of the transaction. `uuid` is that of our refund row; null if the refund was made elsewhere, in Stripe's Dashboard,
-   * for example.
+   * The refund that the transaction is about; null if there is none. `uuid` is that of our refund row; null if the refund was made
+   * elsewhere, in Stripe's Dashboard, for example.
    */
   refund: { id: string; uuid: string | null } | null;
 }

@@ -35,8 +35,8 @@ export interface Intent {
 }
 
 /**
- * Metadata that tells our objects from those of other apps on the same Stripe account. Every intent has it, with the order's
- * revision.
+ * Metadata that distinguishes our objects from those of other apps on the same Stripe account. Every intent has it, with the
+ * order's revision.
  */
 export interface IntentMetadata {
   app: 'induct';
@@ -76,7 +76,7 @@ export interface ProviderEvent {
   failedChargeId: string | null;
 }
 
-/** What was refunded or disputed of a payment. */
+/** The refunds and disputes of a payment. */
 export interface MoneyBack {
   refunds: {
     id: string;
@@ -94,7 +94,10 @@ export interface MoneyBack {
   lost: { id: string; amountCents: number }[];
 }
 
-/** Calls to Stripe. Each throws a `Refusal` if Stripe cannot be reached, or refuses the call for a fault of ours (failures.ts). */
+/**
+ * Calls to Stripe. Each throws a `Refusal` if Stripe cannot be reached, or refuses the call because of our key or request
+ * (failures.ts).
+ */
 export interface PaymentProvider {
   /** Creates a Customer with a card that a payment has saved (`saveCard`). Returns the Customer's id. Throws {@link Declined}. */
   createCustomer(customer: {
@@ -104,11 +107,11 @@ export interface PaymentProvider {
     sessionUuid: string;
     idempotencyKey: string;
   }): Promise<string>;
-  /** Deletes a Customer with its cards. Its payments stay and can be refunded. Resolves also if it does not exist. */
+  /** Deletes a Customer with its cards. Its payments stay and can be refunded. Also resolves if the Customer does not exist. */
   deleteCustomer(customerId: string): Promise<void>;
   /**
-   * Removes these keys from the metadata of an intent and of its charges, in whatever status: each charge has a copy of the
-   * metadata. Resolves also if the intent does not exist.
+   * Removes these keys from the metadata of an intent, whatever its status, and of its charges, which have copies of the metadata.
+   * Also resolves if the intent does not exist.
    */
   forgetNotes(intentId: string, keys: readonly string[]): Promise<void>;
   /** Returns the id of the Customer to whom a card is attached; null if there is none. Throws {@link NotAtStripe}. */
@@ -116,7 +119,7 @@ export interface PaymentProvider {
   /** Creates an intent for the card form. */
   createIntent(intent: NewIntent): Promise<Intent>;
   /**
-   * Changes all that follows from the order in one call, so that the intent's amount and revision always match. Throws {@link
+   * Changes all values that depend on the order in one call, so that the intent's amount and revision always match. Throws {@link
    * UnexpectedState}.
    */
   updateIntent(id: string, change: Omit<NewIntent, 'customerId' | 'idempotencyKey'>): Promise<Intent>;
@@ -152,7 +155,7 @@ export interface PaymentProvider {
    * of other apps.
    */
   listMovements(from: Date, until: Date): AsyncIterable<BalanceMovement>;
-  /** Lists the transactions in automatic payouts that were made from `from` (inclusive) to `until` (exclusive). */
+  /** Lists the transactions in the automatic payouts of the time from `from` (inclusive) to `until` (exclusive). */
   listPaidOut(from: Date, until: Date): AsyncIterable<{ movementId: string; payoutId: string }>;
   /**
    * Lists the account's events of these types since `since`, newest first, including those of other apps. Stripe keeps events for
@@ -218,9 +221,9 @@ export function stripeProvider({
   }
 
   /**
-   * Makes a call with an email. If Stripe refuses the email, repeats the call without it: joiners cannot correct the email here, so
-   * it must not keep them from paying. The second request differs from the first, so it needs its own idempotency key
-   * (`keyEnding`).
+   * Makes a call with an email. If Stripe refuses the email, repeats the call without it: joiners cannot correct the email at this
+   * point, so a refused email must not keep them from paying. The second request differs from the first, so it needs its own
+   * idempotency key (`keyEnding`).
    */
   async function attemptWithEmail<T>(
     call: keyof PaymentProvider,
@@ -464,7 +467,7 @@ function readEvent({ id, type, created, data }: Stripe.Event): ProviderEvent {
 
 /**
  * Returns the worst status among a payment's disputes. The bank has the money only while a dispute is open and after it is lost.
- * Early warnings and won disputes do not count; null if there are no others.
+ * Early warnings and won disputes do not count. Returns null if no other disputes exist.
  */
 function worst(disputes: readonly Stripe.Dispute[]): Dispute | null {
   if (disputes.some(({ status }) => status === 'lost')) return 'lost';

@@ -5,7 +5,7 @@ import { stripeClient } from './client.ts';
 
 /** Registers objects at the Stripe account, for the command `setup`. */
 export interface StripeRegistry {
-  /** Creates a webhook endpoint with our API version. Returns its signing secret, which Stripe shows only now. */
+  /** Creates a webhook endpoint with our API version. Returns its signing secret, which Stripe returns only in this answer. */
   createEndpoint(url: string, events: readonly string[]): Promise<{ id: string; secret: string }>;
   /** Enables an endpoint and sets its events to exactly these. */
   putEndpointRight(id: string, events: readonly string[]): Promise<void>;
@@ -16,7 +16,7 @@ export interface StripeRegistry {
   registerDomain(name: string): Promise<string | null>;
 }
 
-/** Returns the registry for a secret key. Its methods throw the errors of Stripe's library. */
+/** Returns the registry for a secret key. The registry's methods throw the errors of Stripe's library. */
 export function stripeRegistry({ secretKey, url }: Providers['stripe']): StripeRegistry {
   const stripe = stripeClient(secretKey, url);
   type Events = Stripe.WebhookEndpointCreateParams.EnabledEvent[];
@@ -34,7 +34,7 @@ export function stripeRegistry({ secretKey, url }: Providers['stripe']): StripeR
       await stripe.webhookEndpoints.update(id, { enabled_events: [...events] as Events, disabled: false });
     },
     async registerDomain(name) {
-      // If the domain is already registered, Stripe returns the existing registration.
+      // For a domain that is already registered, Stripe returns the existing registration.
       const { id, enabled } = await stripe.paymentMethodDomains.create({ domain_name: name });
       if (!enabled) await stripe.paymentMethodDomains.update(id, { enabled: true });
       const { apple_pay } = await stripe.paymentMethodDomains.validate(id);

@@ -23,7 +23,7 @@ export function OrderPanel({
   const heading = useRef<HTMLHeadingElement>(null);
   const lines = order.donations.length + order.storeProducts.length;
   const lastLines = useRef(lines);
-  // A pressed button disappears together with its line or product. The focus then moves to the heading of the order.
+  // A pressed button disappears together with its line or product. The focus then moves to the order's heading.
   useEffect(() => {
     if (lastLines.current === lines) return;
     lastLines.current = lines;
@@ -41,7 +41,7 @@ export function OrderPanel({
     };
     document.addEventListener('focusin', leave, { signal });
     document.addEventListener('pointerdown', leave, { signal });
-    // When the card form's iframe takes the focus, the page gets no focus event, only a blur event of the window.
+    // When the card form's iframe takes the focus, the page gets no focus event, only the window gets a blur event.
     const leaveForFrame = () => document.activeElement instanceof HTMLIFrameElement && setOpen(false);
     window.addEventListener('blur', leaveForFrame, { signal });
     const closeByKey = ({ key }: KeyboardEvent) => {

@@ -36,7 +36,7 @@ export function Payment(props: Props) {
     <CardElements
       clientSecret={props.intent.clientSecret}
       placeholderClass={styles.unloadedForm}
-      // Stripe loads no form for an intent that has ended. Loading the screen's data again redirects, or gets a new intent.
+      // Stripe loads no form for an intent that has ended. Loading the screen's data again leads to a redirect or a new intent.
       onTryAgain={() => void revalidate()}
     >
       {(onLoadError) => <CardForm {...props} onLoadError={onLoadError} />}
@@ -56,14 +56,14 @@ function CardForm({
   const navigate = useNavigate();
   const { revalidate } = useRevalidator();
   const [processing, setProcessing] = useState(false);
-  /** Set while the card form still has the old total, which a wallet would show to the joiner. */
+  /** Not null while the card form still has the old total, which a wallet would show to the joiner. */
   const [outdated, setOutdated] = useState<'updating' | 'failed' | null>(null);
   const [error, setError] = useState<string | null>(null);
   const [changed, setChanged] = useState<string | null>(null);
   const [question, setQuestion] = useState<string | null>(null);
   const [agreed, setAgreed] = useState(false);
   const [hasGuardianConsent, setHasGuardianConsent] = useState(false);
-  /** The error of each checkbox that must still be ticked, by the checkbox's name. */
+  /** The errors about checkboxes that must still be ticked, by checkbox name. */
   const [missing, setMissing] = useState<Missing>({});
   const [ready, setReady] = useState({ address: false, card: false });
   const isWorking = useRef(false);
@@ -83,7 +83,7 @@ function CardForm({
       ({ error: refused }) => refused,
       (cause: unknown) => cause,
     );
-    // A later change of the order is already fetching its own total.
+    // The order has changed again; that change fetches its own total.
     if (revision !== shownRevision.current) return;
     if (failure) console.error('The card form does not know the new total.', failure);
     setOutdated(failure ? 'failed' : null);
@@ -94,8 +94,8 @@ function CardForm({
     void fetchUpdates();
   }, [elements, intent.revision, fetchUpdates]);
 
-  // When the browser goes back from the card provider's page, it may restore this page as it was left (bfcache). The form is then
-  // enabled again.
+  // When the browser goes back from the card provider's page, it may restore this page as it was left (bfcache). In that case the
+  // form is enabled again.
   useEffect(() => {
     const shown = (event: PageTransitionEvent) => {
       if (!event.persisted) return;
@@ -107,7 +107,7 @@ function CardForm({
     return () => window.removeEventListener('pageshow', shown);
   }, [revalidate]);
 
-  // The form gets only the initial values. Later ones would overwrite what was typed.
+  // The form gets only the initial values. Later values would overwrite the joiner's input.
   const [addressOptions] = useState(() => billingOptions(details.billing));
 
   async function buy({ isForAnother = false } = {}) {
@@ -139,7 +139,7 @@ function CardForm({
     setProcessing(false);
   }
 
-  /** Pays the order. Returns whether the browser is leaving the page. The button then stays busy. */
+  /** Pays the order. Returns whether the browser is leaving the page, in which case the button stays busy. */
   async function pay(uuid: string, isForAnother: boolean): Promise<boolean> {
     if (!stripe || !elements) return false;
     const checked = await elements.submit();
@@ -165,7 +165,7 @@ function CardForm({
         await revalidate();
       } else {
         setError(messageOf(refused, fallback.payment));
-        // The programme began to ask for guardian consent after the page was loaded, so the question has to be loaded.
+        // The programme began to ask for guardian consent after the page was loaded, so the consent's sentence has to be loaded.
         if (refused instanceof ApiError && refused.errors.hasGuardianConsent) await revalidate();
       }
       return false;

@@ -5,7 +5,7 @@ import ui from '../../components/ui.module.css';
 import type { CheckoutDetails } from './order.ts';
 import styles from './styles.module.css';
 
-/** For joiners who came by a link and skipped the Membership screen: the features and terms that it shows. */
+/** For joiners who came by a link and skipped the Membership screen: the features and terms that the Membership screen shows. */
 export function Unseen({
   name,
   unseen: { features, eligibility },

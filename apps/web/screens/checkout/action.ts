@@ -6,7 +6,7 @@ import type { OrderChange } from './orderChange.ts';
 
 interface Changed {
   error: string | null;
-  /** Set when there is no stored session. The order on the screen then stays as it is (specification, section 8). */
+  /** Set when there is no stored session. In that case the order on the screen does not change (specification, section 8). */
   noSession?: true;
 }
 

@@ -22,8 +22,8 @@ let reading: AbortController | null = null;
 let newest: Promise<Outcome<Checkout>>;
 
 /**
- * Loads the order with its payment intent. A newer call aborts the previous one, whose total is outdated; both then resolve with
- * the newer result.
+ * Loads the order with its payment intent. A newer call aborts the previous one, whose total is outdated; both calls then resolve
+ * with the newer result.
  */
 export async function loadCheckout(uuid: string): Promise<Outcome<Checkout>> {
   reading?.abort();
@@ -54,7 +54,7 @@ async function readCheckout(uuid: string, signal: AbortSignal): Promise<Outcome<
     try {
       const { billingEmail } = details;
       const body = { amount, currency: 'usd' as const, billingEmail };
-      // The first conflict at a revision is handled by reading again, so it shows no toast.
+      // The first conflict at a revision shows no toast, because both are read again.
       const quiet = refused === details.revision ? false : 409;
       const intent = await call('createPaymentIntent', {
         params: { uuid },

@@ -108,7 +108,7 @@ function Announcement({ total }: { total: number }) {
 
 const WIDE = '(min-width: 60rem)';
 
-/** Whether the screen is wide enough for the summary beside the form. Recommended products are then shown below the summary. */
+/** Whether the screen is wide enough for the summary beside the form. If so, recommended products are shown below the summary. */
 function useWide(): boolean {
   const [wide, setWide] = useState(() => window.matchMedia(WIDE).matches);
   useEffect(() => {

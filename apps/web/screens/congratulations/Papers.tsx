@@ -61,8 +61,8 @@ export function Papers({ papers: { number, isVerifiable, problem } }: { papers: 
 }
 
 /**
- * The press release as text, loaded when the element is opened. It has to be loaded before Copy is pressed, because browsers allow
- * copying only directly after a press.
+ * The press release as text, loaded when the element is opened. The text has to be loaded before Copy is pressed, because browsers
+ * allow copying only directly after a press.
  */
 function ReleaseText({ uuid }: { uuid: string }) {
   const [text, setText] = useState<string | null>(null);
@@ -73,7 +73,7 @@ function ReleaseText({ uuid }: { uuid: string }) {
     try {
       setText((await call('getPressRelease', { params: { uuid } })).text);
     } catch {
-      // A toast has shown the reason. Opening the element again tries again.
+      // A toast has shown the reason. Opening the element again makes another attempt.
     }
   };
   return (

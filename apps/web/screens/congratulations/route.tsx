@@ -54,7 +54,7 @@ export function Component() {
   );
 }
 
-/** The texts about an ended membership, by its standing. `text` follows the membership's name. */
+/** The texts about an ended membership, by the membership's standing. `text` follows the membership's name. */
 const endings: Partial<Record<MembershipStanding, { title: string; text: string }>> = {
   refunded: {
     title: 'refunded',

@@ -15,8 +15,8 @@ type OpenJoin = NonNullable<Data<'getOpenJoin'>['join']>;
 type Offer = { kind: 'undo' } | ({ kind: 'continue' } & OpenJoin);
 
 /**
- * Offers to continue the stored join if it is unpaid, or to undo Start Over. It overlays the page, so that nothing moves when it
- * appears.
+ * Offers to continue the stored join if it is unpaid, or to undo Start Over. The offer overlays the page, so that nothing moves
+ * when it appears.
  */
 export function Returning() {
   const navigate = useNavigate();

@@ -146,8 +146,8 @@ export function Component() {
 }
 
 /**
- * Loads the component that offers to continue a join or to undo Start Over. Returns null until it is loaded, and when there is
- * nothing to offer, as on a first visit.
+ * Loads the component that offers to continue a join or to undo Start Over. Returns null until the component is loaded, and if
+ * there is nothing to offer, as on a first visit.
  */
 function useReturning(): ComponentType | null {
   const [Returning, setReturning] = useState<ComponentType | null>(null);

@@ -13,7 +13,8 @@ import { signatureOf } from '../../lib/signature.ts';
 import { lazyScreens } from '../lazyScreens.tsx';
 
 /**
- * Starts a join for the contact in the link, and redirects to Student Details (specification, section 2). Returns only failures.
+ * Starts a join for the contact in the link, and redirects to Student Details (specification, section 2). Returns a value only on
+ * failure.
  */
 export async function loader({ params, request }: LoaderFunctionArgs): Promise<LoadFailure> {
   const id = params.hubspotContactId;

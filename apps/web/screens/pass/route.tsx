@@ -21,12 +21,12 @@ type Loaded =
 const NOT_OPENED = 'We could not open your link. Please try again.';
 
 /**
- * Takes the token of a letter's link. Removes it from the address, and so from the history, first of all. The tab stores the token
+ * Takes the token of a letter's link, and first removes it from the page's URL, and thus from the history. The tab stores the token
  * until it is used, because a phone may reload the page when the joiner returns from the mail app.
  */
 function takeToken(): string | null {
   const { hash, pathname, search } = window.location;
-  // A visitor who comes from another screen wants to ask for a link, so the token of an earlier visit is removed.
+  // A visitor who comes from another screen wants to ask for a link, so the stored token of an earlier visit is removed.
   if (screenAt(pathname) !== 'pass') drop('joinPass');
   if (/^#[\w-]{8,}$/.test(hash)) {
     window.history.replaceState(window.history.state, '', pathname + search);
@@ -57,7 +57,7 @@ export function Component() {
   const loaded = useLoaderData() as Loaded;
   const { hash } = useLocation();
   const { revalidate } = useRevalidator();
-  // Opening a second link in the same tab changes only the hash, for which the router runs no loader, so it is run here.
+  // Opening a second link in the same tab changes only the hash, for which the router does not run the loader, so it is run here.
   useEffect(() => {
     if (hash !== '' && window.location.hash === hash) void revalidate();
   }, [hash, revalidate]);

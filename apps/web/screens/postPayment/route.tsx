@@ -20,12 +20,12 @@ import { lazyScreens } from '../lazyScreens.tsx';
 type Settled = Data<'postPayment'>;
 
 /**
- * The payment's outcome could not be found out. `retryMs` is undefined, so that no retry is offered, when the URL lacks Stripe's
- * return parameters.
+ * The state in which the payment's outcome could not be determined. `retryMs` is undefined if the URL lacks Stripe's return
+ * parameters; no retry is then offered.
  */
 interface Unknown {
   retryMs: RetryMs | undefined;
-  /** The number of the check that failed. While the component's `checks` is higher, a newer check is running. */
+  /** The number of the check that failed. If the component's `checks` is higher, a newer check is running. */
   checks?: number;
 }
 
@@ -63,7 +63,7 @@ export function loader({ request }: LoaderFunctionArgs): { uuid: string; returne
 /** The delays (ms) between polls while the payment is processing. The last one repeats. */
 const POLL_DELAYS_MS = [1000, 2000, 3000, 5000, 8000, 13_000];
 
-/** Polls until the payment is settled. Returns null when the joiner has left the page. */
+/** Polls until the payment is settled. Returns null if the joiner has left the page. */
 async function settle(uuid: string, body: Return, signal: AbortSignal): Promise<Settled | null> {
   for (let polls = 0; !signal.aborted; polls++) {
     const settled = await call('postPayment', { params: { uuid }, body, quiet: true });
@@ -105,7 +105,7 @@ export function Component() {
       },
       (error: unknown) => {
         console.error(error);
-        // If there was no response, or a status of 500 or above, another try may succeed.
+        // A retry may succeed if there was no response, or if its status was 500 or above.
         const isRefused = error instanceof ApiError && error.status < 500;
         if (!signal.aborted) setEnded({ retryMs: isRefused ? null : (retryMsOf(error) ?? 0), checks });
       },

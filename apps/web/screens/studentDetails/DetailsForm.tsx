@@ -34,7 +34,7 @@ const countryNames = namesOf(countries);
 
 /**
  * The form of Student Details. `guardianConsent` is the sentence that asks for guardian consent; null if the programme does not
- * ask. `loadError` is the message when the contact could not be loaded; the form can be used all the same.
+ * ask. `loadError` is the message when the contact could not be loaded; the form can still be used.
  */
 export function DetailsForm({
   invitation,
@@ -80,8 +80,8 @@ export function DetailsForm({
     setErrors((now) => ({ ...now, ...Object.fromEntries(refused) }));
     setAttention((count) => count + 1);
   }, [refusal, asksGuardianConsent]);
-  // The server asks for guardian consent but the form has no sentence: the programme began to ask after the page was loaded, or
-  // the contact could not be loaded. The sentence is loaded now.
+  // The server asks for guardian consent but the form lacks its sentence, because the programme began to ask after the page was
+  // loaded, or because the contact could not be loaded. The sentence is loaded now.
   const isSentenceMissing = !asksGuardianConsent && refusal?.errors.hasGuardianConsent !== undefined;
   useEffect(() => {
     if (isSentenceMissing) void revalidate();

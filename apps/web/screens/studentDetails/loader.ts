@@ -7,7 +7,10 @@ import { findCountry, subdivisionsOf } from '../../lib/countries.ts';
 import { recall } from '../../lib/session.ts';
 import type { Place } from './prefill.ts';
 
-/** Loads the contact, and the subdivisions of its country (or the default country), which are needed to prefill the state. */
+/**
+ * Loads the contact, and the subdivisions of the contact's country (or of the default country), which are needed to prefill the
+ * state.
+ */
 export async function loader(): Promise<{ contact: Outcome<Data<'getContact'>>; place: Place }> {
   const uuid = requireSession();
   const contact = await outcomeOf(

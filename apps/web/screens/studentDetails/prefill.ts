@@ -19,8 +19,8 @@ export interface Place {
 export const emptyDetails: StudentDetails = { ...noDetails, country: DEFAULT_COUNTRY };
 
 /**
- * Returns the form's values for a contact. Country and state are names, even if the contact has codes (specification, section 2).
- * A choice that the form does not offer becomes empty. `country` is the contact's country or the default.
+ * Returns the form's values for a contact. Country and state are names, even if the contact has codes (specification, section 2). A
+ * value that is not among the form's choices becomes empty. `country` is the contact's country or the default.
  */
 export function prefill(contact: Contact, currentYear: number, country: Place): StudentDetails {
   const known = studentDetailsFields.map((field) => [field, contact[contactFieldOf(field)] ?? '']);
@@ -36,8 +36,8 @@ export function prefill(contact: Contact, currentYear: number, country: Place): 
 }
 
 /**
- * Returns the form's value for a state: the name of the subdivision, empty if it is unknown; in a country without subdivisions the
- * given text.
+ * Returns the form's value for a state: the subdivision's name (empty if unknown) or, in a country without subdivisions, the given
+ * text.
  */
 export function stateIn({ code, subdivisions }: Place, state: string): string {
   if (!subdivisions || subdivisions.length === 0) return state;
@@ -48,7 +48,10 @@ function oneOf(choices: readonly string[], value: string | null): string {
   return value !== null && choices.includes(value) ? value : '';
 }
 
-/** Returns a grade average as the form offers it: "4" becomes "4.0". "3.85" is not rounded, so it matches no choice. */
+/**
+ * Returns a grade average as the form offers it: "4" becomes "4.0". "3.85" is not rounded, so it matches none of the form's
+ * choices.
+ */
 function asGpa(value: string | null): string | null {
   if (value === null || value.trim() === '') return null;
   const rounded = Number(value).toFixed(1);

@@ -14,7 +14,10 @@ export interface Purchase {
   amount: number;
 }
 
-/** true if the upgrade was bought. Otherwise the reason, and a client secret if another card can still pay the same intent. */
+/**
+ * true if the upgrade was bought. Otherwise the message that says why not, and a client secret if another card can still pay the
+ * same intent (else null).
+ */
 export type Bought = true | { message: string; clientSecret: string | null };
 
 type Answer = Data<'createUpgradeCharge'>;
@@ -26,7 +29,7 @@ const FORM_EXPIRED = 'This payment form has expired. Please enter your card agai
 /** The delays (ms) between polls while the payment is processing. */
 const POLL_DELAYS_MS = [1000, 2000, 4000, 8000];
 
-/** Charges the saved card. If the bank requires authentication, it takes place in the page. */
+/** Charges the saved card. If the bank requires authentication, the page asks for it. */
 export async function buyWithSavedCard(purchase: Purchase): Promise<Bought> {
   const answer = await ask(purchase, { charge: true });
   const { clientSecret } = answer;
@@ -55,8 +58,8 @@ export async function buyWithOtherCard(
 }
 
 /**
- * Asks the server for the payment's outcome. The server reads it from the provider, because the browser's answer is not trusted.
- * `refusal` is the message of a failed payment.
+ * Asks the server for the payment's outcome. The server reads it from the provider, because the outcome that the browser got is not
+ * trusted. `refusal` is the message of a failed payment.
  */
 async function endOf(purchase: Purchase, clientSecret: string, refusal: string | null): Promise<Bought> {
   try {

@@ -1,6 +1,6 @@
 import { CONFETTI_MS } from '#core/specified.ts';
 
-/** How long (ms) the last particles take to fall, which is part of the three seconds. */
+/** How long (ms) the last particles take to fall. The three seconds include this time. */
 const FALL_MS = 1200;
 /** The delay (ms) between two bursts. */
 const BURST_INTERVAL_MS = 160;

@@ -6,7 +6,7 @@ import { loadCleaner } from '../../components/Purified.tsx';
 import { call, type Outcome, outcomeOf, requireSession } from '../../lib/api.ts';
 
 type Answer = Data<'getUpgradeDetails'>;
-/** The answer as the specification defines it, in which `refundNote`, `card` and `goOn` may be missing. */
+/** The answer in the specification's form, in which `refundNote`, `card` and `goOn` may be missing. */
 type Specified = Omit<Answer, 'card' | 'refundNote' | 'goOn'> & Partial<Answer>;
 
 /** The details of an upgrade that this session may buy. */

@@ -17,7 +17,7 @@ interface Shown {
 }
 
 /**
- * Shows a QR code that opens the upload page on a phone, and gives the phone nothing else of the join. While the code is shown,
+ * Shows a QR code that opens the upload page on a phone, and gives the phone no other access to the join. While the code is shown,
  * this page polls for documents that the phone has uploaded.
  */
 export function ContinueOnPhone({
