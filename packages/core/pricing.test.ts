@@ -80,7 +80,10 @@ function back(cell: string, lines: readonly OrderLine[]): GivenBack[] {
   });
 }
 
-/** Returns an order as the server stores it, with dashboard refunds matched to lines by their amounts. */
+/**
+ * Builds an order from a row of the table: `cell` has what was paid, `already` what was refunded before. Dashboard refunds are
+ * matched to lines by amount, as the server does it.
+ */
 function order(
   intentId: string,
   cell: string,

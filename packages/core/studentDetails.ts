@@ -51,7 +51,7 @@ export interface StudentDetailsContext {
   asksGuardianConsent: boolean;
 }
 
-/** The most characters of any field. */
+/** The maximum length of every field, in characters. */
 const FIELD_MAX_LENGTH = 200;
 const FIELD_TOO_LONG = `Must be ${FIELD_MAX_LENGTH} characters or fewer.`;
 export const INVALID_EMAIL = 'Invalid email address.';

@@ -17,7 +17,7 @@ export const operations = {
 } as const;
 
 export type Operation = keyof typeof operations;
-/** The calls that the server itself makes. */
+/** The calls to Stripe that our server makes; the browser makes `confirm`. */
 export type ServerCall = Exclude<Operation, 'confirm'>;
 
 export const serverCalls = Object.keys(operations).filter((name) => name !== 'confirm') as ServerCall[];

@@ -86,7 +86,7 @@ async function madeBackup(t: TestContext): Promise<{ folder: string; key: string
   return { folder, key };
 }
 
-/** Creates an empty database and an empty folder for documents, for a restore. */
+/** Creates an empty database for a restore, and names a folder for documents that does not exist yet. */
 async function elsewhere(t: TestContext): Promise<Partial<Config> & { documents: string }> {
   const documents = join(temporaryFolder(t), 'documents');
   return {

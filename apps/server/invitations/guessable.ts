@@ -7,7 +7,7 @@ export interface Guessable {
   kind: 'short' | 'sequential' | 'alike';
   /** The number of codes of this kind; for similar codes (`alike`), of pairs. The number of pairs is a lower bound. */
   count: number;
-  /** The line number in the file of the first short code, or the two line numbers of the first similar pair. */
+  /** Line numbers in the imported file: of the first code that is too short, or of the first two similar codes. */
   lines: number[];
 }
 

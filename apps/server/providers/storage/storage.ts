@@ -42,7 +42,7 @@ export class DocumentFault extends Error {
   }
 }
 
-/** Stores bytes as they are, in a folder or a bucket. arrive.ts defines the names. */
+/** Stores files in a folder or a bucket, without encrypting them. arrive.ts defines the files' names. */
 export interface ByteStore {
   /**
    * Stores bytes, and resolves when they are stored durably. Stores nothing if `check` throws or anything fails. Throws {@link
