@@ -90,3 +90,17 @@ test('a whole page of contacts that changed in one moment, as by an import, is p
   assert.ok(moments >= 2, 'pages of one time were met');
   assert.deepEqual(await mirrored([...ids, later!]), { Imported: CONTACTS, Later: 1 });
 });
+
+test('a sync of many minutes has reached the time at which it began', async () => {
+  await sync();
+  const began = Date.now();
+  let minutes = 0;
+  const now = () => new Date(began + 60_000 * minutes++);
+  await syncContacts({ ...server.deps, database: server.background, now }, hubspot);
+  const { reached_at } = await server.background
+    .selectFrom('schedule')
+    .select('reached_at')
+    .where('name', '=', 'contacts sync')
+    .executeTakeFirstOrThrow();
+  assert.equal(reached_at!.getTime(), began);
+});

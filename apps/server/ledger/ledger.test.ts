@@ -414,3 +414,19 @@ test('what was paid in these days is named by the payout that took it after them
   const own = readCsv(out).filter((row) => row['payment intent'] === intentId);
   assert.deepEqual(new Set(own.map((row) => row.payout)), new Set([payout.id]));
 });
+
+test('a movement of the second in which one period ends and the next begins is in the next one alone', async () => {
+  const { payments } = server.deps;
+  const { intentId } = await join();
+  const SECOND_MS = 1_000;
+  const movementsOf = async (from: number, until: number) => {
+    const found: Date[] = [];
+    for await (const { charge, createdAt } of payments.listMovements(new Date(from), new Date(until)))
+      if (charge?.intentId === intentId) found.push(createdAt);
+    return found;
+  };
+  const [movedAt] = await movementsOf(Date.now() - 60 * SECOND_MS, Date.now() + 60 * SECOND_MS);
+  const at = movedAt!.getTime();
+  assert.deepEqual(await movementsOf(at - SECOND_MS, at), []);
+  assert.deepEqual(await movementsOf(at, at + SECOND_MS), [movedAt]);
+});

@@ -43,7 +43,7 @@ const refundedOf = async (client: Client, uuid: string) =>
   (await client.call('getWelcome', { params: { uuid } })).data.refunded;
 
 test('of a second payment of which a dispute took a part, staff are told what is still owed', async () => {
-  const [first, second] = await joinsOfOne('7009', [server.client(), server.client()]);
+  const [first, second] = await joinsOfOne('7010', [server.client(), server.client()]);
   await payByCard(server, first!.intent.id);
   await confirmPayment(server.deps, first!.intent.id);
   const { id } = second!.intent;
@@ -124,6 +124,20 @@ test('a second payment that a lost dispute took is not said to be on its way', a
   assert.deepEqual(await refundedOf(first!.client, first!.uuid), [
     { kind: 'join', why: 'held', amount: 6500, isReturned: true, isWithStaff: false },
   ]);
+});
+
+test('a second payment that all went back in the dashboard before it was confirmed is not refunded again', async () => {
+  const [first, second] = await joinsOfOne('7012', [server.client(), server.client()]);
+  for (const { intent } of [first!, second!]) await payByCard(server, intent.id);
+  assert.equal(await confirmPayment(server.deps, first!.intent.id), 'succeeded');
+  await server.stripe('POST', '/v1/refunds', { payment_intent: second!.intent.id });
+  assert.equal(await confirmPayment(server.deps, second!.intent.id), 'refunded');
+  const refunds = await server.deps.database
+    .selectFrom('refund')
+    .select(['amount_cents', 'reason', 'status'])
+    .where('intent_id', '=', second!.intent.id)
+    .execute();
+  assert.deepEqual(refunds, [{ amount_cents: 6500, reason: 'dashboard', status: 'succeeded' }]);
 });
 
 test('a second payment of which Stripe refuses the rest for good is said to be with staff', async () => {
