@@ -257,16 +257,24 @@ test('a document that the storage cannot give waits, and the others go on', asyn
   await onceAttached(second.id, '102');
 });
 
+/**
+ * Makes a paid join whose transcript is attached to the contact with the same email (`left`). `own` is another contact, to which
+ * staff may link the join.
+ */
+async function atContactOfSameEmail(email: string): Promise<{ uuid: string; left: string; own: string }> {
+  const left = await newContact(server, email);
+  const own = await newContact(server, `own.${email}`);
+  const client = server.client();
+  const { uuid } = await paidJoin(server, client, 'LINCOLN2026', { personalEmail: email });
+  await postPdf(client, pathOf('uploadTranscript', { uuid }));
+  await deliver(server);
+  await attach();
+  return { uuid, left, own };
+}
+
 test('a transcript is at the contact that its join is linked to, and no more at the one before, also after a crash', async (t) => {
   for (const crashed of [false, true]) {
-    const email = `transcript.linked.${crashed}@example.com`;
-    const left = await newContact(server, email);
-    const own = await newContact(server, `own.${email}`);
-    const client = server.client();
-    const { uuid } = await paidJoin(server, client, 'LINCOLN2026', { personalEmail: email });
-    await postPdf(client, pathOf('uploadTranscript', { uuid }));
-    await deliver(server);
-    await attach();
+    const { uuid, left, own } = await atContactOfSameEmail(`transcript.linked.${crashed}@example.com`);
     if (crashed)
       await sql`update document set crm_note_id = null where session_uuid = ${uuid}`.execute(
         server.deps.database,
@@ -286,14 +294,7 @@ test('a transcript is at the contact that its join is linked to, and no more at 
 });
 
 test('a transcript whose note was deleted by a link that then ended is attached to its contact again', async (t) => {
-  const email = 'transcript.link.ended@example.com';
-  const left = await newContact(server, email);
-  const own = await newContact(server, `own.${email}`);
-  const client = server.client();
-  const { uuid } = await paidJoin(server, client, 'LINCOLN2026', { personalEmail: email });
-  await postPdf(client, pathOf('uploadTranscript', { uuid }));
-  await deliver(server);
-  await attach();
+  const { uuid, left, own } = await atContactOfSameEmail('transcript.link.ended@example.com');
   const { deleteNote } = server.hubspot;
   t.mock.method(server.hubspot, 'deleteNote', async (id: string) => {
     await deleteNote(id);
