@@ -1,0 +1,332 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { sql } from 'kysely';
+import { atHubspot, deliver } from '../../../tests/harness/deliver.ts';
+import { hubspotPeople } from '../../../tests/harness/hubspotPeople.ts';
+import { everything, membershipOnly } from '../../../tests/harness/refunds.ts';
+import { membershipsOf, noticesOf } from '../../../tests/harness/rows.ts';
+import { runCommand } from '../../../tests/harness/runCommand.ts';
+import {
+  details,
+  openIntent,
+  orderingJoin,
+  paidJoin,
+  payByCard,
+  payOrder,
+  reportPayment,
+  startJoin,
+} from '../../../tests/harness/steps.ts';
+import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
+import { LARGEST_PAGE } from '../providers/hubspot/client.ts';
+import { refundJoin } from '../refunds/refundJoin.ts';
+import { failedCommand, linkCommand, retryCommand, statusCommand } from './commands.ts';
+
+const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
+const { atCrm, person, sync, contactOf, ways } = hubspotPeople(server);
+const profileOf = async (id: string) =>
+  (await sql<{ profile: object }>`select profile from contact where id = ${id}`.execute(server.background))
+    .rows[0]?.profile;
+/** Buys a membership by a signed checkout link, and so without student details. `meanwhile` runs before the payment. */
+async function boughtByLink(id: string, meanwhile: () => Promise<unknown> = async () => {}): Promise<string> {
+  const client = server.client();
+  const started = await client.call('initiateCheckout', { body: checkoutLink(id) });
+  assert.equal(started.status, 200);
+  const uuid = started.data.joinSessionUuid;
+  await meanwhile();
+  const intent = await openIntent(client, uuid);
+  const body = { revision: intent.revision, agreeToPolicies: true };
+  assert.equal((await client.call('beginPayment', { params: { uuid }, body })).status, 200);
+  await payByCard(server, intent.id);
+  assert.equal((await reportPayment(client, uuid, intent)).data.status, 'succeeded');
+  return uuid;
+}
+function checkoutLink(id: string) {
+  const target = { kind: 'checkout', contactId: id, parameters: { mp: '1' } } as const;
+  const signature = server.deps.links.sign(target, new Date(Date.now() + 86_400_000));
+  return { hubspotContactId: id, mainProductId: 1, ...signature };
+}
+
+for (const [way, learn] of ways)
+  test(`after ${way} nothing is known of a contact that was deleted in HubSpot, and its code opens an empty form`, async () => {
+    await sync();
+    const { id, code } = await person({ lastname: 'Lovelace', membership_status: 'member' });
+    const client = server.client();
+    assert.equal(
+      (await client.call('checkEligibility', { body: { invitationCode: code } })).data.status,
+      'failed',
+      'a member, says HubSpot',
+    );
+    await atCrm('DELETE', `/${id}`);
+    await learn(id);
+    assert.deepEqual(await profileOf(id), {});
+    const uuid = await startJoin(client, code);
+    const shown = (await client.call('getContact', { params: { uuid } })).data;
+    assert.deepEqual([shown.firstName, shown.lastName, shown.email], [null, null, null]);
+  });
+
+for (const [way, learn] of ways)
+  test(`after ${way} members whose contact was deleted have one of their own, and staff hear of who can have none`, async () => {
+    const { id, code } = await person();
+    const personalEmail = `${code.toLowerCase()}@members.example.com`;
+    const byCode = await paidJoin(server, server.client(), code, { personalEmail });
+    const upgrade = await upgradeByLink(server, id);
+    const bySchool = await paidJoin(server, server.client(), 'LINCOLN2026', {
+      personalEmail: `school.${personalEmail}`,
+    });
+    const other = await person();
+    const byLink = await boughtByLink(other.id);
+    await deliver(server);
+    const created = (await contactOf(bySchool.uuid)).own_contact!;
+    for (const gone of [id, created, other.id]) await atCrm('DELETE', `/${gone}`);
+    for (const gone of [id, created, other.id]) await learn(gone);
+    await deliver(server);
+    for (const [{ uuid }, amount] of [
+      [byCode, '110.00'],
+      [bySchool, '65.00'],
+    ] as const) {
+      const own = (await contactOf(uuid)).own_contact!;
+      const told = await atHubspot(server, own, 'membership_status', 'amount_paid');
+      assert.deepEqual([told.membership_status, told.amount_paid], ['member', amount]);
+      assert.deepEqual(await noticesOf(server, uuid), []);
+    }
+    assert.deepEqual(await noticesOf(server, upgrade.uuid), [], 'it is of the new contact');
+    assert.match((await noticesOf(server, byLink)).join(), new RegExp(`contacts link ${byLink} CONTACT$`));
+  });
+
+test('a sync learns of every deletion, however many there were', async () => {
+  const people: { id: string; code: string }[] = [];
+  while (people.length <= LARGEST_PAGE) people.push(await person());
+  await sync();
+  for (const { id } of people) await atCrm('DELETE', `/${id}`);
+  await sync();
+  const { rows } = await sql<{ left: number }>`
+    select count(*)::int as left from contact where id = any(${people.map(({ id }) => id)}) and profile <> '{}'`.execute(
+    server.background,
+  );
+  assert.equal(rows[0]!.left, 0);
+});
+
+test('no link and no staff lead to a contact that was deleted', async (t) => {
+  const { id } = await person();
+  const client = server.client();
+  const uuid = await orderingJoin(client, 'LINCOLN2026');
+  await payOrder(server, client, uuid);
+  assert.equal(await server.deps.contacts.refresh(id), 'known');
+  await atCrm('DELETE', `/${id}`);
+  assert.equal((await server.client().call('initJoin', { params: { id }, body: {} })).status, 404);
+  const { out } = await runCommand(t, server, linkCommand, [uuid, id]);
+  assert.match(out, /knows no contact/);
+});
+
+test('a checkout link, which asks for no details, sells nothing to a contact that was deleted, though HubSpot is down', async () => {
+  const { id } = await person();
+  assert.equal(await server.deps.contacts.refresh(id), 'known');
+  await atCrm('DELETE', `/${id}`);
+  const press = () => server.client().call('initiateCheckout', { body: checkoutLink(id) });
+  assert.equal((await press()).status, 404);
+  await server.hubspotFault({ kind: 'cut', times: 1_000_000 });
+  const inOutage = await press();
+  await server.hubspotFault(null);
+  assert.equal(inOutage.status, 404);
+});
+
+for (const [when, learn] of [
+  ['while they pay', (id: string) => server.deps.contacts.refresh(id)],
+  ['before HubSpot is told', async () => 'nothing'],
+] as const)
+  test(`who has paid by a link, and whose contact is deleted ${when}, is told to staff, since nobody is left to be told to HubSpot`, async (t) => {
+    const { id } = await person();
+    const uuid = await boughtByLink(id, async () => {
+      await atCrm('DELETE', `/${id}`);
+      await learn(id);
+    });
+    await deliver(server);
+    assert.match((await contactOf(uuid)).crm_refusal!, /has no contact of this join/);
+    assert.match((await noticesOf(server, uuid)).join(), new RegExp(`contacts link ${uuid} CONTACT$`));
+    const failed = await runCommand(t, server, failedCommand, []);
+    assert.match(failed.out, new RegExp(`${uuid}  contact ${id}  HubSpot has no contact`));
+    await refundJoin(server.deps, uuid, membershipOnly);
+    assert.equal((await runCommand(t, server, retryCommand, [uuid])).code, 0);
+    await deliver(server);
+    assert.deepEqual(
+      { ...(await contactOf(uuid)), contact_id: null },
+      { contact_id: null, own_contact: null, crm_refusal: null, due: false },
+      'who holds nothing any more is nobody to be told',
+    );
+  });
+
+test('a member whose contact staff have deleted in favour of another one with the same email is linked to that, as the notice says', async (t) => {
+  const { id, code } = await person();
+  const personalEmail = 'kept.one@example.com';
+  const { uuid } = await paidJoin(server, server.client(), code, { personalEmail });
+  await deliver(server);
+  await atCrm('DELETE', `/${id}`);
+  const properties = { email: personalEmail, firstname: 'Jordan', membership_status: 'prospect' };
+  const kept: string = (await atCrm('POST', '', { properties })).id;
+  const waiting = async () => {
+    const { out } = await runCommand(t, server, statusCommand, []);
+    return Number(/(\d+) paid joins with the email of a contact/.exec(out)![1]);
+  };
+  const before = await waiting();
+  await sql`update join_session set profile_revision = profile_revision + 1, crm_known = crm_known - 'city' where uuid = ${uuid}`.execute(
+    server.background,
+  );
+  await deliver(server);
+  assert.equal(await waiting(), before + 1);
+  const notice = (await noticesOf(server, uuid)).find((text) => text.includes(' contacts link '));
+  const args = / contacts link (\S+) (\S+)$/.exec(notice!)!.slice(1);
+  assert.deepEqual(args, [uuid, kept]);
+  const linked = await runCommand(t, server, linkCommand, args);
+  assert.equal(linked.code, 0, linked.out);
+  await deliver(server);
+  assert.equal((await atHubspot(server, kept, 'membership_status')).membership_status, 'member');
+  assert.equal(await waiting(), before);
+  assert.equal(
+    (await server.client().call('checkEligibility', { body: { invitationCode: code } })).data.status,
+    'failed',
+    'their code is that of a member',
+  );
+});
+
+test('what somebody has bought by links to a contact that was deleted is all of the contact that staff link it to', async (t) => {
+  const { id } = await person();
+  const uuid = await boughtByLink(id);
+  const upgrade = await upgradeByLink(server, id);
+  await atCrm('DELETE', `/${id}`);
+  await deliver(server);
+  const { id: other } = await person();
+  const { code, out } = await runCommand(t, server, linkCommand, [uuid, other]);
+  assert.equal(code, 0, out);
+  await deliver(server);
+  const told = await atHubspot(server, other, 'membership_status', 'upgrade_name', 'amount_paid');
+  assert.deepEqual(
+    [told.membership_status, told.upgrade_name, told.amount_paid],
+    ['member', 'Distinguished Member upgrade', '110.00'],
+  );
+  for (const join of [uuid, upgrade.uuid]) {
+    const { contact_id, crm_refusal } = await contactOf(join);
+    const held = (await membershipsOf(server, join)).map((membership) => membership.contact_id);
+    assert.deepEqual([contact_id, crm_refusal, held], [other, null, [other]]);
+  }
+});
+
+test('an upgrade by link whose contact was deleted is linked to another one of the member, as the notice says, while it is held', async (t) => {
+  const { id } = await person({ membership_status: 'member' });
+  const { uuid } = await upgradeByLink(server, id);
+  await atCrm('DELETE', `/${id}`);
+  await deliver(server);
+  assert.match((await noticesOf(server, uuid)).join(), new RegExp(`contacts link ${uuid} CONTACT$`));
+  const again = await person({ membership_status: 'member' });
+  const { code, out } = await runCommand(t, server, linkCommand, [uuid, again.id]);
+  assert.equal(code, 0, out);
+  await deliver(server);
+  const told = await atHubspot(server, again.id, 'membership_status', 'upgrade_name');
+  assert.deepEqual(told.upgrade_name, 'Distinguished Member upgrade');
+  assert.deepEqual(told.membership_status, 'member');
+
+  const { id: other } = await person({ membership_status: 'member' });
+  const ended = await upgradeByLink(server, other);
+  await atCrm('DELETE', `/${other}`);
+  await deliver(server);
+  await refundJoin(server.deps, ended.uuid, everything);
+  const refused = await runCommand(t, server, linkCommand, [ended.uuid, again.id]);
+  assert.match(refused.out, /The upgrade of join \S+ has ended\./);
+});
+
+test('a member whose invitation names a contact that HubSpot never had is linked to the one that they are', async (t) => {
+  await sql`insert into contact (id, profile) values ('700700701', '{"firstName": "Jordan"}')`.execute(
+    server.background,
+  );
+  await sql`insert into invitation (code, contact_id) values ('MISTYPEDID', '700700701')`.execute(
+    server.background,
+  );
+  const { uuid } = await paidJoin(server, server.client(), 'MISTYPEDID', {
+    personalEmail: 'mistyped.id@example.com',
+  });
+  const { id } = await person();
+  const early = await runCommand(t, server, linkCommand, [uuid, id]);
+  assert.match(
+    early.out,
+    /is of contact 700700701 already: its invitation or link named that contact/,
+    'HubSpot was not asked yet',
+  );
+  await deliver(server);
+  assert.match((await contactOf(uuid)).crm_refusal!, /does not know contact 700700701/);
+  const { code, out } = await runCommand(t, server, linkCommand, [uuid, id]);
+  assert.equal(code, 0, out);
+  await deliver(server);
+  assert.equal((await atHubspot(server, id, 'membership_status')).membership_status, 'member');
+});
+
+test('of a contact that only an import has named, which HubSpot never had, what it told stays', async () => {
+  const id = '700700700';
+  await sql`insert into contact (id, profile) values (${id}, '{"firstName": "Ada"}')`.execute(
+    server.background,
+  );
+  await server.deps.contacts.refresh(id);
+  assert.deepEqual(await profileOf(id), { firstName: 'Ada' });
+});
+
+test('a join of a contact that was deleted gets a contact of its own, once, whose all is that was bought', async () => {
+  const { id, code } = await person();
+  const client = server.client();
+  const uuid = await orderingJoin(client, code, { personalEmail: 'was.deleted@example.com' });
+  await payOrder(server, client, uuid);
+  const upgrade = await upgradeByLink(server, id);
+  await deliver(server);
+  await atCrm('DELETE', `/${id}`);
+  await sql`update join_session set profile_revision = profile_revision + 1, crm_known = '{}' where uuid = ${uuid}`.execute(
+    server.background,
+  );
+  await deliver(server);
+  const held = await contactOf(uuid);
+  assert.deepEqual([held.crm_refusal, held.due], [null, false]);
+  const own = held.own_contact;
+  assert.ok(own && own !== id, `${own}`);
+  const now = await atHubspot(server, own, 'membership_status', 'city', 'amount_paid');
+  assert.deepEqual([now.membership_status, now.amount_paid], ['member', '110.00']);
+  assert.deepEqual(
+    [...(await membershipsOf(server, uuid)), ...(await membershipsOf(server, upgrade.uuid))].map(
+      (held) => held.contact_id,
+    ),
+    [own, own],
+  );
+  const bought = { hubspotContactId: own, mainProductId: 10 };
+  assert.equal((await server.client().call('initiateCheckout', { body: bought })).status, 409);
+  assert.equal(
+    (await server.client().call('checkEligibility', { body: { invitationCode: code } })).data.status,
+    'failed',
+  );
+  await sql`update join_session set profile_revision = profile_revision + 1 where uuid = ${uuid}`.execute(
+    server.background,
+  );
+  await deliver(server);
+  assert.equal((await contactOf(uuid)).own_contact, own);
+});
+
+test('a contact that a join created and somebody deleted is created again', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client, 'LINCOLN2026', { personalEmail: 'again@example.com' });
+  await deliver(server);
+  const first = (await contactOf(uuid)).own_contact!;
+  await atCrm('DELETE', `/${first}`);
+  await client.call('submitDetails', {
+    params: { uuid },
+    body: details({ personalEmail: 'again@example.com', city: 'Waco' }),
+  });
+  await deliver(server);
+  const second = (await contactOf(uuid)).own_contact!;
+  assert.notEqual(second, first);
+  assert.equal((await atHubspot(server, second, 'city')).city, 'Waco');
+});
+
+test('a contact that was restored in HubSpot is shown again', async () => {
+  const { id } = await person();
+  await server.deps.contacts.refresh(id);
+  await sql`update contact set deleted_at = now(), profile = '{}' where id = ${id}`.execute(
+    server.background,
+  );
+  assert.equal(await server.deps.contacts.refresh(id), 'known');
+  assert.match(JSON.stringify(await profileOf(id)), /Ada/);
+});

@@ -1,0 +1,58 @@
+import { sql } from 'kysely';
+import { syncContacts } from '../../apps/server/contacts/syncContacts.ts';
+import { noBudget } from '../../apps/server/providers/hubspot/budget.ts';
+import { hubspotClient } from '../../apps/server/providers/hubspot/client.ts';
+import { tellNobody } from '../../apps/server/providers/trouble.ts';
+import { askHubspot } from './providers.ts';
+import type { TestServer } from './testServer.ts';
+
+/** Returns what tests of merged and deleted contacts do with the people of a server's HubSpot. */
+export function hubspotPeople(server: TestServer) {
+  const atCrm = (method: string, path: string, body?: object) =>
+    askHubspot(server.hubspotUrl, method, path, body);
+  let people = 0;
+  /** Creates a contact in HubSpot with an invite code and the properties `more`. */
+  async function person(more: Record<string, string> = {}): Promise<{ id: string; code: string }> {
+    const code = `PERSON${++people}`;
+    const { id } = await atCrm('POST', '', {
+      properties: { email: `person${people}@example.com`, firstname: 'Ada', invitation_code: code, ...more },
+    });
+    return { id, code };
+  }
+  const merge = async (primary: string, other: string) =>
+    (await atCrm('POST', '/merge', { primaryObjectId: primary, objectIdToMerge: other })).id;
+  const sync = () => {
+    const { config, society } = server.deps;
+    const hubspot = hubspotClient(
+      config.providers.hubspot,
+      society.crm.fields,
+      noBudget,
+      'background',
+      tellNobody,
+    );
+    return syncContacts({ ...server.deps, database: server.background }, hubspot);
+  };
+  const contactOf = async (uuid: string) =>
+    (
+      await sql<{
+        contact_id: string | null;
+        own_contact: string | null;
+        crm_refusal: string | null;
+        due: boolean;
+      }>`
+        select contact_id, case when owns_hubspot_contact then hubspot_contact_id end as own_contact, crm_refusal, profile_revision <> crm_revision as due from join_session where uuid = ${uuid}`.execute(
+        server.background,
+      )
+    ).rows[0]!;
+  /** The ways in which the server learns of a merge or deletion. */
+  const ways: [string, (id: string) => Promise<unknown>][] = [
+    ['a read', (id) => server.deps.contacts.refresh(id)],
+    ['a sync', sync],
+    [
+      'a sync from scratch',
+      () =>
+        syncContacts({ ...server.deps, database: server.background }, server.hubspot, { fromScratch: true }),
+    ],
+  ];
+  return { atCrm, person, merge, sync, contactOf, ways };
+}
