@@ -3,6 +3,7 @@ import { readdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { sql } from 'kysely';
 import { changeSociety } from '../../../tests/harness/changeSociety.ts';
+import { atHubspot, deliver } from '../../../tests/harness/deliver.ts';
 import { pdf } from '../../../tests/harness/documents.ts';
 import { lockHolder, waiting } from '../../../tests/harness/locks.ts';
 import { listStripe } from '../../../tests/harness/providers.ts';
@@ -10,6 +11,7 @@ import { everything, undergraduate } from '../../../tests/harness/refunds.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { openIntent, orderingJoin, paidJoin } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
+import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
 import { dueProofs } from '../documents/review.ts';
 import { ordersShipCommand } from '../fulfilment/commands.ts';
 import { cancelIntent } from '../payments/cancelIntent.ts';
@@ -143,6 +145,34 @@ test('paid joins lose their person after their days, unless something of them is
   );
   assert.deepEqual(await forgetAll(), none, 'once');
 });
+
+for (const [contact, code, productId, paid] of [
+  ['a contact that was invited', 'HONOR101', 11, '120.00'],
+  ['a contact that the join created', undefined, 10, '110.00'],
+] as const)
+  test(`a paid join is kept as long as a later one of its contact: HubSpot has one amount for both (${contact})`, async (t) => {
+    const { uuid } = await paidJoin(server, server.client(), code, {
+      personalEmail: 'paid.since@example.com',
+    });
+    await deliver(server);
+    const { rows } = await sql<{ id: string }>`
+      select coalesce(contact_id, hubspot_contact_id) as id from join_session where uuid = ${uuid}`.execute(
+      deps.database,
+    );
+    const { id } = rows[0]!;
+    const later = await upgradeByLink(server, id, { productId });
+    await age(uuid, 401);
+    changeSociety(t, server, all);
+    assert.deepEqual(await forgetAll(), none);
+    await sql`update join_session set profile_revision = profile_revision + 1 where uuid = ${later.uuid}`.execute(
+      deps.database,
+    );
+    await deliver(server);
+    assert.equal((await atHubspot(server, id, 'amount_paid')).amount_paid, paid);
+    await runCommand(t, server, ordersShipCommand, [later.uuid]);
+    await age(later.uuid, 401);
+    assert.deepEqual(await forgetAll(), { ...none, paid: 2 });
+  });
 
 test('who paid for goods that were not sent keeps their address until they are sent or paid back', async (t) => {
   const owed = await undergraduate(server);

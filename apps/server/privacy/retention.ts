@@ -4,6 +4,7 @@ import { isWaiting, listParcels, parcelOf } from '../fulfilment/orders.ts';
 import { repeat } from '../platform/background.ts';
 import { postpone, takeTurn } from '../platform/database/schedule.ts';
 import type { Tables } from '../platform/database/types.ts';
+import { contactOfJoin, isContactOfJoin } from '../session/members.ts';
 import { dueAtStripe, tellStripe } from './atStripe.ts';
 import { eraseJoins, NotErasable } from './eraseJoins.ts';
 import { emailHash } from './findPerson.ts';
@@ -25,7 +26,8 @@ type JoinStage = Exclude<Stage, 'documents' | 'notices'>;
 
 /**
  * SQL for whether the query's `session` is past the retention of a stage: its last activity (`abandoned`), final rejection
- * (`rejected`) or payment (`paid`) was before `before`.
+ * (`rejected`) or payment (`paid`) was before `before`. A paid join is kept as long as a later one of its contact: HubSpot has one
+ * amount for all of them, and an upgrade needs its membership.
  */
 const isOver: Record<JoinStage, (before: RawBuilder<Date>) => RawBuilder<boolean>> = {
   abandoned: (before) => sql`session.state <> 'paid' and session.updated_at < ${before}
@@ -33,7 +35,9 @@ const isOver: Record<JoinStage, (before: RawBuilder<Date>) => RawBuilder<boolean
   rejected: (before) => sql`session.state = 'paid'
     and exists (select from document where session_uuid = session.uuid and is_final and reviewed_at < ${before})
     and not exists (select from membership where session_uuid = session.uuid and is_held)`,
-  paid: (before) => sql`session.state = 'paid' and session.paid_at < ${before}`,
+  paid: (before) => sql`session.state = 'paid' and session.paid_at < ${before}
+    and not exists (select from join_session later where later.paid_at >= ${before} and later.erased_at is null
+      and ${isContactOfJoin(contactOfJoin('session'), 'later')})`,
 };
 
 /** SQL for the time before which a stage's joins, documents or notices are past their retention. Null if they are kept for ever. */

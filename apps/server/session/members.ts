@@ -37,12 +37,13 @@ export function contactOfJoin(session: string): RawBuilder<string | null> {
 
 /**
  * SQL for whether the contact in a column is the join's {@link contactOfJoin}, written so that it can use indexes. Ignores merges
- * of contacts. `contactId` is the column's name, `session` the query's name for the `join_session` table.
+ * of contacts. `contactId` is a column name or SQL, `session` the query's name for the `join_session` table.
  */
-export function isContactOfJoin(contactId: string, session: string): RawBuilder<boolean> {
+export function isContactOfJoin(contactId: Column, session: string): RawBuilder<boolean> {
   const of = (column: string) => sql.ref(`${session}.${column}`);
-  return sql`(${of('contact_id')} = ${sql.ref(contactId)}
-    or (${of('hubspot_contact_id')} = ${sql.ref(contactId)} and ${of('owns_hubspot_contact')}))`;
+  const contact = inQuery(contactId);
+  return sql`(${of('contact_id')} = ${contact}
+    or (${of('hubspot_contact_id')} = ${contact} and ${of('owns_hubspot_contact')}))`;
 }
 
 /**
