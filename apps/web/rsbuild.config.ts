@@ -35,8 +35,8 @@ export default defineConfig({
         chunks: 'async',
         minSize: 4000,
         cacheGroups: {
-          // All CSS is loaded with the entry. A lazy screen's own style sheet that fails to load would not cause the error "Loading
-          // chunk failed".
+          // All CSS is loaded with the entry. If a lazy screen's own style sheet failed to load, that would not cause the error
+          // "Loading chunk failed".
           styles: { name: 'index', type: 'css/mini-extract', chunks: 'all', enforce: true },
         },
       },

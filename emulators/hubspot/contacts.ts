@@ -53,7 +53,7 @@ export class Contacts {
 
   /**
    * Returns the contact with this id (or the one into which that was merged) or, with `idProperty`, with this value of a unique
-   * property. Undefined if it is archived and `archived` is false, or the reverse.
+   * property. Finds only archived contacts when `archived` is true, otherwise only contacts that are not archived.
    */
   find(id: string, idProperty = 'hs_object_id', archived = false): Row | undefined {
     if (idProperty !== 'hs_object_id' && !this.#store.property(idProperty)?.hasUniqueValue) {

@@ -21,7 +21,7 @@ export const DEMO_CONTACTS: readonly SeedContact[] = [
       address: '12 Oak Street',
       address2: 'Apt 4',
       city: 'Austin',
-      // State and country are codes here, names in the next contact.
+      // State and country are codes in this contact, and names in contact 102.
       state: 'TX',
       zip: '78701',
       country: 'US',

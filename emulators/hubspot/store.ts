@@ -141,7 +141,10 @@ export class Store {
       .map((row) => JSON.parse(row.body as string));
   }
 
-  /** Returns the contacts as they were at `time`, without those archived by then. The search index has them in this state. */
+  /**
+   * Returns the contacts as they were at `time`, without those archived by then. Search sees this older state, since its index lags
+   * behind.
+   */
   asOf(time: number): Row[] {
     const newest = 'select max(seq) from version where time <= ? group by id';
     return this.database

@@ -20,7 +20,7 @@ const style = `
 `;
 const styleHash = `'sha256-${createHash('sha256').update(style).digest('base64')}'`;
 
-/** The content security policy of the mailbox's own pages: only their style sheet, and a letter in a frame. */
+/** The content security policy of the mailbox's own pages: allows only their style sheet, and a letter in a frame. */
 export const PAGE_POLICY = `default-src 'none'; style-src ${styleHash}; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 /** The content security policy of a letter: blocks remote pictures, as many mail clients do. Links open in a separate window. */
 export const LETTER_POLICY =

@@ -64,8 +64,8 @@ export async function startMailEmulator(options: MailEmulatorOptions): Promise<M
   };
 
   /**
-   * Applies a fault of this stage, if there is one; otherwise runs `work` and answers. Does not answer if the fault cuts the
-   * connection or leaves it hanging.
+   * Runs `work` and answers the client, unless a fault of this stage changes that. Does not answer if the fault cuts the connection
+   * or leaves it hanging.
    */
   const pass = (
     stage: Stage,
@@ -184,7 +184,10 @@ export async function startMailEmulator(options: MailEmulatorOptions): Promise<M
   };
 }
 
-/** Applies the fault. Resolves with whether to answer the client; rejects with an error that has the SMTP status to answer. */
+/**
+ * Runs `work`, unless the fault prevents it. Resolves with whether to answer the client. Rejects with the error to answer, which
+ * has its SMTP status.
+ */
 async function meet(
   fault: MailFault | undefined,
   work: () => Promise<unknown>,

@@ -35,7 +35,7 @@ interface Movement {
   fee?: { amount: number; description: string };
 }
 
-/** The payout that included a transaction. */
+/** The hidden data of a balance transaction: the id of the payout that included it. */
 interface PaidOut {
   payout: string;
 }

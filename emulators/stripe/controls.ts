@@ -14,7 +14,8 @@ import { WEBHOOK_MODES, type WebhookMode, type Webhooks } from './webhooks.ts';
 /**
  * Controls by which tests do what is not in the provider's API: what networks, banks and cardholders do.
  *
- * - `POST /_emulator/webhooks {mode, ms?}`, `POST /_emulator/webhooks/flush`
+ * - `POST /_emulator/webhooks {mode, ms?}`: how webhooks are delivered from now on; `POST /_emulator/webhooks/flush`: sends the
+ *   pending ones; `POST /_emulator/webhooks/idle`: waits until none is being sent
  * - `POST /_emulator/disputes {charge, reason?, amount?, isInquiry?}`, `POST /_emulator/disputes/:id/close {status: won | lost |
  *   warning_closed}`
  * - `POST /_emulator/refunds {answer: succeeded | pending | requires_action | refused}`: the outcome of refunds from now on;

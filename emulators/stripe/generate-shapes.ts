@@ -52,10 +52,13 @@ const ANSWERS = [
   'DeletedWebhookEndpoint',
 ];
 
-/** The longest list of literals that is kept as an enum. Longer lists name every payment method or error code. */
+/**
+ * The longest list of literals that is kept as an enum. Longer lists, which name every payment method or error code, become any
+ * text.
+ */
 const LONGEST_ENUM = 24;
 
-/** Lists of literals that are kept although they are longer, since the provider refuses an unknown event type. */
+/** Longer lists of literals that are kept, too: the provider refuses unknown event types. */
 const WHOLE_ENUMS = /^WebhookEndpoint(Create|Update)Params\.enabled_events$/;
 
 /** Types that keep the property `link` in addition to `card`. */

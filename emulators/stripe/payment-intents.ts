@@ -170,7 +170,10 @@ export function listPaymentIntents(call: Call): object {
   return page(call, 'payment_intent', '/v1/payment_intents', given(call.params, 'customer'));
 }
 
-/** Returns the intent in the path. A browser must give its client secret; a wrong secret is 404, like a wrong id. */
+/**
+ * Returns the intent in the path. A browser must give the client secret. A wrong secret has the error of an unknown intent: 404 for
+ * a browser, 400 for a server.
+ */
 export function intentOf(call: Call): Intent {
   const intent = require<Intent>(call, 'payment_intent', call.ids.id!, 'intent');
   const secret = call.params.client_secret;

@@ -9,7 +9,7 @@ import type { ApiObject } from './store.ts';
 type Payout = Stripe.Payout & ApiObject;
 
 /**
- * Pays out to the account's bank all money that no payout has included yet. Only for an automatic payout does the API list the
+ * Pays out to the account's bank all US dollars that no payout has included yet. Only for an automatic payout does the API list the
  * included transactions (https://docs.stripe.com/payouts/reconciliation).
  */
 export function payOut(call: Call, automatic: boolean): Payout {

@@ -85,8 +85,8 @@ function disputesOf(call: Call, charge: string): Stripe.Dispute[] {
 }
 
 /**
- * Takes a refund's money from the balance. Returns the refund with the id of the new balance transaction. Is not called yet while
- * the refund waits for the balance or the payer.
+ * Takes a refund's money from the balance. Returns the refund with the id of the new balance transaction. Called only when the
+ * refund succeeds: a refund that waits for the balance or the payer has taken nothing yet.
  */
 function withMoney(call: Call, refund: Refund): Refund {
   const { description } = call.store.find<Charge>(refund.charge as string)!;

@@ -6,7 +6,7 @@ import { here, type Machine } from './network.ts';
 
 const PASSWORD = 'of-the-drill';
 const template = join(import.meta.dirname, '../../ops/cluster/patroni.yml');
-/** The timeout until all members of the cluster run again, or another machine is the leader (ms). */
+/** How long the cluster may take until all its members run again, or until another machine is the leader (ms). */
 const PATIENCE_MS = 180_000;
 
 interface Member {
@@ -76,8 +76,8 @@ export class Cluster {
   }
 
   /**
-   * Asks Patroni on each machine for the members. Returns the answer of a machine that names the same leader as another machine;
-   * empty when no two agree.
+   * Asks Patroni on each machine for the members of the cluster. Returns an answer whose leader a second machine confirms; empty
+   * when no two machines agree.
    */
   async members(): Promise<Member[]> {
     const views = await Promise.all(

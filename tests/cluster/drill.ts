@@ -25,14 +25,14 @@ import { type Gap, Prober } from './prober.ts';
 
 /** How many people join at the same time. */
 const JOINERS = 6;
-/** The timeout for two joins of each joiner, and for the start of a server (ms). */
+/** The timeout for two joins of each joiner, and for the start of a server or of HAProxy (ms). */
 const PATIENCE_MS = 120_000;
 /**
- * A call may fail if it begins at most this long (ms) after the database accepts writes again: connections that got no answer must
+ * For this long (ms) after the database accepts writes again, calls that begin may still fail: connections that got no answer must
  * time out first.
  */
 const AFTERWARDS_MS = 15_000;
-/** A call may fail if it began at most this long (ms) before writes stopped. */
+/** A call that begins at most this long (ms) before writes stop may fail, since it may still be running then. */
 const BEFORE_MS = 5_000;
 const HAPROXY = 2;
 const SERVERS = [21, 22, 23];

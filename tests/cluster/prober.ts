@@ -45,8 +45,8 @@ export class Prober {
   }
 
   /**
-   * Returns the periods after `since` (ms, `performance.now`) that had no acknowledged commit and were longer than the timeout of a
-   * call's statement.
+   * Returns the gaps after `since` (ms, `performance.now`) in which no commit was acknowledged. Leaves out gaps that are shorter
+   * than the timeout of a call's statement.
    */
   gaps(since: number): Gap[] {
     const times = [since, ...[...this.#acknowledged.values()].filter((time) => time > since)];

@@ -76,7 +76,6 @@ export async function orderingJoin(
   return uuid;
 }
 
-/** Opens a payment intent for the current order. */
 export async function openIntent(
   page: Page,
   uuid: string,

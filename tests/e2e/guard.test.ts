@@ -3,7 +3,7 @@ import { expect, test } from './fixtures.ts';
 
 const HOME = '/registration/get-started';
 
-/** Every path of the specification, and the path to which it redirects a browser without a stored session. */
+/** Every path of the specification, with the path to which the page redirects a browser that has no stored session. */
 const withoutSession: Record<string, string> = {
   '/': HOME,
   '/registration/get-started': HOME,

@@ -135,7 +135,8 @@ test('the card form of a payment that is over leads on, instead of staying blank
   const id = secret.split('_secret_')[0]!;
   await call(page, 'beginPayment', { uuid }, { revision });
   const answer = await call(page, 'getCheckoutDetails', { uuid });
-  // As if the join were paid elsewhere between this page's two calls: the page gets the client secret of a payment that has ended.
+  // As if the join were paid elsewhere between the page's two calls: the second call gets the client secret of a payment that has
+  // ended.
   await page.route('**/checkout-details', (route) =>
     route.fulfill({ json: { success: true, status: 'success', data: answer } }),
   );

@@ -225,7 +225,7 @@ test('under the policy of real keys, a wallet’s window gives its card to the f
   page,
   stripeApi,
 }) => {
-  // Whatever the content security policy blocks appears as an error in the console, which fails the test.
+  // Anything that the content security policy blocks is an error in the console, which fails the test.
   await stripeApi.offerWallet(true);
   await orderingJoin(page);
   const answer = await page.goto(CHECKOUT);

@@ -48,7 +48,7 @@ export default defineConfig({
   outputDir: '../../test-results',
   globalSetup: './start.ts',
   fullyParallel: true,
-  // Journeys wait about half of their time.
+  // Tests wait about half of their time, so there are two workers for each processor.
   workers: 2 * availableParallelism(),
   retries: 0,
   forbidOnly: !!process.env.CI,

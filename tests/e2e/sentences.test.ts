@@ -12,7 +12,7 @@ const toast = (page: Page, title: string, text: string) =>
 
 type Answer = { status: number; message?: string; reference?: string } | 'refused' | 'not accepted';
 
-/** Makes an API call fail, whatever its parameters are. The test sets the failure in `with`. */
+/** Makes an API call fail, with any path parameters. The failure is the returned object's `with`, which the test may replace. */
 async function failing(page: Page, name: CallName): Promise<{ with: Answer }> {
   const fault: { with: Answer } = { with: { status: 500 } };
   const path = calls[name].path.replace(/\{\w+\}/g, '*');

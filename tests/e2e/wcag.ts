@@ -33,8 +33,8 @@ export function textTroubles(page: Page): Promise<string[]> {
       const range = document.createRange();
       range.selectNodeContents(node);
       for (const box of range.getClientRects()) if (box.width > 0) lines.push({ text, node, box });
-      // `overflow: hidden` cuts text off; in a list that scrolls, the rest can be reached. Text that leaves a button or link to the
-      // right counts as cut off, too.
+      // Text outside of a box with `overflow: hidden` is cut off; in a box that scrolls, it can be reached. Text that sticks out of
+      // a button or link on the right counts as cut off, too.
       for (let over: Element | null = element; over; over = over.parentElement) {
         const { overflowX, overflowY } = getComputedStyle(over);
         const frame = over.getBoundingClientRect();

@@ -9,8 +9,9 @@ import type { Person } from './person.ts';
 import type { World } from './world.ts';
 
 /**
- * Refunds payments, as staff do in Stripe's dashboard, and disputes them, as banks do. Resolves with a function that does what
- * follows a day later: the bank returns a refund, decides a dispute or closes an inquiry.
+ * Does what each person's `aftermath` plans for the payment: refunds it, as staff do in Stripe's dashboard, or disputes it, as
+ * banks do. Resolves with a function that does what follows a day later: the bank returns a refund, decides a dispute or closes an
+ * inquiry.
  */
 export async function spendTheEvening(world: World, people: readonly Person[]): Promise<() => Promise<void>> {
   const charges = await world.everything<Stripe.Charge>('charges');

@@ -9,7 +9,7 @@ import { runPlan } from './run.ts';
 
 const preload = pathToFileURL(join(import.meta.dirname, 'broken.ts')).href;
 
-/** Joins that are chosen so that each variant makes some of them go wrong. */
+/** Joins that are chosen so that every variant in broken.ts makes some of them go wrong. */
 const plan: Plan['units'] = [
   // Paid once, and reported by four tabs and two webhooks at the same time.
   ...['a', 'b', 'c'].map((name) => [joinOf({ name, returns: 'atOnce', webhooks: 'doubled' })]),

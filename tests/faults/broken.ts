@@ -13,7 +13,7 @@ export const variants = {
       [", pg_advisory_xact_lock(hashtextextended('payer ' || payer, 0))", ''],
     ],
   },
-  /** Confirms a payment whatever status, currency and amount it has at Stripe. */
+  /** Confirms a payment without checking its status, currency and amount at Stripe. */
   'commit before verify': {
     file: 'payments/confirmPayment.ts',
     changes: [
@@ -23,7 +23,7 @@ export const variants = {
       ['intent.amountReceivedCents === shownCents', 'true'],
     ],
   },
-  /** Confirms the present lines of the order instead of the snapshot's. */
+  /** Takes the membership from the order as it is now, instead of from the snapshot that was paid. */
   'current items': {
     file: 'payments/confirmPayment.ts',
     changes: [

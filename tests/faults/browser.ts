@@ -5,7 +5,7 @@ import type { Answered } from '../harness/testServer.ts';
 import type { Person } from './person.ts';
 import type { World } from './world.ts';
 
-/** The most presses of a button by a person, and the wait before the next press (ms). */
+/** How often a person presses a button at most, and the wait between two presses (ms). */
 export const PRESSES = 8;
 export const PATIENCE_MS = 150;
 const ANSWER_TIMEOUT_MS = 25_000;
@@ -52,8 +52,8 @@ export class Browser {
   }
 
   /**
-   * Makes a call. A call without a complete answer (no server was reached, the server died, or a timeout) is sent again up to 41
-   * times, as if the person pressed again.
+   * Makes a call. When no complete answer arrives (no server was reached, the server died, or a timeout), sends the call again, up
+   * to 41 times, as if the person pressed again.
    */
   async call<Name extends CallName>(
     name: Name,

@@ -75,8 +75,8 @@ for (const { sentence, joins } of groups)
 test('and nothing else differs', () => {
   assert.deepEqual(report.differences, []);
   const { hung, held, exits, refunds, paid } = report;
-  // Four changes hang, two in each of two orders. The bank holds four payments. No server exits by itself. Returned items, lost
-  // disputes and the like make six refunds.
+  // Four changes hang, two in each of two orders. The bank holds four payments. No server exits by itself. There are six refunds at
+  // Stripe.
   assert.deepEqual([hung, held, exits, refunds], [4, 4, 0, 6]);
   // Not counted are people who left, a payment that failed the next day, and three memberships that a refund or dispute ended.
   assert.equal(paid, 20);

@@ -149,9 +149,9 @@ async function stuck(
 }
 
 /**
- * Checks who is a member at HubSpot: each contact that holds a membership; for each holder without a contact, one contact with the
- * holder's email; nobody else. A contact that was found by email keeps a status that it had before, and staff get a notice
- * (docs/decisions/0020-contacts-that-are-not-proven.md).
+ * Checks that exactly the right contacts are members at HubSpot: each contact that holds a membership and, for each holder without
+ * a contact, one contact with the holder's email. A contact that was found by email keeps its earlier status, and staff get a
+ * notice (docs/decisions/0020-contacts-that-are-not-proven.md).
  */
 async function atHubspot(
   world: World,

@@ -23,8 +23,9 @@ export type ServerCall = Exclude<Operation, 'confirm'>;
 export const serverCalls = Object.keys(operations).filter((name) => name !== 'confirm') as ServerCall[];
 
 /**
- * Returns text that only this join's requests contain (null while the join has no intent); for a request that is about no join,
- * text that every request contains.
+ * Returns a text that identifies this join's requests of the operation: it is in all of them, and in no request of another join.
+ * Null when the intent identifies them and the join has no intent yet. For an operation that is about no join, the text is in every
+ * request.
  */
 export function aboutOf(operation: Operation, uuid: string, intentId: string | null): string | null {
   switch (operations[operation].names) {

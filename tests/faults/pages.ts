@@ -287,7 +287,7 @@ export async function lie({ person }: Run, tab: Browser, screen: Screen): Promis
     person.complaints.push('the return page was believed that an unpaid intent had succeeded');
 }
 
-/** Records how the join has ended for this person. */
+/** Records how the join has ended, and that the person no longer intends to pay. */
 export function end(person: Person, how: string): void {
   person.isWaiting = false;
   person.ended = how;

@@ -11,7 +11,7 @@ export interface Seen {
   productId: number;
 }
 
-/** A person who joins, with everything that the person remembers. */
+/** A person who joins: the plan of the join, and what has happened to it so far. */
 export interface Person {
   join: Join;
   uuid: string | null;

@@ -37,7 +37,7 @@ export interface Join {
   pays: 'begun' | 'direct';
   /** The cards to try, in order; further tries use the last one. */
   cards: readonly CardTry[];
-  /** How the bank holds the first payment before that succeeds or fails; null: not at all. */
+  /** How the bank holds the first payment before it succeeds or fails; null: not at all. */
   processing: Processing | null;
   /** When the person closes the browser for good; null: not before the end. */
   leaves: 'checkout' | 'begun' | 'paid' | null;
@@ -191,7 +191,8 @@ const faultKinds: readonly Pick<PlannedFault, 'kind' | 'status' | 'ms'>[] = [
   { kind: 'hang' },
   { kind: 'hang_after' },
   { kind: 'slow', ms: 400 },
-  // This is slower than the server's timeout: Stripe does the work after the server has given up.
+  // Slower than a page waits (PAGE_TIMEOUT_MS), so that Stripe confirms a card after the page has given up. A server waits longer
+  // (TIMEOUT_MS).
   { kind: 'slow', ms: 1300 },
 ];
 
@@ -423,7 +424,7 @@ export function unitAt(point: KillPoint, contact: number): Join[] | null {
   ];
 }
 
-/** Returns the changes by which a join reaches a point. */
+/** Returns the properties that a join needs to reach this kill point. */
 function comesBy(point: KillPoint): Partial<Join> {
   // A customer is created in the background, or by an upgrade if there is none yet.
   if (/^(confirmWithSavedCard|createCustomer)/.test(point))

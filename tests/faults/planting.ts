@@ -3,8 +3,8 @@ import { aboutOf, type Operation, operations } from './operations.ts';
 import type { Run } from './person.ts';
 
 /**
- * Adds this join's planned faults to the emulator: without an intent id, the faults of requests that the session identifies; with
- * an intent id, the faults of requests that the intent identifies.
+ * Adds this join's planned faults to the emulator. With an intent id, adds the faults of requests that the intent identifies;
+ * without one, all other faults.
  */
 export async function plantFaults({ world, person }: Run, intentId: string | null): Promise<void> {
   for (const { operation, ...fault } of person.join.faults) {
@@ -45,8 +45,8 @@ export class Strike {
     const isAboutIntent = operation === 'commit' || operations[operation].names === 'intent';
     if (isAboutIntent !== (intentId !== null)) return;
     this.#isAsked = true;
-    // Null stands for any call: it is not known in advance which payment is refunded, which intent is canceled, or for which join a
-    // commit is.
+    // Null stands for any call of the operation: it is not known in advance which payment is refunded, which intent is canceled, or
+    // for which join a commit is.
     const about = isAboutIntent && operation !== 'retrieveIntent' ? null : (intentId ?? person.uuid!);
     const { world } = this.#run;
     for (const server of world.servers) {
@@ -60,7 +60,7 @@ export class Strike {
     return this.#kind === 'kill' ? this.#server.kill() : this.#run.world.breakOff(this.#server);
   }
 
-  /** Strikes when the planned time after Buy Now has passed. */
+  /** If the strike is planned by time, starts its timer. Called right before Buy Now. */
   soon(): void {
     const planned = this.#run.person.join[this.#kind];
     if (!planned || !('afterMs' in planned)) return;
@@ -68,7 +68,7 @@ export class Strike {
     this.#timed = pause(planned.afterMs).then(() => this.#strike());
   }
 
-  /** Waits for a timed strike. Without one, strikes now if the planned point was not reached. */
+  /** If the strike is planned by time, waits for it. If it is planned at a point that was not reached, strikes now. */
   async now(): Promise<void> {
     const { person } = this.#run;
     const planned = person.join[this.#kind];

@@ -39,7 +39,7 @@ const TIMEOUT_MS = 1_500;
 const TOLD_MS = 30_000;
 const RESTART_MS = 20_000;
 
-/** Faults that the mail server meets. They are set again and again throughout the run. */
+/** Faults of the mail server, added once, before the servers start. `sendLetters` removes what is left of them. */
 const MAIL_FAULTS: readonly MailFault[] = [
   { kind: 'status', at: 'rcpt', status: 451, skip: 1, times: 3 },
   { kind: 'cut', at: 'data', skip: 2, times: 3 },
@@ -99,8 +99,8 @@ export interface World {
   restartDatabase(): Promise<void>;
   addFault(fault: Fault): Promise<void>;
   /**
-   * Removes the faults that still wait for a request. Returns how often each kind was met since the last call; faults of the kind
-   * `status` are counted by their status.
+   * Removes the faults that still wait for a request. Returns how often each kind occurred since `clearFaults` was last called;
+   * faults of the kind `status` are counted by their status.
    */
   clearFaults(): Promise<Record<string, number>>;
   /** Does what a bank does, through a control of the emulated Stripe. */
@@ -205,7 +205,8 @@ export async function startWorld(options: WorldOptions): Promise<World> {
         const signal = AbortSignal.timeout(5_000);
         const answer = await requestStripe<T>(stripeUrl, method, path, form, signal).catch(() => undefined);
         if (answer && answer.status < 300) return answer.body;
-        // Otherwise tries again, since a fault that was meant for the server may have hit this call.
+        // No answer, 409, or 500 and above: tries again, at most five times in all, since a fault that was meant for the server may
+        // have hit this call.
         if (tries === 5 || (answer && answer.status < 500 && answer.status !== 409))
           throw new Error(`${method} ${path}: ${JSON.stringify(answer?.body)}`);
       }
@@ -401,7 +402,7 @@ async function ageDatabase(database: pg.Pool, hours: number): Promise<void> {
   }
 }
 
-/** Retries work while PostgreSQL aborts it to end a deadlock (the servers go on working meanwhile), or is restarting. */
+/** Retries `work` while PostgreSQL restarts, or when it aborts `work` to end a deadlock with a server. */
 async function retried(work: () => Promise<unknown>): Promise<void> {
   const deadline = Date.now() + RESTART_MS;
   for (;;) {

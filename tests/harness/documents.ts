@@ -181,7 +181,7 @@ export interface Part {
   name: string;
   data: Buffer | string;
   isStored?: boolean;
-  /** Wrong values that the archive's headers give for this part. */
+  /** Values that the archive's headers give for this part, instead of the true ones. */
   says?: { size?: number; flags?: number; offset?: number };
 }
 

@@ -6,7 +6,10 @@ import { tellNobody } from '../../apps/server/providers/trouble.ts';
 import { askHubspot } from './providers.ts';
 import type { TestServer } from './testServer.ts';
 
-/** Returns what tests of merged and deleted contacts do with the people of a server's HubSpot. */
+/**
+ * Returns helpers for tests of merged and deleted contacts: to create and merge contacts in HubSpot, and to let the server notice
+ * it.
+ */
 export function hubspotPeople(server: TestServer) {
   const atCrm = (method: string, path: string, body?: object) =>
     askHubspot(server.hubspotUrl, method, path, body);

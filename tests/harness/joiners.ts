@@ -30,7 +30,7 @@ export interface Joiners {
   leave(): void;
 }
 
-/** Starts `count` people at the same time, each with one join after another. Each presses again until a call succeeds. */
+/** Starts `count` people at the same time, each with one join after another. A failed call is repeated until it succeeds. */
 export function startJoiners(
   server: TestServer,
   url: string,
@@ -59,7 +59,7 @@ export function startJoiners(
   });
   const all = Promise.all(people);
   const broken = all.then(() => new Promise<never>(() => {}));
-  // The rejection is handled by whoever awaits `broken`.
+  // Prevents an unhandled rejection until the caller awaits `broken`.
   broken.catch(() => {});
   const joiners: Joiners = {
     failures: [],

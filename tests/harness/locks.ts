@@ -6,7 +6,8 @@ import type { TestServer } from './testServer.ts';
 import { until } from './until.ts';
 
 /**
- * The timeout until statements are blocked by a lock (ms). It is long, since the process that sends them may have to start first.
+ * How long it may take until statements wait for a lock (ms). It is long, since the process that sends them may have to start
+ * first.
  */
 const MOST_MS = 60_000;
 

@@ -21,7 +21,7 @@ export interface Command {
 
 /**
  * The ids of all processes that this test file has started. They are killed when the file ends; otherwise a failed test could keep
- * it running forever.
+ * the file running forever.
  */
 const pidsSoFar: number[] = [];
 after(() => {

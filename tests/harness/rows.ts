@@ -1,6 +1,5 @@
 import type { TestServer } from './testServer.ts';
 
-/** Returns a join's state in the database. */
 export async function stateOf({ deps }: TestServer, uuid: string) {
   const { state } = await deps.database
     .selectFrom('join_session')

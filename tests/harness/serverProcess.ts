@@ -104,7 +104,7 @@ export function launchServerProcess(
       throw new Error(`${error.message}\n${output}`);
     },
   );
-  // The rejection is handled by whoever awaits `listening`.
+  // Prevents an unhandled rejection until the caller awaits `listening`.
   listening.catch(() => {});
   ended.catch(() => {});
   return {

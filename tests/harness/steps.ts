@@ -49,7 +49,6 @@ export async function orderingJoin(
   return uuid;
 }
 
-/** Opens the intent for the current order. */
 export async function openIntent(
   client: Client,
   uuid: string,

@@ -23,7 +23,7 @@ import { demoInvitations, settingsFor, startStandIns } from './standIns.ts';
 export interface Answered<Name extends CallName> {
   status: number;
   headers: Headers;
-  /** Present on success. */
+  /** Present only when the call succeeded. */
   data: Data<Name>;
   message: string | undefined;
   errors: Record<string, string> | undefined;
@@ -155,7 +155,7 @@ export async function startTestServer(
   }
 }
 
-/** A test server that all tests of a file share; it is closed after the last one. */
+/** Starts a test server that all tests of a file share, and closes it after the last test. */
 export async function sharedServer(...options: Parameters<typeof startTestServer>): Promise<TestServer> {
   const server = await startTestServer(...options);
   after(() => server.close());

@@ -127,7 +127,7 @@ export class Walk {
     return (body as unknown as { data?: { id: string; status: string }[] }).data ?? [];
   }
 
-  /** Does what background work would do about payments within the next three days. */
+  /** Does the background work on payments, refunds and Stripe's events that would be due within the next three days. */
   async workInBackground(): Promise<void> {
     const { database } = this;
     await sql`update schedule set due_at = now() - interval '1 second'`.execute(database);
@@ -143,7 +143,7 @@ export class Walk {
     await sweepPayments(work);
   }
 
-  /** Removes all faults, lets pending refunds succeed, and does all due work, in several rounds. */
+  /** Removes the faults of Stripe and HubSpot, lets pending refunds succeed, and does all due work, in several rounds. */
   async becomeQuiet(): Promise<void> {
     const { server } = this;
     await server.stripeFault(null);
@@ -159,7 +159,7 @@ export class Walk {
     }
   }
 
-  /** Returns a browser that records its calls, and asserts that the server never answers 500, whatever faults there are. */
+  /** Returns a browser that records its calls, and asserts that the server never answers 500, even while the providers fail. */
   #browser(): Client {
     const client = this.server.client();
     return {

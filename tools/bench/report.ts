@@ -52,8 +52,8 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
 }
 
 /**
- * Returns a number with three significant digits, but at most four decimals, and never rounded before the point: 0.0123, 1.23,
- * 12.3, 1234.
+ * Returns a number with three significant digits, but with at most four decimals, and with all digits before the decimal point:
+ * 0.0123, 1.23, 12.3, 1234.
  */
 export function figure(value: number): string {
   if (!Number.isFinite(value)) return '–';

@@ -26,8 +26,8 @@ const CUSTOMER_MS = 300;
 
 /**
  * Counts statements and requests to Stripe for every call of a join, one join after the other. Takes the median of {@link JOINS}
- * joins, since background work adds statements now and then. Stripe's webhooks are held back. Needs a PostgreSQL with
- * pg_stat_statements.
+ * joins, since background work adds statements now and then. Stripe's webhooks are held back, since they would add statements, too.
+ * Needs a PostgreSQL with pg_stat_statements.
  */
 export async function countCalls(subject: Subject, induct?: Induct): Promise<CallCount[]> {
   const { database, flow } = subject;

@@ -161,7 +161,8 @@ test('what is built by the docs and the example of an env file has the name of t
 });
 
 test('a $ is written in the env file as the example says, whoever reads the file', () => {
-  // Docker's --env-file takes quotes literally, and compose expands variables.
+  // `$` is written as %24, since quotes do not help: Docker's --env-file takes them literally. Without quotes, compose expands `$`
+  // as a variable.
   assert.match(read('ops/env.example'), /\$ in a password is %24/);
   const settings = { ...liveSettings('server1'), SMTP_URL: 'smtps://induct:a%24b@localhost:1' };
   assert.equal(readConfig(settings).mail!.credentials!.password, 'a$b');

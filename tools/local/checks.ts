@@ -3,7 +3,10 @@ import { resolve } from 'node:path';
 
 const root = resolve(import.meta.dirname, '../..');
 
-/** The arguments that run each program in the version that the project pins, whatever else is on the PATH. */
+/**
+ * The arguments with which Node runs each program. The programs are those that the project pins, not others that may be on the
+ * PATH.
+ */
 export const programs = {
   types: [resolve(root, 'node_modules/typescript/bin/tsc'), '--noEmit', '--pretty'],
   biome: [resolve(root, 'node_modules/@biomejs/biome/bin/biome'), 'check', '--colors=off'],

@@ -109,8 +109,8 @@ test('kill -9 of one connection makes the server recover without being lost', as
 test('a pid file whose number now belongs to another program is cleared', async (t) => {
   const dataDir = usedFolder(t);
   await (await startPostgres({ dataDir })).stop();
-  // Starts a process that is neither PostgreSQL's parent nor another user's: PostgreSQL ignores a lock file that names one of
-  // those.
+  // PostgreSQL ignores a lock file that names its own parent or a process of another user. So this starts another process of this
+  // user.
   const other = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e6)'], { stdio: 'ignore' });
   t.after(() => other.kill('SIGKILL'));
   writeFileSync(
@@ -163,7 +163,7 @@ test(
   'root where user namespaces are refused: an unprivileged account, also for a folder only root may enter',
   asRoot,
   async (t) => {
-    // The parent folder is one of mkdtemp's, with mode 700.
+    // The parent folder has mode 700, since mkdtemp made it.
     const dataDir = join(temporaryFolder(t), 'data');
     const first = await startPostgres({ dataDir, refuseNamespaces: true });
     await ask(first.url, 'create table kept as select 1 as one');

@@ -310,8 +310,8 @@ async function running(
 }
 
 /**
- * Sets whether a connection keeps this process alive; the one that only marks the server as in use must not. `ref` and `unref` are
- * missing in the types.
+ * Sets whether a connection keeps this process alive. The connection that only marks the server as in use must not. `ref` and
+ * `unref` are missing in the types of `pg`.
  */
 function setRef(client: pg.Client, keepsAlive: boolean): void {
   const socket = client as unknown as { ref(): void; unref(): void };
@@ -331,8 +331,8 @@ async function createDatabase(client: pg.Client): Promise<void> {
 }
 
 /**
- * Whether no other process uses the server: then this process holds the lock exclusively, so that no other process can begin to use
- * the server. Also true when the server no longer answers.
+ * Whether no other process uses the server. If so, this process now holds the lock exclusively, and no other process can begin to
+ * use the server. Also true when the server no longer answers.
  */
 async function isLast(client: pg.Client): Promise<boolean> {
   try {

@@ -30,7 +30,10 @@ export interface PostgresAccount {
   ): { file: string; args: string[]; options: SpawnOptions };
   /** Makes the account that runs PostgreSQL the owner of a file or folder that we wrote. */
   give(path: string): void;
-  /** Returns where to make a new data folder so that the account can reach it; `wanted` then becomes a link to it. */
+  /**
+   * Returns the path at which to make a new data folder: `wanted` or, if the account cannot reach that, a path elsewhere to which
+   * `wanted` becomes a link.
+   */
   place(wanted: string): string;
 }
 
@@ -89,7 +92,7 @@ function namespaceReaches(paths: readonly string[]): boolean {
   );
 }
 
-/** Returns the account `postgres` if the distribution made it, otherwise `nobody`. */
+/** Returns the account `postgres` if the distribution made it, otherwise `nobody`; undefined without either. */
 function findAccount(): { uid: number; gid: number } | undefined {
   for (const name of ['postgres', 'nobody']) {
     const read = (flag: string) =>

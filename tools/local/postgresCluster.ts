@@ -76,7 +76,7 @@ export async function createCluster(
       `--pwfile=${passwordFile}`,
       '--auth=scram-sha-256',
       '--encoding=UTF8',
-      // Makes sorting and character classes the same on every machine, whatever its locale.
+      // Makes sorting and character classes independent of the machine's locale.
       '--locale-provider=builtin',
       '--builtin-locale=C.UTF-8',
       '--locale=C',

@@ -59,13 +59,16 @@ function usePending(): { next: Location; placeholder: ReactElement } | null {
   return placeholder ? { next, placeholder } : null;
 }
 
-/** Renders the current screen or, during a navigation, the next screen's placeholder, scrolled to the top. */
+/**
+ * Renders the current screen or, during a navigation to a screen with a placeholder, that placeholder. The placeholder is scrolled
+ * to its top, except after Back and Forward.
+ */
 function Screen() {
   const location = useLocation();
   const pending = usePending();
   const { key } = pending?.next ?? location;
-  // Back and Forward change the browser's history entry before the router loads, so for Back and Forward the page is not scrolled
-  // here. The history entry of the first screen has no key.
+  // At Back and Forward, the browser's history entry has already changed here, and the page must not be scrolled to the top. The
+  // history entry of the first screen has no key.
   const isNew = pending !== null && (window.history.state?.key ?? 'default') !== key;
   const lastKey = useRef(key);
   useLayoutEffect(() => {

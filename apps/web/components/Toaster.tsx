@@ -15,7 +15,7 @@ type ToastData = Pick<ToastMessage, 'reference'>;
 
 let mounted: Promise<Show> | undefined;
 
-/** Shows a toast. The first toast mounts the toaster, in a React root apart from the app's. */
+/** Shows a toast. The first toast mounts the toaster in a React root of its own. */
 export async function showToast(toast: ToastMessage): Promise<void> {
   mounted ??= new Promise((resolve) => {
     createRoot(document.body.appendChild(document.createElement('div'))).render(

@@ -155,7 +155,7 @@ export function messageOf(error: unknown, fallback: string): string {
 /** The minimum delay before an automatic retry (ms); null if a retry would not help. */
 export type RetryMs = number | null;
 
-/** Returns the delay before a retry. Only a 503 with a message from our server is temporary. */
+/** Returns the minimum delay before a retry; null unless the failure is temporary: a 503 with a message from our server. */
 export function retryMsOf(error: unknown): RetryMs {
   return error instanceof ApiError && error.status === 503 && error.userMessage !== undefined
     ? error.retryMs

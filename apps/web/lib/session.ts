@@ -86,7 +86,10 @@ interface StartedOver {
 }
 let startedOver: StartedOver | null = null;
 
-/** Removes the stored session id and everything typed (specification, section 4). Undoing it leads back to `path`. */
+/**
+ * Removes the stored session id and all that this tab stored of the join, such as typed values (specification, section 4). Undoing
+ * it leads back to `path`.
+ */
 export function startOver(path: string): void {
   const uuid = storedSession();
   const drafts = TAB_KEYS.flatMap((key) => {
@@ -109,8 +112,8 @@ export function undoMs(): number {
 }
 
 /**
- * Undoes Start Over: restores the join and everything typed, and returns the path where Start Over was pressed. If it is too late,
- * restores nothing and returns null.
+ * Undoes Start Over: restores all that it removed, and returns the path where it was pressed. If it is too late, restores nothing
+ * and returns null.
  */
 export function undoStartOver(): string | null {
   if (startedOver === null || undoMs() === 0) return null;

@@ -23,7 +23,7 @@ export type Result<Name extends string, Value> =
   | ({ [K in Name]: Value } & { error?: undefined })
   | ({ [K in Name]?: undefined } & { error: StripeJsError });
 
-/** The emulator's URL: the folder of this script, from whatever origin and path the script was loaded. */
+/** The emulator's URL, which is the folder of this script's URL. */
 export const BASE = new URL('.', (document.currentScript as HTMLScriptElement).src).href;
 
 /** Calls the API with the publishable key. Requests are forms, so that the browser makes no cross-origin preflight. */

@@ -34,7 +34,7 @@ export class Elements implements Group {
     this.key = key;
     this.#options = options;
     this.loaded = this.#load();
-    // Mounted elements handle a rejection. If there are none, it must not count as unhandled.
+    // Mounted elements handle a rejection. Without mounted elements, a rejection must not count as unhandled.
     this.loaded.catch(() => {});
   }
 

@@ -98,7 +98,10 @@ export class FramedElement extends Emitter {
     return this.#frame.ask(name, ...args);
   }
 
-  /** Sends a message without waiting for an answer. Ignores that a frame never loaded, since that has been reported already. */
+  /**
+   * Sends a message without waiting for an answer. Ignores the error of a frame that never loaded, since it has been reported
+   * already.
+   */
   send(name: string, ...args: unknown[]): void {
     this.ask(name, ...args).catch(() => {});
   }

@@ -21,7 +21,7 @@ const preferences = {
 
 export const firefoxProgram = () => findProgram('firefox-esr');
 
-/** Runs in the page. Returns the index of a frame among the page's frames. */
+/** Runs in the page. Returns the index of the frame with this title among the page's frames; -1 when there is none. */
 const indexOfFrame = (title: string) =>
   [...document.querySelectorAll('iframe')].findIndex((frame) => frame.title === title);
 

@@ -1,6 +1,6 @@
 /**
- * What a joiner can do in a browser, whichever program drives it. Elements are waited for and found by their words. The browser
- * gets real keyboard and pointer input.
+ * A joiner's actions in a browser, the same for every driver (WebDriver BiDi, Selenium). Elements are found by their words, and
+ * waited for. All input is real keyboard and pointer input.
  */
 export interface Hands {
   /** The browser's name and version. */

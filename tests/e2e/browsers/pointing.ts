@@ -55,7 +55,7 @@ function cornerOf(title: string): { x: number; y: number } | null {
   return left === undefined || top === undefined ? null : { x: Math.round(left), y: Math.round(top) };
 }
 
-/** Returns actions of a joiner, each made by pointer and keyboard input alone. */
+/** Returns the actions of a joiner. All of them use pointer and keyboard input; only `choose` sets the focus by script. */
 export function pointAndType(browser: BidiBrowser) {
   async function find(kind: Kind, name: string): Promise<{ x: number; y: number }> {
     let found: { x: number; y: number } | null = null;
@@ -105,7 +105,10 @@ export function pointAndType(browser: BidiBrowser) {
       await pressAt(await find('field', label));
       await type(text);
     },
-    /** Chooses an option by typing its first letters. */
+    /**
+     * Focuses the field by script, since a click would open the list of options. Then types the option's first letters to choose
+     * it.
+     */
     choose: async (label: string, option: string) => {
       await find('field', label);
       await browser.look((wanted: string) => {

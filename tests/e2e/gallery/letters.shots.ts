@@ -1,7 +1,7 @@
 import { sampleMails } from '../../harness/sampleLetters.ts';
 import { shoot, test } from './shoot.ts';
 
-/** Widths of a mail client on a phone, and of one on a desktop beside its list of letters (px). */
+/** The widths at which letters are shown (px): by a mail client on a phone, and beside the list of letters on a desktop. */
 const WIDTHS = [360, 700];
 
 for (const { kind, mail } of sampleMails())

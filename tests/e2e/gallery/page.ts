@@ -25,7 +25,9 @@ function shotsIn(folder: string): Shot[] {
 
 const asData = (file: string) => `data:image/jpeg;base64,${readFileSync(file).toString('base64')}`;
 
-/** Writes one HTML file that contains all pictures: a section for each screen, a row for each state. Returns their number. */
+/**
+ * Writes one HTML file that contains all pictures: a section for each screen, a row for each state. Returns the number of pictures.
+ */
 export function writeGallery(folder: string, page: string): number {
   const shots = shotsIn(folder);
   const screens = Map.groupBy(shots, ({ screen }) => screen);

@@ -2,8 +2,8 @@ import { defineConfig } from '@playwright/test';
 import journeys from '../playwright.config.ts';
 
 /**
- * Uses the `npm start` and the browser of the other browser tests. The pictures are written to GALLERY_SHOTS
- * (`tools/local/gallery.ts`).
+ * Uses the `npm start` and the browser of the other browser tests. The environment variable GALLERY_SHOTS, which
+ * tools/local/gallery.ts sets, names the folder for the pictures.
  */
 export default defineConfig(journeys, {
   testDir: '.',

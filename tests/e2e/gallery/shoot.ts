@@ -16,8 +16,8 @@ export const test = base.extend({
 });
 
 /**
- * Takes a picture of the whole page at each width, named `<screen>__<state>__<width>.jpg`. The gallery orders screens as in the
- * flow (`screens` in page.ts) and states by the time of their files.
+ * Takes a picture of the whole page at each width, named `<screen>__<state>__<width>.jpg`. The gallery orders screens by the number
+ * at the start of their names, and states by the time of their files.
  */
 export async function shoot(page: Page, screen: string, state: string, widths = WIDTHS): Promise<void> {
   const folder = process.env.GALLERY_SHOTS!;

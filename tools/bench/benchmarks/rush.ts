@@ -8,7 +8,7 @@ import { atMost, figure, megabytes, section, table } from '../report.ts';
 import { makeOurDatabase, startOurs } from '../subjects.ts';
 import { type Bench, startWorld } from '../world.ts';
 
-/** How long each request to Stripe takes (ms), and for how many such requests a call of our API waits. */
+/** How long each request to Stripe takes (ms), and how many such requests a call of our API waits for. */
 const STRIPE_MS = 350;
 const STRIPE_CALLS: Record<string, number> = { createPaymentIntent: 1, postPayment: 1 };
 /** How long joins arrive before the measurement (s), so that frequently used code is compiled by then. */

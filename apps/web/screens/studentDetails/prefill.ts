@@ -36,8 +36,8 @@ export function prefill(contact: Contact, currentYear: number, country: Place): 
 }
 
 /**
- * Returns the form's value for a state: the subdivision's name (empty if unknown) or, in a country without subdivisions, the given
- * text.
+ * Returns the form's value for a state: the subdivision's name (empty if unknown), or the given text if the country has no
+ * subdivisions or they could not be fetched.
  */
 export function stateIn({ code, subdivisions }: Place, state: string): string {
   if (!subdivisions || subdivisions.length === 0) return state;

@@ -26,7 +26,7 @@ const STILL_PROCESSING =
   'Your bank is still deciding on this payment. It is charged once at most: try again in a minute to see how it ended.';
 const FORM_EXPIRED = 'This payment form has expired. Please enter your card again.';
 
-/** The delays (ms) between polls while the payment is processing. */
+/** The delays (ms) between polls while the payment is processing. After the last delay there is one more poll. */
 const POLL_DELAYS_MS = [1000, 2000, 4000, 8000];
 
 /** Charges the saved card. If the bank requires authentication, the page asks for it. */

@@ -28,7 +28,7 @@ export function celebrate(colors: string[], className: string): () => void {
       const burst = () => {
         if (stopped) return;
         if (Date.now() >= until) {
-          // Wait until the last particles have fallen.
+          // Waits until the last particles have fallen.
           timer = setTimeout(clear, FALL_MS);
           return;
         }

@@ -134,7 +134,10 @@ function CopyableAddress({ address }: { address: string }) {
   );
 }
 
-/** Polls for documents until `expiresAt` (ms since 1970), while the page is visible. Does not poll if `expiresAt` is null. */
+/**
+ * Polls for documents while the page is visible, until `expiresAt` (ms since 1970); then reports 'expired'. Does not poll if
+ * `expiresAt` is null.
+ */
 function useDocumentPolling(
   expiresAt: number | null,
   uuid: string,
