@@ -83,7 +83,7 @@ const wild = fc.oneof(
   fc.string({ unit: 'binary' }),
   fc.jsonValue(),
 );
-/** A valid body for each call. The test mutates it at random, so that the result still passes the first checks. */
+/** A valid body for each call. The test replaces one or two of its fields at random, so that other fields still pass the checks. */
 const good: Partial<Record<CallName, object>> = {
   checkEligibility: { invitationCode: 'LINCOLN2026', isTOLA: true },
   initiateJoin: { contactId: '101', invitationCode: 'HONOR101', isTOLA: true },

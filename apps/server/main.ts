@@ -20,7 +20,7 @@ const webBuild = join(serverFolder, '../web/dist');
 
 /**
  * Runs the server process: reads the settings and the society's file, connects the database and the providers, then serves HTTP.
- * If settings or file have faults, nothing is started.
+ * Faults in the settings or the file end the process.
  */
 async function main(): Promise<void> {
   const config = readConfig();

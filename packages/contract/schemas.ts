@@ -352,8 +352,9 @@ export const schemas = {
       status: z.string(),
       paymentIntent: z.string(),
       /**
-       * The refunded payment if `status` is `refunded`. The payment was for something already held, or its amount differed from the
-       * order on the screen. `amount` is in cents.
+       * The refunded payment if `status` is `refunded`. `why` is `other_amount` if its amount differed from the order on the
+       * screen, and `held` in every other case in which a payment buys nothing (packages/core/confirmation.ts). `amount` is in
+       * cents.
        */
       refunded: z
         .object({

@@ -33,12 +33,12 @@ export interface MadeAgain {
 }
 
 /**
- * What a succeeded payment buys. However late it succeeds, it buys its product, except in two cases. `unwanted`: an earlier payment
- * of the join bought the product, the contact holds it already, or an upgrade's base membership is not held; all of the payment is
- * then refunded, and `why` is the reason, as part of a sentence for staff. `another amount`: the payment's amount differs from the
- * order on the screen. For a payment that is made again, three rules differ: it is `unwanted` if it bought nothing the first time;
- * a missing base does not matter; and a product that the contact holds does not matter if this payment's own product has ended
- * since.
+ * What a succeeded payment buys. However late it succeeds, it buys its product once, except in two cases:
+ * - `unwanted`: an earlier payment of the join bought the product, the contact holds it already, or an upgrade's base membership is
+ *   not held. All of the payment is then refunded. `why` is the reason, as part of a sentence for staff.
+ * - `another amount`: the payment's amount differs from the order on the screen.
+ * For a payment that is made again, three rules differ: it is `unwanted` if it bought nothing the first time; a missing base does
+ * not matter; and a product that the contact holds does not matter if this payment's own product has ended since.
  */
 export type Confirmation =
   | { is: 'confirmed already' }

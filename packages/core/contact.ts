@@ -24,7 +24,7 @@ export const contactFields = [
 
 export type ContactField = (typeof contactFields)[number];
 
-/** What is known of a contact; null for an unknown field. */
+/** The known fields of a contact; a text field is null if it is unknown. */
 export type Contact = {
   [Field in ContactField]: Field extends 'acceptedPrivacyPolicy' ? boolean : string | null;
 };

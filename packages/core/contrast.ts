@@ -43,8 +43,8 @@ export const pageColours = {
 } as const;
 
 /**
- * Returns a sentence for each combination of the society's colours whose contrast is below WCAG AA; an empty array when there is
- * none.
+ * Returns a fault if text would have less contrast than WCAG AA requires: red text on the page's light colours or, if that is
+ * sufficient, text on a tint of gold. Returns an empty array if both are sufficient.
  */
 export function contrastFaults({ gold, red }: { gold: string; red: string }): {
   colour: 'gold' | 'red';

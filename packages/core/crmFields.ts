@@ -84,8 +84,8 @@ type Held = Record<string, string | null | undefined>;
 /**
  * Returns the values to write to a join's proven contact, by CRM property. `known` has the last value of each field in the CRM that
  * we know, read for the form or written by us; an equal value is not sent, so that later edits of staff stay. `present` has the
- * CRM's current values, null if they were not read; a field with the rule `blanks` is sent only if `present` has no value for it.
- * Empty values are sent only for {@link joinFields}.
+ * CRM's current values; null if they were not read. A field with the rule `blanks` is sent only if `present` was read and has no
+ * value for it. Empty values are sent only for {@link joinFields}.
  */
 export function propertiesToSend(
   rules: FieldRules,

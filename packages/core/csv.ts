@@ -1,6 +1,6 @@
 /**
- * Returns one line of a CSV file (RFC 4180), with its line end. A cell that begins with = + - @ or a control character could run as
- * a formula in a spreadsheet, so it is prefixed with an apostrophe. A plain number such as -65.00 is not.
+ * Returns one line of a CSV file (RFC 4180), with its line end. A cell that begins with = + - @, a tab or a line break could run as
+ * a formula in a spreadsheet, so it is prefixed with an apostrophe. A plain number such as -65.00 is not prefixed.
  */
 export function csvLine(cells: readonly string[]): string {
   return `${cells.map(cellOf).join(',')}\r\n`;

@@ -36,7 +36,7 @@ export interface ShippedOrder {
 /**
  * open: to be sent. held: staff must decide, because the payment is disputed, the upgrade's base has ended, or part of the payment
  * was refunded for unknown lines. ended: the money went back or the membership has ended, so the goods are not sent. sent: already
- * sent; `isOwed` is false if the goods, were they not sent yet, would not be sent now.
+ * sent; `isOwed` is false if a reason for `ended` applies now.
  */
 export type GoodsState =
   | { is: 'open' }
@@ -46,7 +46,6 @@ export type GoodsState =
 export interface Goods {
   line: number;
   productId: number;
-  /** The name of the goods. */
   name: string;
   state: GoodsState;
 }

@@ -131,7 +131,7 @@ export function linesOfMetadata(metadata: Readonly<Record<string, string>>): Ord
 
 /**
  * Parses what {@link refundMetadata} wrote. Shortened names stay shortened. Returns null for a refund made elsewhere, and for a
- * refund whose lines are missing (as from earlier versions) or do not sum to the refunded amount.
+ * refund whose lines are missing (as from earlier versions), cannot be parsed or do not sum to the refunded amount.
  */
 export function decidedOfMetadata(
   metadata: Readonly<Record<string, string>>,

@@ -1,8 +1,9 @@
 import { screens } from './navigation.ts';
 
 /**
- * The states of a join session. A session only moves forward, with one exception: an order frozen for payment (`paying`) becomes
- * an open order (`ordering`) again when the payment fails or is abandoned.
+ * The states of a join session. A session moves forward, with two exceptions. An order frozen for payment (`paying`) becomes an
+ * open order (`ordering`) again when the payment fails, is abandoned or buys nothing. A join that was recorded as `paid` by mistake
+ * becomes `ordering` again (operator command `settle`).
  */
 export const joinSessionStates = ['started', 'detailed', 'ordering', 'paying', 'paid'] as const;
 export type JoinSessionState = (typeof joinSessionStates)[number];

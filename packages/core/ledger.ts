@@ -86,13 +86,15 @@ function isLessFee(order: LedgerOrder, refunds: readonly Made[], line: number): 
 }
 
 /**
- * Splits a movement into ledger lines, whose gross and fee sum to the movement's to the cent.
+ * Splits a movement into ledger lines, whose gross and fee sum to the movement's to the cent. A part of the gross amount that no
+ * line explains is `unassigned`.
  * - A charge: the lines of the order.
- * - A refund: the lines that it was for; all lines if it is of the whole payment. Refunds of a payment that bought nothing take
- *   the order's lines one after the other.
+ * - A refund: the lines that it was for; all lines if it is of the whole payment. Refunds of a payment that bought nothing take the
+ *   order's lines one after the other.
  * - A membership refunded less its processing fee: all of the dues, and the fee as a negative amount of `fee kept`. A later refund
  *   of the rest is booked as `fee kept`.
- * - A failed refund: the same lines with the opposite sign. Whatever remains unexplained is `unassigned`.
+ * - A failed refund: the same lines as the refund, with the opposite sign.
+ * - Any other movement (dispute, payout, fee): one line of that kind.
  */
 export function ledgerEntries(
   movement: Movement,

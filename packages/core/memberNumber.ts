@@ -5,8 +5,8 @@
 const NUMBER = /^[0-9A-HJKMNP-TV-Z]{8}$/;
 
 /**
- * Returns a typed member number in its stored form; null if it cannot be a member number. Case, spaces and dashes are ignored, and
- * letters that look like digits are read as those digits.
+ * Returns a typed member number in its stored form; null if it cannot be a member number. Ignores case, spaces, dashes, underscores
+ * and dots, and reads O as 0, and I and L as 1.
  */
 export function parseMemberNumber(typed: string): string | null {
   const number = typed

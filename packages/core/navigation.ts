@@ -74,7 +74,7 @@ export type LinkedScreen = (typeof linkedScreens)[number];
 /** Returns the path of the link in a letter. The caller appends a `#` and the token. */
 export const passPath = (screen?: LinkedScreen) => screens.pass + (screen ? `?to=${screen}` : '');
 
-/** Returns the path of the screen named in a link's query; null when none is named. */
+/** Returns the path of the screen named in a link's query; null if the query names none of {@link linkedScreens}. */
 export function linkedScreen(search: string): string | null {
   const named = new URLSearchParams(search).get('to');
   const screen = linkedScreens.find((name) => name === named);
@@ -82,8 +82,8 @@ export function linkedScreen(search: string): string | null {
 }
 
 /**
- * Returns the path of the page on which a phone uploads a document for a join on another device. The phone gets no access to the
- * join other than this token.
+ * Returns the path of the page on which a phone uploads a document for a join on another device. With the token the phone can do
+ * nothing else in the join.
  */
 export const uploadLinkPath = (token: string) => `/upload/${token}`;
 

@@ -15,8 +15,8 @@ export function floorOf(product: {
 }
 
 /**
- * Returns the price (cents) at which a link sells a product: the price that the link sets, otherwise the catalogue's. If the link's
- * price is not allowed, returns the reason.
+ * Returns the price (cents) at which a link sells a product: the price that the link sets, otherwise the catalogue's (0 if the
+ * catalogue has none). If the link's price is not allowed, returns the reason.
  */
 export function salePrice(
   product: { priceCents?: number | undefined; floorCents?: number | undefined },

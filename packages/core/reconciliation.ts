@@ -136,7 +136,7 @@ export function differencesOf(sides: Sides, graceMinutes: number): Difference[] 
         ].join(' '),
       );
   };
-  // The payment bought nothing. So its order may be missing in this database.
+  // Checked before the order, because the order of a payment that bought nothing may be missing in this database.
   if (session && payment?.status === 'duplicate') {
     compareMoney(payment);
     if (memberships.length > 0)

@@ -14,7 +14,7 @@ const MOST_DIRECTORY_BYTES = 4 * KIB * KIB;
 const mostUnpacked = (size: number) => Math.min(100 * size, 100 * KIB * KIB + 10 * size);
 /** The maximum size (bytes) of the list of content types, in which each part has an entry of about 150 bytes. */
 const MOST_TYPES_BYTES = KIB * KIB;
-/** How many bytes of the main part are read. Its root element follows the XML declaration and perhaps a comment. */
+/** How many bytes of each XML part are read to find its root element, which follows the XML declaration and perhaps a comment. */
 const MAIN_HEAD_BYTES = 4 * KIB;
 const WORD_MAIN = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml';
 /** Matches the root element of a Word document, after an optional byte order mark, XML declaration and comments. */

@@ -14,8 +14,8 @@ const MOST_SCANS = 500;
 const MOST_SEGMENTS = 20_000;
 
 /**
- * Checks the segments by their lengths, and the scans, each of which ends at the next marker, up to the end of image, EOI (ITU
- * T.81, B.1).
+ * Checks the segments and scans up to the end of the image, EOI (ITU T.81, B.1). A segment ends after its length, a scan at the
+ * next marker.
  */
 export async function jpeg(bytes: Bytes): Promise<DocumentType> {
   const read = forward(bytes, SCAN_CHUNK);

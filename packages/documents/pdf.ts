@@ -41,8 +41,8 @@ async function asksForPassword(bytes: Bytes, trailer: string): Promise<boolean> 
 }
 
 /**
- * Finds an object by its number and generation, searching from the start of the file. The encryption dictionary is never inside a
- * compressed object, so this search finds it.
+ * Returns the text of the object with this number and generation, searching from the start of the file; null if it is not found.
+ * The encryption dictionary is never inside a compressed object, so this search finds it.
  */
 async function pdfObject(bytes: Bytes, numbers: string): Promise<string | null> {
   const beginning = new RegExp(`(?<!\\d)${numbers.replace(/\s+/, '\\s+')}\\s+obj\\b`);

@@ -6,7 +6,7 @@ import { nothingHostile } from './foreign.ts';
 /** Returns the most chunks of a PNG of `size` bytes, more than honest files have: libpng writes image data in chunks of 8 KiB. */
 const mostChunks = (size: number) => 20_000 + size / (4 * KIB);
 
-/** Checks the chunks with their lengths, from IHDR by IDAT to IEND (PNG, third edition, section 5). */
+/** Checks the chunks and their lengths: IHDR first, at least one IDAT, IEND last (PNG, third edition, section 5). */
 export async function png(bytes: Bytes): Promise<DocumentType> {
   const read = forward(bytes, CHUNK);
   let hasData = false;

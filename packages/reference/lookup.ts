@@ -39,8 +39,9 @@ export function countryFinder<One extends { name: string; code: string }>(
 }
 
 /**
- * Finds a country's subdivision by its name or code in the spellings that people use. Case, accents and dots are ignored, and an
- * abbreviation is enough if only one name starts with it ("Quebec", "Québec", "QC", "N.Y.", "Calif.", "PEI").
+ * Finds a country's subdivision by its name or code in the spellings that people use. Case, accents and dots are ignored. The
+ * beginning of a name is enough if it has at least four letters and only one name starts with it ("Quebec", "Québec", "QC", "N.Y.",
+ * "Calif.", "PEI").
  */
 export function findSubdivision(
   country: Pick<Country, 'code' | 'subdivisions'>,
@@ -80,7 +81,10 @@ function plainNames({ subdivisions }: Pick<Country, 'subdivisions'>): PlainName[
   return names;
 }
 
-/** Common abbreviations that are neither codes in the data nor beginnings of names in it. */
+/**
+ * Common names that are neither names nor codes in the data, and that the search by the beginning of a name does not find. The keys
+ * are the country's code and the name in the form of {@link plain}.
+ */
 const shortNames: Record<string, string> = {
   'US washington dc': 'district of columbia',
   'US washington d c': 'district of columbia',

@@ -14,7 +14,6 @@ import {
 } from './sheet.ts';
 import type { Typeface } from './typeface.ts';
 
-/** What is printed on a certificate. */
 export interface Certificate {
   society: string;
   colours: { gold: string; red: string };

@@ -33,7 +33,8 @@ const END = '###';
 export const release = { top: RELEASE, end: END } as const;
 
 /**
- * Writes the press release, in this order: headline, place and date, news, why it matters, quote, about the society, contact data.
+ * Writes the press release, in this order: headline, place and date, news, why it matters, quote, where to verify the membership,
+ * about the society, contact data.
  */
 export function writeRelease(
   facts: PressFacts,

@@ -10,12 +10,15 @@ import { crmValue, isMember, readProperties, toProfile } from '../providers/hubs
 import { isContactOfJoin } from '../session/members.ts';
 import { followMerges, takeIn } from './followContacts.ts';
 
-/** Our mirror of HubSpot's contacts. A join waits at most two seconds for HubSpot, and never fails because of HubSpot. */
+/**
+ * Our mirror of HubSpot's contacts. A caller waits at most two seconds for HubSpot; a failure of HubSpot is returned as
+ * `unavailable`, not thrown.
+ */
 export interface Contacts {
   /**
    * Searches HubSpot for the contact with an invite code and writes it into the mirror. `unavailable`: HubSpot cannot answer now.
-   * `who` is `suspect` if the caller's address has tried several wrong codes; suspects get fewer places in the queue of searches,
-   * whose rate HubSpot limits.
+   * `who` is `suspect` if the caller may be guessing: the address has recently tried other wrong codes, or the code is a slip.
+   * Suspects get fewer places in the queue of searches, whose rate HubSpot limits.
    */
   learnCode(code: string, who?: 'joiner' | 'suspect'): Promise<'known' | 'unknown' | 'unavailable'>;
   /**
@@ -78,7 +81,6 @@ export function mirroredContacts(
       return started;
     },
     async refresh(contactId) {
-      // Waits at most two seconds for HubSpot. An answer after that still updates the mirror.
       const asked = isRecordId(contactId) ? reader(contactId) : Promise.resolve(false);
       const isAtHubspot = await Promise.race([
         asked.catch(unanswered),

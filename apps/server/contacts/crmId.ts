@@ -1,7 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
 
 /**
- * SQL: the contact that the join session's invitation or link named; null if none was named or that contact was deleted in HubSpot.
+ * SQL: the contact that an invitation, a link or staff named for the join session; null if none was named or that contact was
+ * deleted in HubSpot.
  */
 const namedContact = sql`case when not exists (
   select from contact gone where gone.id = join_session.contact_id and gone.deleted_at is not null) then join_session.contact_id end`;
@@ -21,12 +22,12 @@ export const namesNobody: RawBuilder<boolean> = sql`exists (
 
 /**
  * SQL: the kind of contact into which a query's `join_session` is written in HubSpot:
- * - `named`: the contact that an invitation or link named, or that this join created.
+ * - `named`: the contact that an invitation, a link or staff named, or that this join created.
  * - `shared`: a contact that has the same email and may be another person.
  * - `new`: HubSpot has no contact for the join yet, or no longer.
  */
 export const whose = sql`case when ${namedContact} is not null or owns_hubspot_contact then 'named'
   when hubspot_contact_id is not null then 'shared' else 'new' end`;
 
-/** SQL: the id of the contact into which a join session is written in HubSpot; null if there is none yet. */
+/** SQL: the id of the contact into which a join session is written in HubSpot; null if there is none. */
 export const crmId = sql<string | null>`coalesce(${namedContact}, hubspot_contact_id)`;

@@ -31,9 +31,9 @@ const FULL_TRIES = 2;
 
 /**
  * A join that is to be sent to HubSpot. `whose` decides how it is written:
- * - `named`: an invitation or link named the contact, or this join created it. The contact is updated.
- * - `shared`: the contact has the join's email, but is not proven to be the joiner. Only the purchase is written, and no value is
- *   overwritten.
+ * - `named`: an invitation, a link or staff named the contact, or this join created it. The contact is updated.
+ * - `shared`: the contact has the join's email, but is not proven to be the joiner. Only fields about the purchase are written, and
+ *   only over blanks and over values that this join wrote.
  * - `new`: the join has no contact yet (after a school's code or a self-nomination, which do not prove who the joiner is). A
  *   contact is created, unless another one has the email.
  */
@@ -62,10 +62,7 @@ export interface DueJoin {
   may_be_their_status: boolean;
   orders: Pick<PaidOrder, 'lines' | 'amountCents' | 'refunds'>[] | null;
   transcript_at: Date | null;
-  /**
-   * Whether the named contact may have been a member in HubSpot already when the join was paid, unknown to the mirror. False once
-   * the join has sent a status.
-   */
+  /** Whether the named contact may have been a member in HubSpot already when the join was paid: see {@link mayHaveBeenMember}. */
   may_have_been_member: boolean;
   /** Whether the join holds a membership or upgrade, but lacks the student details that creating a contact needs. */
   is_nameless: boolean;
@@ -81,7 +78,7 @@ const payerHolds = sql`exists (
 /**
  * SQL: `others` are the other paid joins whose proven contact is the contact of `session`. `joins` are the joins whose purchases
  * are summed up for HubSpot: the others, and also `session` if it is `named` or there are no others. `paid_at` is when the contact
- * last paid.
+ * last paid; if `session` is not `named`, when `session` was paid.
  */
 const joinsOfContact = sql`(
   select others, case when session.whose = 'named' or others = '{}' then session.uuid || others else others end as joins,
@@ -151,8 +148,9 @@ const columns = sql`session.uuid, whose, crm_id, coalesce(owns_hubspot_contact a
     and exists (select from membership where session_uuid = session.uuid and is_held) as is_nameless`;
 
 /**
- * Takes a batch of due rows. Taking a row postpones it by a minute, so that it is due again if this process dies. A row that failed
- * repeatedly is taken in ever smaller batches, and finally alone, so that a row that HubSpot cannot process delays no others.
+ * Takes a batch of due rows with the same `whose`. Taking a row postpones it by a minute, so that it is due again if this process
+ * dies. A row that failed repeatedly is taken in ever smaller batches, and finally alone, so that a row that HubSpot cannot process
+ * delays no others.
  */
 export async function takeDue(deps: Deps): Promise<(DueJoin & { size: number })[]> {
   const { rows } = await sql<DueJoin & { size: number }>`
@@ -202,7 +200,7 @@ export interface Planned {
   notice: { kind: string; message: string } | null;
 }
 
-/** The contact into which a join is written. */
+/** A join (`row`) and the contact into which it is written. `isOwn`: whether this join created that contact. */
 export interface ContactOfJoin {
   row: DueJoin;
   contactId: string;
@@ -213,18 +211,19 @@ export interface ContactOfJoin {
  * Records that joins were sent to HubSpot, in the revision that was sent: a join that has changed meanwhile stays due. Also, in the
  * same transaction:
  * - The mirror gets the status that was sent, unless the join has changed meanwhile.
- * - Every other join with this proven contact records a written status as known. Otherwise that join would not send its own
- *   status again after this one has overwritten it.
- * - Notices are written, each only once for a join.
- * - A join that only has the contact's email becomes due again if the contact is now a former member while that join holds a
- *   membership (staff then get a notice), or if a proven join has sent purchases (that join then takes back its own).
+ * - A written status is recorded as known by every other join with this proven contact that has a recorded status. Otherwise such a
+ *   join would not send its own status again after this one has overwritten it.
+ * - Notices are written, the same text only once for a join.
+ * - A join that was written into this contact only because of its email becomes due again in two cases: (1) the contact is now a
+ *   former member, while that join holds a membership; (2) a proven join has sent purchases, so that the other join must take back
+ *   its own.
  */
 export async function delivered(deps: Deps, sent: readonly Planned[]): Promise<void> {
   if (sent.length === 0) return;
   const statusProperty = deps.society.crm.fields.membershipStatus.property ?? '';
   const rows = sent.map(({ row, properties, known, notice }) => {
-    // If HubSpot already has the status, it is not sent again: for example when another join of the same payer keeps the contact a
-    // member.
+    // An unchanged status is not sent again. If it is `member`, the mirror gets it nevertheless: another join of the same payer may
+    // keep the contact a member.
     const status = properties[statusProperty] ?? (known.membershipStatus === MEMBER ? MEMBER : undefined);
     return {
       uuid: row.uuid,

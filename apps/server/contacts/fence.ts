@@ -3,8 +3,8 @@ import type { Database } from '../platform/database/client.ts';
 import type { Tables } from '../platform/database/types.ts';
 
 /**
- * The key of a PostgreSQL advisory lock. Sending joins to HubSpot takes it in shared mode. Erasing a person and linking a join to
- * another contact take it in exclusive mode. The lock ends with its transaction, even if the process dies.
+ * The key of a PostgreSQL advisory lock. Sending joins or documents to HubSpot takes it in shared mode. Erasing a person and
+ * linking a join to another contact take it in exclusive mode. The lock ends with its transaction, even if the process dies.
  */
 const LOCK = 23_062;
 /** How long the exclusive lock waits for the calls to HubSpot that are running. */
@@ -44,8 +44,9 @@ async function holding<T>(
 }
 
 /**
- * Runs `tell`, which sends joins to HubSpot, under the shared lock. `tell` must read its data inside the lock: data read before may
- * belong to somebody who has been erased since. Returns null, without running `tell`, while the exclusive lock is held.
+ * Runs `tell`, which sends joins or documents to HubSpot, under the shared lock. `tell` must read its data inside the lock: data
+ * read before may belong to somebody who has been erased since. Returns null, without running `tell`, while the exclusive lock is
+ * held.
  */
 export function tellingHubspot<T>(database: Database, tell: () => Promise<T>): Promise<T | null> {
   return holding(

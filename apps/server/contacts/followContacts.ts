@@ -109,9 +109,10 @@ export async function followMerges(database: Database, contacts: readonly CrmCon
 }
 
 /**
- * SQL: a part of `update join_session set …` for joins of a merged contact. A paid join becomes due to be sent if the contact is
- * its proven contact (the SQL expression `isProven`) or it holds its membership. If both are true, all its values are sent again.
- * If only `isProven` is true, unchanged values are not sent, so the remaining contact keeps its status.
+ * SQL: a part of `update join_session set …` for joins of a merged contact. `isProven` is an SQL expression: whether the contact is
+ * the join's proven contact. A paid join becomes due to be sent if that is true or if the join holds a membership. If both are
+ * true, {@link joinFields} are sent again even if unchanged. If the membership has ended, an unchanged status is not sent, so the
+ * remaining contact keeps its status.
  */
 function isToHear(isProven: RawBuilder<unknown>): RawBuilder<unknown> {
   const isHeld = joinHolds('join_session.uuid', 'membership');

@@ -14,15 +14,15 @@ import { hubspotIsToHear } from './tellHubspot.ts';
 export class NotLinkable extends Error {}
 
 /**
- * Links a paid join to a contact that staff know to be the same person. The join must have named no contact, or one that HubSpot
- * does not have. All its values are then written to the given contact, as if an invitation had named that contact. If this join had
- * created a contact, the paid joins that name that contact (by links to it) are moved as well.
- * Refuses if the membership of the join has ended or, for a join that sold an upgrade alone, if the upgrade has ended. Also refuses
- * if the contact is a member in HubSpot and that status cannot come from this join or its payer ({@link mayBeTheirStatus}):
- * refunding the join would then end a membership that is not the join's.
- * If the join was written into another contact before, calls `takeBack` with that contact before anything is linked. If the process
- * dies there, the join is still of that contact and is sent again. Must run while nothing is sent to HubSpot (fence.ts): a
- * concurrent call would record the old contact.
+ * Links a paid join to a contact that staff know to be the same person: all values of the join are written to that contact. The
+ * join must have named no contact, or one that HubSpot does not have. If the join had created a contact, the paid joins by links to
+ * that contact are moved as well.
+ * Throws {@link NotLinkable}, among other reasons, if the membership of the join has ended (or the upgrade, if the join sold only
+ * that). Also throws if the contact is a member in HubSpot and that status cannot come from this join or its payer ({@link
+ * mayBeTheirStatus}): refunding the join would then end a membership that is not the join's.
+ * If the join was written into another contact before, first calls `takeBack` with that contact. If the process dies after that,
+ * the join still belongs to the old contact and is sent again. Must run while nothing is sent to HubSpot (fence.ts): a concurrent
+ * call would record the old contact.
  */
 export async function linkJoin(
   deps: Deps,
@@ -64,9 +64,8 @@ export async function linkJoin(
     // The old contact's remaining paid joins are sent again, so that its amount in HubSpot does not include the moved joins.
     await sql`
       update join_session set ${hubspotIsToHear} where ${paidJoinsOf(sql`${before}`)}`.execute(trx);
-    // The notes with documents are created again for the new contact (attachDocuments.ts). That is unnecessary if the old contact
-    // was merged into the new one, because HubSpot has moved the notes, unless they belonged to the contact that HubSpot does not
-    // have.
+    // Makes the documents due to be attached to the new contact (attachDocuments.ts). If the old contact was merged into the new
+    // one, HubSpot has moved the notes, so nothing is due. A contact that HubSpot does not have (`named`) has no notes to move.
     await sql`
       update document set crm_note_id = null, crm_next_try_at = now()
       where ${isMoving('session_uuid')} and crm_file_id is not null
@@ -80,7 +79,9 @@ interface Link {
   named: string | null;
   /** The contact into which the join was written; null if the join was not written yet. */
   before: string | null;
-  /** SQL: whether a column has the uuid of a join that is moved: the given one, or one by a link to its own contact. */
+  /**
+   * SQL: whether a column has the uuid of a join that is moved: the given join, or a join by a link to the contact that it created.
+   */
   isMoving: (column: string) => RawBuilder<boolean>;
   /** What is to be taken back from the contact `before`. */
   left: LeftContact | null;
@@ -88,8 +89,8 @@ interface Link {
 
 /** Locks what linking changes, and returns it; null if the join is already linked to this contact. Throws {@link NotLinkable}. */
 async function mayLink(trx: Kysely<Tables>, uuid: string, contactId: string): Promise<Link | null> {
-  // Locks these joins, in the order of their uuids as everywhere: the given join; the paid joins of its former contact, which
-  // become due again; and all joins of the contact that it named, which may be moved.
+  // Locks three kinds of joins, in the order of their uuids as everywhere: the given join; the paid joins of the contact into which
+  // it was written, which become due again; and all joins of the contact that it named, which may be moved.
   const leaves = sql<string>`(select own.hubspot_contact_id from join_session own where own.uuid = ${uuid})`;
   const names = sql<string>`(select own.contact_id from join_session own where own.uuid = ${uuid})`;
   await sql`

@@ -61,8 +61,8 @@ export function startPushing(deps: Deps, hubspot: HubspotClient): () => Promise<
 
 /**
  * Takes a batch of due joins with the same `whose` and sends them in one call, or in two if HubSpot's values must be read first.
- * Other processes take other joins. Takes none while calls to HubSpot are paused or a person is being erased. Returns how many
- * joins were taken, and whether that was a full batch (`more`).
+ * Other processes take other joins. Takes none while calls to HubSpot are paused, a person is being erased or a join is being
+ * linked. Returns how many joins were taken, and whether that was a full batch (`more`).
  */
 export async function pushDue(deps: Deps, hubspot: HubspotClient): Promise<{ taken: number; more: boolean }> {
   const nothing = { taken: 0, more: false };
@@ -338,7 +338,7 @@ async function lookAtTaken(
 
 /**
  * Whether this join created the contact, and the server died before recording that: the contact is younger than the join, and has
- * every value that the join would write. A name alone would prove nothing, since somebody else may have typed it.
+ * all values of contact fields that the join would write. A name alone would prove nothing, since somebody else may have typed it.
  */
 function isOurs(fields: FieldRules, { row, properties }: Planned, existing: CrmContact): boolean {
   return (
@@ -384,7 +384,7 @@ async function write(
         again?.kind === 'written' ? { ...rest, notice: notice ?? emailRefused(uuid, again.id) } : rest,
       );
     } catch (error) {
-      // This join is due again in a minute; the other joins have been sent.
+      // HubSpot is unavailable: this join is due again in a minute. The other joins have been sent.
       if (!(error instanceof CrmUnavailable)) throw error;
     }
   }

@@ -58,8 +58,8 @@ export async function syncContacts(
     }
   }
   let since = new Date(at!.reached_at!.getTime() - LAG_MS);
-  // Each page starts at the time of the previous page's last contact. Contacts of exactly that time are read twice, and are skipped
-  // by id and time. A contact that has changed meanwhile has another time, so it is not skipped.
+  // Each page starts at the change time of the previous page's last contact, so contacts of exactly that time are read twice. They
+  // are skipped the second time, unless they have changed meanwhile and so have another time.
   let edge = new Set<string>();
   const nameOf = ({ id, changedAt }: ChangedContact) => `${id} ${changedAt.getTime()}`;
   for (;;) {

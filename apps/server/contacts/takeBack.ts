@@ -52,9 +52,9 @@ export function paidJoinsOf(contactId: RawBuilder<unknown>): RawBuilder<boolean>
 
 /**
  * Empties at the former contact what these joins have written of their purchases (membership, amount and so on), if those values
- * are unchanged. All paid joins of the contact become due again, so that the purchases of its other joins are written, and those of
- * these joins as well if they are not linked after all. Returns a sentence for staff; null if there was nothing to empty. Throws if
- * HubSpot is unavailable or refuses. Must run while nothing else is sent to HubSpot (fence.ts).
+ * are unchanged. Makes all paid joins of the contact due again: the other joins write their purchases, and these joins write theirs
+ * if they are not linked after all. Returns a sentence for staff; null if the contact is gone or there was nothing to empty. Throws
+ * if HubSpot is unavailable or refuses. Must run while nothing else is sent to HubSpot (fence.ts).
  */
 export async function takeBack(
   deps: Deps,
@@ -73,8 +73,8 @@ export async function takeBack(
     return known.some(({ [field]: told }) => told && isSame(there, told));
   });
   if (standing.length === 0) return null;
-  // The joins are made due before the contact is updated below, since that also empties equal values of other joins. So all joins
-  // are sent again even if this process dies.
+  // Makes the joins due before the contact is updated below, so that they are sent again even if this process dies. That update
+  // also empties equal values of the contact's other joins, so all of them become due.
   const { rows: due } = await sql<{ uuid: string }>`
     update join_session set crm_known = crm_known - ${standing}::text[], ${hubspotIsToHear} where ${paidJoinsOf(sql`${id}`)} returning uuid`.execute(
     deps.database,

@@ -43,9 +43,9 @@ export function startAttachingDocuments(deps: Deps, hubspot: HubspotClient): () 
 }
 
 /**
- * Attaches due documents to their contacts in HubSpot, each as a private file with a note. Takes none while a person is being
- * erased. Returns how many documents it took. Each step is recorded at once, so a crash repeats at most one step; before a step is
- * repeated, HubSpot is asked whether it was done.
+ * Attaches due documents to their contacts in HubSpot, each as a private file with a note. Takes none while calls to HubSpot are
+ * paused, a person is being erased or a join is being linked. Returns how many documents it took. Each step is recorded at once, so
+ * a crash repeats at most one step; before a step is repeated, HubSpot is asked whether it was done.
  */
 export async function attachDue(deps: Deps, hubspot: HubspotClient): Promise<number> {
   if (!deps.society.crm.attachDocuments || (await deps.crmBudget.blockedMs('call')) > 0) return 0;

@@ -3,9 +3,9 @@ import type { Tables } from '../platform/database/types.ts';
 import { isContactOfJoin, isMemberNow } from '../session/members.ts';
 
 /**
- * Returns the join that owes the proof of eligibility for `uuid`. That is the join itself, unless it is an upgrade by link, which
- * owes none: then the join that bought the upgrade's base is returned. A base that has ended counts only if nothing else makes the
- * contact a member. If the base was not bought here, the upgrade's own join is returned.
+ * Returns the join that owes the proof of eligibility for `uuid`: the join itself or, for an upgrade by link, the join that bought
+ * the upgrade's base. Returns the upgrade's own join if the base was not bought here. A base that has ended counts only if the
+ * contact is not a member now.
  */
 export async function proofJoin(database: Kysely<Tables>, uuid: string): Promise<string> {
   const { rows } = await sql<{ uuid: string }>`

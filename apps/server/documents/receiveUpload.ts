@@ -114,7 +114,7 @@ async function nextFile(
   }
 }
 
-/** Reads the rest of a form. An error here is also the sender's fault, and becomes a 400. */
+/** Reads the rest of a form. An error means that the form is malformed or incomplete, and is answered with 400. */
 async function restOf<T>(rest: Promise<T>): Promise<T> {
   return rest.catch((error: unknown) => {
     throw error instanceof Refusal ? error : new Refusal(400, UPLOAD_FAILED);

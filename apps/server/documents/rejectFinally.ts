@@ -20,7 +20,7 @@ import { recordReview } from './review.ts';
 
 /** What a final rejection has decided, or would decide (`isTrial`). */
 export interface FinalRejection {
-  /** How many transcripts were rejected now; 0 if all had been rejected before. */
+  /** How many transcripts were rejected now; 0 if all had been rejected finally before. */
   count: number;
   /** The sentence that the applicant reads. */
   sentence: string;
@@ -33,10 +33,10 @@ export interface FinalRejection {
 
 /**
  * Rejects the transcripts of a join for good and decides the refund, in one transaction. Refunds the membership less the processing
- * fee, and its upgrade in full, even one bought by link; in that case `uuid` may be that of either join. Donations and store items
- * are not refunded. Returns null if there is no transcript. Throws {@link NotRefundable}, and decides nothing, if the membership or
- * upgrade would stay held, or if Stripe cannot tell what was already refunded. With `isTrial`, writes nothing. A repeated call
- * decides refunds that are still missing.
+ * fee, and its upgrade in full, but no donations or store items. If the upgrade was bought by link, `uuid` may be either join's.
+ * Returns null if there is no transcript. Throws {@link NotRefundable}, and decides nothing, if the membership or upgrade would
+ * stay held, or if Stripe cannot tell what was already refunded. With `isTrial`, writes nothing. A repeated call decides refunds
+ * that are still missing.
  */
 export async function rejectFinally(
   deps: Deps,

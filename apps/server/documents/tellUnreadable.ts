@@ -2,7 +2,7 @@ import type { Deps } from '../deps.ts';
 import { tellStaff } from '../notices/tellStaff.ts';
 import type { DocumentFault } from '../providers/storage/storage.ts';
 
-/** Logs that a document cannot be read, and gives staff a notice, once for each cause. */
+/** Logs that a document cannot be read, and gives staff a notice, at most once a day for each cause. */
 export async function tellUnreadable(
   { database, log }: Pick<Deps, 'database' | 'log'>,
   err: DocumentFault,

@@ -15,9 +15,9 @@ export interface ShipRequest {
 }
 
 export interface Shipped {
-  /** The goods that this call recorded as sent. */
+  /** The goods that this call recorded as sent or, for {@link unshipOrder}, as no longer sent. */
   goods: Goods[];
-  /** The join's other goods, which were sent before, are not to be sent, or are held. */
+  /** The other goods that were asked for (of the whole join if none were named). This call has not changed them. */
   others: Goods[];
 }
 

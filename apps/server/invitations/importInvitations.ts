@@ -163,7 +163,10 @@ function readLine(header: Column[], record: string[], programmes: readonly strin
   };
 }
 
-/** Stores a batch. Data from HubSpot takes precedence: an import only fills fields that the mirror lacks. */
+/**
+ * Stores a batch. Data from HubSpot takes precedence: an import does not change a contact that was read from HubSpot; of any other
+ * contact it fills only the fields that the mirror lacks.
+ */
 async function write(
   connection: Database,
   batch: readonly Line[],

@@ -33,7 +33,7 @@ export type Writing = Pick<
   'config' | 'society' | 'environment' | 'letterTexts' | 'passes' | 'stopLinks'
 >;
 
-/** Composes the mail of a letter. Returns null if no email address is known. */
+/** Composes the mail of a letter. Returns null if no email address is known that mail can be sent to. */
 export function compose(writing: Writing, letter: Letter, now: Date): Mail | null {
   const to = providerEmail(letter.emails);
   if (to === null) return null;

@@ -48,7 +48,8 @@ interface Fault {
 
 /**
  * Parses a letter's text. The text starts with `Subject: …` and an empty line. Blocks follow, separated by empty lines: a
- * paragraph, a list (each line starts with `- `), a table (only `{receipt}`) or a button (only `[label]({page})`).
+ * paragraph, a list (each line starts with `- `), a table (only `{receipt}` or `{refundReceipt}`) or a button (only
+ * `[label]({page})`).
  */
 export function parseLetter(source: string, kind: LetterKind): { letter: LetterText; faults: Fault[] } {
   const faults: Fault[] = [];

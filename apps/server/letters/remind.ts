@@ -58,7 +58,7 @@ export function stopReminders(
     : sql`delete from reminder_stop where email_hash = ${hash} and ${onlyIf}`;
 }
 
-/** Decides whether a letter is sent now or withdrawn. Returns a date if the letter is to be sent only then. */
+/** Decides whether a letter is sent now or withdrawn. A returned date means that a reminder must be judged again at that time. */
 export async function judgeLetter(
   deps: Pick<Deps, 'database' | 'society' | 'stopLinks'>,
   letter: Letter,

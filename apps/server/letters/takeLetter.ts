@@ -36,8 +36,8 @@ export interface Letter {
   firstName: string | null;
   paidAt: Date | null;
   /**
-   * The processing fee (cents) with which the join's membership was sold or, for an upgrade by link, with which its contact's was;
-   * null if unknown or if nothing was paid.
+   * The processing fee (cents) with which the membership was sold: the join's or, for an upgrade by link, the contact's. Null if it
+   * is unknown or nothing was paid.
    */
   processingFeeCents: number | null;
   /** The number of the join's membership; null when there is none, or it is void. */

@@ -10,8 +10,8 @@ import { PASS_INVALID } from './passes.ts';
 import { codeHash } from './provePass.ts';
 
 /**
- * Mails a code to the join's own address. The code works only in the browser whose cookie secret has this hash. The new code
- * replaces the previous one and resets the count of attempts with codes.
+ * Makes a letter with a code due, to the join's own address. The code works only in the browser whose cookie secret has this hash.
+ * The new code replaces the previous one and resets the count of attempts with codes.
  */
 export async function sendCode(
   deps: Deps,

@@ -36,7 +36,10 @@ export class NotInDatabase extends Error {
   }
 }
 
-/** Thrown when the payment buys nothing that is sold here. The payment is not refunded automatically: staff have to do that. */
+/**
+ * Thrown if staff have to decide on a payment: its order has no membership, or its amount is wrong and it was confirmed before or
+ * is made again after a restore. The payment is not refunded automatically.
+ */
 export class NotConfirmable extends Error {
   constructor(intentId: string, why: string) {
     super(`Payment ${intentId} ${why}. To give it back: npm run operator -- refund ${intentId}`);
@@ -178,9 +181,10 @@ async function lock(trx: Transaction<Tables>, uuid: string): Promise<LockedSessi
 
 /**
  * Returns the order that the screen showed, if the database lacks the intent's order. After a failover that lost the last changes,
- * the screen showed the older order, while Stripe's intent is for the lost, newer one. Null if payment was begun for the lost
- * order, since the screen showed that one. That is the case if the card was charged before payment was begun in this database, or
- * if the payment that was begun here led to an earlier charge, which was declined. 'unknown': `chargedAt` is needed to decide.
+ * the intent may be for the lost, newer order, while the screen showed the older one. That is so if exactly one charge was made
+ * since payment was begun in this database. Without such a charge, payment was begun for the lost order. Of several charges, the
+ * first was declined, and a later one was for the lost order. Null: the screen showed the lost order. 'unknown': `chargedAt` is
+ * needed to decide.
  */
 async function shownInstead(
   trx: Transaction<Tables>,
@@ -319,14 +323,14 @@ async function writeUnwanted(
       'duplicate_payment',
       `Payment ${intent.id} of ${displayPrice(intent.amountReceivedCents)} ${why} ${goesBack}`,
     );
-  // The order is open again, but a joiner who tries to pay it is told that the membership is already held.
+  // Reopens the order if it is frozen. A joiner who tries to pay it again is told why it is not sold.
   await reopenFrozen(trx, sql<boolean>`uuid = ${named.uuid}`);
 }
 
 /**
  * Writes the payment, the membership, its letters if the membership is held, and the join, in one statement. `isHereAgain`: the
- * payment's membership is in the database already, because the payment was confirmed before and later recorded as unpaid. The
- * membership is then held again, with its member number. `paidAt`: the time of payment, if not now.
+ * payment's membership is in the database already, because the payment was confirmed before and later recorded as unpaid. Its row
+ * is then updated and keeps its member number. `paidAt`: the time of payment, if not now.
  */
 async function writeWanted(
   deps: Deps,
@@ -368,7 +372,10 @@ async function writeWanted(
     update join_session set ${paid}, ${hubspotIsToHear} where uuid = ${named.uuid}`.execute(trx);
 }
 
-/** Writes a notice and informs HubSpot when the payer or contact of a membership that was just bought has another membership. */
+/**
+ * After a membership was bought: writes notices if its payer holds another membership, or if its contact already was a member.
+ * Makes the payer's joins whose membership has ended due for HubSpot.
+ */
 async function tellOfOthers(
   trx: Transaction<Tables>,
   { uuid, contact_id }: LockedSession,

@@ -20,9 +20,9 @@ const LOOK_MS = 50;
 const MOST_ROUNDS = 20;
 
 /**
- * Returns the session's only open payment intent, for the present order. The intent is created on first need, reused, and updated
- * when the order or its promises change; its client secret stays the same. The caller's amount is only compared: throws 409 when it
- * differs.
+ * Returns the session's only open payment intent, for the present order. The intent is created on first need and reused. It is
+ * updated, with the same client secret, when the order, its promises or the receipt's email change. The caller's amount is only
+ * compared: throws 409 when it differs.
  */
 export async function createPaymentIntent(
   deps: Deps,
@@ -65,9 +65,9 @@ export async function createPaymentIntent(
 }
 
 /**
- * Saves the snapshot of the order. The lines of a revision never change. The goods and the processing fee are updated to what
- * Checkout shows now, until a payment of the revision has begun. Returns whether anything was written, which the intent's metadata
- * then still lacks.
+ * Saves the snapshot of the order. If the revision has a snapshot already, only its goods and processing fee are updated to what
+ * Checkout shows now, and only until a payment has begun. Returns whether anything was written: the intent's metadata must then be
+ * updated as well.
  */
 async function keepSnapshot(deps: Deps, uuid: string, order: Order): Promise<boolean> {
   const beside = promisedColumns(promised(deps.society, order.identity.programme, order.lines));

@@ -3,8 +3,8 @@ import type { Deps } from '../deps.ts';
 import { goesBack, isReturnedInFull } from '../session/goesBack.ts';
 
 /**
- * A payment for something that its payer already held, or whose amount differed from the order on the screen. `amount` is in
- * cents.
+ * A payment that bought nothing. `why` is `other_amount` if its amount differed from the order on the screen; otherwise `held`, for
+ * example because the payer already held the product. `amount` is in cents.
  */
 export interface Duplicate {
   kind: 'join' | 'upgrade';

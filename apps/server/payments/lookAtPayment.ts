@@ -84,7 +84,7 @@ async function takeLook(deps: Deps, intentId: string, askedAt: string | null) {
 }
 
 /**
- * Records the status that a look saw, unless a later look is recorded already. If the payment has failed and the previous look
+ * Records the status that a look saw, unless a later look is recorded already. If a join's payment has failed and the previous look
  * found the bank still deciding, a letter reports the failure, because the joiner may have left the page. Otherwise the page itself
  * reports it.
  */

@@ -46,7 +46,8 @@ export async function openIntent(
     await cancelErased(deps, intent.id);
     throw await refusalFor(deps, 'createPaymentIntent', uuid);
   }
-  // Another tab has meanwhile opened an intent, at another revision. Keeps that intent and cancels the new one.
+  // Another tab has opened an intent first. With the same idempotency key it is the same intent; otherwise the new one is
+  // cancelled.
   if (rows[0].intent_id === intent.id) return intent;
   await cancelIntent(deps, intent.id);
   throw totalChanged(order.totalCents);

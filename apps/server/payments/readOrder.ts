@@ -31,8 +31,8 @@ export interface Order {
   emails: (string | null)[];
   identity: JoinIdentity;
   /**
-   * `attempts`: how many intents this session has had. `providerFailures`: how many of its calls to create an intent failed at
-   * Stripe. Both are part of the next idempotency key.
+   * `attempts`: how many intents this session has had. `providerFailures`: how many of its calls to create something at Stripe have
+   * failed there. Both are part of the next idempotency key.
    */
   attempts: number;
   providerFailures: number;

@@ -79,8 +79,8 @@ export async function settlePaying(
 }
 
 /**
- * Runs a change of an order. If the change fails because the order is frozen, settles the payment; if that has failed or been
- * abandoned, runs the change a second time. A browser that does not hold the join cannot end the payment this way.
+ * Runs a change of an order. If the change fails because the order is frozen, settles the payment; if the payment has failed or was
+ * abandoned, runs the change a second time. A browser that may not continue the join cannot end the payment this way.
  */
 export async function whileFrozen<T>(
   deps: Deps,

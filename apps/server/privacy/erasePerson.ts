@@ -79,7 +79,7 @@ async function eraseHere(
     if (atHubspot) await forgetIds(trx, hash);
     else await keepIds(trx, hash, { contacts: person.contacts, files: await filesAtHubspot(trx, person) });
     const erased = await eraseJoins(trx, deps, person.joins, async () => {
-      // Records the objects that were created at Stripe after the request to Stripe above.
+      // Records the objects that were created at Stripe since {@link forgetAtStripe} ran.
       await dueAtStripe(trx, person.joins, atStripe);
       await writeJournal(journalPath(deps), {
         at: deps.now().toISOString(),

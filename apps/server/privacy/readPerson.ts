@@ -34,8 +34,7 @@ const ofJoins: readonly (readonly [table: string, title: string])[] = [
 const secrets = ['client_secret', 'code_hash', 'code_browser', 'token_hash'];
 
 /**
- * Columns that are left out of letters that are about no join of the person, since they identify a join, or open it, that may be
- * another person's.
+ * Columns that are left out of letters about none of the person's joins: they identify or open a join that may be another person's.
  */
 const aboutOthers = ['session_uuid', 'occasion', 'data', 'refusal'];
 

@@ -26,8 +26,9 @@ type JoinStage = Exclude<Stage, 'documents' | 'notices'>;
 
 /**
  * SQL for whether the query's `session` is past the retention of a stage: its last activity (`abandoned`), final rejection
- * (`rejected`) or payment (`paid`) was before `before`. A paid join is kept as long as a later one of its contact: HubSpot has one
- * amount for all of them, and an upgrade needs its membership.
+ * (`rejected`) or payment (`paid`) was before `before`. False while an abandoned join has an open payment, or a rejected one holds
+ * something. A paid join is kept as long as a later one of its contact: HubSpot has one amount for all of them, and an upgrade needs
+ * its membership.
  */
 const isOver: Record<JoinStage, (before: RawBuilder<Date>) => RawBuilder<boolean>> = {
   abandoned: (before) => sql`session.state <> 'paid' and session.updated_at < ${before}

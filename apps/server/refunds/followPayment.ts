@@ -76,7 +76,7 @@ async function write(
       const { uuid, reason, isNew, isMadeNow } = await takeIn(trx, session.uuid, intentId, refund);
       if (isNew) made.push(uuid);
       if (isNew && counts(refund)) wentElsewhere = true;
-      // The payer of a duplicate already got a letter when its refund was decided.
+      // If the refund's reason is `duplicate`, the payer already got a letter when the refund was decided.
       if (isMadeNow && (payment.status === 'succeeded' || reason === 'unconfirmed'))
         await dueLetters(trx, deps, [{ kind: 'refund', sessionUuid: session.uuid, occasion: uuid }]);
     }
@@ -91,9 +91,9 @@ export type LockedSession = Pick<Selectable<JoinSessionTable>, 'uuid'>;
 
 /**
  * Locks joins and all other joins of their payers, which may have to be sent to HubSpot as well ({@link bringStanding}). Locks in
- * the order of the uuids, to avoid deadlocks. The lock is only `no key update`, so that other transactions can still insert notices
- * about a locked join. Such a transaction may be that of a join that gets the same payer only after this call, and so was not
- * locked here.
+ * the order of the uuids, to avoid deadlocks. Locks only `for no key update`, so that other transactions can still insert notices
+ * about a locked join. Such a transaction may belong to a join that is not locked here, since it got the same payer only after this
+ * call.
  */
 export async function lockJoins(trx: Kysely<Tables>, uuids: readonly string[]): Promise<void> {
   const these = sql`any(${uuids}::uuid[])`;
@@ -116,7 +116,7 @@ export async function lockSession(trx: Kysely<Tables>, intentId: string): Promis
 
 /**
  * Updates everything that follows from a payment's recorded refunds and disputes. Staff get a notice of each refund made outside
- * Induct that is new (its uuid is in `made`) or now counts for other lines.
+ * Induct, and of each lost dispute, that is new (its uuid is in `made`) or now counts for other lines.
  */
 export async function recount(
   deps: Deps,
@@ -162,8 +162,8 @@ export async function recount(
 }
 
 /**
- * Returns the end of a notice's sentence: what a refund was for, or how staff can assign it. For a payment that bought nothing, the
- * text says what is still owed.
+ * Returns the end of a notice's sentence: what a refund was for, or how staff can assign it. For a disputed payment that bought
+ * nothing, the text says what is still owed.
  */
 function purpose(order: SettledOrder, { uuid, lines, isDispute }: GivenBack): string {
   if (order.status === 'duplicate')
@@ -235,7 +235,10 @@ async function takeIn(
   return { uuid: made.uuid, reason: 'dashboard', isNew: true, isMadeNow: status === 'succeeded' };
 }
 
-/** Updates our rows of lost disputes. A dispute that no longer counts as lost gets the amount 0. Returns the uuids of new rows. */
+/**
+ * Updates our rows of lost disputes. The row of a dispute that no longer counts as lost becomes `canceled`. Returns the uuids of
+ * new rows.
+ */
 async function takeInLost(trx: Kysely<Tables>, intentId: string, lost: MoneyBack['lost']): Promise<string[]> {
   const known = await trx
     .selectFrom('refund')

@@ -16,7 +16,10 @@ const because: Record<MembershipStanding, string> = {
   void: 'has ended: nothing was paid for it.',
 };
 
-/** Updates the standing of the membership that a payment bought, if it has changed, and informs HubSpot and staff. */
+/**
+ * Updates the standing of the membership that a payment bought, if it has changed, and informs HubSpot and staff. If it would be
+ * held again while its contact holds another of the same type, only staff are informed.
+ */
 export async function bringStanding(
   trx: Kysely<Tables>,
   session: LockedSession,
@@ -108,10 +111,11 @@ export async function tellOfTwice(
 }
 
 /**
- * When a join's membership begins or ends, makes the payer's joins whose membership has ended due to be sent again: while the payer
- * holds another membership, the contacts of the ended joins have the status `member`, too (contacts/dueJoins.ts). The ended joins
- * become due a second before the join `sessionUuid`, because one of them may have created its contact. A join that another
- * transaction has locked is skipped, since waiting could deadlock; that transaction makes it due as well.
+ * Makes the payer's joins whose membership has ended due to be sent to HubSpot again. To be called when the membership of the join
+ * `sessionUuid` begins or ends: while the payer holds another membership, the contacts of the ended joins have the status `member`,
+ * too (contacts/dueJoins.ts). The ended joins become due a second before the join `sessionUuid`, because one of them may have
+ * created its contact. A join that another transaction has locked is skipped, since waiting could deadlock; that transaction makes
+ * it due as well.
  */
 export async function tellHubspotOfEnded(trx: Kysely<Tables>, sessionUuid: string): Promise<void> {
   await sql`
@@ -133,8 +137,8 @@ async function tellOfUpgrades(trx: Kysely<Tables>, sessionUuid: string): Promise
 export const UPGRADE_ALONE = 'An upgrade is still paid and held, though the membership below it has ended.';
 
 /**
- * Returns the joins with an active upgrade whose base membership has ended, where the base was bought by the same join or for the
- * same contact. With `baseSession`, considers only bases that this join bought.
+ * Returns the joins with an active upgrade whose base membership has ended and was not replaced. The base was bought by the same
+ * join or for the same contact. With `baseSession`, considers only bases that this join bought.
  */
 export async function upgradesAlone(
   database: Kysely<Tables>,

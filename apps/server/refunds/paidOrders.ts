@@ -14,8 +14,8 @@ export interface SettledOrder extends PaidOrder {
 }
 
 /**
- * Reads these payments, except those that neither succeeded nor are duplicates. A duplicate has no lines if a restore has lost its
- * order.
+ * Reads those of these payments that are duplicates, or succeeded and have a stored order. A duplicate has no lines if a restore
+ * has lost its order.
  */
 export async function paidOrders(
   { society }: Pick<Deps, 'society'>,

@@ -38,13 +38,13 @@ export async function orNotRefundable<T>(asked: Promise<T>): Promise<T> {
   }
 }
 
-/** Joins that are locked, and all payments for them. */
+/** Joins that are locked, and their succeeded payments. */
 export interface PaidJoins {
   sessions: (LockedSession & { state: JoinSessionState })[];
   orders: SettledOrder[];
 }
 
-/** Locks joins as {@link lockJoins} does, and reads all payments for them. */
+/** Locks joins as {@link lockJoins} does, and reads their succeeded payments. */
 export async function lockPaid(
   deps: Deps,
   trx: Kysely<Tables>,
@@ -112,9 +112,10 @@ async function keptPayments(trx: Kysely<Tables>, uuid: string): Promise<string[]
 }
 
 /**
- * Refunds the things that staff have named, across both payments of a join. Writes all decisions in one transaction, so that a
- * repeated request refunds nothing twice. After the commit Stripe makes the refunds; those that fail are retried in the background
- * (settlement/sweep.ts). `given` is the refunds' outcome. With `isTrial`, decides nothing, and `given` is null.
+ * Refunds the things that staff have named, from the payments of a join for itself and for its upgrade. Writes all decisions in one
+ * transaction, so that a repeated request refunds nothing twice. After the commit Stripe makes the refunds; those that fail are
+ * retried in the background (settlement/sweep.ts). `given` is the refunds' outcome. With `isTrial`, decides nothing, and `given` is
+ * null.
  */
 export async function refundJoin(
   deps: Deps,

@@ -120,8 +120,8 @@ export function isReturned(sessionUuid: string): RawBuilder<boolean> {
 
 /**
  * SQL for whether a contact is a member: it holds a membership that was bought here, or HubSpot says so (the mirror's `is_member`,
- * which contacts/ keeps false if the membership bought here is known to have ended). Every query about members uses this fragment.
- * `contactId` is a column name.
+ * which contacts/ keeps false if the membership bought here is known to have ended). Queries about a join's joiner use {@link
+ * isJoinerMember} instead. `contactId` is a column name.
  */
 export function isMemberNow(contactId: string): RawBuilder<boolean> {
   return sql<boolean>`(${isMemberByMirror(contactId)} or ${holdsBought(contactId, 'membership')})`;

@@ -23,9 +23,9 @@ export class NotSettled extends Error {}
 /**
  * Updates one payment to its state at Stripe, whatever its state here: a success is confirmed, an intent that is cancelled or
  * unknown at Stripe buys nothing here, and an open one is cancelled. `reconcile` names this as a repair. Returns sentences about
- * refunds that Stripe does not make yet or refuses. Throws NotRebuilt when the join is missing here and Stripe's metadata is not
- * enough to restore it; {@link NotSettled} when the payment is not ours. `isMadeAgain`: whether the payment had been confirmed
- * before a restore.
+ * refunds that Stripe does not make yet or refuses, or that the bank is still deciding. Throws NotRebuilt when the join is missing
+ * here and Stripe's metadata is not enough to restore it; {@link NotSettled} when the payment is not ours. `isMadeAgain`: whether
+ * the payment had been confirmed before a restore.
  */
 export async function settlePayment(
   deps: Deps,
@@ -84,8 +84,8 @@ async function makeAgain(deps: Deps, intent: Intent): Promise<void> {
 }
 
 /**
- * Settles every payment of a join: first those for the join itself, then those for its upgrade. If no payment has paid for the
- * join, reopens its order; if none has paid for its upgrade, offers the upgrade again. Returns the sentences of {@link
+ * Settles every payment of a join: first those for the join itself, then those for its upgrade. If no payment for the join is open
+ * or has succeeded, reopens its order; if none has paid for its upgrade, offers the upgrade again. Returns the sentences of {@link
  * settlePayment}; null if there is no such join.
  */
 export async function settleJoin(deps: Deps, uuid: string): Promise<string[] | null> {
@@ -117,7 +117,7 @@ export async function settleJoin(deps: Deps, uuid: string): Promise<string[] | n
  * failed since is not restored in place of one that its contact bought later. Cancels an open intent whose order here differs from
  * the one at Stripe, since the page would show one order and charge the other. Nothing is refunded automatically: `reconcile` lists
  * what is left for staff. Returns the payments that it settled, how many it cancelled, and a sentence for each that it could not
- * settle.
+ * settle and that was not refunded in full.
  */
 export async function settleMissing(
   deps: Deps,

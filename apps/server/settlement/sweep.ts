@@ -19,7 +19,7 @@ const BATCH = 20;
  */
 const BEGUN_MINUTES = 5;
 const IDLE_MINUTES = 60;
-/** An open intent is cancelled at Stripe after this many hours. */
+/** A join's open intent is cancelled at Stripe after this many hours. */
 const ABANDONED_HOURS = 24;
 /** An upgrade's open intent is cancelled after this many hours: twice the time for which the upgrade is offered, rounded up. */
 const UPGRADE_ABANDONED_HOURS = Math.ceil((2 * UPGRADE_WINDOW_MINUTES) / 60);

@@ -1,4 +1,3 @@
-/** One step of the setup. */
 export interface SetupStep {
   /** What the step does, as an imperative: "Register …". */
   text: string;

@@ -24,6 +24,6 @@ export interface Society extends Omit<SocietyFile, 'catalogue' | 'crm' | 'progra
   product(id: number): CatalogueProduct | undefined;
   productByUuid(uuid: string): CatalogueProduct | undefined;
   programme(key: string): Programme;
-  /** Returns the memberships and upgrades of a programme, in the order of the file. */
+  /** Returns the memberships of a programme, without its upgrades, in the order of the file. */
   memberships(programme: string): CatalogueProduct[];
 }

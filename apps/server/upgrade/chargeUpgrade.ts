@@ -47,9 +47,10 @@ interface OpenUpgrade {
 
 /**
  * Sells the upgrade while the member is present, at the shown price (`amount`, cents). The card that paid for the membership is
- * charged. With `charge: false` another card is used: the page confirms it with the returned client secret. Both ways use the same
- * intent, which can be paid only once, so that the upgrade is sold once, however many tabs press the button and wherever a process
- * dies. A repeated call continues with that intent.
+ * charged. With `charge: false` another card is used: the page confirms it with the returned client secret. Only one intent is open
+ * at a time, and it can be paid only once. So the upgrade is sold once, however many tabs press the button and wherever a process
+ * dies. A repeated call continues with the open intent; if the offer has changed, or the intent cannot charge the saved card, it is
+ * cancelled first.
  */
 export async function chargeUpgrade(
   deps: Deps,

@@ -19,7 +19,7 @@ export interface Config extends WatchSettings {
   apiUrl: string;
   /** The proxies' addresses (CIDR). X-Forwarded-* headers are trusted only if they come from one of these; false: never. */
   trustProxy: false | string[];
-  /** Can name several hosts, of which one accepts writes: see `connectToPrimary`. */
+  /** The URL may name several hosts, of which one accepts writes: see `connectToPrimary`. */
   databaseUrl: string;
   /** How long (s) a starting server retries to reach the database before it gives up. */
   databaseWaitSeconds: number;

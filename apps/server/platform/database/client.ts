@@ -37,7 +37,7 @@ export function connect(
     application_name: 'induct',
     // TCP keep-alive detects a connection whose other end has vanished.
     keepAlive: true,
-    // Since `Primary` found this host, it may have become a standby.
+    // The host may have become a standby after `Primary` found it.
     ...(primary && { onConnect: (client) => refuseReadOnly(client, waits.connectMs) }),
   });
   watchPool(name, pool);
@@ -45,7 +45,8 @@ export function connect(
     // Without a listener the `error` event of a broken client would end the process. The statement that is running rejects in any
     // case.
     client.on('error', () => primary?.doubt());
-    // The client queues this before the caller's first statement. If the connection breaks, that statement fails as well.
+    // The client queues this before the caller's first statement. An error is ignored: if the connection breaks, the caller's
+    // statement fails as well.
     if (actor !== null) client.query(NAME_ACTOR, [actor]).catch(() => {});
   });
   // Without this listener a broken idle client would end the process. The pool drops such a client by itself.

@@ -11,7 +11,7 @@ import { fallback } from '#core/sentences.ts';
 import { DatabaseUnavailable } from '../database/unavailable.ts';
 import { LINE_NOT_FOUND, Refusal, SESSION_NOT_FOUND } from './refusal.ts';
 
-/** Returns the sentence of a 404 about the id in the path that is malformed: the contact's, the order line's or the session's. */
+/** Returns the sentence of the 404 for a malformed id in the path: the id of a contact, an order line or a session. */
 function unknownOf(instancePath: string): string {
   if (instancePath === '/id') return fallback.initJoin;
   return instancePath === '/sessionProductUuid' ? LINE_NOT_FOUND : SESSION_NOT_FOUND;
@@ -24,7 +24,7 @@ export const DATABASE_RETRY_SECONDS = 5;
 export const NO_DATABASE = 'We cannot reach our records right now. Please wait a moment and try again.';
 const UNEXPECTED = 'Something went wrong on our side. Nothing was lost; please try again.';
 
-/** Answers every failed call; no other code does. The body of a 5xx answer contains no internals. */
+/** Answers unknown paths, and every error that a route or hook throws. The body of a 5xx answer contains no internals. */
 export function handleErrors(app: FastifyInstance): void {
   app.setNotFoundHandler(nothingHere);
   app.setErrorHandler<FastifyError | Refusal>((error, request, reply) => {

@@ -10,9 +10,9 @@ import type { Stopping } from './stopping.ts';
 /** The reasons why a server is not ready. */
 export type NotReady = 'stopping' | 'overloaded' | 'database' | 'migrations' | 'storage';
 
-/** How long (ms) the result of the other checks is reused, so that frequent probes cost little. */
+/** How long (ms) the results of the checks are reused, so that frequent probes cost little. */
 const KEPT_MS = 1_000;
-/** How long (ms) the result of the storage check is reused. It is longer because a storage provider may charge for each request. */
+/** How long (ms) the result of the storage check is reused. Longer, because a storage provider may charge for each request. */
 const STORAGE_KEPT_MS = 10_000;
 const STORAGE_PATIENCE_MS = 3_000;
 

@@ -105,8 +105,8 @@ function encode(html: string): Encoded {
 
 /**
  * Serves the build's files under /static, which browsers may cache for a year since their names contain a hash, and the page for
- * every other path. A path without a screen gets the page with status 404, from which crawlers and scripts see that nothing is
- * there. A missing file under /static gets a 404 without the page.
+ * every other path outside /api. A path without a screen gets the page with status 404, from which crawlers and scripts see that
+ * nothing is there. A missing file under /static gets a 404 without the page.
  */
 export async function servePage(app: FastifyInstance, buildDir: string, page: Page): Promise<void> {
   await app.register(staticFiles, {
@@ -167,7 +167,7 @@ export async function servePage(app: FastifyInstance, buildDir: string, page: Pa
   });
 }
 
-/** Keeps the pages of members out of search engines. */
+/** Keeps the page that verifies a membership out of search engines. */
 function keepFromIndexes(screen: ScreenName, reply: FastifyReply): void {
   if (screen === 'verify') void reply.header('x-robots-tag', 'noindex');
 }

@@ -1,4 +1,4 @@
-/** An expected failure of a call, with its HTTP status and sentence. Any other error is a bug, and answered with 500. */
+/** An expected failure of a call, with its HTTP status and sentence. */
 export class Refusal extends Error {
   readonly status: number;
   /** By field name, a sentence about what is wrong with the field. */

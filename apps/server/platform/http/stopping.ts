@@ -2,7 +2,7 @@ import type { Config } from '../config/config.ts';
 
 /** How long a stopping server lets running calls continue (ms). */
 export const FINISH_MS = 20_000;
-/** How long (ms) background work may take after that before the process ends. The next start resumes unfinished work. */
+/** How long (ms) background work may take after FINISH_MS, before the process ends. The next start resumes unfinished work. */
 const REST_MS = 3_000;
 
 /** Returns the longest time from SIGTERM to the end of the process (ms). */

@@ -13,10 +13,7 @@ const BUCKETS = {
 } as const;
 export type CallKind = keyof typeof BUCKETS;
 
-/**
- * Who waits for a call: `joiner`: a joiner; `suspect`: a joiner from whose address several wrong codes were tried; `background`:
- * nobody.
- */
+/** Who waits for a call: `joiner`: a joiner; `suspect`: a caller who may be guessing invite codes; `background`: nobody. */
 export type Urgency = 'joiner' | 'suspect' | 'background';
 
 /**

@@ -71,8 +71,8 @@ export interface HubspotClient {
   deletedContacts(after: string | null): Promise<{ ids: string[]; after: string | null }>;
   /**
    * Returns at most {@link LARGEST_PAGE} contacts that changed at or after `since`, earliest change first. For more, call it again
-   * with the time of the last contact. It has no cursor: a contact that changes meanwhile moves to the end of the list, so a second
-   * page would skip a contact.
+   * with the time of the last contact. There is no cursor: a contact that changes meanwhile moves to the end of the list, so a
+   * second page would skip a contact.
    */
   changedContacts(since: Date): Promise<ChangedContact[]>;
   /**

@@ -65,7 +65,7 @@ export function isInvalidEmail({
 }
 
 /**
- * Returns the notice to staff about refused records, without personal data. It is sent once for each cause. Returns null if the
+ * Returns the notice to staff about refused records, without personal data; the same cause gives the same text. Returns null if the
  * email is invalid: the join is then sent again without its email, and another notice says so.
  */
 function refusalNotice(cause: string, error: Pick<ErrorBody, 'message' | 'errors'>): string | null {

@@ -49,8 +49,8 @@ export function roomOf(folder: string, reserveBytes: number, free = freeBytes): 
   const promised = () => beingWritten() + sum(({ expected }) => expected);
 
   /**
-   * The last check. Checks run one after another. Each first counts the reserved bytes and then reads the disk's free space, so
-   * bytes that are written in between are counted twice, which is safe, instead of not at all.
+   * The last check, for which the next one waits. A check counts the reserved bytes before it reads the disk's free space, so bytes
+   * that are written in between are counted twice, which is safe. In the opposite order they would not be counted at all.
    */
   let last: Promise<unknown> = Promise.resolve();
   function look<T>(decide: (free: number, before: { written: number; promised: number }) => T): Promise<T> {

@@ -31,7 +31,7 @@ export class StorageDown extends Error {}
  * for staff.
  */
 export class DocumentFault extends Error {
-  /** The notice to staff. All documents with the same fault have the same notice, which is therefore sent once. */
+  /** The notice to staff. It is the same for all documents with the same fault, so that staff do not get one for each document. */
   readonly notice: string;
   /** Whether the only fault is that the document's key is not among the settings. */
   readonly isKeyMissing: boolean;

@@ -24,7 +24,10 @@ export interface CallFailure {
   said: string | null;
 }
 
-/** Thrown if the bank declines a card. The message is Stripe's, for the cardholder. The intent stays open at Stripe. */
+/**
+ * Thrown if the bank declines a card. The message is Stripe's, for the cardholder. `intentId`: the intent of the declined call, which
+ * stays open at Stripe; null if Stripe's error names none.
+ */
 export class Declined extends Error {
   readonly intentId: string | null;
   constructor(message: string, intentId: string | null) {

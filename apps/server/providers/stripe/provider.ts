@@ -82,7 +82,6 @@ export interface MoneyBack {
     id: string;
     amountCents: number;
     status: 'pending' | 'succeeded' | 'failed' | 'canceled';
-    /** When the refund was created. */
     createdAt: Date;
     /** The uuid of our refund row; null if the refund was made elsewhere, in Stripe's Dashboard, for example. */
     uuid: string | null;
@@ -116,7 +115,7 @@ export interface PaymentProvider {
   forgetNotes(intentId: string, keys: readonly string[]): Promise<void>;
   /** Returns the id of the Customer to whom a card is attached; null if there is none. Throws {@link NotAtStripe}. */
   customerOfCard(paymentMethodId: string): Promise<string | null>;
-  /** Creates an intent for the card form. */
+  /** Creates an intent, to be confirmed by the card form or by {@link confirmWithSavedCard}. */
   createIntent(intent: NewIntent): Promise<Intent>;
   /**
    * Changes all values that depend on the order in one call, so that the intent's amount and revision always match. Throws {@link
