@@ -1,6 +1,6 @@
 import { existsSync, globSync, lstatSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { parseArgs, stripVTControlCharacters } from 'node:util';
 import type { JSONReport, JSONReportSuite } from '@playwright/test/reporter';
 import { placeCluster, startTestPostgres } from '../../tests/harness/database.ts';
@@ -32,6 +32,11 @@ const env = {
   ...(values.long ? { TEST_LENGTH: 'long' } : {}),
 };
 const TEST_TIMEOUT_MS = values.long ? 3_600_000 : 180_000;
+
+/** How many test files share a process at most. */
+const MOST_TOGETHER = 8;
+/** The folders whose test files each need a process of their own, since they test what a process has only once, such as its metrics. */
+const apart = ['apps/server', 'apps/server/watch'];
 
 const suites: Record<string, () => Promise<Counts>> = {
   types: () => check(runProgram(programs.types)),
@@ -111,7 +116,10 @@ async function check(outcome: Promise<boolean>): Promise<Counts> {
   return (await outcome) ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
 }
 
-/** Runs the unit and integration tests, all on one PostgreSQL that is thrown away afterwards. */
+/**
+ * Runs the unit and integration tests, all on one PostgreSQL that is thrown away afterwards. The test files of a folder share a
+ * process, which loads the server only once. Every file that starts whole programs has its own.
+ */
 async function runNodeTests(): Promise<Counts> {
   const chosen = ['apps', 'emulators', 'packages', 'society', 'tests', 'tools'].flatMap((folder) =>
     globSync(`${folder}/**/*.test.ts`, {
@@ -131,14 +139,16 @@ async function runNodeTests(): Promise<Counts> {
   process.once('SIGINT', stop).once('SIGTERM', stop);
   try {
     const settings = { TEST_POSTGRES_URL: postgres.url, TEST_POSTGRES_FILES: files };
-    // Tests that start whole programs mostly wait, so running them beside the others adds hardly any time.
     const startsPrograms = (file: string) => /^(tests|tools)\//.test(file);
+    const together = Map.groupBy(
+      chosen.filter((file) => !startsPrograms(file)),
+      (file) => (apart.includes(dirname(file)) ? file : dirname(file)),
+    );
+    const groups = [...together.values()].flatMap(parts);
+    // Several processes for each processor, since tests mostly wait: for the database, timeouts, and programs that start.
     const [rest, programs] = await Promise.all([
-      nodeTests(
-        chosen.filter((file) => !startsPrograms(file)),
-        settings,
-      ),
-      nodeTests(chosen.filter(startsPrograms), settings, 1),
+      inProcesses(groups, 3 * availableParallelism(), settings),
+      inProcesses(alone(chosen.filter(startsPrograms)), availableParallelism(), settings),
     ]);
     return sum(rest, programs);
   } finally {
@@ -150,24 +160,46 @@ async function runNodeTests(): Promise<Counts> {
 /** Runs the whole join in Firefox and in WebKit, if they are installed. */
 async function runOtherBrowsers(): Promise<Counts> {
   const files = globSync('tests/e2e/browsers/*.browsers.ts', { cwd: root }).filter(isChosen).sort();
-  return nodeTests(files);
+  return inProcesses(alone(files), availableParallelism());
 }
 
-/** Runs `concurrency` test files at a time, each in its own process. */
-async function nodeTests(
-  files: string[],
+/** Divides a large group, since its tests run one after another. */
+function parts(files: string[]): string[][] {
+  const rest = files.splice(MOST_TOGETHER);
+  return rest.length === 0 ? [files] : [files, ...parts(rest)];
+}
+
+function alone(files: readonly string[]): string[][] {
+  return files.map((file) => [file]);
+}
+
+/** Runs each group of test files in a process of its own, `most` processes at a time. Starts the largest group first. */
+async function inProcesses(
+  groups: string[][],
+  most: number,
   settings: NodeJS.ProcessEnv = {},
-  // More than one for each processor, since tests wait about half of their time: for the database, timeouts, and programs that
-  // start.
-  concurrency = 2 * availableParallelism(),
 ): Promise<Counts> {
+  const left = groups.sort((a, b) => b.length - a.length);
+  let total: Counts = { passed: 0, failed: 0 };
+  const worker = async () => {
+    for (let files = left.shift(); files; files = left.shift()) {
+      const counts = await nodeTests(files, settings);
+      total = sum(total, counts);
+    }
+  };
+  await Promise.all(Array.from({ length: most }, worker));
+  return total;
+}
+
+/** Runs test files in one process, where the hooks of each file run before or after the tests of all. */
+async function nodeTests(files: string[], settings: NodeJS.ProcessEnv = {}): Promise<Counts> {
   if (files.length === 0) return { passed: 0, failed: 0 };
   const output = join(mkdtempSync(join(scratch, 'outcome-')), 'outcome.json');
   const succeeded = await runProgram(
     [
       '--disable-warning=ExperimentalWarning',
       '--test',
-      `--test-concurrency=${concurrency}`,
+      '--test-isolation=none',
       `--test-timeout=${TEST_TIMEOUT_MS}`,
       '--test-reporter=./tests/harness/terseReporter.ts',
       '--test-reporter-destination=stdout',
@@ -177,9 +209,13 @@ async function nodeTests(
     ],
     { ...env, ...settings },
   );
-  const { counts, failures } = JSON.parse(readFileSync(output, 'utf8')) as Outcome;
+  const outcome = readFileSync(output, 'utf8');
+  if (outcome === '')
+    return { passed: 0, failed: 1, failures: [`${files.join(', ')}: the process of the tests broke off`] };
+  const { counts, failures } = JSON.parse(outcome) as Outcome;
   const { passed, skipped } = counts;
   const failed = counts.tests - passed - skipped - counts.todo;
+  if (!succeeded && failed === 0) failures.push(`${files.join(', ')}: the process of the tests failed`);
   return { passed, skipped, failed: succeeded ? failed : Math.max(failed, 1), failures };
 }
 
