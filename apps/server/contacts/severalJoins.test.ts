@@ -10,6 +10,7 @@ import {
   membershipOnly,
   standingsOf,
 } from '../../../tests/harness/refunds.ts';
+import { noticesOf } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import {
   openIntent,
@@ -148,6 +149,11 @@ test('whom staff have made a member in HubSpot after a refund stays one when the
   assert.deepEqual(await boughtBy('101'), ['member', 'Membership', 'Distinguished Member upgrade', '45.00']);
   await tellHubspot(database, uuid);
   assert.equal((await boughtBy('101'))[0], 'member');
+  assert.deepEqual(
+    await noticesOf(server, upgrade),
+    [],
+    'who buys an upgrade is a member already, and pays nothing twice',
+  );
 });
 
 test('a sibling with the same email whose school join came first and is refunded makes the contact no former member', async () => {
@@ -355,4 +361,9 @@ test('what a lost dispute took is no part of what its payer paid, and takes noth
     database,
   );
   assert.equal((await boughtBy(other))[3], '65.00');
+  // The bank decides again, and the money comes back.
+  const { payments } = server.deps;
+  const moneyBack = async () => ({ refunds: [], dispute: null, lost: [] });
+  await followPayment({ ...server.deps, payments: { ...payments, moneyBack } }, paid.intentId);
+  assert.equal((await boughtBy(disputed))[3], '65.00');
 });

@@ -71,6 +71,25 @@ test('staff are told when the contact of a payment had become a member by hand s
   await isToldOnce(uuid, id);
 });
 
+test('a member by hand is told to staff, too, when HubSpot was last asked long before the payment, but after the join began', async () => {
+  const id = await newContact(server, 'asked.long.ago@example.com', { invitation_code: 'LONGAGO1' });
+  const client = server.client();
+  const uuid = await orderingJoin(client, 'LONGAGO1', { personalEmail: 'asked.long.ago@example.com' });
+  await sql`update contact set fetched_at = now() - interval '1 hour' where id = ${id}`.execute(
+    server.background,
+  );
+  await sql`update join_session set created_at = now() - interval '2 hours' where uuid = ${uuid}`.execute(
+    server.background,
+  );
+  const intent = await openIntent(client, uuid);
+  assert.equal((await beginPayment(client, uuid, intent.revision)).status, 200);
+  await editAtHubspot(server, id, { membership_status: 'member', membership_name: 'Paid by cheque' });
+  await payByCard(server, intent.id);
+  await reportPayment(client, uuid, intent);
+  await deliver(server);
+  await isToldOnce(uuid, id);
+});
+
 for (const [how, learn] of [
   ['the mirror is filled', fillMirror],
   ['they are told to it', async () => 'nothing'],
