@@ -182,6 +182,9 @@ const cardRows: readonly (readonly CardTry[])[] = [
   [{ card: 'threeDSecure2Required', authentication: 'leave' }, good],
 ];
 
+/** The timeout of a server's calls to Stripe (ms); in production it is 20 s. */
+export const STRIPE_TIMEOUT_MS = 1_500;
+
 const faultKinds: readonly Pick<PlannedFault, 'kind' | 'status' | 'ms'>[] = [
   { kind: 'status', status: 500 },
   { kind: 'status', status: 409 },
@@ -191,9 +194,8 @@ const faultKinds: readonly Pick<PlannedFault, 'kind' | 'status' | 'ms'>[] = [
   { kind: 'hang' },
   { kind: 'hang_after' },
   { kind: 'slow', ms: 400 },
-  // Slower than a page waits (PAGE_TIMEOUT_MS), so that Stripe confirms a card after the page has given up. A server waits longer
-  // (TIMEOUT_MS).
-  { kind: 'slow', ms: 1300 },
+  // Slower than a server or a page waits: Stripe does the work after they have given up, perhaps beside their retry.
+  { kind: 'slow', ms: STRIPE_TIMEOUT_MS + 200 },
 ];
 
 /** Where database connections are ended: in a transaction, between calls, and around calls to Stripe. */

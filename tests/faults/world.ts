@@ -29,12 +29,10 @@ import {
 } from '../harness/providers.ts';
 import { runOperator } from '../harness/serverProcess.ts';
 import { settingsFor, startStandIns } from '../harness/standIns.ts';
-import type { Join } from './plan.ts';
+import { type Join, STRIPE_TIMEOUT_MS } from './plan.ts';
 import { Server } from './servers.ts';
 import { startWebhooks, type Webhooks } from './webhooks.ts';
 
-/** The timeout of a server's calls to Stripe (ms); in production it is 20 s. */
-const TIMEOUT_MS = 1_500;
 /** The timeouts for telling HubSpot of everything, and for PostgreSQL to restart (ms). */
 const TOLD_MS = 30_000;
 const RESTART_MS = 20_000;
@@ -185,7 +183,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
           ...options.env,
         },
         {
-          timeoutMs: TIMEOUT_MS,
+          timeoutMs: STRIPE_TIMEOUT_MS,
           slowCommitMs: options.slowCommitMs ?? 0,
           killedFile: join(folder, `killed-${index}`),
         },
