@@ -321,6 +321,24 @@ test('a contact that a join created and somebody deleted is created again', asyn
   assert.equal((await atHubspot(server, second, 'city')).city, 'Waco');
 });
 
+for (const [way, learn] of ways)
+  test(`after ${way} nobody is created again whose membership has ended and whose contact was deleted`, async () => {
+    const { id, code } = await person();
+    const invited = await paidJoin(server, server.client(), code, {
+      personalEmail: `invited.${id}@former.example.com`,
+    });
+    const self = await paidJoin(server, server.client(), 'LINCOLN2026', {
+      personalEmail: `self.${id}@former.example.com`,
+    });
+    await deliver(server);
+    const created = (await contactOf(self.uuid)).own_contact!;
+    for (const { uuid } of [invited, self]) await refundJoin(server.deps, uuid, everything);
+    await deliver(server);
+    for (const gone of [id, created]) await atCrm('DELETE', `/${gone}`);
+    for (const gone of [id, created]) await learn(gone);
+    assert.equal(await deliver(server), 0);
+  });
+
 test('a contact that was restored in HubSpot is shown again', async () => {
   const { id } = await person();
   await server.deps.contacts.refresh(id);
