@@ -69,4 +69,7 @@ test('a decision is told while it stands, a final one by a letter of its own', (
   assert.deepEqual([isSent('proof-rejected', first), isSent('proof-rejected', last)], [true, true]);
   assert.equal(isSent('proof-rejected', { ...first, isRejectedFinally: true }), false);
   assert.equal(isSent('proof-rejected', { ...first, review: 'accepted' }), false);
+  assert.equal(isSent('proof-rejected', { ...first, hasProof: true }), false, 'another one has arrived');
+  assert.equal(isSent('proof-rejected', { ...last, hasProof: true }), true);
+  assert.equal(isSent('proof-rejected', { ...last, isRejectedFinally: false }), false);
 });

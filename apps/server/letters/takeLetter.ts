@@ -49,6 +49,7 @@ export interface Letter {
    * the `membership` of a contact who is a member only according to HubSpot.
    */
   held: { type: MembershipType; name: string | null }[];
+  /** Whether the join has a transcript that is accepted or waits for review. */
   hasProof: boolean;
   isRejectedFinally: boolean;
   /** Whether the join's membership was refunded or its refund is under way. */
@@ -164,8 +165,12 @@ export function holds(letter: Letter, now: Date): boolean {
     case 'proof-accepted':
       return review === 'accepted';
     case 'proof-rejected':
-      // A final rejection has a letter of its own, which replaces the letter about an earlier rejection.
-      return review === 'rejected' && letter.isRejectedFinally === (letter.data.isFinal === true);
+      // A final rejection has a letter of its own, which replaces the letter about an earlier rejection. A rejection that is not final
+      // asks for another transcript, which may have arrived since.
+      if (review !== 'rejected') return false;
+      return letter.data.isFinal === true
+        ? letter.isRejectedFinally
+        : !letter.isRejectedFinally && !letter.hasProof;
     case 'refund':
       return refund?.status === 'succeeded';
     case 'second-payment':

@@ -14,7 +14,7 @@ import {
 } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
-import { documentsRejectCommand } from '../documents/commands.ts';
+import { documentsAcceptCommand, documentsRejectCommand } from '../documents/commands.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import { followPayment } from '../refunds/followPayment.ts';
 import { refundCommand } from '../settlement/refundCommands.ts';
@@ -105,4 +105,23 @@ test('a payer hears that a second payment goes back when it does, and not while 
   await followPayment(server.deps, id);
   assert.equal((await runCommand(t, server, refundCommand, [id])).code, 0);
   assert.equal(await told(), 1);
+});
+
+test('whose next transcript was accepted is not asked for another one by the late letter about the one before', async (t) => {
+  const personalEmail = 'late.rejection@example.com';
+  const client = server.client();
+  const { uuid } = await paidJoin(server, client, 'HONOR101', { personalEmail });
+  const upload = () => postPdf(client, `/api/public/join-session/${uuid}/upload-transcript`);
+  assert.equal((await upload()).status, 200);
+  await runCommand(t, server, documentsRejectCommand, [uuid, '--reason', 'unreadable']);
+  assert.equal((await upload()).status, 200);
+  await runCommand(t, server, documentsAcceptCommand, [uuid]);
+  while (await sendDue(server.deps, server.deps.config.mail!));
+  const subjects = (await server.letters())
+    .filter(({ to }) => to === personalEmail)
+    .map(({ subject }) => subject);
+  assert.deepEqual(
+    subjects.filter((subject) => /transcript/i.test(subject)),
+    ['Your transcript was accepted'],
+  );
 });
