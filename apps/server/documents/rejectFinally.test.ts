@@ -11,6 +11,7 @@ import {
   membershipOnly,
   refundsOf,
   standingsOf,
+  undergraduate,
 } from '../../../tests/harness/refunds.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { paidJoin, startJoin } from '../../../tests/harness/steps.ts';
@@ -132,6 +133,32 @@ test('where a lost dispute took a part, staff say what for, and then reject fina
   assert.equal((await reject(t, uuid)).code, 0);
   assert.deepEqual(await rejectionOf(client, uuid), { message: REJECTED_WITHOUT_REFUND, isFinal: true });
   assert.deepEqual(await differencesOf(server, uuid, intentId), []);
+});
+
+test('where a refund in the dashboard did not say what for and left less than the fee, staff say it, and then reject finally', async (t) => {
+  const { client, uuid, intentId } = await undergraduate(server);
+  await upload(client, uuid);
+  // The pin ($12.00), and the membership ($95.00) less a fee that is not the one of its programme.
+  for (const amount of ['1200', '9200']) {
+    await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount });
+    await followPayment(server.deps, intentId);
+  }
+  const refused = await reject(t, uuid);
+  assert.equal(refused.code, 1);
+  assert.match(
+    refused.out,
+    new RegExp(`^\\$92\\.00 of payment ${intentId} went back .* nothing was decided`),
+  );
+  const [, refund] = / refund assign (\S+) --membership/.exec(refused.out)!;
+  const assign = async (what: string) =>
+    assert.equal((await runCommand(t, server, refundAssignCommand, [refund!, what])).code, 0);
+  await assign('--none');
+  const { out } = await reject(t, uuid);
+  assert.match(out, /nothing can go back, since what is left .* no more than the processing fee/);
+  await assign('--membership');
+  assert.equal((await reject(t, uuid)).code, 0);
+  assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership', standing: 'refunded' }]);
+  assert.deepEqual((await atStripe(server, intentId)).sort(), [1200, 9200], 'what was kept stays kept');
 });
 
 test('a final rejection is refused when the fee leaves nothing to give back, so that the membership would stay', async (t) => {

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
-import { assignCommand } from '#core/dashboardRefunds.ts';
+import { assignCommand, isUnassigned } from '#core/dashboardRefunds.ts';
+import { displayPrice } from '#core/money.ts';
 import {
   counts,
   disputedSentence,
@@ -74,9 +75,12 @@ function whyKept(order: PaidOrder, uuid: string): string {
   const lost = order.refunds.find((refund) => refund.isDispute && counts(refund));
   if (order.dispute === 'lost' && lost)
     return `${disputedSentence(order)} The membership would stay, so nothing was decided. Say what the dispute was for, which ends it, and reject it again: ${assignCommand(lost.uuid)}`;
-  return order.dispute === 'open'
-    ? `${disputedSentence(order)} Nothing was decided: reject it when the dispute is over.`
-    : `Of payment ${order.intentId} nothing can go back, since the processing fee is as high as its price: the membership would stay. Nothing was decided. To give all of it back first: npm run operator -- refund ${uuid}`;
+  if (order.dispute === 'open')
+    return `${disputedSentence(order)} Nothing was decided: reject it when the dispute is over.`;
+  const unassigned = order.refunds.find(isUnassigned);
+  if (unassigned)
+    return `${displayPrice(unassigned.amountCents)} of payment ${order.intentId} went back outside Induct, and nobody said what for: the membership would stay, so nothing was decided. Say what it was for, and reject it again: ${assignCommand(unassigned.uuid)}`;
+  return `Of payment ${order.intentId} nothing can go back, since what is left of it for the membership is no more than the processing fee: the membership would stay. Nothing was decided. To give all of it back first: npm run operator -- refund ${uuid}`;
 }
 
 async function isRejectedFinally(trx: Kysely<Tables>, uuid: string): Promise<boolean> {
