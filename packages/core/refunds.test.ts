@@ -262,6 +262,33 @@ test('the fee is kept of who was not eligible, also when a part went back withou
   assert.equal(refund!.amountCents + 2000, order.amountCents - 500);
 });
 
+test('the fee is kept of the membership alone: an item goes back in full, whatever of the membership went back before', () => {
+  const asked: RefundWish = { membership: true, ineligible: true, upgrade: false, items: 'all' };
+  const pin = { line: 1, productId: 1200, name: 'Lapel Pin', cents: 1200 };
+  for (const cents of [6500, 6200, 6000]) {
+    const back = outside(cents, {
+      saidBy: 'staff',
+      lines: [{ line: 0, productId: 1, name: 'Membership', cents }],
+    });
+    const change = { processingFeeCents: 500 };
+    const plan = planRefund([paid([membership('join'), bought('Lapel Pin', 1200)], [back], change)], asked);
+    assert.deepEqual(
+      [plan.refunds.flatMap(({ lines }) => lines), plan.notes],
+      [[pin], ['Membership has already been refunded.']],
+      `after ${cents}`,
+    );
+  }
+});
+
+test('a fee that is higher than the price keeps the membership, and nothing of an item', () => {
+  const asked: RefundWish = { membership: true, ineligible: true, upgrade: false, items: 'all' };
+  const order = paid([membership('join'), bought('Lapel Pin', 1200)], [], { processingFeeCents: 7000 });
+  assert.deepEqual(
+    planRefund([order], asked).refunds.map(({ amountCents }) => amountCents),
+    [1200],
+  );
+});
+
 test('a refund names no line of which nothing is left to go back', () => {
   const everything: RefundWish = { membership: true, ineligible: false, upgrade: false, items: 'all' };
   const order = paid([membership('join'), bought('Lapel Pin', 1200)], [outside(7000)]);

@@ -136,9 +136,13 @@ export function planRefund(orders: readonly PaidOrder[], wish: RefundWish): Refu
   const plan: RefundPlan = { refunds: [], disputed: [], notes: [] };
   const found = new Set<number>();
   for (const order of orders) {
-    const hasFee =
-      wish.ineligible && wish.membership && order.lines.some(({ type }) => type === 'membership');
-    let left = Math.max(0, leftCents(order) - (hasFee ? order.processingFeeCents : 0));
+    // The fee is kept of the membership alone: of one that has gone back in full, nothing is kept.
+    const membershipCents = sumOf(
+      linesLeft(order.lines, order.refunds).filter(({ line }) => order.lines[line]!.type === 'membership'),
+    );
+    const feeCents =
+      wish.ineligible && wish.membership ? Math.min(order.processingFeeCents, membershipCents) : 0;
+    let left = Math.max(0, leftCents(order) - feeCents);
     const already = namedLines(order);
     const lines: RefundedLine[] = [];
     for (const [line, { productId, type, name, priceCents }] of order.lines.entries()) {
@@ -153,8 +157,7 @@ export function planRefund(orders: readonly PaidOrder[], wish: RefundWish): Refu
         plan.notes.push(`${name} ${isMade ? 'has already been refunded' : 'is to go back already'}.`);
         continue;
       }
-      const fee = wish.ineligible && type === 'membership' ? order.processingFeeCents : 0;
-      const due = Math.max(0, rest - fee);
+      const due = type === 'membership' ? rest - feeCents : rest;
       const cents = Math.min(due, left);
       if (cents < due)
         plan.notes.push(

@@ -37,6 +37,13 @@ test('a payer who is not eligible gets the membership less the processing fee, o
   assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership', standing: 'refunded' }]);
 });
 
+test('the fee is not taken from a pin when the membership has gone back in full before', async () => {
+  const { uuid, intentId } = await undergraduate(server);
+  await refundJoin(server.deps, uuid, membershipOnly);
+  await refundJoin(server.deps, uuid, { ...membershipOnly, ineligible: true, items: 'all' });
+  assert.deepEqual(await atStripe(server, intentId), [1200, 9500]);
+});
+
 test('across both payments: the membership, the upgrade and the items, each only when asked for', async () => {
   const { client, uuid, intentId } = await undergraduate(server);
   const { client_secret: clientSecret } = await server.deps.database
