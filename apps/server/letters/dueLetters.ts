@@ -72,3 +72,17 @@ export async function dueLetters(
 ): Promise<void> {
   if (letters.length > 0) await insertLetters(deps, letters).execute(trx);
 }
+
+/**
+ * Makes the letter due that tells a payer that all of a payment that bought nothing goes back. A withdrawn one is due again; one
+ * that was sent is not.
+ */
+export async function dueSecondPayment(
+  trx: Kysely<Tables>,
+  deps: Pick<Deps, 'config'>,
+  sessionUuid: string,
+  intentId: string,
+): Promise<void> {
+  await dueLetters(trx, deps, [{ kind: 'second-payment', sessionUuid, occasion: intentId }]);
+  await dueAgain(trx, sessionUuid, intentId);
+}

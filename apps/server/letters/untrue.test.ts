@@ -37,6 +37,7 @@ test('no letter and no notice says that money was returned which Stripe does not
     '--final',
   ]);
   while (await sendDue(server.deps, server.deps.config.mail!));
+  await server.stripeControl('refunds', { answer: 'succeeded' });
   assert.deepEqual(await atStripe(server, intentId), []);
   const letters = (await server.letters())
     .map((letter) => JSON.stringify(letter))
@@ -81,31 +82,41 @@ test('who has become a member by another payment meanwhile is not sent back to p
   );
 });
 
-test('a payer hears that a second payment goes back when it does, and not while Stripe refuses that for good', async (t) => {
-  const personalEmail = 'second.disputed@example.com';
-  const client = server.client();
-  const uuid = await orderingJoin(client, 'HONOR103', { personalEmail });
-  const { id } = await openIntent(client, uuid);
-  await paidJoin(server, server.client(), 'HONOR103', { personalEmail });
-  await payByCard(server, id);
-  const dispute = await server.stripeControl('disputes', { charge: await chargeOf(server, id) });
-  assert.equal(await confirmPayment(server.deps, id), 'refunded');
-  assert.deepEqual(
-    [(await refundsOf(server, id)).map(({ status }) => status), await atStripe(server, id)],
-    [['failed'], []],
-    'the bank has the money, and Stripe refunds nothing',
-  );
-  const told = async () => {
-    while (await sendDue(server.deps, server.deps.config.mail!));
-    const letters = await server.letters();
-    return letters.filter(({ to, subject }) => to === personalEmail && /goes back/.test(subject)).length;
-  };
-  assert.equal(await told(), 0);
-  await server.stripeControl(`disputes/${dispute.id}/close`, { status: 'won' });
-  await followPayment(server.deps, id);
-  assert.equal((await runCommand(t, server, refundCommand, [id])).code, 0);
-  assert.equal(await told(), 1);
-});
+for (const [code, where] of [
+  ['HONOR103', 'by our command'],
+  ['HONOR104', 'in the dashboard, in two parts'],
+])
+  test(`a payer hears that a second payment goes back when staff give it back ${where}, and not while Stripe refuses that for good`, async (t) => {
+    const personalEmail = `second.disputed.${code}@example.com`;
+    const client = server.client();
+    const uuid = await orderingJoin(client, code, { personalEmail });
+    const { id } = await openIntent(client, uuid);
+    await paidJoin(server, server.client(), code, { personalEmail });
+    await payByCard(server, id);
+    const dispute = await server.stripeControl('disputes', { charge: await chargeOf(server, id) });
+    assert.equal(await confirmPayment(server.deps, id), 'refunded');
+    assert.deepEqual(
+      [(await refundsOf(server, id)).map(({ status }) => status), await atStripe(server, id)],
+      [['failed'], []],
+      'the bank has the money, and Stripe refunds nothing',
+    );
+    const told = async () => {
+      while (await sendDue(server.deps, server.deps.config.mail!));
+      const letters = await server.letters();
+      return letters.filter(({ to, subject }) => to === personalEmail && /goes back/.test(subject)).length;
+    };
+    assert.equal(await told(), 0);
+    await server.stripeControl(`disputes/${dispute.id}/close`, { status: 'won' });
+    await followPayment(server.deps, id);
+    if (where === 'by our command') assert.equal((await runCommand(t, server, refundCommand, [id])).code, 0);
+    else
+      for (const amount of ['2500', '4000']) {
+        assert.equal(await told(), 0, 'all of it, or nothing is told');
+        await server.stripe('POST', '/v1/refunds', { payment_intent: id, amount });
+        await followPayment(server.deps, id);
+      }
+    assert.equal(await told(), 1);
+  });
 
 test('whose next transcript was accepted is not asked for another one by the late letter about the one before', async (t) => {
   const personalEmail = 'late.rejection@example.com';

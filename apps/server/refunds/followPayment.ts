@@ -16,7 +16,7 @@ import {
 } from '#core/refunds.ts';
 import { tellHubspot } from '../contacts/tellHubspot.ts';
 import type { Deps } from '../deps.ts';
-import { dueLetters } from '../letters/dueLetters.ts';
+import { dueLetters, dueSecondPayment } from '../letters/dueLetters.ts';
 import { tellStaff, tellStaffOfEvent } from '../notices/tellStaff.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
 import type { JoinSessionTable, RefundTable, Tables } from '../platform/database/types.ts';
@@ -76,9 +76,12 @@ async function write(
       const { uuid, reason, isNew, isMadeNow } = await takeIn(trx, session.uuid, intentId, refund);
       if (isNew) made.push(uuid);
       if (isNew && counts(refund)) wentElsewhere = true;
-      // If the refund's reason is `duplicate`, the payer already got a letter when the refund was decided.
-      if (isMadeNow && (payment.status === 'succeeded' || reason === 'unconfirmed'))
+      if (!isMadeNow) continue;
+      // The letter about a payment that bought nothing is due when we decide its refund. Staff may return it in the dashboard
+      // instead, when Stripe has refused our refund and that letter was withdrawn, or when a restore has lost both.
+      if (payment.status === 'succeeded' || reason === 'unconfirmed')
         await dueLetters(trx, deps, [{ kind: 'refund', sessionUuid: session.uuid, occasion: uuid }]);
+      else if (reason === 'dashboard') await dueSecondPayment(trx, deps, session.uuid, intentId);
     }
     if (wentElsewhere) await dropDue(trx, session, intentId, payment.status === 'duplicate');
     made.push(...(await takeInLost(trx, intentId, lost)));

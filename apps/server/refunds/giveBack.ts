@@ -3,7 +3,7 @@ import type { Decided } from '#core/intentText.ts';
 import { displayPrice } from '#core/money.ts';
 import type { RefundedLine } from '#core/refunds.ts';
 import type { Deps } from '../deps.ts';
-import { dueAgain, dueLetters } from '../letters/dueLetters.ts';
+import { dueSecondPayment } from '../letters/dueLetters.ts';
 import { tellStaff } from '../notices/tellStaff.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { NotAtStripe, ProviderFailed, RefundRefused } from '../providers/stripe/failures.ts';
@@ -59,8 +59,7 @@ export async function promiseReturn(
   amountCents: number,
 ): Promise<void> {
   if (amountCents > 0) await promiseRefund(trx, { intentId, amountCents, reason: 'duplicate' });
-  await dueLetters(trx, deps, [{ kind: 'second-payment', sessionUuid, occasion: intentId }]);
-  await dueAgain(trx, sessionUuid, intentId);
+  await dueSecondPayment(trx, deps, sessionUuid, intentId);
 }
 
 /**

@@ -162,34 +162,44 @@ test('an upgrade whose membership has ended is made again as sold, and named wit
   assert.deepEqual(await bookOf([uuid], [intentId, upgrade]), lost);
 });
 
-test('what looks like a second payment is given back by staff alone, and its payer is written to then', async (t) => {
-  const code = await invited('8004');
-  const [first, second] = [await openJoin(code), await openJoin(code)];
-  const restore = await dump(server);
-  await payByCard(server, first.id);
-  await payByCard(server, second.id);
-  await restore();
-  await settleMissing(t);
-  const { payments, atStripe } = await bookOf([], [first.id, second.id]);
-  assert.deepEqual(payments.map(({ status }) => status).sort(), ['duplicate', 'succeeded']);
-  assert.deepEqual([atStripe, await refundsOf(server, second.id)], [[[], []], []]);
-  assert.deepEqual(
-    (await differencesOf(server, first.id, second.id)).map(({ kind, subject, repair }) => [
-      kind,
-      subject,
-      repair,
-    ]),
-    [['not_returned', second.id, `npm run operator -- refund ${second.id}`]],
-  );
-  assert.equal(await secondPaymentLetters(second.id), 0);
-  assert.match(
-    (await noticesOf(server, second.uuid)).at(-1)!,
-    /contact 8004 already holds by another join\. It was made again after a restore, so nothing goes back by itself: npm run operator -- refund pi_/,
-  );
-  await refund(t, second.id);
-  assert.equal(await secondPaymentLetters(second.id), 1);
-  assert.deepEqual(await differencesOf(server, first.id, second.id), []);
-});
+for (const [contactId, where] of [
+  ['8004', 'by the command'],
+  ['8031', 'in the dashboard'],
+] as const)
+  test(`what looks like a second payment is given back by staff alone, ${where}, and its payer is written to then`, async (t) => {
+    const code = await invited(contactId);
+    const [first, second] = [await openJoin(code), await openJoin(code)];
+    const restore = await dump(server);
+    await payByCard(server, first.id);
+    await payByCard(server, second.id);
+    await restore();
+    await settleMissing(t);
+    const { payments, atStripe } = await bookOf([], [first.id, second.id]);
+    assert.deepEqual(payments.map(({ status }) => status).sort(), ['duplicate', 'succeeded']);
+    assert.deepEqual([atStripe, await refundsOf(server, second.id)], [[[], []], []]);
+    assert.deepEqual(
+      (await differencesOf(server, first.id, second.id)).map(({ kind, subject, repair }) => [
+        kind,
+        subject,
+        repair,
+      ]),
+      [['not_returned', second.id, `npm run operator -- refund ${second.id}`]],
+    );
+    assert.equal(await secondPaymentLetters(second.id), 0);
+    assert.match(
+      (await noticesOf(server, second.uuid)).at(-1)!,
+      new RegExp(
+        `contact ${contactId} already holds by another join\\. It was made again after a restore, so nothing goes back by itself: npm run operator -- refund pi_`,
+      ),
+    );
+    if (where === 'by the command') await refund(t, second.id);
+    else {
+      await server.stripe('POST', '/v1/refunds', { payment_intent: second.id });
+      await followPayment(server.deps, second.id);
+    }
+    assert.equal(await secondPaymentLetters(second.id), 1);
+    assert.deepEqual(await differencesOf(server, first.id, second.id), []);
+  });
 
 test('a second payment that went back before the restore has gone back, and nobody hears of it again', async (t) => {
   const code = await invited('8005');
