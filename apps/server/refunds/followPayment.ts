@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { type Kysely, type Selectable, sql } from 'kysely';
 import { assignCommand, withLines } from '#core/dashboardRefunds.ts';
@@ -226,6 +227,7 @@ async function takeIn(
   const made = await trx
     .insertInto('refund')
     .values({
+      uuid: uuidOf(id),
       intent_id: intentId,
       stripe_id: id,
       amount_cents: amountCents,
@@ -236,6 +238,14 @@ async function takeIn(
     .returning('uuid')
     .executeTakeFirstOrThrow();
   return { uuid: made.uuid, reason: 'dashboard', isNew: true, isMadeNow: status === 'succeeded' };
+}
+
+/**
+ * Returns the uuid for the row of a refund or a lost dispute that was not decided here, made from its id at Stripe. A restored
+ * database gives the row the same uuid again, so that a letter about it has the same Message-ID, and commands that name it still do.
+ */
+function uuidOf(stripeId: string): string {
+  return createHash('sha256').update(stripeId).digest('hex').slice(0, 32);
 }
 
 /**
@@ -263,6 +273,7 @@ async function takeInLost(trx: Kysely<Tables>, intentId: string, lost: MoneyBack
     const { uuid } = await trx
       .insertInto('refund')
       .values({
+        uuid: uuidOf(id),
         intent_id: intentId,
         stripe_id: id,
         amount_cents: amountCents,

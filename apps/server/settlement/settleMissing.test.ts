@@ -26,6 +26,7 @@ import { type Client, sharedServer } from '../../../tests/harness/testServer.ts'
 import { charge } from '../../../tests/harness/upgrades.ts';
 import { parcelOf } from '../fulfilment/orders.ts';
 import { ledgerCommand } from '../ledger/ledgerCommand.ts';
+import { sendDue } from '../letters/sendLetters.ts';
 import { confirmIntent, confirmPayment } from '../payments/confirmPayment.ts';
 import { followPayment } from '../refunds/followPayment.ts';
 import { settleCommand } from './commands.ts';
@@ -80,6 +81,12 @@ const bookOf = async (joins: readonly string[], intents: readonly string[]) => (
     .select(['intent_id', 'status', 'amount_cents', 'refunded_cents'])
     .where('intent_id', 'in', intents)
     .orderBy('intent_id')
+    .execute(),
+  refunds: await server.deps.database
+    .selectFrom('refund')
+    .select(['uuid', 'status', 'amount_cents'])
+    .where('intent_id', 'in', intents)
+    .orderBy('uuid')
     .execute(),
   atStripe: await Promise.all(intents.map((id) => atStripe(server, id))),
   differences: (await differencesOf(server, ...joins, ...intents)).map(({ kind }) => kind),
@@ -261,6 +268,29 @@ test('refunds since the backup are read back from Stripe with what they were for
   // In this database, the rebuilt membership never had another standing, so there is no second notice about a change of standing.
   assert.deepEqual({ ...again, notices: again.notices[0] }, { ...lost, notices: lost.notices[0] });
   assert.deepEqual(again.notices[1], []);
+});
+
+test('a refund that is told again after a restore is told under the same Message-ID, wherever it was made', async (t) => {
+  const emails = ['told.ours@example.com', 'told.elsewhere@example.com'];
+  const [ours, elsewhere] = await Promise.all(
+    emails.map((personalEmail) => paidJoin(server, server.client(), 'LINCOLN2026', { personalEmail })),
+  );
+  /** Sends what is due. Returns how often each letter about a refund has arrived; the mail server recognises it by its Message-ID. */
+  const arrivals = async () => {
+    while (await sendDue(server.deps, server.deps.config.mail!));
+    const letters = await server.letters();
+    return letters
+      .filter(({ to, subject }) => emails.includes(to) && subject.startsWith('Your refund'))
+      .map((letter) => letter.arrivals);
+  };
+  const restore = await dump(server);
+  await refund(t, ours!.uuid);
+  await server.stripe('POST', '/v1/refunds', { payment_intent: elsewhere!.intentId });
+  await followPayment(server.deps, elsewhere!.intentId);
+  assert.deepEqual(await arrivals(), [1, 1]);
+  await restore();
+  await settleMissing(t);
+  assert.deepEqual(await arrivals(), [2, 2]);
 });
 
 test('a refund that failed since the backup, and another one of the same amount, are both taken in', async (t) => {
