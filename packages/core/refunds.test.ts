@@ -323,13 +323,42 @@ test('the command that gives back what a join holds asks for that alone', () => 
 });
 
 test('the command that decides a refund again names its lines and keeps its fee', () => {
-  const told = (order: readonly OrderLine[], reason: 'ineligible' | 'requested') =>
-    decideAgainCommand('JOIN', order, { lines: [{ line: 0, productId: 1200, name: '', cents: 1 }], reason });
+  const told = (order: OrderLine[], reason: 'ineligible' | 'requested', isTrial = false) =>
+    decideAgainCommand(
+      'JOIN',
+      paid(order, []),
+      { lines: [{ line: 0, productId: 1200, name: '', cents: 1 }], reason },
+      { isTrial },
+    );
   assert.equal(told([membership('join')], 'ineligible'), 'npm run operator -- refund JOIN --ineligible');
   assert.equal(told([membership('join')], 'requested'), 'npm run operator -- refund JOIN');
   assert.equal(
-    told([bought('Lapel Pin', 1200)], 'ineligible'),
-    'npm run operator -- refund JOIN --no-membership --items 1200',
+    told([bought('Lapel Pin', 1200)], 'ineligible', true),
+    'npm run operator -- refund JOIN --no-membership --items 1200 --dry-run',
   );
   assert.equal(told([], 'requested'), 'npm run operator -- refund JOIN', 'of an order that is lost');
+  assert.equal(told([], 'requested', true), 'npm run operator -- refund JOIN --dry-run');
+});
+
+test('the command that decides a refund again gives back all that is left where another refund of its membership counts', () => {
+  const dues = (cents: number) => [{ line: 0, productId: 1, name: 'Membership', cents }];
+  const failed = outside(6000, { saidBy: 'us', status: 'failed', lines: dues(6000) });
+  const told = (order: OrderLine[], ...others: GivenBack[]) =>
+    decideAgainCommand(
+      'JOIN',
+      paid(order, [failed, ...others]),
+      { lines: dues(6000), reason: 'ineligible' },
+      { isTrial: true },
+    );
+  const fee = outside(500, { saidBy: 'us', lines: dues(500) });
+  const again = 'npm run operator -- refund JOIN --ineligible --dry-run';
+  const pin = bought('Lapel Pin', 1200);
+  for (const kind of ['join', 'upgrade'] as const)
+    assert.equal(told([membership(kind)], fee), 'npm run operator -- refund pi');
+  assert.equal(told([membership('join')], { ...fee, status: 'failed' }), again);
+  assert.equal(told([membership('join')], outside(500)), again, 'of what is not known what for');
+  assert.match(told([membership('join'), pin], fee), /dashboard/, 'the pin would go back as well');
+  const ofPin = outside(1200, { saidBy: 'us', lines: [{ line: 1, productId: 1200, name: '', cents: 1200 }] });
+  assert.equal(told([membership('join'), pin], ofPin), again, 'of something else');
+  assert.equal(told([membership('join'), pin], ofPin, fee), 'npm run operator -- refund pi');
 });

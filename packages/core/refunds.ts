@@ -268,40 +268,54 @@ export function restOf(order: Pick<PaidOrder, 'lines' | 'amountCents' | 'refunds
 
 /**
  * Returns the operator command that refunds these types (membership, upgrade or both) of a join, and the donations and store items
- * with the product ids in `items`. `isIneligible`: less the processing fee.
+ * with the product ids in `items`. `isIneligible`: less the processing fee. `isTrial`: only shows what would be refunded.
  */
 export function giveBackCommand(
   uuid: string,
   types: readonly MembershipType[],
-  { items = [], isIneligible = false }: { items?: readonly number[]; isIneligible?: boolean } = {},
+  {
+    items = [],
+    isIneligible = false,
+    isTrial = false,
+  }: { items?: readonly number[]; isIneligible?: boolean; isTrial?: boolean } = {},
 ): string {
   const options = [
     ...(types.includes('membership') ? [] : [' --no-membership']),
     ...(isIneligible ? [' --ineligible'] : []),
     ...(types.includes('membership_upgrade') ? [' --upgrade'] : []),
     ...(items.length > 0 ? [` --items ${items.join(',')}`] : []),
+    ...(isTrial ? [' --dry-run'] : []),
   ];
   return `npm run operator -- refund ${uuid}${options.join('')}`;
 }
 
 /**
- * Returns the operator command that repeats a decided refund of a join: for the same lines, and again less the processing fee if
- * the payer was not eligible. If the order is unknown, the command names no lines, and staff choose them.
+ * Returns the operator command that repeats a refund of a join that was decided and then failed: for the same lines, and again less
+ * the processing fee if the payer was not eligible. If the order is unknown, the command names no lines, and staff choose them. If
+ * another refund of the same membership or upgrade counts, {@link planRefund} refunds no more of it; then the command refunds all
+ * that is left of the payment. If that is more than what failed, the text names Stripe's dashboard instead of a command.
  */
 export function decideAgainCommand(
   uuid: string,
-  order: readonly OrderLine[],
+  order: Pick<PaidOrder, 'intentId' | 'lines' | 'amountCents' | 'refunds'>,
   { lines, reason }: { lines: readonly RefundedLine[]; reason: RefundReason },
+  { isTrial = false } = {},
 ): string {
   const parts = lines.flatMap(({ line, productId }) => {
-    const type = order[line]?.type;
-    return type === undefined ? [] : [{ type, productId }];
+    const type = order.lines[line]?.type;
+    return type === undefined ? [] : [{ line, type, productId }];
   });
-  if (parts.length === 0) return `npm run operator -- refund ${uuid}`;
+  if (parts.length === 0) return giveBackCommand(uuid, ['membership'], { isTrial });
+  const already = namedLines(order);
+  if (parts.some(({ line, type }) => isMembershipType(type) && already.has(line)))
+    return leftCents(order) > sumOf(lines)
+      ? "in Stripe's dashboard, since no command gives back that alone"
+      : `npm run operator -- refund ${order.intentId}`;
   const types = parts.map(({ type }) => type).filter(isMembershipType);
   return giveBackCommand(uuid, types, {
     items: parts.filter(({ type }) => !isMembershipType(type)).map(({ productId }) => productId),
     isIneligible: reason === 'ineligible' && types.includes('membership'),
+    isTrial,
   });
 }
 

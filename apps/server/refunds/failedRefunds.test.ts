@@ -186,3 +186,39 @@ test('whose refund less the processing fee failed after they had joined anew get
     `reconcile said: ${difference!.text} ${difference!.repair}`,
   );
 });
+
+/** Returns the arguments of the refund command that ends the notice which has these words. */
+async function refundArgs(uuid: string, words: string): Promise<string[]> {
+  const notice = (await noticesOf(server, uuid)).find((text) => text.includes(words));
+  return / -- refund (.*)$/.exec(notice ?? '')![1]!.split(' ');
+}
+
+for (const failing of [9000, 1700])
+  test(`the command of a refund of ${failing} cents that failed gives it again beside another refund of the same membership`, async (t) => {
+    const { uuid, intentId } = await undergraduate(server);
+    await refundJoin(server.deps, uuid, { ...membershipOnly, ineligible: true });
+    // The fee ($5.00) and the pin ($12.00).
+    await runCommand(t, server, refundCommand, [intentId]);
+    const { body } = await server.stripe('GET', `/v1/refunds?payment_intent=${intentId}`);
+    const made = (body as unknown as { data: { id: string; amount: number }[] }).data;
+    assert.deepEqual(made.map(({ amount }) => amount).sort(), [1700, 9000]);
+    const { id } = made.find(({ amount }) => amount === failing)!;
+    await server.stripeControl(`refunds/${id}/settle`, { status: 'failed' });
+    await followPayment(server.deps, intentId);
+    const { code, out } = await runCommand(t, server, refundCommand, await refundArgs(uuid, ' failed'));
+    assert.equal(code, 0, out);
+    assert.deepEqual(await atStripe(server, intentId), [failing, 1700, 9000]);
+  });
+
+test('the command of a dropped refund of the rest gives back what is still left beside the membership that went back before', async (t) => {
+  const { uuid, intentId } = await undergraduate(server);
+  await refundJoin(server.deps, uuid, { ...membershipOnly, ineligible: true });
+  await server.stripeControl('refunds', { answer: 'refused' });
+  await runCommand(t, server, refundCommand, [intentId]);
+  await server.stripeControl('refunds', { answer: 'succeeded' });
+  await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount: '100' });
+  await followPayment(server.deps, intentId);
+  const { code, out } = await runCommand(t, server, refundCommand, await refundArgs(uuid, 'is not made'));
+  assert.equal(code, 0, out);
+  assert.deepEqual(await atStripe(server, intentId), [1600, 100, 9000]);
+});

@@ -3,7 +3,6 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Kysely, type Selectable, sql } from 'kysely';
 import { assignCommand, withLines } from '#core/dashboardRefunds.ts';
 import { displayPrice } from '#core/money.ts';
-import type { OrderLine } from '#core/orderLine.ts';
 import {
   counts,
   decideAgainCommand,
@@ -11,6 +10,7 @@ import {
   type GivenBack,
   goneCents,
   leftCents,
+  type PaidOrder,
   type RefundedLine,
   type RefundReason,
   standingAfter,
@@ -23,7 +23,7 @@ import { isUuid } from '../platform/database/isUuid.ts';
 import type { JoinSessionTable, RefundTable, Tables } from '../platform/database/types.ts';
 import type { MoneyBack } from '../providers/stripe/provider.ts';
 import { bringStanding } from './membershipStanding.ts';
-import { paidOrders, type SettledOrder } from './paidOrders.ts';
+import { paidOrders, refundsOfPayment, type SettledOrder } from './paidOrders.ts';
 
 /** followPayment throws after this many attempts, if each time another caller has written first. */
 const ROUNDS = 10;
@@ -347,34 +347,42 @@ async function dropDue(
         trx,
         session.uuid,
         'refund_dropped',
-        `The refund of ${displayPrice(amountCents)} of payment ${intentId} that was decided is not made, because money of that payment has gone back outside Induct meanwhile. If something is still owed, decide it again: ${await commandAgain(trx, uuid)} --dry-run`,
+        `The refund of ${displayPrice(amountCents)} of payment ${intentId} that was decided is not made, because money of that payment has gone back outside Induct meanwhile. If something is still owed, decide it again: ${await commandAgain(trx, uuid, { isTrial: true })}`,
       );
   }
 }
 
-/** Returns the command with which staff decide a refund again if it was not made; null for a refund made outside Induct. */
-async function commandAgain(trx: Kysely<Tables>, refund: string): Promise<string | null> {
-  const { rows } = await sql<{
-    session: string;
-    intent: string;
-    is_return: boolean;
-    reason: RefundReason;
-    lines: RefundedLine[] | null;
-    order: OrderLine[] | null;
-  }>`
-    select session_uuid as session, intent_id as intent, payment.status = 'duplicate' as is_return, reason, refund.lines, items as "order"
+/**
+ * Returns how staff decide a refund again that was not made: the command, or that they do it in Stripe's dashboard. Returns null for
+ * a refund made outside Induct. `isTrial`: where the command can show first what it would refund, it does only that.
+ */
+async function commandAgain(
+  trx: Kysely<Tables>,
+  refund: string,
+  options: { isTrial?: boolean } = {},
+): Promise<string | null> {
+  const { rows } = await sql<
+    Pick<PaidOrder, 'intentId' | 'amountCents' | 'lines' | 'refunds'> & {
+      session: string;
+      isReturn: boolean;
+      reason: RefundReason;
+      decided: RefundedLine[];
+    }
+  >`
+    select session_uuid as session, intent_id as "intentId", payment.amount_cents as "amountCents", payment.status = 'duplicate' as "isReturn",
+      reason, coalesce(refund.lines, '[]') as decided, coalesce(items, '[]') as lines, ${refundsOfPayment} as refunds
     from refund join payment using (intent_id) left join order_snapshot using (session_uuid, kind, revision)
     where refund.uuid = ${refund}`.execute(trx);
-  const { session, intent, is_return, reason, lines, order } = rows[0]!;
+  const { session, isReturn, reason, decided, ...order } = rows[0]!;
   if (reason === 'dashboard') return null;
-  return is_return
-    ? `npm run operator -- refund ${intent}`
-    : decideAgainCommand(session, order ?? [], { lines: lines ?? [], reason });
+  return isReturn
+    ? `npm run operator -- refund ${order.intentId}`
+    : decideAgainCommand(session, order, { lines: decided, reason }, options);
 }
 
 /**
- * Returns the last sentence of a notice about a refund that failed: the command with which staff decide the same refund again, if
- * there is one.
+ * Returns the last sentence of a notice about a refund that failed: how staff decide the same refund again. Empty for a refund made
+ * outside Induct.
  */
 export async function toDecideAgain(trx: Kysely<Tables>, refund: string): Promise<string> {
   const command = await commandAgain(trx, refund);
