@@ -104,3 +104,15 @@ test('a sync of many minutes has reached the time at which it began', async () =
     .executeTakeFirstOrThrow();
   assert.equal(reached_at!.getTime(), began);
 });
+
+test('a change that the search of HubSpot did not show yet is read by the next sync', async () => {
+  const [id] = await batch('create', [{ properties: { email: 'unseen@example.com', firstname: 'Before' } }]);
+  await sync();
+  await rename([id!], 'Unseen');
+  // As if the previous run had come after the change, 50 s ago, and the search had not shown it.
+  await sql`update schedule set reached_at = now() + interval '50 seconds' where name = 'contacts sync'`.execute(
+    server.background,
+  );
+  await sync();
+  assert.deepEqual(await mirrored([id!]), { Unseen: 1 });
+});
