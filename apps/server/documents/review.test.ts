@@ -15,6 +15,7 @@ import { openIntent, paidJoin, payByCard } from '../../../tests/harness/steps.ts
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
+import { applyRetention } from '../privacy/retention.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import {
   documentsAcceptCommand,
@@ -53,6 +54,22 @@ test('what a join has uploaded is listed for its own browser, and for nobody els
   });
   const other = await server.client().call('getDocuments', { params: { uuid } });
   assert.deepEqual(other.data.documents, []);
+});
+
+test('a transcript that retention has removed is listed no more, and the ones beside it are', async (t) => {
+  const { client, uuid } = await uploaded();
+  await runCommand(t, server, documentsAcceptCommand, [uuid]);
+  await sql`update document set reviewed_at = now() - interval '2 days' where session_uuid = ${uuid}`.execute(
+    server.deps.database,
+  );
+  await upload(client, uuid, 'second.pdf');
+  changeSociety(t, server, (source) => `${source}\nretention:\n  documentsDays: 1\n`);
+  assert.equal((await applyRetention(server.deps)).documents, 1);
+  const { data } = await client.call('getDocuments', { params: { uuid } });
+  assert.deepEqual(
+    data.documents.map(({ name }) => name),
+    ['second.pdf'],
+  );
 });
 
 test('documents of a join that is not paid are 409, of none 404', async () => {

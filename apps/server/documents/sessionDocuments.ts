@@ -10,8 +10,8 @@ import { refusalFor } from '../session/standing.ts';
 import { proofJoin } from './proofJoin.ts';
 
 /**
- * Returns the documents of a join that are not rejected (for an upgrade by link, also those of its base's join), and the staff's
- * rejection if there is one. File names are shown only to a browser that holds the join. The rejection is shown to everybody with
+ * Returns the documents of a join that are neither rejected nor removed (for an upgrade by link, also those of its base's join), and
+ * the staff's rejection if there is one. File names are shown only to a browser that holds the join. The rejection is shown to everybody with
  * the uuid, until somebody has proven that they are the joiner; after that only to browsers that hold the join.
  */
 export async function sessionDocuments(
@@ -23,7 +23,10 @@ export async function sessionDocuments(
   const rows = await deps.database
     .selectFrom('join_session')
     .leftJoin('document', (join) =>
-      join.on('session_uuid', 'in', [uuid, proof]).on('review', '<>', 'rejected'),
+      join
+        .on('session_uuid', 'in', [uuid, proof])
+        .on('review', '<>', 'rejected')
+        .on('removed_at', 'is', null),
     )
     .select(['name', 'size_bytes', isHeldBy(holding).as('is_its_browser'), isOpenTo(holding).as('is_open')])
     .where('uuid', '=', uuid)
