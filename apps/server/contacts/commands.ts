@@ -62,7 +62,8 @@ export const statusCommand: Command = {
         count(*) filter (where state = 'paid' and ${whose} = 'shared' and not crm_known ? 'membershipStatus'
           and profile_revision = crm_revision
           and ${joinHolds('join_session.uuid', 'membership')})::int as unproven,
-        (select count(*)::int from document where crm_note_id is null and crm_refusal is null and review <> 'rejected') as documents,
+        (select count(*)::int from document where crm_note_id is null and crm_refusal is null and review <> 'rejected'
+          and (removed_at is null or crm_file_id is not null)) as documents,
         (select count(*)::int from document where crm_refusal is not null) as documents_refused,
         (select count(*)::int from contact) as mirrored,
         (select reached_at from schedule where name = 'contacts sync' and cursor is null) as synced_at

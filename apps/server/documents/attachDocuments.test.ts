@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { beforeEach, test } from 'node:test';
+import { beforeEach, type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import { pathOf } from '#contract/calls.ts';
+import { changeSociety } from '../../../tests/harness/changeSociety.ts';
 import { deliver, newContact } from '../../../tests/harness/deliver.ts';
 import { pdf } from '../../../tests/harness/documents.ts';
 import { askHubspot, control } from '../../../tests/harness/providers.ts';
@@ -10,9 +11,11 @@ import { paidJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
 import { failedCommand, linkCommand, retryCommand, statusCommand } from '../contacts/commands.ts';
+import { applyRetention } from '../privacy/retention.ts';
 import { CrmUnavailable } from '../providers/hubspot/errors.ts';
+import { readFigures } from '../watch/gauges.ts';
 import { attachDue } from './attachDocuments.ts';
-import { documentsRejectCommand } from './commands.ts';
+import { documentsAcceptCommand, documentsRejectCommand } from './commands.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 beforeEach(async () => {
@@ -67,6 +70,16 @@ async function attach(): Promise<number> {
     server.deps.database,
   );
   return attachDue(server.deps, server.hubspot);
+}
+
+/** Lets retention remove the files of these documents, as if they were decided and their days over. */
+async function removeFiles(t: TestContext, documents: readonly { id: string }[]): Promise<void> {
+  const ids = documents.map(({ id }) => id);
+  await sql`update document set reviewed_at = now() - interval '2 days' where id = any(${ids}::uuid[])`.execute(
+    server.deps.database,
+  );
+  changeSociety(t, server, (source) => `${source}\nretention:\n  documentsDays: 1\n`);
+  assert.equal((await applyRetention(server.deps)).documents, ids.length);
 }
 
 async function onceAttached(id: string, contactId: string): Promise<void> {
@@ -222,6 +235,50 @@ test('a document of a join whose contact was deleted is attached to the one that
   await sql`update contact set deleted_at = null where id = '104'`.execute(server.deps.database);
 });
 
+test('what retention has removed before it was attached is neither refused nor due, and staff cannot have it sent again', async (t) => {
+  await server.hubspotFault({ kind: 'status', status: 413, path: FILES, body: { message: 'Too large.' } });
+  const tooLarge = await uploaded('transcript.pdf', '101');
+  assert.equal(await attach(), 1);
+  await server.hubspotFault(null);
+  await runCommand(t, server, documentsAcceptCommand, [tooLarge.uuid]);
+  const rejected = await uploaded('transcript.pdf', '102');
+  await runCommand(t, server, documentsRejectCommand, [rejected.uuid, '--reason', 'unreadable']);
+  const unsent = await uploaded('transcript.pdf', '103');
+  await runCommand(t, server, documentsAcceptCommand, [unsent.uuid]);
+  const removed = [tooLarge, rejected, unsent];
+  await removeFiles(t, removed);
+
+  const { out } = await runCommand(t, server, failedCommand, []);
+  for (const { uuid } of removed) {
+    assert.doesNotMatch(out, new RegExp(uuid));
+    assert.equal((await runCommand(t, server, retryCommand, [uuid])).code, 1, 'nothing to send');
+  }
+  const errors = t.mock.method(server.deps.log, 'error');
+  assert.deepEqual([await attach(), errors.mock.callCount()], [0, 0]);
+  assert.match((await runCommand(t, server, statusCommand, [])).out, /^0 documents to be attached/m);
+  const queue = (await readFigures(server.deps)).find(({ name }) => name === 'documents')!;
+  assert.equal(queue.value, 0);
+});
+
+test('a note that HubSpot refused for a file that it has can be sent again after the file was removed here', async (t) => {
+  const { uuid, id } = await uploaded('transcript.pdf', '101');
+  await server.hubspotFault({
+    kind: 'status',
+    status: 400,
+    path: NOTES,
+    body: { message: 'No notes.' },
+  });
+  assert.equal(await attach(), 1);
+  await server.hubspotFault(null);
+  await runCommand(t, server, documentsAcceptCommand, [uuid]);
+  await removeFiles(t, [{ id }]);
+  assert.match((await runCommand(t, server, failedCommand, [])).out, new RegExp(`${uuid}  .*No notes`));
+  assert.equal((await runCommand(t, server, retryCommand, [uuid])).code, 0);
+  assert.match((await runCommand(t, server, statusCommand, [])).out, /^1 documents to be attached/m);
+  assert.equal(await attach(), 1);
+  await onceAttached(id, '101');
+});
+
 test('a document that was rejected before it was sent is not sent', async (t) => {
   const { uuid, id } = await uploaded('transcript.pdf', '101');
   await runCommand(t, server, documentsRejectCommand, [uuid, '--reason', 'unreadable']);
@@ -272,10 +329,17 @@ async function atContactOfSameEmail(email: string): Promise<{ uuid: string; left
   return { uuid, left, own };
 }
 
-test('a transcript is at the contact that its join is linked to, and no more at the one before, also after a crash', async (t) => {
-  for (const crashed of [false, true]) {
-    const { uuid, left, own } = await atContactOfSameEmail(`transcript.linked.${crashed}@example.com`);
-    if (crashed)
+test('a transcript is at the contact that its join is linked to, and no more at the one before, also after a crash or without its file here', async (t) => {
+  for (const before of ['nothing', 'crash', 'retention']) {
+    const { uuid, left, own } = await atContactOfSameEmail(`transcript.linked.${before}@example.com`);
+    if (before === 'retention') {
+      const { rows } = await sql<{ id: string }>`
+        update document set review = 'accepted' where session_uuid = ${uuid} returning id`.execute(
+        server.deps.database,
+      );
+      await removeFiles(t, rows);
+    }
+    if (before === 'crash')
       await sql`update document set crm_note_id = null where session_uuid = ${uuid}`.execute(
         server.deps.database,
       );

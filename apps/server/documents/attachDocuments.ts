@@ -76,9 +76,11 @@ async function attachTaken(deps: Deps, hubspot: HubspotClient): Promise<number> 
 
 /**
  * SQL condition on `document left join join_session`: the document is not attached yet, its contact is in HubSpot, and neither
- * staff nor HubSpot has rejected it.
+ * staff nor HubSpot has rejected it. If retention has removed the file here, HubSpot must have it already, so that only the note is
+ * missing.
  */
 export const isAttachable = sql<boolean>`crm_note_id is null and document.crm_refusal is null and review <> 'rejected'
+        and (removed_at is null or crm_file_id is not null)
         and coalesce(document.contact_id, ${crmId}) is not null`;
 
 /**

@@ -180,12 +180,15 @@ async function keepFiles(trx: Kysely<Tables>, uuid: string): Promise<void> {
   for (const { email } of rows) await keepIds(trx, await emailHash(trx, email), { contacts: [], files });
 }
 
-/** Removes a document's file and name. The review of a transcript stays, so that the member need not upload another one. */
+/**
+ * Removes a document's file and name. The review of a transcript stays, so that the member need not upload another one. A refusal of
+ * the file by HubSpot goes, since the file can be sent no more.
+ */
 function removeDocument({ database, storage }: Deps, id: string): Promise<boolean> {
   return database.transaction().execute(async (trx) => {
     const { rows } = await sql<{ storage_key: string }>`
       update document set removed_at = now(), name = 'removed', sha256 = '',
-        crm_refusal = case when crm_note_id is null then coalesce(crm_refusal, 'removed') else crm_refusal end
+        crm_refusal = case when crm_file_id is null then null else crm_refusal end
       where id = ${id} and removed_at is null and (kind = 'resume' or review <> 'open') returning storage_key`.execute(
       trx,
     );
