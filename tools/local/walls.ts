@@ -25,7 +25,7 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
   pass: ['letters', 'platform', 'session'],
   payments: ['contacts', 'letters', 'notices', 'platform', 'providers', 'refunds', 'session'],
   platform: ['society'],
-  privacy: ['contacts', 'documents', 'fulfilment', 'payments', 'platform', 'providers'],
+  privacy: ['contacts', 'documents', 'fulfilment', 'payments', 'platform', 'providers', 'session'],
   providers: ['platform'],
   refunds: ['contacts', 'letters', 'notices', 'platform', 'providers', 'session'],
   reports: ['platform'],
