@@ -8,14 +8,18 @@ import { pdf } from '../../../tests/harness/documents.ts';
 import { lockHolder, waiting } from '../../../tests/harness/locks.ts';
 import { listStripe } from '../../../tests/harness/providers.ts';
 import { everything, undergraduate } from '../../../tests/harness/refunds.ts';
+import { noticesOf } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
-import { openIntent, orderingJoin, paidJoin } from '../../../tests/harness/steps.ts';
+import { openIntent, orderingJoin, paidJoin, payByCard } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
-import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
+import { charge, upgradeByLink } from '../../../tests/harness/upgrades.ts';
 import { dueProofs } from '../documents/review.ts';
 import { ordersShipCommand } from '../fulfilment/commands.ts';
 import { cancelIntent } from '../payments/cancelIntent.ts';
+import { confirmPayment } from '../payments/confirmPayment.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
+import { transitions } from '../session/states.ts';
+import { refundCommand } from '../settlement/refundCommands.ts';
 import { dueAtStripe, tellStripe } from './atStripe.ts';
 import { personEraseCommand } from './eraseCommand.ts';
 import { applyRetention, forgetNightly, overdue, stages } from './retention.ts';
@@ -404,4 +408,48 @@ test('a payment that Stripe refuses to change keeps no other from being forgotte
   assert.deepEqual(await left(), [{ stripe_id: intentId }]);
   await tellStripe(deps);
   assert.deepEqual(await left(), []);
+});
+
+test('a join that was not paid stays while money of it is with us, and goes once that went back', async (t) => {
+  const [first, second] = [server.client(), server.client()];
+  const [paid, twice] = await Promise.all([
+    orderingJoin(first, 'HONOR104'),
+    orderingJoin(second, 'HONOR104'),
+  ]);
+  const intents = [await openIntent(first, paid), await openIntent(second, twice)];
+  for (const { id } of intents) await payByCard(server, id);
+  await confirmPayment(deps, intents[0]!.id);
+  const body = { error: { type: 'invalid_request_error', code: 'charge_not_refundable', message: 'no' } };
+  await server.stripeFault({ kind: 'status', status: 400, body, method: 'POST', path: '/v1/refunds' });
+  t.after(() => server.stripeFault(null));
+  await confirmPayment(deps, intents[1]!.id);
+  await server.stripeFault(null);
+  // A payment that Stripe did not know for a while has opened the join again, and its upgrade is paid.
+  const client = server.client();
+  const upgraded = await paidJoin(server, client);
+  assert.equal((await charge(client, upgraded.uuid, upgraded.intentId)).data.status, 'succeeded');
+  assert.equal((await runCommand(t, server, ordersShipCommand, [upgraded.uuid])).code, 0);
+  await sql`update payment set status = 'canceled', succeeded_at = null where intent_id = ${upgraded.intentId}`.execute(
+    deps.database,
+  );
+  await sql`update join_session set ${transitions.undoPayment} where uuid = ${upgraded.uuid}`.execute(
+    deps.database,
+  );
+  const old = async () => {
+    for (const uuid of [twice, upgraded.uuid]) await age(uuid, 11);
+  };
+  await old();
+  changeSociety(t, server, all);
+  assert.deepEqual(await forgetAll(), none);
+  assert.ok((await noticesOf(server, twice)).length > 0, 'staff have the command');
+
+  assert.equal((await runCommand(t, server, refundCommand, [intents[1]!.id])).code, 0);
+  await sql`update membership set standing = 'void' where session_uuid = ${upgraded.uuid}`.execute(
+    deps.database,
+  );
+  await sql`update payment set status = 'canceled', succeeded_at = null where session_uuid = ${upgraded.uuid}`.execute(
+    deps.database,
+  );
+  await old();
+  assert.deepEqual(await forgetAll(), { ...none, abandoned: 2 });
 });

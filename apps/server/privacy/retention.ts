@@ -4,6 +4,7 @@ import { isWaiting, listParcels, parcelOf } from '../fulfilment/orders.ts';
 import { repeat } from '../platform/background.ts';
 import { postpone, takeTurn } from '../platform/database/schedule.ts';
 import type { Tables } from '../platform/database/types.ts';
+import { goesBack } from '../session/goesBack.ts';
 import { contactOfJoin, isContactOfJoin } from '../session/members.ts';
 import { dueAtStripe, tellStripe } from './atStripe.ts';
 import { eraseJoins, NotErasable } from './eraseJoins.ts';
@@ -26,13 +27,13 @@ type JoinStage = Exclude<Stage, 'documents' | 'notices'>;
 
 /**
  * SQL for whether the query's `session` is past the retention of a stage: its last activity (`abandoned`), final rejection
- * (`rejected`) or payment (`paid`) was before `before`. False while an abandoned join has an open payment, or a rejected one holds
- * something. A paid join is kept as long as a later one of its contact: HubSpot has one amount for all of them, and an upgrade needs
- * its membership.
+ * (`rejected`) or payment (`paid`) was before `before`. False while an abandoned join has a payment that is open or still with us, or
+ * a rejected one holds something. A paid join is kept as long as a later one of its contact: HubSpot has one amount for all of them,
+ * and an upgrade needs its membership.
  */
 const isOver: Record<JoinStage, (before: RawBuilder<Date>) => RawBuilder<boolean>> = {
   abandoned: (before) => sql`session.state <> 'paid' and session.updated_at < ${before}
-    and not exists (select from payment where session_uuid = session.uuid and status = 'open')`,
+    and not exists (select from payment where session_uuid = session.uuid and status <> 'canceled' and not ${goesBack})`,
   rejected: (before) => sql`session.state = 'paid'
     and exists (select from document where session_uuid = session.uuid and is_final and reviewed_at < ${before})
     and not exists (select from membership where session_uuid = session.uuid and is_held)`,
