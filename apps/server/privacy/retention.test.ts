@@ -3,16 +3,17 @@ import { readdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { sql } from 'kysely';
 import { changeSociety } from '../../../tests/harness/changeSociety.ts';
-import { atHubspot, deliver } from '../../../tests/harness/deliver.ts';
+import { atHubspot, deliver, newContact } from '../../../tests/harness/deliver.ts';
 import { pdf } from '../../../tests/harness/documents.ts';
 import { lockHolder, waiting } from '../../../tests/harness/locks.ts';
 import { listStripe } from '../../../tests/harness/providers.ts';
-import { everything, undergraduate } from '../../../tests/harness/refunds.ts';
+import { differencesOf, everything, failRefund, undergraduate } from '../../../tests/harness/refunds.ts';
 import { noticesOf } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { openIntent, orderingJoin, paidJoin, payByCard } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
 import { charge, upgradeByLink } from '../../../tests/harness/upgrades.ts';
+import { documentsRejectCommand } from '../documents/commands.ts';
 import { dueProofs } from '../documents/review.ts';
 import { ordersShipCommand } from '../fulfilment/commands.ts';
 import { cancelIntent } from '../payments/cancelIntent.ts';
@@ -256,6 +257,57 @@ test('whose transcript was rejected finally goes after its days, once nothing is
   assert.deepEqual(await forgetAll(), { ...none, rejected: 1 });
   assert.ok((await rowOf(gone.uuid))!.erased_at);
   assert.equal((await rowOf(held.uuid))!.erased_at, null);
+});
+
+for (const whose of ['was invited', 'the join created', 'has the same email'])
+  test(`who was rejected finally stays while an upgrade by link is held without its membership (a contact that ${whose})`, async (t) => {
+    const personalEmail = `alone.${whose.replaceAll(' ', '.')}@example.com`;
+    if (whose === 'has the same email') await newContact(server, personalEmail);
+    const client = server.client();
+    const code = whose === 'was invited' ? 'HONOR103' : 'LINCOLN2026';
+    const { uuid } = await paidJoin(server, client, code, { personalEmail });
+    await deliver(server);
+    const { rows } = await sql<{ id: string }>`
+      select coalesce(contact_id, hubspot_contact_id) as id from join_session where uuid = ${uuid}`.execute(
+      deps.database,
+    );
+    const { id } = rows[0]!;
+    await deps.contacts.refresh(id);
+    const upgrade = await upgradeByLink(server, id);
+    await uploaded(client, uuid);
+    const rejection = [uuid, '--reason', 'below-requirement', '--final'];
+    assert.equal((await runCommand(t, server, documentsRejectCommand, rejection)).code, 0);
+    if (whose !== 'has the same email') await failRefund(server, upgrade.intentId);
+    await deliver(server);
+    await deps.contacts.refresh(id);
+    await sql`update document set reviewed_at = now() - interval '41 days' where session_uuid = ${uuid}`.execute(
+      deps.database,
+    );
+    changeSociety(t, server, rule('  rejectedDays: 40\n'));
+    assert.deepEqual(await forgetAll(), none);
+    assert.deepEqual(
+      (await differencesOf(server, upgrade.uuid)).map(({ kind }) => kind),
+      ['upgrade_alone'],
+    );
+    await refundJoin(deps, upgrade.uuid, { ...everything, membership: false });
+    assert.deepEqual(await forgetAll(), { ...none, rejected: 1 });
+  });
+
+test('who was rejected finally goes though the contact has joined again and holds its upgrade with that', async (t) => {
+  const client = server.client();
+  const { uuid } = await paidJoin(server, client, 'HONOR103', { personalEmail: 'joined.again@example.com' });
+  await uploaded(client, uuid);
+  const rejection = [uuid, '--reason', 'below-requirement', '--final'];
+  assert.equal((await runCommand(t, server, documentsRejectCommand, rejection)).code, 0);
+  await deliver(server);
+  await paidJoin(server, server.client(), 'HONOR103', { personalEmail: 'joined.again@example.com' });
+  await upgradeByLink(server, '103');
+  await sql`update document set reviewed_at = now() - interval '41 days' where session_uuid = ${uuid}`.execute(
+    deps.database,
+  );
+  changeSociety(t, server, rule('  rejectedDays: 40\n'));
+  assert.deepEqual(await forgetAll(), { ...none, rejected: 1 });
+  assert.ok((await rowOf(uuid))!.erased_at);
 });
 
 test('a document that cannot be removed holds up nothing else, and is tried again within the hour', async (t) => {

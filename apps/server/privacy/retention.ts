@@ -5,7 +5,7 @@ import { repeat } from '../platform/background.ts';
 import { postpone, takeTurn } from '../platform/database/schedule.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { goesBack } from '../session/goesBack.ts';
-import { contactOfJoin, isContactOfJoin } from '../session/members.ts';
+import { contactOfJoin, hasLostBase, isContactOfJoin } from '../session/members.ts';
 import { dueAtStripe, tellStripe } from './atStripe.ts';
 import { eraseJoins, NotErasable } from './eraseJoins.ts';
 import { emailHash } from './findPerson.ts';
@@ -28,7 +28,7 @@ type JoinStage = Exclude<Stage, 'documents' | 'notices'>;
 /**
  * SQL for whether the query's `session` is past the retention of a stage: its last activity (`abandoned`), final rejection
  * (`rejected`) or payment (`paid`) was before `before`. False while an abandoned join has a payment that is open or still with us, or
- * a rejected one holds something. A paid join is kept as long as a later one of its contact: HubSpot has one amount for all of them,
+ * a rejected one holds something, or its contact holds an upgrade by link that has lost its base. A paid join is kept as long as a later one of its contact: HubSpot has one amount for all of them,
  * and an upgrade needs its membership.
  */
 const isOver: Record<JoinStage, (before: RawBuilder<Date>) => RawBuilder<boolean>> = {
@@ -36,7 +36,9 @@ const isOver: Record<JoinStage, (before: RawBuilder<Date>) => RawBuilder<boolean
     and not exists (select from payment where session_uuid = session.uuid and status <> 'canceled' and not ${goesBack})`,
   rejected: (before) => sql`session.state = 'paid'
     and exists (select from document where session_uuid = session.uuid and is_final and reviewed_at < ${before})
-    and not exists (select from membership where session_uuid = session.uuid and is_held)`,
+    and not exists (select from membership where session_uuid = session.uuid and is_held)
+    and not exists (select from membership upgrade where type = 'membership_upgrade' and is_held
+      and contact_id in (${contactOfJoin('session')}, session.hubspot_contact_id) and ${hasLostBase('upgrade')})`,
   paid: (before) => sql`session.state = 'paid' and session.paid_at < ${before}
     and not exists (select from join_session later where later.paid_at >= ${before} and later.erased_at is null
       and ${isContactOfJoin(contactOfJoin('session'), 'later')})`,
