@@ -7,10 +7,16 @@ import { atHubspot, deliver, newContact } from '../../../tests/harness/deliver.t
 import { pdf } from '../../../tests/harness/documents.ts';
 import { lockHolder, waiting } from '../../../tests/harness/locks.ts';
 import { listStripe } from '../../../tests/harness/providers.ts';
-import { differencesOf, everything, failRefund, undergraduate } from '../../../tests/harness/refunds.ts';
+import {
+  differencesOf,
+  everything,
+  failRefund,
+  lapelPin,
+  undergraduate,
+} from '../../../tests/harness/refunds.ts';
 import { noticesOf } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
-import { openIntent, orderingJoin, paidJoin, payByCard } from '../../../tests/harness/steps.ts';
+import { openIntent, orderingJoin, paidJoin, payByCard, payOrder } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
 import { charge, upgradeByLink } from '../../../tests/harness/upgrades.ts';
 import { documentsRejectCommand } from '../documents/commands.ts';
@@ -178,6 +184,64 @@ for (const [contact, code, productId, paid] of [
     await age(later.uuid, 401);
     assert.deepEqual(await forgetAll(), { ...none, paid: 2 });
   });
+
+for (const waits of ['membership', 'upgrade by link'] as const)
+  for (const why of ['owes goods', 'is disputed'] as const)
+    test(`the paid joins of a contact go together: none while the ${waits} ${why}`, async (t) => {
+      const client = server.client();
+      const personalEmail = `together.${waits} ${why}@example.com`.replaceAll(' ', '.');
+      const uuid = await orderingJoin(client, undefined, { personalEmail });
+      await client.call('setSessionProduct', { params: { uuid }, body: { productUuid: lapelPin } });
+      const base = await payOrder(server, client, uuid);
+      await deliver(server);
+      const { hubspot_contact_id } = await deps.database
+        .selectFrom('join_session')
+        .select('hubspot_contact_id')
+        .where('uuid', '=', uuid)
+        .executeTakeFirstOrThrow();
+      const upgrade = await upgradeByLink(server, hubspot_contact_id!);
+      const [waiting, other] = waits === 'membership' ? [base, upgrade] : [upgrade, base];
+      const ship = async (one: { uuid: string }) =>
+        assert.equal((await runCommand(t, server, ordersShipCommand, [one.uuid])).code, 0);
+      const dispute = (standing: 'open' | null) =>
+        sql`update payment set dispute = ${standing} where intent_id = ${waiting.intentId}`.execute(
+          deps.database,
+        );
+      await ship(other);
+      if (why === 'is disputed') {
+        await ship(waiting);
+        await dispute('open');
+      }
+      await age(base.uuid, 402);
+      await age(upgrade.uuid, 401);
+      changeSociety(t, server, all);
+      assert.deepEqual(await forgetAll(), none);
+      await (why === 'is disputed' ? dispute(null) : ship(waiting));
+      assert.deepEqual(await forgetAll(), { ...none, paid: 2 });
+    });
+
+test('a paid join stays when another one of its contact is disputed while it is being removed', async (t) => {
+  const base = await paidJoin(server, server.client(), 'HONOR102', {
+    personalEmail: 'meanwhile@example.com',
+  });
+  const upgrade = await upgradeByLink(server, '102');
+  await runCommand(t, server, ordersShipCommand, [upgrade.uuid]);
+  for (const { uuid } of [base, upgrade]) await age(uuid, 401);
+  changeSociety(t, server, all);
+  const holder = await lockHolder(t, server);
+  await holder.query('update join_session set updated_at = now() where uuid = $1', [base.uuid]);
+  const removing = forgetAll();
+  await waiting(server.background, 1);
+  const dispute = (standing: 'open' | null) =>
+    sql`update payment set dispute = ${standing} where intent_id = ${upgrade.intentId}`.execute(
+      deps.database,
+    );
+  await dispute('open');
+  await holder.query('commit');
+  assert.deepEqual(await removing, none);
+  await dispute(null);
+  assert.deepEqual(await forgetAll(), { ...none, paid: 2 });
+});
 
 test('who paid for goods that were not sent keeps their address until they are sent or paid back', async (t) => {
   const owed = await undergraduate(server);

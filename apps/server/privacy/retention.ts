@@ -27,9 +27,8 @@ type JoinStage = Exclude<Stage, 'documents' | 'notices'>;
 
 /**
  * SQL for whether the query's `session` is past the retention of a stage: its last activity (`abandoned`), final rejection
- * (`rejected`) or payment (`paid`) was before `before`. False while an abandoned join has a payment that is open or still with us, or
- * a rejected one holds something, or its contact holds an upgrade by link that has lost its base. A paid join is kept as long as a later one of its contact: HubSpot has one amount for all of them,
- * and an upgrade needs its membership.
+ * (`rejected`) or payment (`paid`) was before `before`. False while an abandoned join has a payment that is open or still with us,
+ * while a rejected one holds something, or while its contact holds an upgrade by link that has lost its base.
  */
 const isOver: Record<JoinStage, (before: RawBuilder<Date>) => RawBuilder<boolean>> = {
   abandoned: (before) => sql`session.state <> 'paid' and session.updated_at < ${before}
@@ -39,10 +38,10 @@ const isOver: Record<JoinStage, (before: RawBuilder<Date>) => RawBuilder<boolean
     and not exists (select from membership where session_uuid = session.uuid and is_held)
     and not exists (select from membership upgrade where type = 'membership_upgrade' and is_held
       and contact_id in (${contactOfJoin('session')}, session.hubspot_contact_id) and ${hasLostBase('upgrade')})`,
-  paid: (before) => sql`session.state = 'paid' and session.paid_at < ${before}
-    and not exists (select from join_session later where later.paid_at >= ${before} and later.erased_at is null
-      and ${isContactOfJoin(contactOfJoin('session'), 'later')})`,
+  paid: (before) => sql`session.state = 'paid' and session.paid_at < ${before}`,
 };
+
+type Reads = Pick<Deps, 'database' | 'society' | 'now'>;
 
 /** SQL for the time before which a stage's joins, documents or notices are past their retention. Null if they are kept for ever. */
 function beforeOf({ society, now }: Pick<Deps, 'society' | 'now'>, stage: Stage): RawBuilder<Date> | null {
@@ -50,15 +49,32 @@ function beforeOf({ society, now }: Pick<Deps, 'society' | 'now'>, stage: Stage)
   return days === undefined ? null : sql<Date>`(${now()}::timestamptz - make_interval(days => ${days}))`;
 }
 
-type Reads = Pick<Deps, 'database' | 'society' | 'now'>;
+/**
+ * SQL for whether the query's `session` may be erased: it is past the retention of a stage, has nothing under way, and `which` holds.
+ */
+function mayGo(stage: JoinStage, before: RawBuilder<Date>, which: RawBuilder<boolean>): RawBuilder<boolean> {
+  return sql`(session.erased_at is null and ${isOver[stage](before)} and cardinality(${underWay}) = 0 and ${which})`;
+}
+
+/**
+ * SQL for whether `which` holds, and the other paid joins of the contact of the query's `session` may be erased, too. Paid joins of
+ * a contact are erased together or not at all: HubSpot has one amount for all of them, and an upgrade needs its membership.
+ */
+function withOthers(deps: Reads, stage: Stage, which: RawBuilder<boolean>): RawBuilder<boolean> {
+  const before = beforeOf(deps, stage);
+  if (stage !== 'paid' || before === null) return which;
+  return sql`${which} and not exists (select from join_session other
+    where other.state = 'paid' and other.erased_at is null and ${isContactOfJoin(contactOfJoin('session'), 'other')}
+      and not exists (select from join_session session where session.uuid = other.uuid and ${mayGo(stage, before, which)}))`;
+}
 
 /**
  * Returns the ids of at most `most` joins, documents or notices that are past the retention of a stage. Leaves out the joins of
  * {@link owing}, and those with a payment or a decision under way.
  */
 export async function overdue(deps: Reads, stage: Stage, most = MOST): Promise<string[]> {
-  const owed = sql<boolean>`session.uuid <> all(${await owedTo(deps, stage)}::uuid[])`;
-  return idsOf(deps, stage, most, owed);
+  const owesNothing = sql<boolean>`session.uuid <> all(${await owedTo(deps, stage)}::uuid[])`;
+  return idsOf(deps, stage, most, withOthers(deps, stage, owesNothing));
 }
 
 /** Returns the joins that are past the retention of a stage but are kept, since goods that they paid for were not sent yet. */
@@ -94,7 +110,7 @@ function listOf(
       and case kind when 'resume' then created_at else reviewed_at end < ${before}
       order by created_at limit ${most}`;
   return sql`select uuid as id from join_session session
-    where erased_at is null and ${isOver[stage](before)} and cardinality(${underWay}) = 0 and ${which}
+    where ${mayGo(stage, before, which)}
     order by created_at limit ${most}`;
 }
 
@@ -152,8 +168,8 @@ async function eraseOne(deps: Deps, uuid: string, stage: JoinStage): Promise<boo
     return await deps.database.transaction().execute(async (trx) => {
       // The condition is checked again under a lock, so that the join cannot change before it is erased.
       await sql`select from join_session where uuid = ${uuid} for update`.execute(trx);
-      const { rows } = await sql`
-        select from join_session session where uuid = ${uuid} and ${isOver[stage](beforeOf(deps, stage)!)}`.execute(
+      const isDue = mayGo(stage, beforeOf(deps, stage)!, withOthers(deps, stage, sql`true`));
+      const { rows } = await sql`select from join_session session where uuid = ${uuid} and ${isDue}`.execute(
         trx,
       );
       if (rows.length === 0) return false;
