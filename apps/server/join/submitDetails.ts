@@ -9,6 +9,7 @@ import { whileFrozen } from '../payments/settlePaying.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { guardianConsentOf, keepGuardianConsent } from '../session/guardianConsent.ts';
 import { isOpenTo } from '../session/holding.ts';
+import { leaveContactOfOther } from '../session/leaveContact.ts';
 import { refusalFor } from '../session/standing.ts';
 import { stateAllows, transitions } from '../session/states.ts';
 
@@ -33,8 +34,6 @@ export async function submitDetails(
   );
   if (Object.keys(errors).length > 0) throw new Refusal(400, DETAILS_NOT_ACCEPTED, { errors });
   const trimmed = trimDetails(details);
-  // If the email has changed, the join is detached from the contact that was found by the old email, and HubSpot is searched again.
-  const isOfOtherEmail = sql`(not owns_hubspot_contact and lower(details ->> 'personalEmail') <> ${trimmed.personalEmail.toLowerCase()})`;
   const save = async () => {
     const { rows } = await sql<{ uuid: string }>`
     with saved as (
@@ -45,9 +44,7 @@ export async function submitDetails(
       ${transitions.submitDetails},
       profile_revision = profile_revision + 1, crm_next_try_at = now() + make_interval(secs => ${TELL_AFTER_SECONDS}),
       crm_refusal = null, crm_attempts = 0,
-      hubspot_contact_id = case when ${isOfOtherEmail} then null else hubspot_contact_id end,
-      owns_hubspot_contact = case when ${isOfOtherEmail} then null else owns_hubspot_contact end,
-      crm_known = case when ${isOfOtherEmail} then '{}' when crm_known = '{}' then coalesce((select profile from contact where contact.id = contact_id), '{}') else crm_known end
+      ${leaveContactOfOther(trimmed.personalEmail)}
     where uuid = ${uuid} and ${stateAllows('submitDetails')} and ${isOpenTo(holding)}
     returning uuid, programme
     ), due as (${insertReminders(deps, uuid)})

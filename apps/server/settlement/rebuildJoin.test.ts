@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
-import { atHubspot, deliver } from '../../../tests/harness/deliver.ts';
+import { atHubspot, deliver, newContact } from '../../../tests/harness/deliver.ts';
 import { dump } from '../../../tests/harness/dump.ts';
 import { failRefund, membershipOnly, standingsOf } from '../../../tests/harness/refunds.ts';
 import { noticesOf } from '../../../tests/harness/rows.ts';
@@ -15,6 +15,7 @@ import {
   payOrder,
 } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { sendDue } from '../letters/sendLetters.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { catchUpOnEvents } from './catchUp.ts';
@@ -221,6 +222,65 @@ test('an order that the backup has as it was before its last change gets the rev
   assert.equal(await revisionNow(), intent.revision);
 });
 
+for (const [when, isIntentInBackup] of [
+  ['before the order was offered', false],
+  ['after it', true],
+] as const)
+  test(`an email that was corrected after a backup, made ${when}, gets the letters, and the contact of the one before is told nothing`, async (t) => {
+    const [mistyped, personalEmail] = [
+      `mistyped.${isIntentInBackup}@example.com`,
+      `Payer.${isIntentInBackup}@example.com`,
+    ];
+    const stranger = await newContact(server, mistyped);
+    const client = server.client();
+    const uuid = await orderingJoin(client, 'LINCOLN2026', { personalEmail: mistyped });
+    if (isIntentInBackup) await openIntent(client, uuid);
+    await deliver(server);
+    // As when HubSpot was asked about the email before the join was paid.
+    await run(
+      `update join_session set hubspot_contact_id = '${stranger}', owns_hubspot_contact = false where uuid = '${uuid}'`,
+    );
+    const restore = await dump(server);
+    await client.call('submitDetails', { params: { uuid }, body: details({ personalEmail }) });
+    const { intentId } = await payOrder(server, client, uuid);
+    await restore();
+    assert.equal((await runCommand(t, server, settleCommand, ['--missing'])).code, 0);
+    assert.deepEqual(
+      (await joinsOf(personalEmail)).map((join) => [join.uuid, join.state]),
+      [[uuid, 'paid']],
+      intentId,
+    );
+    await deliver(server);
+    assert.equal((await atHubspot(server, stranger, 'membership_status')).membership_status, null);
+    while (await sendDue(server.deps, server.deps.config.mail!));
+    const letters = (await server.letters()).map(({ raw }) => raw);
+    const sentTo = (email: string) =>
+      letters.filter((raw) => new RegExp(`^To: .*${email}`, 'm').test(raw)).length;
+    assert.deepEqual([sentTo(mistyped), sentTo(personalEmail) > 0], [0, true]);
+  });
+
+test('a join that is made again keeps the email of its details where Stripe has none, another spelling, or another one instead', async (t) => {
+  for (const [given, atStripe] of [
+    ['ünder@example.com', 'jordan.rivera@example.com'],
+    ['kept@example.com', ''],
+    ['KEPT.case@example.com', 'kept.case@example.com'],
+  ] as const) {
+    const client = server.client();
+    const uuid = await orderingJoin(client, 'LINCOLN2026', { personalEmail: given, firstName: 'Kept' });
+    const restore = await dump(server);
+    const { id } = await openIntent(client, uuid);
+    await server.stripe('POST', `/v1/payment_intents/${id}`, { receipt_email: atStripe });
+    await payByCard(server, id);
+    assert.equal((await server.deps.payments.retrieveIntent(id)).receiptEmail, atStripe || null);
+    await restore();
+    assert.equal((await runCommand(t, server, settleCommand, ['--missing'])).code, 0);
+    assert.deepEqual(
+      (await joinsOf(given)).map((join) => [join.uuid, join.state]),
+      [[uuid, 'paid']],
+    );
+  }
+});
+
 test('what Stripe does not tell is not made up: the payment is to be given back', async (t) => {
   const { body } = await server.stripe('POST', '/v1/payment_intents', {
     amount: '6500',
@@ -344,4 +404,24 @@ test('a payment counts as made when the card was charged, not when its form was 
   // The command also names payments of other tests, which cannot be made again.
   await runCommand(t, server, settleCommand, ['--missing']);
   assert.deepEqual(await standings(), before);
+});
+
+test('a second payment with another email that is made again leaves the email of its paid join', async (t) => {
+  const client = server.client();
+  const uuid = await orderingJoin(client, 'LINCOLN2026', { personalEmail: 'first.email@example.com' });
+  const earlier = await openIntent(client, uuid);
+  await server.stripe('POST', `/v1/payment_intents/${earlier.id}`, { receipt_email: 'earlier@example.com' });
+  await payByCard(server, earlier.id);
+  await run(`update payment set status = 'canceled' where session_uuid = '${uuid}'`);
+  const { intentId } = await payOrder(server, client, uuid);
+  assert.notEqual(intentId, earlier.id);
+  await runCommand(t, server, settleCommand, ['--missing']);
+  const { status } = await server.deps.database
+    .selectFrom('payment')
+    .select('status')
+    .where('intent_id', '=', earlier.id)
+    .executeTakeFirstOrThrow();
+  assert.equal(status, 'duplicate');
+  const [join] = await joinsOf('first.email@example.com');
+  assert.deepEqual([join?.uuid, join?.state], [uuid, 'paid']);
 });

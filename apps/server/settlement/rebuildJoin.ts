@@ -16,7 +16,9 @@ import { followPayment, lockSession } from '../refunds/followPayment.ts';
 import { bringStanding } from '../refunds/membershipStanding.ts';
 import { paidOrders } from '../refunds/paidOrders.ts';
 
+import { leaveContactOfOther } from '../session/leaveContact.ts';
 import { contactOfJoin } from '../session/members.ts';
+import { receiptEmail } from '../session/person.ts';
 import { promisedColumns } from '../session/promised.ts';
 
 /** Thrown when the intent's metadata is not enough to make its join again. The message tells staff what to do. */
@@ -24,7 +26,7 @@ export class NotRebuilt extends Error {}
 
 /**
  * Restores from a paid intent's metadata what a restored database lacks: the paid order and, if missing, the join, so that the
- * payment can be confirmed. Data that Stripe never had stay empty: address, school, documents, guardian consent. Returns whether
+ * payment can be confirmed. A join that is here gets the email with which it was paid. Data that Stripe never had stay empty: address, school, documents, guardian consent. Returns whether
  * anything was missing. Throws {@link NotRebuilt}.
  */
 export async function rebuildJoin(deps: Deps, intent: Intent): Promise<boolean> {
@@ -42,6 +44,7 @@ export async function rebuildJoin(deps: Deps, intent: Intent): Promise<boolean> 
     deps.database,
   );
   const { has_session, has_snapshot } = rows[0]!;
+  if (kind === 'join') await takeEmail(deps, intent, uuid);
   if (has_session && has_snapshot) return false;
   const lines = linesOfMetadata(intent.metadata);
   if (lines?.reduce((sum, { priceCents }) => sum + priceCents, 0) !== intent.amountReceivedCents)
@@ -107,6 +110,25 @@ export async function rebuildJoin(deps: Deps, intent: Intent): Promise<boolean> 
       .execute();
   });
   return true;
+}
+
+/**
+ * Gives an unpaid join that the backup has the email with which its payment was made, if the joiner has corrected it since: letters
+ * and HubSpot's contact would otherwise be another person's.
+ */
+async function takeEmail({ database }: Deps, { receiptEmail: paid }: Intent, uuid: string): Promise<void> {
+  const join = await database
+    .selectFrom('join_session')
+    .select(sql<string | null>`details ->> 'personalEmail'`.as('email'))
+    .where('uuid', '=', uuid)
+    .where('state', '<>', 'paid')
+    .executeTakeFirst();
+  // The intent has the details' email, unless Stripe does not accept that one.
+  const expected = receiptEmail([join?.email ?? null]);
+  if (paid === null || expected === null || expected.toLowerCase() === paid.toLowerCase()) return;
+  await sql`
+    update join_session set details = details || ${JSON.stringify({ personalEmail: paid })}::jsonb, ${leaveContactOfOther(paid)}
+    where uuid = ${uuid}`.execute(database);
 }
 
 /**

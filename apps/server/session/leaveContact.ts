@@ -1,0 +1,13 @@
+import { type RawBuilder, sql } from 'kysely';
+
+/**
+ * SQL assignments for a join whose details get this email: if it differs from the one before, the join is detached from the contact
+ * that was found by that one, and HubSpot is searched again. A contact that the join created stays the join's.
+ */
+export function leaveContactOfOther(email: string): RawBuilder<unknown> {
+  const isOfOtherEmail = sql`(not owns_hubspot_contact and lower(details ->> 'personalEmail') <> ${email.toLowerCase()})`;
+  return sql`
+    hubspot_contact_id = case when ${isOfOtherEmail} then null else hubspot_contact_id end,
+    owns_hubspot_contact = case when ${isOfOtherEmail} then null else owns_hubspot_contact end,
+    crm_known = case when ${isOfOtherEmail} then '{}' when crm_known = '{}' then coalesce((select profile from contact where contact.id = contact_id), '{}') else crm_known end`;
+}
