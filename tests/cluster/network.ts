@@ -46,7 +46,8 @@ export function lacksNamespaces(): string | null {
 }
 
 /**
- * Makes the machines, connected by a bridge, and an interface with the addresses `ours`. The end of the scope removes all of them.
+ * Makes the machines, connected by a bridge, and an interface of this host on the same network. `machines` and `ours` have the last
+ * numbers of their IP addresses. The end of the scope removes all of them.
  */
 export function startNetwork(
   scope: Scope,

@@ -160,7 +160,7 @@ async function play(run: Run, strikes: readonly Strike[]): Promise<void> {
     // The answer was lost and the bank holds the payment: from now on every page says that it is processing.
     if (join.processing?.until === 'nextDay' && (await isAtTheBank(world, person)))
       return end(person, 'left while it was processing');
-    // The page says: "Finish it, or wait a moment and try again."
+    // The page says that a payment is under way: finish it, or wait a moment and try again.
     if (outcomes.includes('waiting')) {
       await world.wait(uuid, 20);
       if (isFirst && join.changes && join.changesWhen === 'left') await changeOrder(run, tab, join);

@@ -82,8 +82,8 @@ export function ofHubspot({
 }
 
 /**
- * Reports validation rules of the account because of which HubSpot refuses records (since API version 2026-09). HubSpot cannot list
- * the rules.
+ * Reports refusals of joins that name a validation rule of the account. The refusals show which rules stand in the way, since
+ * HubSpot's API does not list the rules.
  */
 function ofRules(refusals: Facts['ruleRefusals']): Finding {
   const rules = about('HubSpot rules');

@@ -11,8 +11,8 @@ import { proofJoin } from './proofJoin.ts';
 
 /**
  * Returns the documents of a join that are neither rejected nor removed (for an upgrade by link, also those of its base's join), and
- * the staff's rejection if there is one. File names are shown only to a browser that holds the join. The rejection is shown to everybody with
- * the uuid, until somebody has proven that they are the joiner; after that only to browsers that hold the join.
+ * the staff's rejection if there is one. File names are shown only to a browser that holds the join. The rejection is shown to
+ * everybody with the uuid, until somebody has proven that they are the joiner; after that only to browsers that hold the join.
  */
 export async function sessionDocuments(
   deps: Deps,

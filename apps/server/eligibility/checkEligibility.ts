@@ -28,8 +28,8 @@ export interface Eligibility {
 const CANNOT_CHECK = 'We cannot check invite codes at this moment. Please try again in a minute.';
 
 /**
- * What the database has on a code. For an unknown code all fields are null, except `expired` (false) and `is_within` (which
- * concerns the caller).
+ * What the database has on a code, and whether the caller's address is within its limit of wrong codes (`is_within`). For an unknown
+ * code `expired` is false, and the other fields are null.
  */
 interface FoundCode {
   code: string | null;

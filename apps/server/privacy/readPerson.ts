@@ -16,7 +16,7 @@ export interface ExportedDocument {
   fileName: string;
 }
 
-/** The tables whose column `session_uuid` refers to a join, with the title of each section. */
+/** The tables whose column `session_uuid` refers to a join, with the title of its section in the export. */
 const ofJoins: readonly (readonly [table: string, title: string])[] = [
   ['order_snapshot', 'Orders'],
   ['payment', 'Payments'],

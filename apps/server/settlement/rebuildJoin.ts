@@ -15,7 +15,6 @@ import type { Intent, MoneyBack } from '../providers/stripe/provider.ts';
 import { followPayment, lockSession } from '../refunds/followPayment.ts';
 import { bringStanding } from '../refunds/membershipStanding.ts';
 import { paidOrders } from '../refunds/paidOrders.ts';
-
 import { leaveContactOfOther } from '../session/leaveContact.ts';
 import { contactOfJoin } from '../session/members.ts';
 import { receiptEmail } from '../session/person.ts';
@@ -26,8 +25,8 @@ export class NotRebuilt extends Error {}
 
 /**
  * Restores from a paid intent's metadata what a restored database lacks: the paid order and, if missing, the join, so that the
- * payment can be confirmed. A join that is here gets the email with which it was paid. Data that Stripe never had stay empty: address, school, documents, guardian consent. Returns whether
- * anything was missing. Throws {@link NotRebuilt}.
+ * payment can be confirmed. A join that is here gets the email with which it was paid. Data that Stripe never had stay empty:
+ * address, school, documents, guardian consent. Returns whether anything was missing. Throws {@link NotRebuilt}.
  */
 export async function rebuildJoin(deps: Deps, intent: Intent): Promise<boolean> {
   const named = namedOrder(deps, intent);

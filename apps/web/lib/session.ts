@@ -130,13 +130,13 @@ export function keepOwnJoin(): void {
   });
 }
 
-/** Must be called before the card provider may redirect to its own page. */
+/** Records that this tab pays for this join. To be called before a payment that may redirect the tab to another site. */
 export function leaveToPay(uuid: string): void {
   write(tab, PAYING_KEY, uuid);
 }
 
 /**
- * Must be called on return from the card provider. The tab then continues the join that it paid for, even if another tab has
+ * To be called when the tab is back from that site. The tab then continues the join that it paid for, even if another tab has
  * started a join meanwhile.
  */
 export function returnFromPaying(): void {

@@ -38,8 +38,8 @@ export function existingId(message: string): string | null {
 }
 
 /**
- * Returns the outcome of each write, by mark. Errors in the answer identify a write by its mark or by its contact's id. An update
- * that the answer does not mention has no entry.
+ * Returns the outcomes by the mark that each write has. Errors in the answer identify a write by its mark or by its contact's id. If
+ * the answer does not mention a write, an update has no entry, and a creation is a conflict without an id.
  */
 export function outcomesOf(writes: readonly BatchWrite[], answer: BatchAnswer): Map<string, BatchOutcome> {
   const outcomes = new Map<string, BatchOutcome>();

@@ -25,7 +25,7 @@ export interface Claim {
    * programs have filled the disk.
    */
   take(bytes: number): Promise<void>;
-  /** Reports that bytes are written, so that the disk's free space no longer includes them. */
+  /** Reports that bytes are written. Their reservation ends, since the disk's free space no longer includes them. */
   written(bytes: number): void;
   release(): void;
 }
