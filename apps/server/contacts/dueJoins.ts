@@ -402,6 +402,7 @@ export function valuesOf(row: DueJoin): FieldValue[] {
     paidAt: row.paid_at,
     status: row.status,
     transcriptAt: row.transcript_at,
+    known: row.crm_known,
   });
   if (row.whose !== 'shared' || !row.has_others) return values;
   const said = ofProvenAlone.filter((field) => row.crm_known[field]);

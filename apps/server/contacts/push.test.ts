@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
-import { atHubspot, deliver } from '../../../tests/harness/deliver.ts';
+import { pathOf } from '#contract/calls.ts';
+import { atHubspot, deliver, editAtHubspot } from '../../../tests/harness/deliver.ts';
 import { lockHolder } from '../../../tests/harness/locks.ts';
 import { details, orderingJoin, paidJoin, startJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { postPdf } from '../../../tests/harness/uploads.ts';
+import { reviewTranscripts } from '../documents/review.ts';
 import { pushDue } from './push.ts';
 
 const server = await sharedServer();
@@ -147,4 +150,24 @@ test('a contact that HubSpot does not know is set aside with its reason and bloc
   assert.match((await refusal(unknown)) ?? '', /777777/);
   assert.equal(await refusal(known), null);
   assert.equal((await contact('103')).personal_email, 'sam@example.com');
+});
+
+test('HubSpot does not say that a transcript was received once all of a join were rejected, until there is another', async () => {
+  const client = server.client();
+  const { uuid } = await paidJoin(server, client, 'HONOR104');
+  const upload = async () =>
+    assert.equal((await postPdf(client, pathOf('uploadTranscript', { uuid }))).status, 200);
+  const isTold = async () => {
+    await push();
+    return Boolean((await atHubspot(server, '104', 'transcript_received_at')).transcript_received_at);
+  };
+  // What staff write there stays, as of a transcript that came by post.
+  await editAtHubspot(server, '104', { transcript_received_at: '2026-01-01T00:00:00Z' });
+  assert.equal(await isTold(), true);
+  await upload();
+  assert.equal(await isTold(), true);
+  await reviewTranscripts(server.deps, uuid, { review: 'rejected', reason: 'unreadable' });
+  assert.equal(await isTold(), false);
+  await upload();
+  assert.equal(await isTold(), true);
 });

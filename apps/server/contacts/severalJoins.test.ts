@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { sql } from 'kysely';
 import { atHubspot, deliver, editAtHubspot, newContact } from '../../../tests/harness/deliver.ts';
@@ -22,6 +23,7 @@ import {
 } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
+import { eraseJoins } from '../privacy/eraseJoins.ts';
 import { followPayment } from '../refunds/followPayment.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { linkCommand } from './commands.ts';
@@ -136,6 +138,27 @@ test('a join that is begun and left says nothing of what its contact has bought 
     database,
   );
   assert.deepEqual(await boughtBy('102'), before);
+});
+
+test('a join that was begun and left empties nothing of what its contact has bought, also when the paid join is erased', async () => {
+  const id = await newContact(server, 'erased.beside@example.com');
+  const { data } = await server.client().call('initiateCheckout', { body: { hubspotContactId: id } });
+  const { uuid } = await paidByLink(id);
+  await sql`
+    insert into document (id, kind, session_uuid, name, media_type, size_bytes, sha256, storage_key, review, reviewed_at)
+    values (${randomUUID()}, 'transcript', ${uuid}, 'a.pdf', 'application/pdf', 1, '', 'erased-beside', 'accepted', now())`.execute(
+    database,
+  );
+  const told = async () => {
+    await tellHubspot(database, data.joinSessionUuid);
+    const [status, name, , amount] = await boughtBy(id);
+    const { transcript_received_at } = await atHubspot(server, id, 'transcript_received_at');
+    return [status, name, amount, Boolean(transcript_received_at)];
+  };
+  const bought = ['member', 'Membership', '65.00', true];
+  assert.deepEqual(await told(), bought);
+  await database.transaction().execute((trx) => eraseJoins(trx, server.deps, [uuid]));
+  assert.deepEqual(await told(), bought);
 });
 
 test('whom staff have made a member in HubSpot after a refund stays one when they buy an upgrade by a link', async () => {

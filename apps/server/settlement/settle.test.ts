@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { atHubspot, deliver } from '../../../tests/harness/deliver.ts';
-import { differencesOf } from '../../../tests/harness/refunds.ts';
+import { differencesOf, lapelPin } from '../../../tests/harness/refunds.ts';
 import { membershipsOf, stateOf } from '../../../tests/harness/rows.ts';
 import {
   beginPayment,
@@ -14,6 +14,7 @@ import {
   startJoin,
 } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { charge } from '../../../tests/harness/upgrades.ts';
 import { listParcels } from '../fulfilment/orders.ts';
 import { findJoins } from '../join/findJoins.ts';
 import { readLetter } from '../letters/takeLetter.ts';
@@ -30,6 +31,29 @@ async function settleUnknown(t: TestContext, intentId: string): Promise<void> {
   });
   await settlePayment(server.deps, intentId);
   asked.mock.restore();
+}
+
+/** Returns what HubSpot says of a contact's purchases; the last value is whether it has a time of payment. */
+async function toldOf(contactId: string): Promise<unknown[]> {
+  await deliver(server);
+  const held = await atHubspot(
+    server,
+    contactId,
+    'membership_status',
+    'membership_name',
+    'amount_paid',
+    'donation_amount',
+    'store_items',
+    'paid_at',
+  );
+  return [
+    held.membership_status,
+    held.membership_name || null,
+    held.amount_paid,
+    held.donation_amount || null,
+    held.store_items || null,
+    Boolean(held.paid_at),
+  ];
 }
 
 const standings = async (uuid: string) => (await membershipsOf(server, uuid)).map(({ standing }) => standing);
@@ -53,19 +77,37 @@ test('a payment that was held as none for a while buys the membership that it ha
 
 test('HubSpot is told that a payment was none, and of the next one', async (t) => {
   const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client, 'HONOR102', {
-    personalEmail: 'none@example.com',
-  });
+  const uuid = await orderingJoin(client, 'HONOR102', { personalEmail: 'none@example.com' });
+  await client.call('setCustomDonation', { params: { uuid }, body: { amount: '25.00' } });
+  await client.call('setSessionProduct', { params: { uuid }, body: { productUuid: lapelPin } });
+  const { intentId } = await payOrder(server, client, uuid);
+  const bought = ['member', 'Membership', '102.00', '25.00', 'Lapel Pin', true];
+  assert.deepEqual(await toldOf('102'), bought);
+  await settleUnknown(t, intentId);
+  assert.deepEqual(await toldOf('102'), ['former', null, '0.00', null, null, false]);
+  await payOrder(server, client, uuid);
+  assert.deepEqual(await toldOf('102'), bought);
+});
+
+test('HubSpot does not go on naming an upgrade whose payment was none', async (t) => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'HONOR104', { personalEmail: 'up@example.com' });
+  const { data } = await charge(client, uuid, intentId);
+  assert.equal(data.status, 'succeeded');
   const told = async () => {
     await deliver(server);
-    const held = await atHubspot(server, '102', 'membership_status', 'amount_paid', 'paid_at');
-    return [held.membership_status, held.amount_paid, Boolean(held.paid_at)];
+    const held = await atHubspot(server, '104', 'upgrade_name', 'amount_paid');
+    return [held.upgrade_name || null, held.amount_paid];
   };
-  assert.deepEqual(await told(), ['member', '65.00', true]);
-  await settleUnknown(t, intentId);
-  assert.deepEqual(await told(), ['former', '0.00', false]);
-  await payOrder(server, client, uuid);
-  assert.deepEqual(await told(), ['member', '65.00', true]);
+  assert.deepEqual(await told(), ['Distinguished Member upgrade', '110.00']);
+  const { intent_id } = await server.deps.database
+    .selectFrom('payment')
+    .select('intent_id')
+    .where('session_uuid', '=', uuid)
+    .where('kind', '=', 'upgrade')
+    .executeTakeFirstOrThrow();
+  await settleUnknown(t, intent_id);
+  assert.deepEqual(await told(), [null, '65.00']);
 });
 
 test('a join that is paid anew, since Stripe did not know its first payment, has letters with its new number', async (t) => {

@@ -1,5 +1,5 @@
 import { type ContactField, contactFieldOf, contactFields } from '#core/contact.ts';
-import type { CrmField, FieldRules, FieldValue } from '#core/crmFields.ts';
+import type { CrmField, CrmValues, FieldRules, FieldValue } from '#core/crmFields.ts';
 import { toPrice } from '#core/money.ts';
 import type { Purchases } from '#core/purchases.ts';
 import { type StudentDetails, studentDetailsFields } from '#core/studentDetails.ts';
@@ -68,7 +68,8 @@ export function knownOf(
 
 /**
  * Returns the values that a join sends to HubSpot. A field that the joiner left empty is not sent, so the contact keeps its value.
- * Purchases that were refunded are sent as empty.
+ * Purchases that were refunded are sent as empty, and so is what a paid join sent before (`known`) and has no value for any more,
+ * as after its transcript was rejected or its payment was found not to count.
  */
 export function fromJoin(join: {
   details: StudentDetails | null;
@@ -80,8 +81,10 @@ export function fromJoin(join: {
   /** Null if the join bought no membership, only an upgrade, which does not show whether somebody is a member. */
   status: 'member' | 'former' | null;
   transcriptAt: Date | null;
+  /** The values that the join sent before, by field. */
+  known: CrmValues;
 }): FieldValue[] {
-  const { details } = join;
+  const { details, known } = join;
   const values: [CrmField, string | null | undefined][] = [];
   if (details) {
     for (const field of studentDetailsFields) {
@@ -102,7 +105,10 @@ export function fromJoin(join: {
       ['items', bought.items?.join('; ')],
       ['amountPaid', toPrice(amountCents ?? 0)],
       ['paidAt', join.paidAt?.toISOString() ?? ''],
+      ['transcriptReceivedAt', join.transcriptAt?.toISOString()],
     );
-  values.push(['transcriptReceivedAt', join.transcriptAt?.toISOString()]);
-  return values.flatMap(([field, value]) => (value == null ? [] : [{ field, value }]));
+  return values.flatMap(([field, told]) => {
+    const value = told ?? (known[field] ? '' : null);
+    return value === null ? [] : [{ field, value }];
+  });
 }
