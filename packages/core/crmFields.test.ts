@@ -90,6 +90,19 @@ test('what the join wrote itself follows what becomes of it, also when the serve
     });
 });
 
+test('what the join wrote of a payment that was none is corrected, nothing else is written, and nothing is told as in the way', () => {
+  const none = later('former', '').map((one) => (one.field === 'paidAt' ? { ...one, value: '' } : one));
+  const { written } = write(defaultFieldRules, paid, {}, {});
+  const corrected = { membership_status: 'former', store_items: '', paid_at: '' };
+  assert.deepEqual(write(defaultFieldRules, none, written, bought).properties, corrected);
+  for (const held of [{}, bought])
+    assert.deepEqual(write(defaultFieldRules, none, {}, held).properties, {}, 'it wrote nothing');
+  // Its payer is a member by another join, and staff have written another status since.
+  const member = none.map((one) => (one.field === 'membershipStatus' ? { ...one, value: 'member' } : one));
+  const held = { ...bought, membership_status: 'honorary' };
+  assert.equal(write(defaultFieldRules, member, written, held).statusInTheWay, null);
+});
+
 test('what was told of a payment that is made again is its own: it is dated by Stripe then, and was confirmed later', () => {
   // A personal field is never written to an unproven contact, so the record of a personal field does not mean that purchases were
   // written.
@@ -254,13 +267,14 @@ test('whatever is joined, held and known: an unproven contact gets nothing of a 
   fc.assert(
     fc.property(values, wrote, held, (values, written, present) => {
       const write = propertiesForUnproven(defaultFieldRules, values, written as CrmValues, present);
-      const isPaid = values.some(({ field, value }) => field === 'paidAt' && value !== '');
-      if (!isPaid) assert.deepEqual(write.properties, {});
+      const paidAt = values.find(({ field }) => field === 'paidAt')?.value;
+      const isPaid = paidAt !== undefined && paidAt !== '';
+      const isNoted = joinFields.some((one) => one !== 'transcriptReceivedAt' && one in written);
+      if (!isPaid && !(paidAt === '' && isNoted)) assert.deepEqual(write.properties, {});
       for (const property of Object.keys(write.properties)) {
         assert.ok(property in bought || property === 'upgrade_name', property);
         const field = crmFields.find((field) => defaultFieldRules[field].property === property)!;
         const standing = present[property] ?? '';
-        const isNoted = joinFields.some((one) => one !== 'transcriptReceivedAt' && one in written);
         const isOwn = isSame(standing, written[field] ?? '') || !isNoted;
         assert.ok(standing === '' || isOwn, `${property} was ${standing}`);
       }

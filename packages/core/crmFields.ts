@@ -118,9 +118,9 @@ export interface UnprovenWrite {
 
 /**
  * Returns the write to a contact that has the payer's email. The email alone does not prove that the contact is the payer
- * (docs/decisions/0020-contacts-that-are-not-proven.md). An unpaid join writes nothing. A paid join writes its purchases, but only
- * where the CRM has no value or still has the value that this join wrote earlier (`written`). It never writes a personal field, an
- * address or consent.
+ * (docs/decisions/0020-contacts-that-are-not-proven.md). A join that was never paid writes nothing. A paid join writes its purchases,
+ * but only where the CRM has no value or still has the value that this join wrote earlier (`written`). It never writes a personal
+ * field, an address or consent.
  */
 export function propertiesForUnproven(
   rules: FieldRules,
@@ -131,10 +131,11 @@ export function propertiesForUnproven(
   const write: UnprovenWrite = { properties: {}, written: {}, statusInTheWay: null };
   const heldOf = (field: CrmField) => present[rules[field].property ?? ''] ?? '';
   const paidAt = values.find(({ field }) => field === 'paidAt')?.value;
-  if (!paidAt) return write;
+  const isNoted = purchaseFields.some((field) => field in written);
+  // An empty time: the payment was found not to count, so what was written of it is corrected.
+  if (paidAt === undefined || (paidAt === '' && !isNoted)) return write;
   // If no write is recorded but the CRM has this payment's time, the write was made and its record is missing: the server died
   // before recording it, or a restore has lost the record.
-  const isNoted = purchaseFields.some((field) => field in written);
   const isOfThisPayment = !isNoted && tellsPayment(heldOf('paidAt'), paidAt);
   for (const { field, value } of values) {
     const { property, write: rule } = rules[field];
@@ -146,7 +147,8 @@ export function propertiesForUnproven(
     const isOurs =
       isOfThisPayment || isSame(held, before ?? '') || (before !== undefined && isSame(held, value));
     if (held !== '' && (!isOurs || rule === 'blanks')) {
-      if (field === 'membershipStatus' && value === 'member' && !isOurs) write.statusInTheWay = held;
+      if (field === 'membershipStatus' && value === 'member' && paidAt && !isOurs)
+        write.statusInTheWay = held;
       continue;
     }
     if (!isSame(held, value)) write.properties[property] = value;

@@ -103,7 +103,7 @@ async function updateAll(deps: Deps, hubspot: HubspotClient, rows: readonly DueJ
   const due = [...byId.values()].map((row) => ({ row, values: valuesOf(row) }));
   const toRead = due.filter(({ row, values }) =>
     row.whose === 'shared'
-      ? row.paid_at !== null
+      ? values.some(({ field }) => field === 'paidAt')
       : row.has_others || row.may_have_been_member || mustRead(fields, values, row.crm_known),
   );
   const present =

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { atHubspot, deliver } from '../../../tests/harness/deliver.ts';
+import { atHubspot, deliver, newContact } from '../../../tests/harness/deliver.ts';
 import { differencesOf, lapelPin } from '../../../tests/harness/refunds.ts';
 import { membershipsOf, stateOf } from '../../../tests/harness/rows.ts';
 import {
@@ -87,6 +87,15 @@ test('HubSpot is told that a payment was none, and of the next one', async (t) =
   assert.deepEqual(await toldOf('102'), ['former', null, '0.00', null, null, false]);
   await payOrder(server, client, uuid);
   assert.deepEqual(await toldOf('102'), bought);
+});
+
+test('a contact that only shares the email is told that a payment was none, and what staff wrote there stays', async (t) => {
+  const personalEmail = 'none.shared@example.com';
+  const id = await newContact(server, personalEmail, { store_items: 'Stole' });
+  const { intentId } = await paidJoin(server, server.client(), 'LINCOLN2026', { personalEmail });
+  assert.deepEqual(await toldOf(id), ['member', 'Membership', '65.00', null, 'Stole', true]);
+  await settleUnknown(t, intentId);
+  assert.deepEqual(await toldOf(id), ['former', null, '0.00', null, 'Stole', false]);
 });
 
 test('HubSpot does not go on naming an upgrade whose payment was none', async (t) => {
