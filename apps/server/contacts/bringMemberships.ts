@@ -1,12 +1,11 @@
 import { type Kysely, sql } from 'kysely';
 import type { Deps } from '../deps.ts';
-import { tellStaff } from '../notices/tellStaff.ts';
 import { repeat } from '../platform/background.ts';
 import type { Database } from '../platform/database/client.ts';
 import { takeTurn } from '../platform/database/schedule.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { contactOfJoin, isContactOfJoin } from '../session/members.ts';
-import { type HeldTwice, heldTwice } from './heldTwice.ts';
+import { type HeldTwice, tellOfHeldTwice } from './heldTwice.ts';
 
 const LOOK_MS = 60_000;
 const EVERY_SECONDS = 3600;
@@ -56,10 +55,8 @@ export async function bringMemberships(trx: Kysely<Tables>, joins: readonly stri
       array_agg(distinct other.session_uuid::text) as others
     from ${astray} join membership other on other.contact_id = present and other.type = membership.type and other.is_held
     where ${these} and membership.is_held
-      and not exists (select from staff_notice where session_uuid = session.uuid and kind in (${HELD_TWICE}, 'merged_contacts'))
     group by session.uuid, present`.execute(trx);
-  for (const join of left)
-    await tellStaff(trx, join.uuid, HELD_TWICE, `Contact ${join.contact} holds ${heldTwice(join)}`);
+  for (const join of left) await tellOfHeldTwice(trx, HELD_TWICE, join, `Contact ${join.contact} holds`);
 }
 
 /**

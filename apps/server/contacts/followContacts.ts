@@ -1,6 +1,5 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { type FieldRules, joinFields } from '#core/crmFields.ts';
-import { tellStaff } from '../notices/tellStaff.ts';
 import type { Database } from '../platform/database/client.ts';
 import type { Tables } from '../platform/database/types.ts';
 import type { CrmContact } from '../providers/hubspot/answers.ts';
@@ -8,7 +7,7 @@ import type { HubspotClient } from '../providers/hubspot/client.ts';
 import { MERGED_IDS, readProperties } from '../providers/hubspot/properties.ts';
 import { joinHolds } from '../session/members.ts';
 import { keepContacts } from './contacts.ts';
-import { type HeldTwice, heldTwice } from './heldTwice.ts';
+import { type HeldTwice, tellOfHeldTwice } from './heldTwice.ts';
 import { hubspotIsToHear } from './tellHubspot.ts';
 
 /** The kind of the notice that two contacts were merged which both held a membership of the same type. */
@@ -162,14 +161,14 @@ export async function moveContacts(
       array_agg(distinct held.session_uuid::text) as others
     from ${merged} join membership left_over on left_over.contact_id = merged.old and left_over.is_held
       join membership held on held.contact_id = merged.present and held.is_held and held.type = left_over.type
-    where not exists (select from staff_notice earlier where earlier.kind = ${MERGED_TWICE} and earlier.session_uuid = left_over.session_uuid)
     group by left_over.session_uuid, old, present`.execute(trx);
   for (const join of left)
-    await tellStaff(
+    await tellOfHeldTwice(
       trx,
-      join.uuid,
       MERGED_TWICE,
-      `Contact ${join.old} was merged into ${join.present} in HubSpot, and both hold ${heldTwice(join, ' bought here,')}`,
+      join,
+      `Contact ${join.old} was merged into ${join.present} in HubSpot, and both hold`,
+      ' bought here,',
     );
   await sql`update invitation set contact_id = merged.present from ${merged} where contact_id = merged.old`.execute(
     trx,

@@ -1,5 +1,7 @@
+import { type Kysely, sql } from 'kysely';
 import type { MembershipType } from '#core/product.ts';
 import { giveBackCommand } from '#core/refunds.ts';
+import type { Tables } from '../platform/database/types.ts';
 
 /** A join (`uuid`) with the types of membership that other joins of the same contact hold as well. */
 export interface HeldTwice {
@@ -9,11 +11,23 @@ export interface HeldTwice {
 }
 
 /**
- * Returns the end of a notice to staff: what is held twice, by which joins, and the command that refunds it for the join `uuid`.
- * `bought` is inserted after the types.
+ * Writes a notice to staff of what is held twice, by which joins, with the command that refunds it for the join `uuid`. `begin` and
+ * `bought` are inserted before and after the types. The same joins are told only once, whichever `kind` told them: a merge and the
+ * hourly search find them again.
  */
-export function heldTwice({ uuid, types, others }: HeldTwice, bought = ''): string {
+export async function tellOfHeldTwice(
+  trx: Kysely<Tables>,
+  kind: string,
+  { uuid, types, others }: HeldTwice,
+  begin: string,
+  bought = '',
+): Promise<void> {
   const what = types.map((type) => `a ${type.replace('_', ' ')}`).join(' and ');
-  const joins = [...others, uuid].join(' and ');
-  return `${what}${bought} by the joins ${joins}. Give one of them back: ${giveBackCommand(uuid, types)}`;
+  const joins = `by the joins ${[...others, uuid].join(' and ')}. Give one of them back: ${giveBackCommand(uuid, types)}`;
+  await sql`
+    insert into staff_notice (kind, session_uuid, message)
+    select ${kind}, ${uuid}, ${`${begin} ${what}${bought} ${joins}`}
+    where not exists (select from staff_notice where session_uuid = ${uuid} and right(message, ${joins.length}) = ${joins})`.execute(
+    trx,
+  );
 }

@@ -23,6 +23,7 @@ import { noticesCommand } from '../notices/noticesCommand.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { presentId } from '../session/members.ts';
 import { refundCommand } from '../settlement/refundCommands.ts';
+import { bringAllMemberships } from './bringMemberships.ts';
 import { linkCommand } from './commands.ts';
 import { keepContacts } from './contacts.ts';
 import { followMerges } from './followContacts.ts';
@@ -118,6 +119,31 @@ test('of two merged contacts who both bought, staff are told once which one to g
   assert.equal(told.length, 1, out);
   assert.match(told[0]!, new RegExp(`by the joins ${joins[0]} and ${joins[1]}\\. Give one of them back`));
 });
+
+for (const isGivenBack of [true, false])
+  test(`a join that is left over ${isGivenBack ? 'again, after its other one went back,' : 'beside a third one'} is told anew, and each pair once`, async () => {
+    const members: { id: string; uuid: string }[] = [];
+    for (let count = 0; count < 3; count++) {
+      const { id, code } = await person();
+      const more = { personalEmail: `${code}@example.com`, lastName: code };
+      members.push({ id, uuid: (await paidJoin(server, server.client(), code, more)).uuid });
+    }
+    const [third, one, left] = members as [(typeof members)[0], (typeof members)[0], (typeof members)[0]];
+    await deliver(server);
+    const told = async () => {
+      for (let hour = 0; hour < 2; hour++) await bringAllMemberships(server.background);
+      const notices = await noticesOf(server, left.uuid);
+      const named = (join: { uuid: string }) => notices.filter((notice) => notice.includes(join.uuid)).length;
+      return [named(one), named(third)];
+    };
+    const merged = await merge(left.id, one.id);
+    await server.deps.contacts.refresh(merged);
+    assert.deepEqual(await told(), [1, 0]);
+    if (isGivenBack) await refundJoin(server.deps, one.uuid, membershipOnly);
+    await deliver(server);
+    await server.deps.contacts.refresh(await merge(third.id, merged));
+    assert.deepEqual(await told(), [1, 1]);
+  });
 
 test('of two merged contacts with an upgrade each, the command that staff are told gives an upgrade back and no membership', async (t) => {
   const [byHand, joined] = [await person({ membership_status: 'member' }), await person()];
