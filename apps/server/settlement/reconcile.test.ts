@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
+import { newContact } from '../../../tests/harness/deliver.ts';
 import { paidElsewhere } from '../../../tests/harness/refunds.ts';
 import { stateOf } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
@@ -14,6 +15,8 @@ import {
 } from '../../../tests/harness/steps.ts';
 import { sharedServer, startTestServer } from '../../../tests/harness/testServer.ts';
 import { until } from '../../../tests/harness/until.ts';
+import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
+import { moveContacts } from '../contacts/followContacts.ts';
 import { documentsRejectCommand } from '../documents/commands.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import type { Command } from '../platform/command.ts';
@@ -306,6 +309,26 @@ test('a refund that fails after its contact has joined anew: the money of the fi
     [await standingsOf(first.uuid), await standingsOf(second.uuid)],
     [['refunded'], ['active']],
   );
+});
+
+test('a contact that holds two memberships since a merge: the one that is left over goes back, unless a bank has the money of either', async (t) => {
+  const [present, old] = [
+    await newContact(server, 'present@example.com'),
+    await newContact(server, 'old@example.com'),
+  ];
+  const one = await upgradeByLink(server, present, { productId: 1 });
+  const other = await upgradeByLink(server, old, { productId: 1 });
+  await server.deps.database.transaction().execute((trx) => moveContacts(trx, [{ old, present }]));
+  for (const { intentId } of [one, other]) {
+    await change(sql`update membership set standing = 'disputed' where payment_intent = ${intentId}`);
+    assert.deepEqual(
+      (await look()).filter(({ kind }) => kind === 'held_twice'),
+      [],
+    );
+    await change(sql`update membership set standing = 'active' where payment_intent = ${intentId}`);
+  }
+  await foundAndRepaired(t, 'held_twice');
+  assert.deepEqual([await standingsOf(one.uuid), await standingsOf(other.uuid)], [['active'], ['refunded']]);
 });
 
 test('a membership whose refund failed unseen is to come back, though its contact has had another one that ended', async (t) => {
