@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import {
   type CrmField,
@@ -182,12 +183,17 @@ function asShown(row: DueJoin): DueJoin {
   return { ...row, crm_known: { ...row.crm_known, ...knownOf(row.crm_known) } };
 }
 
+/** Reads joins, whether they are due or not. A join that does not exist is left out. */
+async function readJoins(deps: Deps, uuids: readonly string[]): Promise<DueJoin[]> {
+  const { rows } = await sql<DueJoin>`
+    with session as (select *, ${whose} as whose, ${crmId} as crm_id from join_session where uuid = any(${uuids}::uuid[]))
+    select ${columns} from session cross join lateral ${joinsOfContact} as person`.execute(deps.database);
+  return rows.map(asShown);
+}
+
 /** Reads one join, whether it is due or not; null if there is none. */
 export async function readJoin(deps: Deps, uuid: string): Promise<DueJoin | null> {
-  const { rows } = await sql<DueJoin>`
-    with session as (select *, ${whose} as whose, ${crmId} as crm_id from join_session where uuid = ${uuid})
-    select ${columns} from session cross join lateral ${joinsOfContact} as person`.execute(deps.database);
-  return rows[0] ? asShown(rows[0]) : null;
+  return (await readJoins(deps, [uuid]))[0] ?? null;
 }
 
 /** The properties to send to HubSpot for a join, and the values to record once HubSpot has them. */
@@ -208,8 +214,21 @@ export interface ContactOfJoin {
 }
 
 /**
- * Records that joins were sent to HubSpot, in the revision that was sent: a join that has changed meanwhile stays due. Also, in the
- * same transaction:
+ * Returns those of these joins of which other values would be sent by now, because another join of the contact has changed since
+ * they were read. Another server may have sent that change to HubSpot before these values arrived there and replaced it.
+ */
+async function overtaken(deps: Deps, sent: readonly Planned[]): Promise<string[]> {
+  const rows = new Map(sent.map(({ row }) => [row.uuid, row]));
+  return (await readJoins(deps, [...rows.keys()])).flatMap((now) => {
+    const row = rows.get(now.uuid)!;
+    const isUnchanged = isDeepStrictEqual(valuesOf({ ...now, crm_known: row.crm_known }), valuesOf(row));
+    return isUnchanged ? [] : [now.uuid];
+  });
+}
+
+/**
+ * Records that joins were sent to HubSpot, in the revision that was sent: a join that has changed meanwhile stays due, and one that
+ * was {@link overtaken} becomes due again. Also, in the same transaction:
  * - The mirror gets the status that was sent, unless the join has changed meanwhile.
  * - A written status is recorded as known by every other join with this proven contact that has a recorded status. Otherwise such a
  *   join would not send its own status again after this one has overwritten it.
@@ -237,6 +256,7 @@ export async function delivered(deps: Deps, sent: readonly Planned[]): Promise<v
       message: notice?.message,
     };
   });
+  const again = await overtaken(deps, sent);
   const uuids = sql`any(${rows.map(({ uuid }) => uuid)}::uuid[])`;
   const contacts = sql`any(${rows.map(({ contact }) => contact)}::text[])`;
   await deps.database.transaction().execute(async (trx) => {
@@ -245,6 +265,7 @@ export async function delivered(deps: Deps, sent: readonly Planned[]): Promise<v
       sql`uuid = ${uuids} or hubspot_contact_id = ${contacts} or contact_id = ${contacts} and crm_known ? 'membershipStatus'`,
     );
     await sql`select from contact where id = ${contacts} order by id for no key update`.execute(trx);
+    await sql`update join_session set ${hubspotIsToHear} where uuid = any(${again}::uuid[])`.execute(trx);
     await sql`
     with sent as (
       select * from json_to_recordset(${JSON.stringify(rows)}::json)

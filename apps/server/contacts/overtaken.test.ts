@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { sql } from 'kysely';
+import { atHubspot, deliver, newContact } from '../../../tests/harness/deliver.ts';
+import { everything, lapelPin, membershipOnly } from '../../../tests/harness/refunds.ts';
+import { openIntent, orderingJoin, paidJoin, payByCard, payOrder } from '../../../tests/harness/steps.ts';
+import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
+import { confirmPayment } from '../payments/confirmPayment.ts';
+import type { HubspotClient } from '../providers/hubspot/client.ts';
+import { refundJoin } from '../refunds/refundJoin.ts';
+import { pushDue } from './push.ts';
+
+const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
+const { deps, background, hubspot } = server;
+const work = { ...deps, database: background };
+
+async function told(id: string): Promise<[status: string | null, amount: number]> {
+  const { membership_status, amount_paid } = await atHubspot(server, id, 'membership_status', 'amount_paid');
+  return [membership_status ?? null, Number(amount_paid)];
+}
+
+/**
+ * Lets one server send what is due, so that it reaches HubSpot only after `happens` has changed another join of the contact (whose
+ * uuid it returns) and another server has sent that.
+ */
+async function overtaking(happens: () => Promise<string>): Promise<void> {
+  const [sending, arrives] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const slow: HubspotClient = {
+    ...hubspot,
+    async updateContacts(writes) {
+      sending.resolve();
+      await arrives.promise;
+      return hubspot.updateContacts(writes);
+    },
+  };
+  await sql`update join_session set crm_next_try_at = now()`.execute(background);
+  const late = pushDue(work, slow);
+  await sending.promise;
+  try {
+    const uuid = await happens();
+    await sql`update join_session set crm_next_try_at = now() where uuid = ${uuid}`.execute(background);
+    await pushDue(work, hubspot);
+  } finally {
+    arrives.resolve();
+    await late;
+  }
+}
+
+const isMemberHere = async (id: string) =>
+  (
+    await deps.database
+      .selectFrom('contact')
+      .select('is_member')
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow()
+  ).is_member;
+
+test('who joins again while HubSpot is being told that their first membership has ended is a member there', async () => {
+  const { uuid } = await paidJoin(server, server.client(), 'HONOR101', {
+    personalEmail: 'first@example.com',
+  });
+  await deliver(server);
+  await refundJoin(deps, uuid, membershipOnly);
+  await overtaking(async () => {
+    const again = await paidJoin(server, server.client(), 'HONOR101', {
+      personalEmail: 'second@example.com',
+    });
+    return again.uuid;
+  });
+  assert.equal(await isMemberHere('101'), true);
+  assert.equal(await deliver(server), 1, 'it is told anew, once');
+  assert.deepEqual(await told('101'), ['member', 65]);
+});
+
+test('who buys the upgrade by a link while HubSpot is being told of a refund has paid both there', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client, 'HONOR102', { personalEmail: 'upgrading@example.com' });
+  await client.call('setSessionProduct', { params: { uuid }, body: { productUuid: lapelPin } });
+  await payOrder(server, client, uuid);
+  await deliver(server);
+  await refundJoin(deps, uuid, { membership: false, ineligible: false, upgrade: false, items: 'all' });
+  await overtaking(async () => (await upgradeByLink(server, '102')).uuid);
+  assert.equal(await deliver(server), 1, 'it is told anew, once');
+  assert.deepEqual(await told('102'), ['member', 110]);
+});
+
+test('a contact that pays while HubSpot is being told that one with the same email has ended is a member there', async () => {
+  const personalEmail = 'beside.overtaken@example.com';
+  const id = await newContact(server, personalEmail);
+  const client = server.client();
+  const own = (await client.call('initiateCheckout', { body: { hubspotContactId: id } })).data
+    .joinSessionUuid;
+  const intent = await openIntent(client, own);
+  const body = { revision: intent.revision, agreeToPolicies: true };
+  assert.equal((await client.call('beginPayment', { params: { uuid: own }, body })).status, 200);
+  const { uuid } = await paidJoin(server, server.client(), 'LINCOLN2026', { personalEmail });
+  await deliver(server);
+  assert.deepEqual(await told(id), ['member', 65]);
+  await refundJoin(deps, uuid, everything);
+  await overtaking(async () => {
+    await payByCard(server, intent.id);
+    assert.equal(await confirmPayment(deps, intent.id), 'succeeded');
+    return own;
+  });
+  await deliver(server);
+  assert.deepEqual(await told(id), ['member', 65]);
+});
