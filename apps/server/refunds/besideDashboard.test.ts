@@ -70,6 +70,27 @@ test('no dues are booked of a payment that bought nothing and went back in two p
   assert.equal(dues, 0, JSON.stringify(own.map(({ kind, grossCents }) => [kind, grossCents])));
 });
 
+for (const answer of ['succeeded', 'pending'])
+  test(`of a payment that bought nothing the rest goes back when staff have given a part of it back in the dashboard (${answer})`, async () => {
+    const personalEmail = `rest.${answer}@example.com`;
+    await newContact(server, personalEmail, { invitation_code: `REST${answer.toUpperCase()}` });
+    const [one, two] = [server.client(), server.client()];
+    const first = await orderingJoin(one, `REST${answer.toUpperCase()}`, { personalEmail });
+    const second = await orderingJoin(two, `REST${answer.toUpperCase()}`, { personalEmail });
+    const late = await openIntent(two, second);
+    await payOrder(server, one, first);
+    await payByCard(server, late.id);
+    await server.stripeControl('refunds', { answer: 'refused' });
+    await confirmPayment(server.deps, late.id);
+    await server.stripeControl('refunds', { answer });
+    await server.stripe('POST', '/v1/refunds', { payment_intent: late.id, amount: '1000' });
+    await server.stripeControl('refunds', { answer: 'succeeded' });
+    await followPayment(server.deps, late.id);
+    await sql`update refund set next_try_at = now() where status = 'due'`.execute(server.deps.database);
+    await sweepRefunds(server.deps);
+    assert.deepEqual((await atStripe(server, late.id)).sort(), [1000, 5500]);
+  });
+
 /**
  * Decides a refund while Stripe refuses refunds, then refunds $1.00 in the dashboard, which makes the server drop the decided
  * refund. Then runs the command that is named in the notice about the dropped refund. Returns the notice and the command's output.
