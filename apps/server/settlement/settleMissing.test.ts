@@ -34,7 +34,11 @@ import { madeAgainOf } from './rebuildJoin.ts';
 import { refundCommand } from './refundCommands.ts';
 
 /** Tests the restore of a backup that lacks later payments. */
-const server = await sharedServer({}, { hubspotLimits: 'off' });
+let stripeAheadMs = 0;
+const server = await sharedServer(
+  {},
+  { hubspotLimits: 'off', stripeClock: () => Date.now() + stripeAheadMs },
+);
 
 const settleMissing = async (t: TestContext) => {
   const { code, out } = await runCommand(t, server, settleCommand, ['--missing']);
@@ -207,6 +211,28 @@ for (const [contactId, where] of [
     assert.equal(await secondPaymentLetters(second.id), 1);
     assert.deepEqual(await differencesOf(server, first.id, second.id), []);
   });
+
+test('of two payments of one contact the one that was paid first buys the membership, whichever form was opened first', async (t) => {
+  t.after(() => {
+    stripeAheadMs = 0;
+  });
+  const code = await invited('8030');
+  const early = await openJoin(code);
+  stripeAheadMs = 2_000;
+  const late = await openJoin(code);
+  const restore = await dump(server);
+  for (const { id } of [late, early]) {
+    stripeAheadMs += 2_000;
+    await payByCard(server, id);
+  }
+  await restore();
+  await settleMissing(t);
+  const { payments } = await bookOf([], [early.id, late.id]);
+  assert.deepEqual(Object.fromEntries(payments.map(({ intent_id, status }) => [intent_id, status])), {
+    [early.id]: 'duplicate',
+    [late.id]: 'succeeded',
+  });
+});
 
 test('a second payment that went back before the restore has gone back, and nobody hears of it again', async (t) => {
   const code = await invited('8005');
