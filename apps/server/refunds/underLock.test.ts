@@ -24,7 +24,7 @@ for (const [what, write] of [
     const { body } = await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount: '1000' });
     await followPayment(server.deps, intentId);
     const { late } = await server.deps.database.transaction().execute(async (trx) => {
-      await trx.selectFrom('join_session').select('uuid').where('uuid', '=', uuid).forUpdate().execute();
+      await trx.selectFrom('join_session').select('uuid').where('uuid', '=', uuid).forNoKeyUpdate().execute();
       const late = write({ uuid, intentId, refund: body.id });
       await waiting(trx, 1);
       const payment = trx.selectFrom('payment').select('intent_id').where('intent_id', '=', intentId);

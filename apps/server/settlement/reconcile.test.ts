@@ -347,6 +347,20 @@ test('a membership whose refund failed unseen is to come back, though its contac
   assert.deepEqual(await standingsOf(uuid), ['active']);
 });
 
+test('a membership that has ended by mistake is to come back, though its contact holds an upgrade', async (t) => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'HONOR102');
+  await client.call('createUpgradeCharge', { params: { uuid }, body: { paymentIntent: intentId } });
+  await change(sql`update membership set standing = 'refunded' where payment_intent = ${intentId}`);
+  const found = await look();
+  assert.deepEqual(
+    found.filter(({ subject }) => subject === intentId).map(({ kind }) => kind),
+    ['standing'],
+  );
+  await run(t, settleCommand, intentId);
+  assert.deepEqual(await look(), []);
+});
+
 test('a membership that is held though its document was rejected finally', async (t) => {
   const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
   const rejected = (isFinal = true) =>
