@@ -16,6 +16,7 @@ import {
 } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { until } from '../../../tests/harness/until.ts';
+import { charge } from '../../../tests/harness/upgrades.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
 import { pushDue } from '../contacts/push.ts';
 import { attachDue } from '../documents/attachDocuments.ts';
@@ -245,6 +246,26 @@ test('an intent whose maker died while its person was erased names nobody once i
   assert.ok(await giveUpUnwritten(deps, id));
   const [intent] = await atStripe('payment_intents', uuid);
   assert.deepEqual([intent!.status, intent!.metadata.first_name ?? ''], ['canceled', '']);
+});
+
+test('an intent for an upgrade whose maker died while its person was erased names nobody once it is given up', async (t) => {
+  const client = server.client();
+  const email = 'died.making.an.upgrade@example.com';
+  const { uuid, intentId } = await paidJoin(server, client, undefined, {
+    personalEmail: email,
+    firstName: 'Vanishing',
+  });
+  await charge(client, uuid, intentId, { charge: false });
+  const { intent_id: id } = await deps.database
+    .deleteFrom('payment')
+    .where('session_uuid', '=', uuid)
+    .where('kind', '=', 'upgrade')
+    .returning('intent_id')
+    .executeTakeFirstOrThrow();
+  await erase(t, email);
+  assert.ok(await giveUpUnwritten(deps, id));
+  const intent = (await atStripe('payment_intents', uuid)).find((one) => one.id === id)!;
+  assert.deepEqual([intent.status, intent.metadata.first_name ?? ''], ['canceled', '']);
 });
 
 for (const when of ['while Stripe is told', 'after all is gone'] as const)

@@ -18,6 +18,7 @@ import { charge } from '../../../tests/harness/upgrades.ts';
 import { listParcels } from '../fulfilment/orders.ts';
 import { findJoins } from '../join/findJoins.ts';
 import { readLetter } from '../letters/takeLetter.ts';
+import { cancelIntent } from '../payments/cancelIntent.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import { NotAtStripe } from '../providers/stripe/failures.ts';
 import { settleJoin, settlePayment } from './settle.ts';
@@ -224,4 +225,30 @@ test('a join whose payment Stripe does not know is open again, though its upgrad
   await client.call('createUpgradeCharge', { params: { uuid }, body: { paymentIntent: intentId } });
   await settleUnknown(t, intentId);
   assert.equal(await stateOf(server, uuid), 'ordering');
+});
+
+test('a join is settled before its upgrade, whichever of them had more attempts', async (t) => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  for (let n = 0; n < 2; n++) await cancelIntent(server.deps, (await openIntent(client, uuid)).id);
+  const { intentId } = await payOrder(server, client, uuid);
+  await client.call('createUpgradeCharge', { params: { uuid }, body: { paymentIntent: intentId } });
+  const intents = await server.deps.database
+    .selectFrom('payment')
+    .select(['intent_id', 'kind', 'attempt'])
+    .where('session_uuid', '=', uuid)
+    .where('status', '=', 'succeeded')
+    .orderBy('kind')
+    .execute();
+  assert.deepEqual(
+    intents.map(({ kind, attempt }) => [kind, attempt]),
+    [
+      ['join', 3],
+      ['upgrade', 2],
+    ],
+  );
+  for (const { intent_id } of intents) await settleUnknown(t, intent_id);
+  assert.deepEqual(await standings(uuid), ['void', 'void']);
+  await settleJoin(server.deps, uuid);
+  assert.deepEqual(await standings(uuid), ['active', 'active']);
 });
