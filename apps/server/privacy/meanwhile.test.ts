@@ -16,7 +16,6 @@ import {
 } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { until } from '../../../tests/harness/until.ts';
-import { charge } from '../../../tests/harness/upgrades.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
 import { pushDue } from '../contacts/push.ts';
 import { attachDue } from '../documents/attachDocuments.ts';
@@ -248,20 +247,18 @@ test('an intent whose maker died while its person was erased names nobody once i
   assert.deepEqual([intent!.status, intent!.metadata.first_name ?? ''], ['canceled', '']);
 });
 
-test('an intent for an upgrade whose maker died while its person was erased names nobody once it is given up', async (t) => {
+test('an intent of a join that was paid by another one, whose maker died, names nobody once its person is erased', async (t) => {
   const client = server.client();
-  const email = 'died.making.an.upgrade@example.com';
-  const { uuid, intentId } = await paidJoin(server, client, undefined, {
-    personalEmail: email,
-    firstName: 'Vanishing',
-  });
-  await charge(client, uuid, intentId, { charge: false });
-  const { intent_id: id } = await deps.database
-    .deleteFrom('payment')
-    .where('session_uuid', '=', uuid)
-    .where('kind', '=', 'upgrade')
-    .returning('intent_id')
-    .executeTakeFirstOrThrow();
+  const email = 'died.and.paid@example.com';
+  const uuid = await orderingJoin(client, undefined, { personalEmail: email, firstName: 'Vanishing' });
+  const { id } = await openIntent(client, uuid);
+  await deps.database.deleteFrom('payment').where('intent_id', '=', id).execute();
+  await client.call('setCustomDonation', { params: { uuid }, body: { amount: '25.00' } });
+  const other = await openIntent(client, uuid);
+  assert.notEqual(other.id, id);
+  await beginPayment(client, uuid, other.revision);
+  await payByCard(server, other.id);
+  await reportPayment(client, uuid, other);
   await erase(t, email);
   assert.ok(await giveUpUnwritten(deps, id));
   const intent = (await atStripe('payment_intents', uuid)).find((one) => one.id === id)!;
