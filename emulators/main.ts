@@ -1,8 +1,15 @@
 /**
- * Runs all emulators of `npm start` in one process. Environment variables: EMULATORS_HOST, STRIPE_EMULATOR_HOST (the host by which
- * browsers reach it, if another), STRIPE_EMULATOR_PORT, HUBSPOT_EMULATOR_PORT, MAIL_EMULATOR_PORT and MAIL_EMULATOR_PAGE_PORT (0 or
- * absent for any free port), EMULATORS_DATA_DIR, STRIPE_WEBHOOK_URL, HUBSPOT_EMULATOR_LIMITS=off. Once they listen, sends the
- * parent `{ stripe: { url }, hubspot: { url }, mail: { smtpUrl, url } }` as an IPC message. Ends with its parent.
+ * Runs all emulators of `npm start` in one process. It reads these environment variables:
+ *
+ * - EMULATORS_HOST: the host on which the emulators listen
+ * - STRIPE_EMULATOR_HOST: the host for Stripe's emulator, if browsers need another one to reach it
+ * - STRIPE_EMULATOR_PORT, HUBSPOT_EMULATOR_PORT, MAIL_EMULATOR_PORT, MAIL_EMULATOR_PAGE_PORT: 0 or absent for any free port
+ * - EMULATORS_DATA_DIR: the folder of their state
+ * - STRIPE_WEBHOOK_URL: where webhooks are sent
+ * - HUBSPOT_EMULATOR_LIMITS=off: turns HubSpot's rate limits off
+ *
+ * Once they listen, this process sends its parent the IPC message `{ stripe: { url }, hubspot: { url }, mail: { smtpUrl, url } }`.
+ * It ends with its parent.
  */
 import { join } from 'node:path';
 import { startHubspotEmulator } from './hubspot/server.ts';

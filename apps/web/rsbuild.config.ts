@@ -35,7 +35,7 @@ export default defineConfig({
         chunks: 'async',
         minSize: 4000,
         cacheGroups: {
-          // All CSS is loaded with the entry. If a lazy screen's own style sheet failed to load, that would not cause the error
+          // All CSS is loaded with the entry. A lazy screen with a style sheet of its own could fail to load it without the error
           // "Loading chunk failed".
           styles: { name: 'index', type: 'css/mini-extract', chunks: 'all', enforce: true },
         },

@@ -59,8 +59,9 @@ export function createBatch(contacts: Contacts, inputs: Omit<BatchInput, 'id'>[]
 }
 
 /**
- * Updates contacts by id or by a unique property. Unknown contacts are reported as errors beside the results of the others. A
- * refused value fails the whole batch, since HubSpot reports such values for single inputs only when it creates records.
+ * Updates contacts by id or by a unique property. An unknown contact is an error of its own input, and the other inputs are
+ * updated. A refused value fails the whole batch, since HubSpot reports refused values for single inputs only when it creates
+ * records.
  */
 export function updateBatch(contacts: Contacts, inputs: BatchInput[], run: Run): BatchAnswer {
   assertIds(inputs);
@@ -75,8 +76,8 @@ export function updateBatch(contacts: Contacts, inputs: BatchInput[], run: Run):
 }
 
 /**
- * Updates contacts by a unique property, or creates them. Refuses an upsert by email whose properties lack the email, since HubSpot
- * supports no partial upserts by email.
+ * Updates contacts by a unique property, or creates them. When that property is the email, each input must have the email among its
+ * properties, too, since HubSpot refuses it otherwise.
  */
 export function upsertBatch(contacts: Contacts, inputs: BatchInput[], run: Run): BatchAnswer {
   if (inputs.some(({ idProperty }) => idProperty === undefined))

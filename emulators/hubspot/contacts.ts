@@ -13,10 +13,14 @@ export interface Contact {
 }
 
 /**
- * A validation rule of an administrator on a property, by which a test makes the CRM refuse writes. The CRM refuses a value that
- * matches `pattern` (a regular expression), a new contact without the property (`required`), or any contact without the property
- * while another property has a given value (`requiredWhen`). The last two kinds exist since 2026-09
- * (https://developers.hubspot.com/changelog/crm-api-write-validation-enforcement).
+ * A validation rule on a property, which an administrator sets. Tests add rules to make the CRM refuse writes. There are three
+ * kinds:
+ *
+ * - `pattern`: refuses a value that matches the regular expression.
+ * - `required`: refuses a new contact without the property.
+ * - `requiredWhen`: refuses any contact without the property while another property has the given value.
+ *
+ * HubSpot has the last two since 2026-09 (https://developers.hubspot.com/changelog/crm-api-write-validation-enforcement).
  */
 export type Rule =
   | { property: string; pattern: string; message: string }
@@ -52,8 +56,9 @@ export class Contacts {
   }
 
   /**
-   * Returns the contact with this id (or the one into which that was merged) or, with `idProperty`, with this value of a unique
-   * property. Finds only archived contacts when `archived` is true, otherwise only contacts that are not archived.
+   * Finds a contact by its id; the id of a merged contact finds the one into which it was merged. With `idProperty`, finds the
+   * contact that has the value `id` in this unique property. Finds only archived contacts if `archived` is true, otherwise only
+   * those that are not archived.
    */
   find(id: string, idProperty = 'hs_object_id', archived = false): Row | undefined {
     if (idProperty !== 'hs_object_id' && !this.#store.property(idProperty)?.hasUniqueValue) {
@@ -120,7 +125,8 @@ export class Contacts {
   }
 
   /**
-   * Deletes a contact for good (GDPR), archived or not, with the notes about it alone and the contacts that were merged into it.
+   * Deletes a contact for good (GDPR), even if it is archived. Also deletes the contacts that were merged into it, and the notes
+   * that belong to no other contact.
    */
   erase(id: string): void {
     const row = this.#afterMerges(id);

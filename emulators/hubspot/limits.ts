@@ -65,7 +65,10 @@ function take(
   );
 }
 
-/** Returns the 429. HubSpot names the limit that was exceeded, but does not promise a Retry-After header. */
+/**
+ * Returns the error for an exceeded rate limit (429). It names the limit, as HubSpot does. HubSpot does not promise a Retry-After
+ * header, so there is none.
+ */
 function limited(policyName: string, headers: Record<string, string>): CrmError {
   return new CrmError(
     429,

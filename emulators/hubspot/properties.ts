@@ -138,8 +138,8 @@ export function timeOf(value: string): number {
 }
 
 /**
- * Whether a text is one email of ASCII characters: no dot at an end of the local part or next to another dot, and a domain that
- * ends in a top-level domain.
+ * Whether a text is one valid email of ASCII characters. In the local part, dots may only stand between other characters, one at a
+ * time. The domain must end in a top-level domain.
  */
 function isEmail(value: string): boolean {
   const text = value.trim();

@@ -84,7 +84,8 @@ export const ROUTES: readonly Route[] = [
   route('POST', `${OBJECTS}/gdpr-delete`, WRITE, [], 'gdprDelete', null, (call) => {
     const { objectId, idProperty } = call.body as { objectId: string; idProperty?: string };
     if (objectId === '') throw invalid('objectId must not be empty');
-    // Not emulated: if no contact had the email, HubSpot would put the email onto a blocklist.
+    // Deletion by a property is not emulated. If no contact has the given email, HubSpot puts the email onto a blocklist, and the
+    // emulator has no such list.
     if (idProperty !== undefined) throw notEmulated('gdpr-delete by a property');
     call.contacts.erase(objectId);
     return { status: 204, body: undefined };

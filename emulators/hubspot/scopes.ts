@@ -11,7 +11,10 @@ export const FIRST_SCOPES: readonly string[] = [
   'files',
 ];
 
-/** Throws the CRM's 403 unless one of the scopes is granted. An empty list needs no scope. */
+/**
+ * Throws the CRM's error 403 unless the token has at least one of the scopes in `oneOf`. If `oneOf` is empty, the call needs no
+ * scope.
+ */
 export function assertGranted(granted: readonly string[], oneOf: readonly string[]): void {
   if (oneOf.length === 0 || oneOf.some((scope) => granted.includes(scope))) return;
   throw new CrmError(

@@ -28,7 +28,7 @@ export interface MailEmulator {
   close(): Promise<void>;
 }
 
-/** A letter that was received. One that comes again with the same Message-ID is not stored twice. */
+/** A letter that was received and stored. A letter with the Message-ID of a stored one is a retry, and is not stored again. */
 export interface KeptLetter extends Listed {
   messageId: string;
   from: string;

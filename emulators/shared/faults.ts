@@ -72,8 +72,8 @@ export class Faults {
   }
 
   /**
-   * Returns the fault that this request meets, and counts it as used. `about` is searched in `text`; `kinds` says which kinds of
-   * fault are possible for this request.
+   * Returns the fault that this request meets, and counts it as used. A fault with `about` is met only if `text` contains it. A
+   * fault whose kind `kinds` rejects is not met.
    */
   take(
     method: string,

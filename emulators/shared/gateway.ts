@@ -23,8 +23,8 @@ interface Gateway {
 /** What a provider remembers of a request that may be repeated, for example by its idempotency key. */
 export interface Remembered {
   /**
-   * Whether the provider has answered this request before. It then gives the same answer again, so only faults of the network are
-   * possible.
+   * Whether the provider has already answered this request once. It then repeats that answer without doing the work again. So the
+   * only possible faults are those of the network (`cut`, `hang`, `slow`, …), not those that change the status.
    */
   isAnswered: () => boolean;
   /** Stores a server error as the answer to repeated requests. */

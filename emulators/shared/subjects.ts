@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** The real accounts against which behaviour tests run, instead of against emulators; null for a provider without one. */
+/** The real accounts against which behaviour tests run instead of emulators. A provider for which no account is set is null. */
 export interface RealSubjects {
   /** With `url` null, Stripe's own address is used. */
   stripe: { url: string | null; secretKey: string; publishableKey: string } | null;

@@ -94,8 +94,8 @@ export function retrieveBalanceTransaction(call: Call): ApiObject {
 }
 
 /**
- * Lists balance transactions, newest first, by type, by the object that moved the money, or by the automatic payout that included
- * them.
+ * Lists balance transactions, newest first. They can be filtered by type, by the object that moved the money, and by the automatic
+ * payout that included them.
  */
 export function listBalanceTransactions(call: Call): object {
   const filters = given(call.params, 'type', 'source');

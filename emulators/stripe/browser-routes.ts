@@ -71,7 +71,7 @@ export async function addBrowserRoutes(app: App, perform: Perform): Promise<void
   });
 }
 
-/** The content security policy of the frames, as strict as possible: one script, and the API. */
+/** The content security policy of the frames. It is as strict as possible: it allows only one script and calls to the API. */
 const FRAME_POLICY =
   "default-src 'none'; script-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'";
 

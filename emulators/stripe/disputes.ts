@@ -124,7 +124,7 @@ export function retrieveDispute(call: Call): ApiObject {
   return require(call, 'dispute', call.ids.id!, 'id');
 }
 
-/** Accepts a dispute for the account, which is then lost (`POST /v1/disputes/:id/close`). */
+/** Accepts a dispute on behalf of the account, so that the bank wins it (`POST /v1/disputes/:id/close`). */
 export function acceptDispute(call: Call): ApiObject {
   return closeDispute(call, call.ids.id!, 'lost');
 }

@@ -12,7 +12,7 @@ export interface ErrorBody {
 export class ApiError extends Error {
   readonly status: number;
   readonly body: ErrorBody;
-  /** False when the request was refused before its work began: its idempotency key can then be used again. */
+  /** Whether the request had begun its work when it was refused. If not, its idempotency key can be used again. */
   readonly beganWork: boolean;
 
   constructor(status: number, body: ErrorBody, beganWork = true) {
@@ -25,7 +25,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Returns the error for a parameter that fails validation: 400, not stored under the idempotency key. */
+/** Returns the error 400 for a parameter that fails validation. It is not stored under the idempotency key. */
 export function invalid(message: string, param?: string, code?: string): ApiError {
   return new ApiError(
     400,
@@ -34,7 +34,7 @@ export function invalid(message: string, param?: string, code?: string): ApiErro
   );
 }
 
-/** Returns the error for a well-formed request that the current state forbids: 400. */
+/** Returns the error 400 for a request that is well-formed but not allowed in the object's current state. */
 export function refused(message: string, code?: string, details: Record<string, unknown> = {}): ApiError {
   return new ApiError(400, { type: 'invalid_request_error', message, ...(code && { code }), ...details });
 }

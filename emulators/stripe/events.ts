@@ -14,7 +14,10 @@ export function retrieveEvent(call: Call): ApiObject {
   return withPending(call, require(call, 'event', call.ids.id!, 'id'));
 }
 
-/** Lists events, newest first, by `type` (a `*` at its end matches any rest), by `types[]`, or by whether they were delivered. */
+/**
+ * Lists events, newest first. They can be filtered by `type` (a `*` at its end matches any rest), by `types[]`, and by whether they
+ * were delivered.
+ */
 export function listEvents(call: Call): object {
   const {
     type,

@@ -18,7 +18,10 @@ export function expand<T extends object>(call: Call, answer: T, paths: readonly 
   return answer;
 }
 
-/** Expands one path. With `isOfAnyKind` the target may be of several kinds, so a field that the target lacks is no error. */
+/**
+ * Expands one path. A field that the target does not have is an error, unless `isOfAnyKind` is true. Then the target may be of
+ * several kinds, only some of which have the field.
+ */
 function expandPath(
   call: Call,
   target: unknown,

@@ -1,10 +1,10 @@
 /**
  * Writes shapes.schema.json: a JSON Schema (draft-07) of every request that the emulator accepts and every object that it returns,
- * from the types of the installed `stripe` package. Objects are closed, because the provider's current API refuses a parameter
+ * made from the types of the installed `stripe` package. Objects are closed, because the provider's current API refuses a parameter
  * that the types do not know.
  *
- * Reduced to cards: sub-objects of other payment methods are left out, and an expandable reference to a resource that is not
- * emulated is only its id.
+ * The schema is reduced to cards: it lacks the sub-objects of other payment methods. A reference to a resource that is not emulated
+ * is only an id, even where Stripe can expand it.
  *
  * Run it with `node emulators/stripe/generate-shapes.ts`.
  */
@@ -58,7 +58,10 @@ const ANSWERS = [
  */
 const LONGEST_ENUM = 24;
 
-/** Longer lists of literals that are kept, too: the provider refuses unknown event types. */
+/**
+ * Properties whose list of literals is kept as an enum although it is longer. These are lists of event types, since the provider
+ * refuses unknown ones.
+ */
 const WHOLE_ENUMS = /^WebhookEndpoint(Create|Update)Params\.enabled_events$/;
 
 /** Types that keep the property `link` in addition to `card`. */
@@ -152,8 +155,8 @@ export function generateShapes(): Schema {
     for (const part of parts) {
       if (part.flags & (ts.TypeFlags.Any | ts.TypeFlags.Unknown)) return {};
       if (part.flags & ts.TypeFlags.Undefined) continue;
-      // A form has no null: the official clients send the empty string, which unsets a value. The type of a property that allows
-      // any string does not list the empty string separately.
+      // In a form there is no null. The official clients send the empty string instead, which unsets the value. If a property
+      // allows any string, that includes the empty one.
       if (part.flags & ts.TypeFlags.Null) literals.push(request ? '' : null);
       else if (part.isLiteral()) literals.push(part.value as string | number);
       else if (part.flags & ts.TypeFlags.BooleanLiteral) schemas.push({ type: 'boolean' });

@@ -71,7 +71,10 @@ export class IdempotencyKeys {
     };
   }
 
-  /** Returns the gateway's access to the answer that is stored under a key. `clock` is in milliseconds. */
+  /**
+   * Returns what the gateway needs to know of a key: whether a request with this fingerprint was answered, and how to store its
+   * answer. `clock` is in milliseconds.
+   */
   memoryOf(key: string, fingerprint: string, clock: () => number): Remembered {
     const now = () => Math.floor(clock() / 1000);
     return {

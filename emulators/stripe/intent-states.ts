@@ -4,7 +4,7 @@ import type { ApiObject } from './store.ts';
 
 export type Intent = Stripe.PaymentIntent & ApiObject;
 
-/** How an intent was confirmed, for the later steps of its payment. */
+/** Data of the confirmation that the rest of the payment needs and that the API never shows. */
 export interface IntentSecrets {
   offSession: boolean;
   returnUrl: string;
@@ -14,8 +14,8 @@ export interface IntentSecrets {
 
 /** The statuses in which each action on an intent is allowed (https://docs.stripe.com/payments/paymentintents/lifecycle). */
 const ALLOWED = {
-  // Without `processing`: the API cancels it only "in rare cases" (https://docs.stripe.com/api/payment_intents/cancel), and never
-  // with these cards.
+  // An intent in `processing` cannot be canceled here. The API allows that only "in rare cases"
+  // (https://docs.stripe.com/api/payment_intents/cancel), and none of the emulated cards makes such a case.
   canceled: ['requires_payment_method', 'requires_capture', 'requires_confirmation', 'requires_action'],
   confirmed: ['requires_payment_method', 'requires_confirmation', 'requires_action'],
   updated: ['requires_payment_method', 'requires_confirmation', 'requires_action'],

@@ -181,7 +181,10 @@ export function attachPaymentMethod(call: Call): ApiObject {
   return keep(call, findPaymentMethod(call, call.ids.id!, 'id'), id);
 }
 
-/** Attaches a payment method to a customer as the API call does: refuses one that is attached, and asks the card's issuer. */
+/**
+ * Attaches a payment method to a customer as the API call does. Refuses a payment method that is attached already, or whose card
+ * the issuer declines.
+ */
 export function keep(call: Call, method: PaymentMethod, customer: string): PaymentMethod {
   if (method.customer) {
     throw refused('The payment method you provided has already been attached to a customer.');

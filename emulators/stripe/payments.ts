@@ -64,7 +64,10 @@ export function processingOf(intentId?: string): string {
   return intentId === undefined ? 'processing' : `processing ${intentId}`;
 }
 
-/** Returns the name of the setting that says whether the bank asks its question about an intent in a frame or on its own page. */
+/**
+ * Returns the name under which the store keeps how the bank asks its question about this intent: in a frame, or on the bank's own
+ * page.
+ */
 export function authenticationOf(intentId: string): string {
   return `authentication ${intentId}`;
 }

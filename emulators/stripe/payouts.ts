@@ -9,8 +9,8 @@ import type { ApiObject } from './store.ts';
 type Payout = Stripe.Payout & ApiObject;
 
 /**
- * Pays out to the account's bank all US dollars that no payout has included yet. Only for an automatic payout does the API list the
- * included transactions (https://docs.stripe.com/payouts/reconciliation).
+ * Pays out all US dollars that no payout has included yet to the account's bank. If the payout is automatic, the API can list the
+ * transactions that it included; otherwise it cannot (https://docs.stripe.com/payouts/reconciliation).
  */
 export function payOut(call: Call, automatic: boolean): Payout {
   const currency = 'usd';

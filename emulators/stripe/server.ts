@@ -245,8 +245,8 @@ function paramsOf(route: Route, form: ReturnType<typeof decodeForm>, fromBrowser
 }
 
 /**
- * Runs a route's handler. Returns an API error as the answer if the work had begun, so that it is stored under the idempotency key.
- * Throws it otherwise.
+ * Runs a route's handler. An API error after the work has begun is returned as the answer, so that it is stored under the
+ * idempotency key. Any other error is thrown.
  */
 function runRoute(call: Call, route: Route, checkAnswers: boolean): Answer & { body: object } {
   try {

@@ -132,7 +132,10 @@ function oneOf(values: unknown[]): string {
   return named.length < 2 ? named.join('') : `${named.slice(0, -1).join(', ')} or ${named.at(-1)}`;
 }
 
-/** Checks the value of a property by the shape that has the property's name, as in `{ Charge: value }`. */
+/**
+ * Checks a value against a published shape. The value is passed as the property that has the shape's name, as in `{ Charge: value
+ * }`.
+ */
 const faultsOfNamed = shapeFaults({
   definitions: document.definitions,
   properties: Object.fromEntries(

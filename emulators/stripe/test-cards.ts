@@ -3,13 +3,17 @@
  * the Luhn check.
  */
 export interface CardBehaviour {
-  /** The decline code for a charge of the card, and for attaching it to a customer unless it is `attachable`. */
+  /**
+   * The decline code of a card whose charges are declined. Such a card also cannot be attached to a customer, unless it is
+   * `attachable`.
+   */
   decline?: string;
   attachable?: boolean;
   /**
-   * `always`: every payment asks for authentication.
-   * `unless_set_up`: every payment with the customer present asks for it; an off-session payment asks only if the card was not set
-   * up.
+   * When the issuer asks for authentication.
+   * - `always`: for every payment.
+   * - `unless_set_up`: for every payment with the customer present. For an off-session payment, only if the card was not set up for
+   *   such payments.
    */
   authentication?: 'always' | 'unless_set_up';
   /** The payment succeeds and is disputed immediately. */

@@ -47,13 +47,19 @@ export class Webhooks {
     return (this.#store.setting('webhooks') as WebhookMode | undefined) ?? 'deliver';
   }
 
-  /** Sets the mode. `delay` is in ms and applies to mode `delay`. Changing back to `deliver` does not send held events. */
+  /**
+   * Sets the mode for new events. `delay` is in ms and applies to mode `delay`. Events that were held in an earlier mode stay held,
+   * also in mode `deliver`, until {@link flush} sends them.
+   */
   setMode(mode: WebhookMode, delay = 0): void {
     this.#store.setSetting('webhooks', mode);
     this.#store.setSetting('webhook delay', String(delay));
   }
 
-  /** Records a delivery of each new event for every receiver that wants it, in the same transaction as the events. */
+  /**
+   * Adds a pending delivery for each new event and each receiver that wants the event. Runs in the transaction that records the
+   * events, so that no delivery can be lost.
+   */
   owe(): void {
     const from = Number(this.#store.setting('webhooks owed') ?? 0);
     const events = this.#store.database

@@ -6,7 +6,7 @@ import { here, type Machine } from './network.ts';
 
 const PASSWORD = 'of-the-drill';
 const template = join(import.meta.dirname, '../../ops/cluster/patroni.yml');
-/** How long the cluster may take until all its members run again, or until another machine is the leader (ms). */
+/** The timeout for the cluster until it has settled (ms): until all members run, or until another machine is the leader. */
 const PATIENCE_MS = 180_000;
 
 interface Member {
@@ -76,8 +76,8 @@ export class Cluster {
   }
 
   /**
-   * Asks Patroni on each machine for the members of the cluster. Returns an answer whose leader a second machine confirms; empty
-   * when no two machines agree.
+   * Asks Patroni on every machine who the members of the cluster are and which one leads. Returns an answer whose leader at least
+   * two machines name. Returns an empty list when no two machines name the same leader.
    */
   async members(): Promise<Member[]> {
     const views = await Promise.all(

@@ -25,22 +25,22 @@ import { type Gap, Prober } from './prober.ts';
 
 /** How many people join at the same time. */
 const JOINERS = 6;
-/** The timeout for two joins of each joiner, and for the start of a server or of HAProxy (ms). */
+/** The timeout (ms) until the joiners have made two joins each on average. A server and HAProxy have as long to start. */
 const PATIENCE_MS = 120_000;
 /**
- * For this long (ms) after the database accepts writes again, calls that begin may still fail: connections that got no answer must
- * time out first.
+ * A call that begins at most this long (ms) after the database accepts writes again may still fail. After this time, every
+ * connection that got no answer has reached its timeout.
  */
 const AFTERWARDS_MS = 15_000;
-/** A call that begins at most this long (ms) before writes stop may fail, since it may still be running then. */
+/** A call that begins at most this long (ms) before the writes stop may fail. It may still be running when they stop. */
 const BEFORE_MS = 5_000;
 const HAPROXY = 2;
 const SERVERS = [21, 22, 23];
 const example = join(import.meta.dirname, '../../ops/cluster/haproxy.cfg');
 
 /**
- * Runs the drill, and stops everything that it started. Resolves with a sentence for each acknowledged thing that is lost, and for
- * each call that should not have failed.
+ * Runs the drill, and at the end stops everything that it started. Resolves with one sentence for each fault. A fault is data that
+ * is lost although its writing was acknowledged, or a call that failed although it should have succeeded.
  */
 export async function runDrill(
   seed: number,
@@ -79,7 +79,8 @@ async function play(scope: Scope, seed: number, say: (line: string) => void): Pr
     cluster.url(database).replace(/@[^/]*/, `@${address(HAPROXY)}:5432`);
   await startHaproxy(scope, folder, viaHaproxy('postgres'));
   const arranged = await startTestServer({}, { postgresUrl: viaHaproxy('postgres') });
-  // Waits at most 5 s, since a broken cluster cannot drop its database. Later the machines are removed, and the database with them.
+  // Dropping the database fails or hangs when the cluster is broken, so this waits at most 5 s for it. Nothing is left behind: the
+  // machines are removed afterwards, together with the database on them.
   scope.onEnd(() => Promise.race([arranged.close().catch(() => {}), pause(5_000)]));
   const database = new URL(arranged.deps.config.databaseUrl).pathname.slice(1);
   // The first server reaches its database through HAProxy; the others name all hosts.
@@ -121,8 +122,8 @@ async function play(scope: Scope, seed: number, say: (line: string) => void): Pr
   say(`Three servers, ${JOINERS} joiners at a time: ${seconds(performance.now() - began)} s`);
 
   /**
-   * Causes the fault `work`, waits until each joiner has on average made two joins after it, and has `judge` assess the calls that
-   * failed.
+   * Runs `work`, which causes a fault. Then waits until the joiners have made two more joins each on average. `judge` assesses the
+   * calls that failed since the fault began.
    */
   const during = async (name: string, work: () => Promise<unknown>, judge: Judge) => {
     await pause(integer(3_000));
@@ -231,7 +232,7 @@ async function play(scope: Scope, seed: number, say: (line: string) => void): Pr
   return differences;
 
   /**
-   * Checks that everything acknowledged still exists, that there is one membership for each payment, and that reconciling finds no
+   * Checks that no acknowledged write is lost, that every payment has exactly one membership, and that reconciling finds no
    * difference. Resolves with a sentence for each fault.
    */
   async function account(): Promise<string[]> {
@@ -269,8 +270,8 @@ async function play(scope: Scope, seed: number, say: (line: string) => void): Pr
 }
 
 /**
- * Judges the calls that failed during a fault. Returns sentences about those that should not have failed; empty when all were
- * allowed to.
+ * Judges the calls that failed during a fault. Returns a sentence for each call that should have succeeded; none if every failure
+ * was to be expected.
  */
 type Judge = (failures: readonly Failure[], gaps: readonly Gap[]) => string[];
 
@@ -281,8 +282,8 @@ const onlyUnderWay: Judge = (failures) =>
     ? [`${failures.length} calls failed, more than were under way`, ...failures.map(told)]
     : [];
 /**
- * Accepts a failed call only if our server itself answered it, and the call began while the database took no writes, or shortly
- * before or after.
+ * Accepts a failed call on two conditions. Our server itself answered the call. And the call began while the database took no
+ * writes, less than BEFORE_MS earlier, or less than AFTERWARDS_MS later.
  */
 const onlyWithoutDatabase: Judge = (failures, gaps) => [
   ...failures.filter(({ isOurs }) => !isOurs).map(told),
@@ -291,7 +292,10 @@ const onlyWithoutDatabase: Judge = (failures, gaps) => [
     .map((failure) => `while the database took writes ${told(failure)}`),
 ];
 
-/** Starts HAProxy as in ops/cluster, without its certificate. Resolves when its connections reach the database's primary. */
+/**
+ * Starts HAProxy with the configuration in ops/cluster, but on plain HTTP, without a TLS certificate. Resolves when its connections
+ * reach the primary.
+ */
 async function startHaproxy(scope: Scope, folder: string, database: string): Promise<void> {
   const file = join(folder, 'haproxy.cfg');
   writeFileSync(file, here(readFileSync(example, 'utf8')).replace(/:443 ssl crt .*/, ':8080'));
@@ -308,8 +312,8 @@ async function startHaproxy(scope: Scope, folder: string, database: string): Pro
   await until(() => {
     if (haproxy.exitCode !== null)
       throw new Error(`HAProxy ended: ${readFileSync(join(folder, 'haproxy.log'), 'utf8')}`);
-    // Before its first health checks, HAProxy sends connections to the standbys in turn, too. So all of three connections must
-    // reach the primary.
+    // Until its first health checks, HAProxy distributes connections over the primary and the standbys. One connection could reach
+    // the primary by chance, so three connections must reach it.
     return Promise.all([1, 2, 3].map(() => isPrimary(database))).then((all) => all.every(Boolean));
   }, PATIENCE_MS);
 }

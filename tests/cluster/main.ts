@@ -1,6 +1,9 @@
 import { provide } from './needs.ts';
 
-/** `npm run test:cluster`: the environment variable SEED (any number; random when absent) decides the faults' order and timing. */
+/**
+ * `npm run test:cluster`: runs the drill against a database cluster on simulated machines. The environment variable SEED decides
+ * the order and the timing of the faults. It is any whole number, and random when absent.
+ */
 
 const LONGEST_MS = 900_000;
 
@@ -18,7 +21,8 @@ const seed = given ? Number(given) : Math.floor(Math.random() * 1_000_000);
 console.log(`SEED=${seed}`);
 
 const abort = new AbortController();
-// Uses `on` instead of `once`, since Ctrl-C sends SIGINT twice: from the terminal, and again from the parent process.
+// Ctrl-C sends SIGINT twice: from the terminal, and again from the parent process. After `once`, the second signal would kill this
+// process before it has stopped what it started.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.on(signal, () => abort.abort(new Error(`ended by ${signal}`)));
 const late = setTimeout(() => abort.abort(new Error('it took longer than 15 minutes')), LONGEST_MS);

@@ -12,7 +12,9 @@ const packages: Record<string, string> = {
   psql: 'postgresql',
 };
 
-/** Installs missing programs where possible. Returns a sentence that says why the drill cannot run here; null when it can. */
+/**
+ * Installs the missing programs where it can. Returns null if the drill can run here, otherwise a sentence that says why it cannot.
+ */
 export function provide(say: (line: string) => void): string | null {
   if (process.platform !== 'linux') return 'The drill needs network namespaces, which Linux has.';
   if (process.getuid?.() !== 0) return 'The drill makes network namespaces: run it as root.';

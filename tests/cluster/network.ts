@@ -6,7 +6,10 @@ import type { Scope } from '../harness/scope.ts';
 const EXAMPLE = '10.0.0.';
 const PREFIX = '10.213.77.';
 const SWITCH = 'induct-switch';
-/** The network interface of this process, with the addresses of HAProxy and the servers. */
+/**
+ * The name of this host's interface on the drill's network. It has the addresses of HAProxy and of the servers, which run in this
+ * host's own namespace.
+ */
 const OURS = 'induct-drill';
 /** A MAC address that no interface has: packets to it are lost without an error. */
 const NOBODY = '02:00:00:00:00:01';
@@ -46,8 +49,9 @@ export function lacksNamespaces(): string | null {
 }
 
 /**
- * Makes the machines, connected by a bridge, and an interface of this host on the same network. `machines` and `ours` have the last
- * numbers of their IP addresses. The end of the scope removes all of them.
+ * Makes simulated machines and connects them by a bridge. Also makes a network interface of this host on the same network.
+ * `machines` has the last octet of each machine's IPv4 address, by the machine's name. `ours` has the last octets of this host's
+ * addresses. The end of the scope removes everything.
  */
 export function startNetwork(
   scope: Scope,
@@ -74,7 +78,7 @@ export function startNetwork(
         try {
           process.kill(Number(pid), 'SIGKILL');
         } catch {
-          // The process has already ended.
+          // The process has ended since it was listed, so there is nothing to kill.
         }
       }
     };

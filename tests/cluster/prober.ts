@@ -10,7 +10,10 @@ export interface Gap {
   to: number;
 }
 
-/** Commits a number ten times a second, to find out when writes failed and whether acknowledged commits were lost. */
+/**
+ * Inserts a row into the database ten times a second. Its record of the acknowledged inserts shows when writes failed and whether
+ * an acknowledged insert was lost.
+ */
 export class Prober {
   readonly #url: string;
   /** Each number whose commit was acknowledged, with the time of the acknowledgement (ms, `performance.now`). */
@@ -45,8 +48,8 @@ export class Prober {
   }
 
   /**
-   * Returns the gaps after `since` (ms, `performance.now`) in which no commit was acknowledged. Leaves out gaps that are shorter
-   * than the timeout of a call's statement.
+   * Returns the periods after `since` (ms, `performance.now`) in which no commit was acknowledged. Leaves out periods that are
+   * shorter than the server's statement timeout.
    */
   gaps(since: number): Gap[] {
     const times = [since, ...[...this.#acknowledged.values()].filter((time) => time > since)];

@@ -15,7 +15,7 @@ export function details(change: Record<string, unknown> = {}) {
 }
 
 /**
- * Makes one of the page's calls, with the browser's cookies, so that a test reaches a state of the join without going through the
+ * Makes an API call with the cookies of the page's browser. A test uses this to put a join into a state without going through the
  * screens.
  */
 export async function call(
@@ -43,7 +43,7 @@ export async function storeSession(page: Page, uuid: string): Promise<void> {
   }, uuid);
 }
 
-/** Starts a join by a school's code, which can be used any number of times. */
+/** Starts a join with a school's invite code. Such a code can be used any number of times. */
 export async function startedJoin(page: Page): Promise<string> {
   const { uuid } = await call(page, 'initiateSchoolJoin', {}, { invitationCode: 'LINCOLN2026' });
   await storeSession(page, uuid);
@@ -114,8 +114,8 @@ export async function paidJoin(
 }
 
 /**
- * Makes a join at Checkout in `page`. The returned `pays` makes another join of the same invitation in `winner`, pays for it, and
- * resolves with its uuid.
+ * Makes two joins by the same invitation. The first is at Checkout in `page`, and its uuid is returned. The returned function
+ * `pays` makes the second in the page `winner`, pays for it, and resolves with its uuid.
  */
 export async function twoJoins(
   page: Page,
@@ -152,7 +152,10 @@ export async function holdRequests(page: Page, pattern: string): Promise<() => v
   return release;
 }
 
-/** Changes the data in a call's answers, for states that are laborious to reach or that concern the screen alone. */
+/**
+ * Changes the data in the answers to one API call before the page gets them. Used when the server would reach such data only after
+ * many steps, or when only the screen is tested.
+ */
 // biome-ignore lint/suspicious/noExplicitAny: a test knows which data it changes
 export async function alter(page: Page, name: CallName, edit: (data: any) => void): Promise<void> {
   await page.route(route(name), async (request) => {
@@ -162,7 +165,10 @@ export async function alter(page: Page, name: CallName, edit: (data: any) => voi
   });
 }
 
-/** Shows an order of 21 lines and $10,064.80 at Checkout. The payment intent is still for the order in the database. */
+/**
+ * Makes Checkout show a long and expensive order: 21 lines and a total of $10,064.80. The order in the database, and the payment
+ * intent for it, stay as they are.
+ */
 export async function fillOrder(page: Page, longName: string): Promise<void> {
   await alter(page, 'getCheckoutDetails', (data) => {
     const [membership] = data.products;

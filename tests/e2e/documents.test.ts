@@ -21,7 +21,7 @@ async function openUpload(page: Page): Promise<string> {
   return uuid;
 }
 
-/** Drops files on the page as a mouse does. */
+/** Dispatches the events of dragging files onto the page and dropping them there. */
 async function drop(page: Page, files: { name: string; buffer: Buffer }[]): Promise<void> {
   const data = await page.evaluateHandle(
     (given) => {
@@ -116,7 +116,8 @@ test('what is sent and not yet answered is said to be checked, and can still be 
   page,
 }) => {
   await openUpload(page);
-  // Delays the answer instead of the upload: the browser reports progress only for bytes that it really sends.
+  // Holds back the server's answer. To hold back the request would not do: the browser reports upload progress only for bytes that
+  // it has really sent.
   const network = await page.context().newCDPSession(page);
   await network.send('Fetch.enable', {
     patterns: [{ urlPattern: '*/upload-transcript', resourceType: 'XHR', requestStage: 'Response' }],

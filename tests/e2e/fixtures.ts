@@ -31,7 +31,7 @@ export class Complaints {
     this.#expected.push(...patterns);
   }
 
-  /** Expects the browser's own message about a request that failed or was answered with 400 or more. */
+  /** Allows the message that the browser itself logs for a request that failed or got a status of 400 or more. */
   expectFailedRequests(): void {
     this.expect(/^Failed to load resource: /);
   }
@@ -68,7 +68,8 @@ export const test = base.extend<Fixtures>({
       const complaints = new Complaints();
       complaints.watch(context);
       await use(complaints);
-      // A request that the page makes after the test must not reach the test's routes.
+      // Removes the request handlers that the test has set. The page may still send requests, which must not run those handlers
+      // after the end of the test.
       for (const page of context.pages()) await page.unrouteAll({ behavior: 'ignoreErrors' });
       await context.unrouteAll({ behavior: 'ignoreErrors' });
       expect(complaints.unexpected, 'the browser complained').toEqual([]);

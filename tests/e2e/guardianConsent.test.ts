@@ -47,7 +47,10 @@ async function inspect(page: Page): Promise<void> {
   await expectNoSidewaysScroll(page);
 }
 
-/** Removes the consent from a call's first answer, as if the programme did not ask for it yet. */
+/**
+ * Removes guardian consent from the first answer to an API call. The page then behaves as if it had been loaded before the
+ * programme began to ask for consent.
+ */
 async function answerOnceAsBefore(page: Page, name: CallName): Promise<void> {
   await page.route(
     route(name),

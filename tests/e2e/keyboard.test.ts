@@ -101,7 +101,8 @@ test('the whole join by keyboard alone: focus is seen, and each new screen’s h
   await page.keyboard.press('Enter');
 
   await expect(heading(page, 'Upload Transcript')).toBeFocused();
-  // Starts to wait before the press, since the browser needs a moment to begin reporting this event.
+  // The test waits for the file dialog's event from before the key press on. The browser needs a moment until it reports this
+  // event, and would otherwise miss it.
   const chooser = page.waitForEvent('filechooser');
   await tabTo(page, 'Choose a file');
   await page.keyboard.press('Enter');

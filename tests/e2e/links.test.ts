@@ -56,8 +56,8 @@ for (const [path, name, title, arrived] of [
     await expect(page.getByRole('dialog')).toHaveCount(0);
     await runClockUntil(page, () => status.filter({ hasText: '(2 of 3)' }).isVisible());
     await page.unroute(route(name));
-    // Delays the answer until the test no longer advances the clock. Otherwise the card form of the next screen could seem blocked,
-    // since its frames have one second of that clock to load.
+    // Holds back the answer for as long as the test advances the clock. The next screen's card form counts as blocked when its
+    // frames do not load within one second of that clock.
     const release = await hold(page, name);
     let isAsked = false;
     const asked = page.waitForRequest(route(name)).then(() => {

@@ -135,8 +135,8 @@ test('the card form of a payment that is over leads on, instead of staying blank
   const id = secret.split('_secret_')[0]!;
   await call(page, 'beginPayment', { uuid }, { revision });
   const answer = await call(page, 'getCheckoutDetails', { uuid });
-  // As if the join were paid elsewhere between the page's two calls: the second call gets the client secret of a payment that has
-  // ended.
+  // This is what the page sees when the join is paid elsewhere between its two calls. The first answer still has the unpaid order,
+  // and the second has the client secret of a payment that has ended.
   await page.route('**/checkout-details', (route) =>
     route.fulfill({ json: { success: true, status: 'success', data: answer } }),
   );
@@ -266,7 +266,8 @@ test('the next screen is there before the press: from Get Started, Student Detai
   page,
   complaints,
 }) => {
-  // The page also prefetches the code of the screen after the next. That download fails here.
+  // Each screen prefetches the code of the screen that follows it. The test blocks downloads right before it goes to a screen, so
+  // that prefetch fails.
   complaints.expectFailedRequests();
   // On Membership, the download of the code that sanitizes HTML fails, too.
   complaints.expect(/Loading chunk \S+ failed/);
@@ -278,7 +279,8 @@ test('the next screen is there before the press: from Get Started, Student Detai
   await endDownloads(page);
   await button(page, 'Submit').click();
   await expect(heading(page, 'Student Details')).toBeVisible();
-  // The placeholder has the same heading, but is shown at the previous address. So this is the screen itself.
+  // The heading alone proves nothing, since the screen's placeholder has it, too. But the placeholder is shown while the address is
+  // still that of the previous screen.
   await expect(page).toHaveURL('/registration/student-details');
 
   await page.unroute('**/static/js/async/**');

@@ -7,7 +7,7 @@ import { heading } from './steps.ts';
 const WELCOME = '/registration/congratulations';
 
 const link = (page: Page, name: string | RegExp) => page.getByRole('link', { name });
-/** The heading on the page that verifies a membership. It says what was found. */
+/** Locates the heading of `/verify/NUMBER` that says whether the number is genuine. */
 const finding = (page: Page, name: string) => page.getByRole('heading', { level: 2, name });
 const verifySwitch = (page: Page) => page.getByRole('switch', { name: 'Let others verify my membership' });
 

@@ -47,7 +47,9 @@ export async function letterTo(email: string, subject: string): Promise<ParsedMa
   return simpleParser((await find())!.raw);
 }
 
-/** Makes a join that is at Checkout on another device: this browser has neither its cookie nor its session. */
+/**
+ * Makes a join at Checkout as if on another device. Afterwards this browser has neither the join's cookie nor its stored session.
+ */
 export async function joinElsewhere(page: Page): Promise<string> {
   const start = async (one: Page) =>
     (await call(one, 'initiateSchoolJoin', {}, { invitationCode: 'LINCOLN2026' })).uuid as string;

@@ -15,7 +15,10 @@ export interface Intent {
   metadata: Record<string, string>;
 }
 
-/** Returns calls to the emulated Stripe, to see what it was really asked to do, and to act as banks and staff do. */
+/**
+ * Returns functions that call the emulated Stripe. Tests use them to read what was really charged, and to do what banks and
+ * Stripe's dashboard do.
+ */
 export function stripe({ url }: { url: string }) {
   const ask = <T>(method: 'GET' | 'POST', path: string, params?: Record<string, string>) =>
     askStripe<T>(url, method, path, params);

@@ -13,7 +13,10 @@ import {
 import { joinElsewhere, linkOf, stopPageOf } from './passes.ts';
 import { button, heading } from './steps.ts';
 
-/** A screen with its data loaded, for tests of what must hold on all screens. */
+/**
+ * One of the screens in this file's list: how to reach it, and how to tell that it has loaded its data. Tests that apply to every
+ * screen run once for each.
+ */
 export interface Screen {
   name: string;
   arrange: (page: Page) => Promise<string>;

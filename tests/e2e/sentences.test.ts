@@ -12,7 +12,10 @@ const toast = (page: Page, title: string, text: string) =>
 
 type Answer = { status: number; message?: string; reference?: string } | 'refused' | 'not accepted';
 
-/** Makes an API call fail, with any path parameters. The failure is the returned object's `with`, which the test may replace. */
+/**
+ * Makes every request of an API call fail. The property `with` of the returned object says how: by default with the status 500. A
+ * test may replace it at any time.
+ */
 async function failing(page: Page, name: CallName): Promise<{ with: Answer }> {
   const fault: { with: Answer } = { with: { status: 500 } };
   const path = calls[name].path.replace(/\{\w+\}/g, '*');
@@ -30,11 +33,11 @@ interface Row {
   name: string;
   call: CallName;
   fallback: string;
-  /** Brings the page to the screen. */
+  /** Opens the screen from which the call is made. */
   arrange: (page: Page) => Promise<unknown>;
   /** Makes the screen make the call. Runs once for each kind of failure. */
   act: (page: Page) => Promise<unknown>;
-  /** Where the sentence appears. */
+  /** Locates the element in which the sentence must appear; by default the alert. */
   place?: (page: Page) => Locator;
   /** What the screen shows before the sentence. */
   prefix?: string;

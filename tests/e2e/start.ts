@@ -26,7 +26,8 @@ async function importInvitations({
   folder,
   settings,
 }: Awaited<ReturnType<typeof npmStartApart>>): Promise<void> {
-  // Leaves out code and school: the code is imported with the invitation, and no school has nominated these contacts.
+  // The properties of a demo contact, without invite code and school. The code is imported with the invitation, and no school has
+  // nominated these contacts.
   const { invitation_code: _code, school_name: _school, ...jordan } = DEMO_CONTACTS[0]!.properties;
   const record = { ...jordan, high_school_graduation_year: String(new Date().getFullYear() + 1) };
   const lines = ['code,contactId,firstName,lastName,email,school'];

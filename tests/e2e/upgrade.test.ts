@@ -366,7 +366,8 @@ test('an upgrade of the specified fields alone is shown, and Skip leads where th
   page,
   complaints,
 }) => {
-  // A server with only the specification's calls has no call to skip an upgrade.
+  // Plays a server that has only the calls of the specification. The call `skip-upgrade` is not among them, so it is answered with
+  // 404.
   complaints.expect(/status of 404/);
   const { uuid, upgradePath } = await paidJoin(page, selfNomination);
   const {

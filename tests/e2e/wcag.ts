@@ -1,6 +1,9 @@
 import type { Frame, Page } from '@playwright/test';
 
-/** Checks of WCAG 2.2 that axe cannot make, on the rendered page. Each returns what is wrong; the numbers are success criteria. */
+/**
+ * Checks of WCAG 2.2 on the rendered page that axe cannot make. Each check returns what is wrong. Numbers such as 1.4.12 are WCAG's
+ * success criteria.
+ */
 
 /**
  * Applies the text spacing that a reader may set (1.4.12). An adopted style sheet is not subject to the page's content security
@@ -33,8 +36,8 @@ export function textTroubles(page: Page): Promise<string[]> {
       const range = document.createRange();
       range.selectNodeContents(node);
       for (const box of range.getClientRects()) if (box.width > 0) lines.push({ text, node, box });
-      // Text outside of a box with `overflow: hidden` is cut off; in a box that scrolls, it can be reached. Text that sticks out of
-      // a button or link on the right counts as cut off, too.
+      // Text counts as cut off where it is outside of a box with `overflow: hidden`. In a box that scrolls, a reader can scroll to
+      // the text, so there it does not. Text that sticks out of a button or link on the right counts as cut off as well.
       for (let over: Element | null = element; over; over = over.parentElement) {
         const { overflowX, overflowY } = getComputedStyle(over);
         const frame = over.getBoundingClientRect();
@@ -109,8 +112,8 @@ function bringColours(page: Page | Frame): Promise<void> {
 }
 
 /**
- * Finds fields whose edge, and toggle buttons in the pressed state whose text, has a contrast below 3 to 1 with the background
- * around them (1.4.11).
+ * Finds controls with too little contrast: below 3 to 1 with the background around them (1.4.11). For a field, its edge is
+ * compared; for a toggle button in the pressed state, its text.
  */
 export async function faintEdges(page: Page): Promise<string[]> {
   await bringColours(page);

@@ -9,9 +9,8 @@ import type { Person } from './person.ts';
 import type { World } from './world.ts';
 
 /**
- * Does what each person's `aftermath` plans for the payment: refunds it, as staff do in Stripe's dashboard, or disputes it, as
- * banks do. Resolves with a function that does what follows a day later: the bank returns a refund, decides a dispute or closes an
- * inquiry.
+ * Does to each person's payment what the plan says in `aftermath`. Staff refund it in Stripe's dashboard, or the bank disputes it.
+ * Resolves with a function that plays the next day: the bank returns a refund, decides a dispute or closes an inquiry.
  */
 export async function spendTheEvening(world: World, people: readonly Person[]): Promise<() => Promise<void>> {
   const charges = await world.everything<Stripe.Charge>('charges');
@@ -69,7 +68,10 @@ export async function spendTheEvening(world: World, people: readonly Person[]): 
   };
 }
 
-/** Lets staff ask for a refund while Stripe cannot be reached. The refund stays due; the caller then makes it in the dashboard. */
+/**
+ * Makes staff ask for a refund while Stripe cannot be reached. The refund stays due. The caller then refunds the same item in
+ * Stripe's dashboard.
+ */
 async function askInVain(
   world: World,
   { payment_intent, metadata }: Stripe.Charge,

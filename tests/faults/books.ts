@@ -4,9 +4,9 @@ import type { Difference } from './ledger.ts';
 import type { World } from './world.ts';
 
 /**
- * Checks the accountant's file without the server's code. The lines of a transaction must add up to Stripe's balance transaction,
- * and the lines of a join to its charges less refunds. A join's dues must equal the price of its membership in the order, or 0 if
- * the membership was refunded. No line may be unassigned.
+ * Adds up the accountant's file independently, without any code of the server. The lines of a transaction must add up to Stripe's
+ * balance transaction. The lines of a join must add up to its charges less its refunds. A join's dues must equal the price of its
+ * membership in the order, or 0 if the membership was refunded. No line may be unassigned.
  */
 export async function sumByHand(world: World): Promise<Difference[]> {
   const found: Difference[] = [];

@@ -9,7 +9,7 @@ import { runPlan } from './run.ts';
 
 const preload = pathToFileURL(join(import.meta.dirname, 'broken.ts')).href;
 
-/** Joins that are chosen so that every variant in broken.ts makes some of them go wrong. */
+/** The joins of the test. For each variant of broken.ts, at least one of them goes wrong on a server that is broken in that way. */
 const plan: Plan['units'] = [
   // Paid once, and reported by four tabs and two webhooks at the same time.
   ...['a', 'b', 'c'].map((name) => [joinOf({ name, returns: 'atOnce', webhooks: 'doubled' })]),

@@ -1,8 +1,8 @@
 import { registerHooks } from 'node:module';
 
 /**
- * Preloaded into a server process (`--import`). Breaks one of the server's files as it is loaded, to show that the suite catches
- * the defect. `FAULTS_BROKEN` names the variant.
+ * Ways to break the server on purpose, to prove that the fault suite notices. A server process preloads this file (`--import`).
+ * `FAULTS_BROKEN` names the variant, which changes the text of one of the server's files when it is loaded.
  */
 export const variants = {
   /** Removes the locks of the session, the contact and the payer. */
@@ -62,7 +62,10 @@ if (variant) {
   });
 }
 
-/** Applies a variant. Throws when the text to replace is no longer there, so that the variant must be rewritten. */
+/**
+ * Returns the source with a variant's changes. Throws when a text that a change replaces is missing; the variant must then be
+ * rewritten.
+ */
 export function broken(source: string, { file, changes }: Break): string {
   return changes.reduce((text, [from, to]) => {
     if (!text.includes(from)) throw new Error(`${file} has no "${from}" to break any more`);

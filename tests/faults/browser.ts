@@ -5,7 +5,7 @@ import type { Answered } from '../harness/testServer.ts';
 import type { Person } from './person.ts';
 import type { World } from './world.ts';
 
-/** How often a person presses a button at most, and the wait between two presses (ms). */
+/** The most presses of one button by a person, and the wait between two of them (ms). */
 export const PRESSES = 8;
 export const PATIENCE_MS = 150;
 const ANSWER_TIMEOUT_MS = 25_000;

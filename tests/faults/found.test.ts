@@ -75,11 +75,13 @@ for (const { sentence, joins } of groups)
 test('and nothing else differs', () => {
   assert.deepEqual(report.differences, []);
   const { hung, held, exits, refunds, paid } = report;
-  // Four changes hang, two in each of two orders. The bank holds four payments. No server exits by itself. There are six refunds at
-  // Stripe.
+  // In each of two orders, two changes of the intent hang. The bank holds four payments, and Stripe makes six refunds. No server
+  // may exit by itself.
   assert.deepEqual([hung, held, exits, refunds], [4, 4, 0, 6]);
-  // Not counted are people who left, a payment that failed the next day, and three memberships that a refund or dispute ended.
+  // 20 memberships are active at the end. The other joins have none: some people left, one payment failed on the next day, and
+  // three memberships ended by a refund or dispute.
   assert.equal(paid, 20);
-  // At least three: each of three joins has a point at which connections are ended, and both servers may reach that point.
+  // Three joins end a server's database connections, each at one point. Both servers may reach that point, so there may be more
+  // than three breaks.
   assert.ok(report.breaks >= 3, String(report.breaks));
 });

@@ -21,7 +21,8 @@ import { plantFaults, Strike } from './planting.ts';
 import type { World } from './world.ts';
 
 /**
- * How long the other tab waits (ms): long enough for this tab's call to be on its way to Stripe, but less than a slow call takes.
+ * How long a second tab waits before it changes the order (ms). By then the first tab's call is on its way to Stripe, and a slow
+ * call is not answered yet.
  */
 const BEHIND_MS = 60;
 
@@ -157,7 +158,8 @@ async function play(run: Run, strikes: readonly Strike[]): Promise<void> {
         return await upgrade(run, tab, screen, join);
       }
     }
-    // The answer was lost and the bank holds the payment: from now on every page says that it is processing.
+    // The person got no answer, and the bank still holds the payment. Every page would only say that the payment is processing, so
+    // the person leaves.
     if (join.processing?.until === 'nextDay' && (await isAtTheBank(world, person)))
       return end(person, 'left while it was processing');
     // The page says that a payment is under way: finish it, or wait a moment and try again.
@@ -178,8 +180,8 @@ function isAnEnd(look: Look): boolean {
 }
 
 /**
- * Makes two changes of the intent hang. The first hangs until the timeout, and the intent is replaced. Then the second hangs, the
- * first ends, and the order is changed once more. The second ends between Buy Now and the card's confirmation.
+ * Makes two changes of an intent, A and B, hang at Stripe. A hangs for longer than the server's timeout, so the server replaces the
+ * intent. Then B hangs. Now A ends, and the order is changed once more. B ends last: between Buy Now and the card's confirmation.
  */
 async function hang(run: Run, tab: Browser, join: Join): Promise<Look> {
   const { person } = run;
@@ -208,7 +210,10 @@ async function lookPatiently(run: Run, tab: Browser): Promise<Look> {
   }
 }
 
-/** Opens Checkout, which changes the intent, and makes that change hang. `end` lets the change finish, and waits for that. */
+/**
+ * Opens Checkout, which makes the server change the intent at Stripe. Holds the server at that call, before or after it (`side`).
+ * The returned `end` lets the server go on, and resolves when the change is over.
+ */
 async function hangingChange(
   run: Run,
   tab: Browser,

@@ -149,9 +149,14 @@ async function stuck(
 }
 
 /**
- * Checks that exactly the right contacts are members at HubSpot: each contact that holds a membership and, for each holder without
- * a contact, one contact with the holder's email. A contact that was found by email keeps its earlier status, and staff get a
- * notice (docs/decisions/0020-contacts-that-are-not-proven.md).
+ * Checks which contacts are members at HubSpot:
+ *
+ * - Each contact that holds a membership must be a member.
+ * - For each holder without a contact, one contact with the holder's email must be a member.
+ * - No other contact may be one.
+ *
+ * A contact that was found by its email alone keeps its earlier status. In that case staff must have a notice
+ * (docs/decisions/0020-contacts-that-are-not-proven.md).
  */
 async function atHubspot(
   world: World,

@@ -94,7 +94,7 @@ export async function countLetters(world: World, people: readonly Person[]): Pro
       const made = given.filter(({ amount }) => amount === cents);
       const stands = isSale ? made.filter((refund) => refund.status === 'succeeded').length : 0;
       const count = letters.filter((letter) => letter.cents === cents).length;
-      // A refund that failed at the bank may have had its letter before it failed.
+      // A refund that the bank returned later may have a letter, which was sent while the refund still counted as succeeded.
       if (count < stands || count > (isSale ? made.length : 0))
         found.push({
           kind: 'letters unlike the money',

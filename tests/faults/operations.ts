@@ -1,6 +1,7 @@
 /**
- * Our server's requests to Stripe, by their names in PaymentProvider, and the page's own `confirm`. `names` says what identifies a
- * request: the session, the session with the kind of order (`join`, `upgrade`), the payment intent, or nothing.
+ * The requests to Stripe: those of our server, by the names of PaymentProvider's methods, and the browser's `confirm`. `names` is
+ * what a request contains that tells to which join it belongs: the session, the session with the kind of order (`join`, `upgrade`),
+ * the payment intent, or nothing.
  */
 export const operations = {
   createCustomer: { method: 'POST', path: '/v1/customers', names: 'session' },
@@ -23,9 +24,9 @@ export type ServerCall = Exclude<Operation, 'confirm'>;
 export const serverCalls = Object.keys(operations).filter((name) => name !== 'confirm') as ServerCall[];
 
 /**
- * Returns a text that identifies this join's requests of the operation: it is in all of them, and in no request of another join.
- * Null when the intent identifies them and the join has no intent yet. For an operation that is about no join, the text is in every
- * request.
+ * Returns a text that occurs in all requests of this operation for one join, and in no request for another join. For an operation
+ * that belongs to no join, the text occurs in every request. Returns null when requests are told apart by their intent, and the
+ * join has no intent yet.
  */
 export function aboutOf(operation: Operation, uuid: string, intentId: string | null): string | null {
   switch (operations[operation].names) {

@@ -11,8 +11,8 @@ import type { Person, Run, Screen, Seen } from './person.ts';
 import type { CardTry, Join, Processing } from './plan.ts';
 import { codeOf, contactIdOf, emailOf, SCHOOL_CODE, type World } from './world.ts';
 
-// The calls that each page of the web app makes to the server and to Stripe (apps/web/screens), and what the joiner sees of their
-// answers.
+// These functions stand for the pages of the web app (apps/web/screens). Each makes the calls that its page makes to the server and
+// to Stripe, and returns what a joiner would see.
 
 const PAGE_TIMEOUT_MS = 900;
 /** How long the bank holds a payment that it settles `soon` (ms). */
@@ -86,7 +86,10 @@ export async function changeOrder({ person }: Run, tab: Browser, join: Join): Pr
   else await other.call('setSessionProduct', { params, body: { productUuid: productUuid(33) } });
 }
 
-/** Completes the screens before Checkout, from the one to which the guard has redirected (`goOn`). */
+/**
+ * Completes the screens before Checkout. `goOn` is the path to which the server has sent the person; the screens before it are
+ * already complete.
+ */
 export async function goTo({ person }: Run, tab: Browser, goOn: string): Promise<void> {
   const { join } = person;
   const params = { uuid: person.uuid! };

@@ -12,7 +12,7 @@ export interface Join {
   undergraduate: boolean;
   /** The product id of the membership. */
   membership: 1 | 2 | 3;
-  /** The price in cents, for a checkout whose link sets a price. */
+  /** The membership's price in cents, if the person comes by a checkout link that sets one; otherwise null. */
   overrideCents: number | null;
   upsell: 10 | null;
   /** Product ids of donation presets and store items. */
@@ -24,16 +24,26 @@ export interface Join {
   /** What the person changes in another tab. */
   changes: 'donation' | 'membership' | 'email' | null;
   /**
-   * When another tab changes the order. `looking`: after a first look at Checkout. `before`: between that look and Buy Now.
-   * `during`: while Buy Now is pressed. `after`: after the card was charged. `left`: after an authentication that was left
-   * unfinished. `behind`: while this tab's own change is on its way to Stripe; the other tab then pays. `hung`: this tab's change
-   * of the intent takes longer than the timeout; `hungAfter`: the change is made in time, but its answer is late. In both cases a
-   * second change hangs, too, and the first one ends before the order is changed again and paid.
+   * When a second tab changes the order.
+   * - `looking`: after the first tab has first loaded Checkout.
+   * - `before`: between that and Buy Now.
+   * - `during`: while Buy Now is pressed.
+   * - `after`: after the card was charged.
+   * - `left`: after the person has left an authentication unfinished.
+   * - `behind`: while a change by the first tab is on its way to Stripe. The second tab then pays.
+   * - `hung`: while a change of the intent by the first tab hangs at Stripe until the timeout.
+   * - `hungAfter`: like `hung`, but Stripe has made the change, and only its answer hangs.
+   *
+   * For `hung` and `hungAfter`, a second change of the intent hangs as well. The first one ends before the order is changed once
+   * more and paid.
    */
   changesWhen: 'looking' | 'behind' | 'before' | 'during' | 'after' | 'left' | 'hung' | 'hungAfter';
   /** The time between Buy Now and the card's confirmation (ms). */
   hesitatesMs: number;
-  /** `begun`: as the page does. `direct`: confirms the card with the client secret, without beginning the payment first. */
+  /**
+   * How the person pays. `begun`: begins the payment and then confirms the card, as the page does. `direct`: confirms the card with
+   * the client secret, without beginning the payment first.
+   */
   pays: 'begun' | 'direct';
   /** The cards to try, in order; further tries use the last one. */
   cards: readonly CardTry[];
@@ -42,9 +52,9 @@ export interface Join {
   /** When the person closes the browser for good; null: not before the end. */
   leaves: 'checkout' | 'begun' | 'paid' | null;
   /**
-   * What happens to the payment at the end of the day. A refund in Stripe's dashboard: of everything (a day later the bank may
-   * return it), or of one item (possibly after staff asked for it in Induct while Stripe did not answer). At the bank: an inquiry,
-   * or a dispute that stays open, or is won or lost a day later.
+   * What happens to the payment at the end of the day; null: nothing. Staff may refund all of it in Stripe's dashboard; a day later
+   * the bank may return that refund. Or they refund one item there, in some joins after they had asked for it in Induct while
+   * Stripe did not answer. Or the bank opens an inquiry or a dispute. A dispute stays open, or is won or lost a day later.
    */
   aftermath: Aftermath | null;
   /** Whether a person who left comes back a day later, with the old page still open. */
@@ -194,7 +204,8 @@ const faultKinds: readonly Pick<PlannedFault, 'kind' | 'status' | 'ms'>[] = [
   { kind: 'hang' },
   { kind: 'hang_after' },
   { kind: 'slow', ms: 400 },
-  // Slower than a server or a page waits: Stripe does the work after they have given up, perhaps beside their retry.
+  // Stripe answers later than the timeout of a server or a page. So it does the work after they have given up, possibly at the same
+  // time as their retry.
   { kind: 'slow', ms: STRIPE_TIMEOUT_MS + 200 },
 ];
 
@@ -208,7 +219,7 @@ const breakPoints: readonly KillPoint[] = [
   'updateIntent:before',
 ];
 
-/** How many times in a row a call may fail. The client tries three times, so from 3 on the call fails for good. */
+/** How many calls in a row a fault hits. The client makes a call three times at most, so with 3 or more it gets no good answer. */
 const timesOf = [1, 2, 3, 4];
 
 /** Kill points that the background work reaches, in the order in which plans take them. The first is reached in every run. */
@@ -336,7 +347,8 @@ function someJoin(dice: Random, decks: ReturnType<typeof decksOf>, name: string,
     cards,
     processing: decks.processing(),
     leaves: decks.leaves(),
-    // No aftermath if the join has a contact: a contact's second payment is refunded in any case, and a dispute would prevent that.
+    // A join with a known contact has no aftermath. A second payment of the same contact must be refunded, and a dispute would make
+    // that refund impossible.
     aftermath: typesEmail ? decks.aftermath() : null,
     comesBackNextDay: dice.chance(0.5),
     pressesTwice: dice.chance(0.15),
@@ -356,8 +368,8 @@ function someJoin(dice: Random, decks: ReturnType<typeof decksOf>, name: string,
 }
 
 /**
- * Properties of a join whose changes of the intent can be made to hang: its order changes, it begins its payment as the page does,
- * and no other fault disturbs it.
+ * The properties that a join needs so that its changes of the intent can hang. Its order changes, its payment is begun as the page
+ * does it, and no other fault disturbs it.
  */
 const hangs = {
   changes: 'donation',
@@ -383,8 +395,8 @@ export function isHung({ changes, changesWhen }: Join): boolean {
 }
 
 /**
- * Assigns kills to joins, at most one to each. A quarter happen at a random time after Buy Now. The others happen at kill points,
- * each of which is used once before any is used again; their joins are changed so that they reach these points.
+ * Assigns kills to joins, at most one to each. A quarter of the kills happen at a random time after Buy Now. The others happen at a
+ * kill point, and their joins are changed so that they reach it. Every kill point is used once before any is used again.
  */
 function dealKills(dice: Random, units: Join[][], kills: number): void {
   const ofPair = /^(refund|moneyBack)/;

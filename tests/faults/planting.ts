@@ -3,8 +3,8 @@ import { aboutOf, type Operation, operations } from './operations.ts';
 import type { Run } from './person.ts';
 
 /**
- * Adds this join's planned faults to the emulator. With an intent id, adds the faults of requests that the intent identifies;
- * without one, all other faults.
+ * Tells the emulator which of this join's requests to Stripe shall fail. Called without an intent id for the requests that are
+ * recognised by the session, and later with the id for those that are recognised by the intent.
  */
 export async function plantFaults({ world, person }: Run, intentId: string | null): Promise<void> {
   for (const { operation, ...fault } of person.join.faults) {
@@ -15,8 +15,8 @@ export async function plantFaults({ world, person }: Run, intentId: string | nul
 }
 
 /**
- * Kills a server, or ends a server's database connections, once for one join: at the planned point or time, at the latest when the
- * join is over.
+ * Kills a server or ends a server's database connections, once in a join. This happens at the planned point or time. If that never
+ * comes, it happens when the join is over.
  */
 export class Strike {
   readonly #run: Run;
@@ -35,7 +35,10 @@ export class Strike {
     return this.#run.world.servers[this.#run.person.join.server];
   }
 
-  /** Arms the point as soon as the text that identifies its call is known. `intentId` is null before the intent exists. */
+  /**
+   * Arms the planned point in both servers. Called without an intent id at first, and again once the intent exists. Does nothing at
+   * the first call if the planned request is recognised by its intent.
+   */
   arm(intentId: string | null): void {
     const { person } = this.#run;
     const planned = person.join[this.#kind];
@@ -45,8 +48,8 @@ export class Strike {
     const isAboutIntent = operation === 'commit' || operations[operation].names === 'intent';
     if (isAboutIntent !== (intentId !== null)) return;
     this.#isAsked = true;
-    // Null stands for any call of the operation: it is not known in advance which payment is refunded, which intent is canceled, or
-    // for which join a commit is.
+    // With null, the first call of this operation is hit, whichever join it belongs to. For most of these operations, it is not
+    // known in advance which intent they will be about.
     const about = isAboutIntent && operation !== 'retrieveIntent' ? null : (intentId ?? person.uuid!);
     const { world } = this.#run;
     for (const server of world.servers) {

@@ -23,7 +23,9 @@ export interface Report {
   webhooks: Record<string, number>;
   calls: Record<ServerCall, number>;
   refunds: number;
-  /** Payments that the bank held, changes of an intent that hung, and how often a server's database connections were ended. */
+  /**
+   * How many payments the bank held, how many changes of an intent hung, and how often a server's database connections were ended.
+   */
   held: number;
   hung: number;
   breaks: number;
@@ -191,8 +193,8 @@ function somebody(join: Join): Person {
 }
 
 /**
- * Reconciles. Only here does the suite use the server's own comparison. There is no grace period, since everything has been
- * settled.
+ * Reconciles by the server's own code; all other checks of the suite do without it. There is no grace period, since all payments
+ * are settled by now.
  */
 async function byReconcile(world: World): Promise<Difference[]> {
   const { differences } = await reconcile(world.wired.deps, { graceMinutes: 0 });
@@ -210,15 +212,16 @@ function byPeople(people: readonly Person[]): Difference[] {
 }
 
 /**
- * For each point, lets a day pass and restarts a server, which dies at that point of the background work that it begins at its
- * start.
+ * Kills a server once at each of the points. For each point, a day passes and a server is restarted. A starting server begins its
+ * background work, and dies when that work reaches the point.
  */
 async function spendTheNight(world: World, points: readonly KillPoint[]): Promise<void> {
   for (const [index, point] of points.entries()) {
     const server = world.servers[index % 2]!;
     const id = -1 - index;
     server.arm({ id, point, about: null });
-    // Only one server at a time runs a background task. If that was the other server, tries again a day later.
+    // The two servers share the background tasks, and only one of them runs a task at a time. If the other server ran this one, a
+    // further day passes and the restart is repeated.
     for (let tries = point.startsWith('list') ? 3 : 1; tries > 0 && server.isArmed(id); tries--) {
       await world.pass(25);
       await server.kill();
@@ -235,8 +238,8 @@ function killsOf({ servers }: World): (KillPoint | 'any')[] {
 }
 
 /**
- * Makes a barrier for the joins of a unit: returns a function that makes each join's `meet`. A `meet` resolves when every join has
- * called its own, at the latest after {@link MEETING_MS}.
+ * Makes a barrier for the `size` joins of a unit. The returned function is called once for each join, and returns the join's
+ * `meet`. Each `meet` resolves when all joins have called theirs, at the latest {@link MEETING_MS} after its own call.
  */
 function meeting(size: number): () => () => Promise<void> {
   const all = Promise.withResolvers<void>();

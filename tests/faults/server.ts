@@ -17,7 +17,7 @@ import { type KillPoint, type ServerCall, serverCalls } from './operations.ts';
 export interface ServerSettings {
   /** How long the server waits for Stripe (ms). */
   timeoutMs: number;
-  /** How much longer every commit takes (ms), as on a slow disk, so that missing locks lead to visible races. */
+  /** How much longer every commit takes (ms). Commits as slow as on a slow disk turn a missing lock into a race that shows. */
   slowCommitMs: number;
   /** The file to which a line is written for each kill at a point, right before the kill. */
   killedFile: string;
@@ -61,8 +61,8 @@ process.once('SIGTERM', () => void server.stop().then(() => process.exit(0)));
 process.once('disconnect', () => process.exit(0));
 
 /**
- * Called at each point. Kills this process with SIGKILL if it is armed to die there, so that nothing is finished or reported; waits
- * for the parent if it is armed to wait.
+ * Called at each point. If the process is armed to die at this point, kills it with SIGKILL, so it can neither finish nor report
+ * anything. If it is armed to wait, waits until the parent lets it go on.
  */
 async function reach(point: KillPoint, text: string): Promise<void> {
   const hit = armed.find(

@@ -71,7 +71,10 @@ export interface World {
   stripeUrl: string;
   servers: readonly [Server, Server];
   webhooks: Webhooks;
-  /** The server's parts (wire.ts), wired in this process too, for the work of staff and for background work. */
+  /**
+   * The parts of the server (wire.ts), made in this process as well. The suite does the work of staff and background work with
+   * them.
+   */
   wired: Wired;
   database: pg.Pool;
   /** Calls the emulated Stripe as its dashboard does. */
@@ -203,8 +206,8 @@ export async function startWorld(options: WorldOptions): Promise<World> {
         const signal = AbortSignal.timeout(5_000);
         const answer = await requestStripe<T>(stripeUrl, method, path, form, signal).catch(() => undefined);
         if (answer && answer.status < 300) return answer.body;
-        // No answer, 409, or 500 and above: tries again, at most five times in all, since a fault that was meant for the server may
-        // have hit this call.
+        // A fault that was meant for a server may have hit this call. It is therefore repeated when there was no answer, or the
+        // status was 409 or at least 500. It fails after five attempts.
         if (tries === 5 || (answer && answer.status < 500 && answer.status !== 409))
           throw new Error(`${method} ${path}: ${JSON.stringify(answer?.body)}`);
       }
@@ -358,7 +361,10 @@ function invitedContacts(contacts: number): SeedContact[] {
   }));
 }
 
-/** Makes the contacts whose email a joiner types without having proven to be that contact. */
+/**
+ * Makes the contacts that HubSpot has before the run, and whose email a joiner will type. Nothing proves that such a joiner is the
+ * contact.
+ */
 function knownContacts(known: NonNullable<WorldOptions['known']>): SeedContact[] {
   return known.map(({ email, status }, index) => ({
     id: String(800_000 + index),
@@ -384,8 +390,8 @@ async function invite({ database, deps }: Wired, folder: string, contacts: numbe
 }
 
 /**
- * Lets time pass in the database. The server uses PostgreSQL's own clock for everything there, so every stored time is moved back
- * instead.
+ * Lets time pass in the database. The server takes the time from PostgreSQL's clock, which a test cannot set. So this moves every
+ * stored time back.
  */
 async function ageDatabase(database: pg.Pool, hours: number): Promise<void> {
   const { rows } = await database.query<{ name: string; columns: string[] }>(

@@ -17,8 +17,9 @@ export async function untilTold(database: pg.Client, patienceMs: number): Promis
 }
 
 /**
- * Returns a line for each disagreement between Stripe, the database and HubSpot: payments by intent and cents, and members by
- * contact id. Valid only if HubSpot knows the contact of every join, and nothing was refunded.
+ * Compares Stripe's payments with ours, and our members with HubSpot's. Returns a line for each payment (intent id and cents) and
+ * each member (contact id) that is on one side only. The result is meaningful only if HubSpot knows the contact of every join and
+ * nothing was refunded.
  */
 export async function disagreements(
   database: pg.Client,

@@ -8,7 +8,10 @@ import { migrate, readMigrations } from '../../apps/server/platform/database/mig
 import { type RunningPostgres, startPostgres } from '../../tools/local/postgres.ts';
 import { isRunning } from '../../tools/local/processes.ts';
 
-/** The key of an advisory lock, held while the template is made and leftovers are removed. */
+/**
+ * The key of an advisory lock. A process holds the lock while it makes the template database and removes databases that earlier
+ * runs left behind.
+ */
 const preparing = 7_368_276;
 
 export interface TestDatabase {

@@ -5,8 +5,8 @@ import { askHubspot } from './providers.ts';
 import type { TestServer } from './testServer.ts';
 
 /**
- * Sends HubSpot everything that is due, until nothing is left. Clears waits after earlier failures, and fills the call budget.
- * Returns how many joins were sent.
+ * Tells HubSpot of all joins that are due, until none is left. Joins that wait after an earlier failure are tried at once, and the
+ * call budget is refilled first. Returns how many joins were sent.
  */
 export async function deliver({ deps, background, hubspot }: TestServer): Promise<number> {
   const work = { ...deps, database: background };

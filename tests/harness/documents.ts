@@ -47,7 +47,10 @@ export function pdf({
 /** The permission bits of a PDF (ISO 32000-2, table 22). `butPrinting`: nothing is permitted but printing. `all`: everything is. */
 export const permissions = { butPrinting: -1852, all: -4 };
 
-/** Makes a PDF that says it is encrypted by the standard handler. Its text is not encrypted, since nothing here decrypts it. */
+/**
+ * Makes a PDF that claims to be encrypted by the standard security handler. Its text is plain all the same, since nothing here
+ * decrypts it.
+ */
 export function encryptedPdf(permitted: number): Buffer {
   const entry = 'ab'.repeat(48);
   return pdf({
@@ -66,7 +69,10 @@ export function jpeg(): Buffer {
   );
 }
 
-/** Makes a picture of `count` scans, about 35 bytes each, as in a progressive picture: each scan comes with its Huffman table. */
+/**
+ * Makes a picture of `count` scans, about 35 bytes each. As in a progressive picture, each scan comes with a Huffman table of its
+ * own.
+ */
 export function jpegOfScans(count: number): Buffer {
   const whole = jpeg();
   const scan = whole.subarray(whole.indexOf('ffc40014', 0, 'hex') + 22, -2);
@@ -276,7 +282,10 @@ export function largePdf(bytes: number): { start: string; padding: number; end: 
   return { start, padding, end: endAt(start.length + padding) };
 }
 
-/** Makes documents that are expensive to inspect. Each is refused, most of them only after all the work that they can cause. */
+/**
+ * Makes documents that are expensive to inspect. The server refuses each of them. It refuses most of them only at the end of the
+ * inspection, after all of its work.
+ */
 export function hostileDocuments(): { name: string; content: Buffer }[] {
   // Unpacked, the bomb is larger than its header says. The noise, which hardly compresses, keeps the archive's compression ratio
   // just below the limit of 100 to 1.

@@ -19,7 +19,7 @@ const tables = [
   'reconciliation',
 ];
 
-/** Copies these tables into another schema. Returns a function that restores the copies, as restoring a dump does. */
+/** Copies the tables above into another schema. Returns a function that puts the copies back, as restoring a dump does. */
 export async function dump({ deps }: Pick<TestServer, 'deps'>): Promise<() => Promise<void>> {
   const run = (statement: string) => sql.raw(statement).execute(deps.database);
   await run('drop schema if exists dump cascade; create schema dump');

@@ -4,11 +4,11 @@ import type pg from 'pg';
 const PART = 100_000;
 
 /**
- * Fills a migrated, empty database with `sessions` joins of two years. Two thirds are paid, the others left at some step. Every
- * contact is in the mirror with its own code. Orders, snapshots, payments, memberships, upgrades, documents, letters, refunds, card
- * failures, counts, events and notices are in proportion. The last joins are still in progress, with open intents and a few frozen
- * orders; nothing is due to Stripe or to the CRM within the hour. Contact ids start at 100000001, codes at `FILLED1`. Needs a
- * superuser, since it turns foreign key checks off.
+ * Fills a migrated, empty database with `sessions` joins of two years. Two thirds are paid; the others were left at some step.
+ * Every contact is in the mirror and has an invite code of its own. The other tables are filled in proportion: orders, snapshots,
+ * payments, memberships, upgrades, documents, letters, refunds, card failures, events, notices, and the counts of the rate limits.
+ * The last joins are still in progress, with open intents and a few frozen orders. Nothing is due to Stripe or to HubSpot within
+ * the hour. Contact ids start at 100000001, codes at `FILLED1`. Needs a superuser, since it turns foreign key checks off.
  */
 export async function fillDatabase(
   database: pg.Client,
@@ -31,8 +31,8 @@ export async function fillDatabase(
 }
 
 /**
- * A query that derives joins from their numbers alone: `$1` and `$2` are the first and last number of this part, `$3` is the number
- * of all joins.
+ * A query that makes up the data of joins from the joins' numbers alone. `$1` and `$2` are the first and the last number of this
+ * part, and `$3` is the number of all joins.
  */
 const joins = `
   select n, overlay(overlay(md5('session ' || n) placing '4' from 13) placing '8' from 17)::uuid as uuid, now() - interval '2 years' * (1 - n::float / $3::int) - interval '3 days' as at,

@@ -7,8 +7,8 @@ import { askHubspot } from './providers.ts';
 import type { TestServer } from './testServer.ts';
 
 /**
- * Returns helpers for tests of merged and deleted contacts: to create and merge contacts in HubSpot, and to let the server notice
- * it.
+ * Returns helpers for tests of merged and deleted contacts. They create and merge contacts in HubSpot, and make the server learn of
+ * a merge or deletion.
  */
 export function hubspotPeople(server: TestServer) {
   const atCrm = (method: string, path: string, body?: object) =>

@@ -9,7 +9,10 @@ import { freePort } from '../../tools/local/ports.ts';
 import { choosePostgresAccount } from '../../tools/local/postgresAccount.ts';
 import { until } from './until.ts';
 
-/** The programs of an installed PostgreSQL that tests need; the packages that `npm start` uses have no client tools. */
+/**
+ * The programs that tests need from an installed PostgreSQL. The PostgreSQL that `npm start` uses comes from npm packages, which
+ * have no client tools.
+ */
 const programs = ['pg_dump', 'pg_restore', 'initdb', 'postgres'];
 const OLDEST_MAJOR = 15;
 const places = [

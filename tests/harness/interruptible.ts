@@ -80,8 +80,8 @@ async function ask({ url }: Url, path: string, init: RequestInit = {}): Promise<
 }
 
 /**
- * Makes a paid join. Returns two calls for it, which can be repeated: one makes the server run a single statement, the other a
- * transaction on its own connection.
+ * Makes a paid join, and returns two requests for it that can be repeated. `statement` makes the server run a single SQL statement.
+ * `transaction` makes it run a transaction, which holds one connection.
  */
 export async function paidCalls(arranged: TestServer) {
   const client = arranged.client();

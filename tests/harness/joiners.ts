@@ -5,7 +5,10 @@ import { browser, type Client, type TestServer } from './testServer.ts';
 /** How long a person waits before pressing again (ms). */
 const AGAIN_MS = 300;
 
-/** A failed call and why: if `isOurs`, `text` is our server's answer, otherwise the error of the connection or of a proxy. */
+/**
+ * A failed call. If `isOurs` is true, our server answered it, and `text` is the answer. Otherwise `text` is the error of the
+ * connection or the answer of a proxy.
+ */
 export interface Failure {
   call: string;
   text: string;

@@ -5,10 +5,7 @@ import type { Database } from '../../apps/server/platform/database/client.ts';
 import type { TestServer } from './testServer.ts';
 import { until } from './until.ts';
 
-/**
- * How long it may take until statements wait for a lock (ms). It is long, since the process that sends them may have to start
- * first.
- */
+/** The timeout of {@link waiting} (ms). It is long, since the statements may come from a process that has yet to start. */
 const MOST_MS = 60_000;
 
 /**

@@ -11,7 +11,7 @@ export const nginxProgram = findProgram('nginx', '/usr/sbin/nginx');
 
 const operations = join(import.meta.dirname, '../../docs/operations.md');
 
-/** Starts nginx by the example in docs/operations.md, without its certificate, as a proxy for two servers on these ports. */
+/** Starts nginx with the configuration in docs/operations.md, but without TLS. It is a proxy for two servers on these ports. */
 export async function startNginx(servers: readonly [number, number]) {
   const folder = mkdtempSync(join(tmpdir(), 'induct-nginx-'));
   const port = (await freePort())!;

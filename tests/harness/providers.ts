@@ -2,7 +2,7 @@ import { HUBSPOT_ACCESS_TOKEN, STRIPE_SECRET_KEY } from '../../emulators/keys.ts
 import type { LedgerEntry } from '../../emulators/shared/ledger.ts';
 
 /**
- * Calls to the providers' stand-ins, each found by its URL: to the provider's own API, and to the stand-in's controls
+ * Functions that call a provider's stand-in by its URL. Some call the provider's own API, others the stand-in's controls
  * (emulators/README.md).
  */
 

@@ -78,7 +78,7 @@ export async function failRefund(server: TestServer, intentId: string): Promise<
 export const chargeOf = async (server: TestServer, intentId: string) =>
   (await server.stripe('GET', `/v1/payment_intents/${intentId}`)).body.latest_charge as unknown as string;
 
-/** Returns the differences that reconciling finds for these payments, without those of other tests. */
+/** Reconciles, and returns the differences about these payments. Payments of other tests on the same server are left out. */
 export const differencesOf = async ({ deps }: TestServer, ...intentIds: string[]) =>
   (await reconcile(deps, { graceMinutes: 0 })).differences.filter(({ subject }) =>
     intentIds.includes(subject),

@@ -8,7 +8,10 @@ export interface Program<Ready> extends Child {
   ready: Ready;
 }
 
-/** Stops everything that was started through it, when `end` is called: at the end, after a failure, or on Ctrl-C. */
+/**
+ * Keeps track of everything that is started through it. `end` stops all of that. Callers call it at the end, after a failure, and
+ * on Ctrl-C.
+ */
 export class Scope {
   /** Aborts when everything is to stop. */
   readonly signal: AbortSignal;

@@ -82,7 +82,7 @@ export function launchServerProcess(
 ): Omit<ServerProcess, 'url'> & { listening: Promise<string> } {
   let child!: Child;
   const ready = startChild<{ listening: string }>(program, {
-    // Another version runs without the compile cache, since its code would stay there forever.
+    // A server of another version runs without the compile cache. Nothing would ever remove its compiled code from there.
     env: { ...(program !== main && { NODE_COMPILE_CACHE: undefined }), ...settingsOf(test) },
     output: 'pipe',
     started: (started) => {

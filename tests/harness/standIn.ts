@@ -5,9 +5,13 @@ import { startMailEmulator } from '../../emulators/mail/server.ts';
 import { startStripeEmulator } from '../../emulators/stripe/server.ts';
 
 /**
- * Runs one emulator in its own process: `standIn.ts stripe FOLDER WEBHOOK_URL`, `standIn.ts hubspot FOLDER [CONTACTS]` or
- * `standIn.ts mail FOLDER`. CONTACTS is a JSON file of the contacts that it knows (default: the demo's). Once it listens, it sends
- * its parent the message `{ url }`; the mail server sends `{ url, smtpUrl }`.
+ * Runs one emulator in a process of its own:
+ *
+ * - `standIn.ts stripe FOLDER WEBHOOK_URL`
+ * - `standIn.ts hubspot FOLDER [CONTACTS]`: CONTACTS is a JSON file of HubSpot's contacts (default: the demo's)
+ * - `standIn.ts mail FOLDER`
+ *
+ * Once the emulator listens, this process sends its parent the IPC message `{ url }`, or `{ url, smtpUrl }` for the mail server.
  */
 
 const [provider, dataDir, argument] = process.argv.slice(2) as [string, string, string | undefined];

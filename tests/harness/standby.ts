@@ -6,7 +6,9 @@ import { type RunningPostgres, startPostgres } from '../../tools/local/postgres.
 import { placeCluster } from './database.ts';
 import { until } from './until.ts';
 
-/** Two PostgreSQL servers. The second is a hot standby that has each commit of the first before the commit is acknowledged. */
+/**
+ * Two PostgreSQL servers. The second is a hot standby of the first. The first acknowledges a commit only when the standby has it.
+ */
 export interface Pair {
   primary: RunningPostgres;
   standby: RunningPostgres;

@@ -2,8 +2,9 @@ import type { CompiledQuery } from 'kysely';
 import type { TestServer } from './testServer.ts';
 
 /**
- * Runs `does`. Runs `happens` right before the statement of `does` with the number `place`, counted from 1. Statements inside
- * transactions are not counted. Returns false when `does` ran fewer statements, so that `happens` did not run.
+ * Runs `does`, and interrupts it once: `happens` runs right before the SQL statement number `place` of `does` (the first is 1).
+ * Statements inside transactions are not counted. Returns false if `does` ran fewer statements than that, in which case `happens`
+ * did not run.
  */
 export async function beforeStatement(
   { deps }: TestServer,

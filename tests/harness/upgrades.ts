@@ -4,7 +4,10 @@ import { membershipsOf } from './rows.ts';
 import { openIntent, payByCard } from './steps.ts';
 import type { Client, TestServer } from './testServer.ts';
 
-/** Makes the call of Upgrade Now. With `charge: false` it charges nothing, but asks for the form for another card. */
+/**
+ * Makes the API call of the button Upgrade Now. With `charge: false` in `more`, the server charges nothing. It then answers with
+ * what the form for another card needs.
+ */
 export const charge = (client: Client, uuid: string, paymentIntent: string, more: object = {}) =>
   client.call('createUpgradeCharge', { params: { uuid }, body: { paymentIntent, ...more } });
 export const idOf = (clientSecret: string | undefined) => clientSecret!.split('_secret_')[0]!;
@@ -35,7 +38,7 @@ export function beforeStripe(
   t.after(() => Object.assign(payments, { [before]: asks }));
 }
 
-/** Returns a function whose promises all resolve once it has been called `count` times. */
+/** Makes a barrier for `count` callers. Each call of the returned function waits until that function was called `count` times. */
 export function gathering(count: number): () => Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   let come = 0;

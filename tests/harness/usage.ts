@@ -1,9 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** How many clock ticks, the unit of times in /proc, there are in a second: the same on every Linux that Node runs on. */
+/**
+ * How many clock ticks a second has. Times in /proc are in clock ticks. Their number is the same on every Linux that Node runs on.
+ */
 const TICKS = 100;
 
-/** Indexes of the fields of /proc/PID/stat after the name, which is in parentheses and may contain any character. */
+/**
+ * Indexes into the fields of /proc/PID/stat that follow the name of the process. The name is in parentheses and may contain any
+ * character, so the fields are counted from its end.
+ */
 const at = { parent: 1, user: 11, system: 12, childrenUser: 13, childrenSystem: 14 } as const;
 
 /** Returns the CPU time so far of a process and its descendants, including ended ones (s). Everything here needs Linux. */

@@ -114,7 +114,10 @@ async function goOn(walk: Walk, choices: Choices): Promise<void> {
   if (join) await order(walk, choices, join);
 }
 
-/** Submits the details of one of the people, orders a membership and most often pays. */
+/**
+ * Submits student details with one of the walk's names and emails, and chooses a membership. Then adds items to the order and, in
+ * most cases, pays.
+ */
 async function submit(
   walk: Walk,
   choices: Choices,

@@ -16,7 +16,7 @@ const DAY_MS = 86_400_000;
 /** Returns a command of the systemd unit as a shell command, with another folder in place of `/backups`. */
 function commandOf(name: string, backups: string): string {
   const [, command] = new RegExp(`^${name}=(.*)$`, 'm').exec(unit)!;
-  // Unit files have a doubled percent sign for a single one.
+  // In a systemd unit, `%%` stands for one percent sign.
   return command!.replaceAll('%%', '%').replaceAll('/backups', backups);
 }
 

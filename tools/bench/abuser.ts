@@ -122,7 +122,10 @@ async function statusOf(
   }
 }
 
-/** Makes `count` calls, `atOnce` at a time, until `isOver` returns true. Counts the answers by status. */
+/**
+ * Makes calls, at most `atOnce` at the same time. Stops after `count` calls, or earlier when `isOver` returns true. Returns how
+ * many calls got each status.
+ */
 async function tally(
   count: number,
   atOnce: number,

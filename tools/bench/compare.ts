@@ -21,7 +21,10 @@ interface Sides<S extends Sample> {
 }
 
 export interface Comparison {
-  /** Returns the spread of our metric divided by the other side's, over the rounds that count. */
+  /**
+   * Divides our value of this metric by the other side's, in each round that was not disturbed (see {@link quietRounds}). Returns
+   * the spread of these ratios.
+   */
   ratio(metric: string): Spread;
   /** All metrics as a table, and how many rounds counted. */
   report: string;

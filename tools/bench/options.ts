@@ -14,7 +14,7 @@ export type BenchmarkName = (typeof names)[number];
 
 export interface Options {
   benchmarks: readonly BenchmarkName[];
-  /** Whether the run is short and its figures rough, to check that everything works. */
+  /** Whether to make a short run. It shows that the benchmarks work, but its figures are only rough. */
   isQuick: boolean;
   /** How often each side is measured. */
   repeat: number;

@@ -19,8 +19,9 @@ export interface CallCount {
 
 const JOINS = 20;
 /**
- * How long Stripe's answer is delayed when a customer is created (ms). The server creates the customer after it has answered the
- * join's last call. Due to the delay, the request is listed only after that call's requests were counted.
+ * By how much Stripe's answer to creating a customer is delayed (ms). The server creates the customer after it has answered the
+ * last call of the join. With the delay, this request appears in the emulator's list only after the last call's requests were
+ * counted, so it is not counted.
  */
 const CUSTOMER_MS = 300;
 

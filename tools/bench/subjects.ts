@@ -12,7 +12,9 @@ export interface Subject {
   flow: Flow;
   pid: number;
   database: pg.Client;
-  /** Prepares `count` people who may join once each. Returns a function that returns the number of the next one. */
+  /**
+   * Prepares `count` people, each of whom may join once. Each call of the returned function returns the number of another of them.
+   */
   people(count: number): Promise<() => number>;
   /** Marks the background work that joins have caused as done, so that it does not disturb the next measurement. */
   settle(): Promise<void>;
@@ -54,8 +56,8 @@ export async function makeOurDatabase(world: World): Promise<OurDatabase> {
 }
 
 /**
- * Starts our server as in production, with limits on and LOG_LEVEL `info`; joiners come through a proxy. HubSpot's stand-in knows
- * the people with the numbers 0 to `known`; nobody joins as number 0.
+ * Starts our server with the settings of production: limits are on, LOG_LEVEL is `info`, and the server trusts the client addresses
+ * that a proxy sends. HubSpot's stand-in has the people with the numbers 0 to `known`. Nobody joins as number 0.
  */
 export async function startOurs(
   world: World,
@@ -98,8 +100,8 @@ export async function startOurs(
 }
 
 /**
- * Writes people into the mirror, each with an invite code, as if just read from HubSpot, so that their first eight calls need no
- * provider.
+ * Writes people into the mirror, each with an invite code. Their contacts count as just read from HubSpot, so the first eight calls
+ * of their joins need no request to a provider.
  */
 export async function invite(database: pg.Client, first: number, last: number): Promise<void> {
   const place = { address: '12 Oak Street', city: 'Austin', state: 'TX', zip: '78701', country: 'US' };

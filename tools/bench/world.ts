@@ -6,11 +6,14 @@ import type { Scope } from '../../tests/harness/scope.ts';
 import { type RunningPostgres, startPostgres } from '../local/postgres.ts';
 import type { Options } from './options.ts';
 
-/** What a benchmark works with. */
+/** What `main.ts` gives to each benchmark. */
 export interface Bench {
   options: Options;
   scope: Scope;
-  /** The benchmark's own folder. It is on the disk of the checkout, since fsync costs nothing on a file system in memory. */
+  /**
+   * The benchmark's own folder. It is inside the checkout, and so on a real disk. In a temporary file system in memory, fsync would
+   * cost nothing.
+   */
   folder: string;
   /** Prints progress. */
   say(line: string): void;

@@ -18,7 +18,8 @@ import { imageOf, isIgnored, pairsIn, parseDockerfile } from './dockerfile.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 /**
- * Folders of this machine, used in place of the base image, which only a registry has. This machine's Node replaces the image's.
+ * The folders of this machine that take the place of the image's base system, which could only be downloaded from a registry. Node
+ * is this machine's, too.
  */
 const system = ['bin', 'etc', 'lib', 'lib64', 'sbin', 'usr'];
 const folders = system.filter((each) => lstatSync(`/${each}`, { throwIfNoEntry: false })?.isDirectory());

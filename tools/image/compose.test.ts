@@ -59,7 +59,8 @@ test('the image of backups has the settings of the servers, and the journal of e
   assert.deepEqual([...named], ['server1']);
   assert.equal(backup!.build!.args.INDUCT, server1!.image);
 
-  // With `docker run`, too, the backup must have every volume and env file of the server.
+  // The operations guide also shows how to run server and backup by `docker run`. There, too, the backup must have every volume and
+  // env file of the server.
   const [serving] = /^docker run -d [^`]*?induct:/m.exec(read('docs/operations.md'))!;
   const [saving] = /^docker run --rm [^`]*?induct-backup:/m.exec(read('docs/operations.md'))!;
   for (const [, option] of serving.matchAll(/ (-v \S+|--env-file \S+)/g))
@@ -161,8 +162,8 @@ test('what is built by the docs and the example of an env file has the name of t
 });
 
 test('a $ is written in the env file as the example says, whoever reads the file', () => {
-  // `$` is written as %24, since quotes do not help: Docker's --env-file takes them literally. Without quotes, compose expands `$`
-  // as a variable.
+  // The programs that read an env file treat `$` differently. Compose expands `$` as a variable unless the value is in single
+  // quotes, and Docker's --env-file takes quotes as part of the value. So `$` is written as %24, which both leave alone.
   assert.match(read('ops/env.example'), /\$ in a password is %24/);
   const settings = { ...liveSettings('server1'), SMTP_URL: 'smtps://induct:a%24b@localhost:1' };
   assert.equal(readConfig(settings).mail!.credentials!.password, 'a$b');

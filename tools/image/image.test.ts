@@ -265,7 +265,7 @@ test('a whole join goes through it behind its proxy, with a transcript that is l
   assert.ok(Number(looking.stdout) >= 1, looking.output);
   await stops(server);
 
-  // As in ops/backup.Dockerfile: the staff command line with PostgreSQL's tools on its PATH.
+  // Runs the staff command line with PostgreSQL's tools on its PATH, as the image of ops/backup.Dockerfile does.
   const command = (more: Record<string, string>, ...words: string[]) =>
     run(t, { ...settings, PATH: `/node/bin:${postgresPrograms}:/usr/bin:/bin`, ...more }, places, {
       ...tree,

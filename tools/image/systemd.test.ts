@@ -121,7 +121,8 @@ test('the commands under "With systemd" start two servers that take a join, come
   await does(run, [
     'install -d -o induct -m 700 /backups',
     ...nightly.slice(0, -2),
-    // The documents say that the service's PATH must have the tools of the installed PostgreSQL's version.
+    // The unit's PATH names the tools of one PostgreSQL version. The documents say to change it to the installed version, as this
+    // line does.
     `sed -i s:/usr/lib/postgresql/18/bin:${postgresPrograms}: /etc/systemd/system/induct-backup.service`,
     ...nightly.slice(-2),
   ]);

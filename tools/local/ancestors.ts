@@ -21,7 +21,7 @@ export function watchAncestors(gone: () => void): void {
 function ancestorsUpToNpm(): { child: number; parent: number }[] {
   const chain: { child: number; parent: number }[] = [];
   let child = process.pid;
-  // There are at most npm, its shell, the bootstrap and this process.
+  // Five steps are enough: between this process and npm there are at most the bootstrap and npm's shell.
   for (let step = 0; step < 5; step++) {
     const parent = parentOf(child);
     if (parent <= 1) break;
@@ -29,6 +29,7 @@ function ancestorsUpToNpm(): { child: number; parent: number }[] {
     if (/^npm\b|npm-cli\.c?js/.test(commandLine(parent) ?? '')) return chain;
     child = parent;
   }
-  // When npm did not start this, only the bootstrap is watched, and not the user's shell.
+  // There is no npm among the ancestors. The bootstrap is then the only ancestor to watch, since the one above it is the user's
+  // shell.
   return chain.slice(0, /bootstrap\.mjs/.test(commandLine(process.ppid) ?? '') ? 1 : 0);
 }

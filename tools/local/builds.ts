@@ -71,7 +71,7 @@ async function build(app: Build, { building, signal }: BuildOptions): Promise<bo
   if (madeOf(output) === sources) return false;
   building?.(app.name);
   clearLeftovers(folder);
-  // mkdtemp would make a folder that only its owner can read. But root may build what a service account runs.
+  // mkdtemp is not used, since it makes a folder that only its owner can read. Root may build what another account runs.
   const fresh = join(folder, `dist.new-${process.pid}-${randomBytes(3).toString('hex')}`);
   mkdirSync(fresh);
   try {

@@ -12,8 +12,8 @@ const macApps = [
 ];
 
 /**
- * Returns the browser for the browser tests: CHROMIUM_PATH, an installed one, or one that it installs now. Throws a sentence when
- * none can be had.
+ * Returns the path of Chromium for the browser tests: CHROMIUM_PATH, otherwise an installed Chromium, otherwise one that this
+ * function installs. Throws a sentence when there is none and none can be installed.
  */
 export async function findChromium(): Promise<string> {
   const given = process.env.CHROMIUM_PATH?.trim();

@@ -3,9 +3,9 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Returns the document key from `DATA_DIR/document.key`, for a database that `npm start` runs itself. Makes the file once, readable
- * only by its owner. The key lies beside the documents, so it protects nothing, but a trial runs the same code as a real
- * installation. The folder must exist, and the caller must hold its lock when the key is made.
+ * Returns the document key in `DATA_DIR/document.key`. `npm start` uses it with the database that it starts itself, so that a trial
+ * runs the same code as production. It does not protect anything, since it lies in the same folder as the documents. If the file is
+ * missing, this makes it, readable by its owner alone; the folder must exist, and the caller must hold the folder's lock.
  */
 export function documentKeyIn(dataDir: string): string {
   const file = join(dataDir, 'document.key');

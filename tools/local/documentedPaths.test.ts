@@ -14,8 +14,9 @@ const names = new Set(
 );
 
 /**
- * Returns the paths in a page's inline code that lead to no file or folder. A path begins with a top-level folder; the name alone
- * of a TypeScript or SQL file must match some file's name. Skips code with `*`, `$`, `<` or `NNNN`: it is a pattern, not a path.
+ * Returns the paths in a page's inline code that do not exist. Code counts as a path if it begins with a top-level folder. Code
+ * that is only the name of a TypeScript or SQL file must be the name of some file. Code with `*`, `$`, `<` or `NNNN` is a pattern
+ * and is skipped.
  */
 function lost(markdown: string): string[] {
   return [...markdown.matchAll(/`([^`\s]+)`/g)]

@@ -34,7 +34,8 @@ export interface LaunchOptions {
   /** Runs while the database starts. */
   prepare?: (signal: AbortSignal) => Promise<unknown>;
   /**
-   * Runs when the server listens, or when its first start has failed. Returns the address to open and how to stop what it started.
+   * Called when the server listens, or when its first start has failed. Resolves with the URL to print, and with a function that
+   * stops what `serve` has started.
    */
   serve?: (running: Running) => Promise<{ url: string; stop(): Promise<void> }>;
 }
@@ -161,7 +162,7 @@ async function bringUp(
   const startServer = async () => {
     const started = await startChild(program, {
       env,
-      // One second more than the server itself may need.
+      // The server may take stopMs to stop by itself. It is killed one second after that.
       patience: stopMs(config) + 1_000,
       started: (child) => {
         server = child;

@@ -64,7 +64,8 @@ export async function takeLock(dataDir: string, command: string, url?: string): 
     }
     const other = readHolder(dataDir);
     if (other && lives(other)) {
-      // A start whose npm was killed needs a moment to notice it. A holder that is stopping, or an operator command, gets longer.
+      // How long to wait until the holder ends by itself. If its npm was killed, the holder notices that within a moment. A holder
+      // that is already stopping, or that is an operator command, may need longer.
       const patience = other.stopping || other.command.includes('operator') ? 45_000 : 2_500;
       if (Date.now() - began > patience) throw new Error(inUse(dataDir, other));
       await pause(50);
@@ -91,7 +92,7 @@ export async function takeLock(dataDir: string, command: string, url?: string): 
   };
 }
 
-/** Returns the process that holds the folder, or held it until it died. */
+/** Returns the process that holds the folder's lock, or that died without releasing it. Undefined when there is none. */
 export function readHolder(dataDir: string): Holder | undefined {
   try {
     return JSON.parse(readFileSync(join(dataDir, 'running.json'), 'utf8')) as Holder;

@@ -58,8 +58,8 @@ async function surroundings(): Promise<NodeJS.ProcessEnv> {
     }
     if (bringsDatabase) found.database.url = await database(dataDir);
   } else if (bringsDatabase) {
-    // This process also counts as a user of the database, which therefore stays up if `npm start` is stopped while the command
-    // runs.
+    // `npm start` runs the database. This connects to it as a further user, so that the database keeps running for this command
+    // even if `npm start` is stopped.
     found.database.url = await database(dataDir);
   }
   return {

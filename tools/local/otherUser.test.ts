@@ -30,7 +30,7 @@ function checkout(t: TestContext): string {
       ),
   });
   const packages = [join(root, 'node_modules'), join(tree, 'node_modules')];
-  // Hard links where the file system allows them, since they take hardly any time.
+  // Makes hard links instead of copies where the file system allows it, since that is much faster.
   if (spawnSync('cp', ['-al', ...packages]).status !== 0)
     assert.equal(spawnSync('cp', ['-a', ...packages]).status, 0);
   return tree;

@@ -163,7 +163,7 @@ test(
   'root where user namespaces are refused: an unprivileged account, also for a folder only root may enter',
   asRoot,
   async (t) => {
-    // The parent folder has mode 700, since mkdtemp made it.
+    // Only root may enter the parent folder, which has mode 700. The data must therefore be placed elsewhere.
     const dataDir = join(temporaryFolder(t), 'data');
     const first = await startPostgres({ dataDir, refuseNamespaces: true });
     await ask(first.url, 'create table kept as select 1 as one');

@@ -35,7 +35,10 @@ const inUse = 7_368_274;
 const patience = 20_000;
 
 export interface PostgresOptions {
-  /** The server's files are in its folder `postgres`, the log in `postgres.log`. Created when missing. */
+  /**
+   * The folder of the database: its files are in the subfolder `postgres`, its log in `postgres.log`. The folder is created when
+   * missing.
+   */
   dataDir: string;
   /** Default: the port of the last start if it is free, otherwise any free port. */
   port?: number;

@@ -14,8 +14,8 @@ import {
 import { dirname, join, resolve } from 'node:path';
 
 /**
- * The folder for PostgreSQL's binaries and data if only root can reach the original folders, and PostgreSQL runs as another
- * account.
+ * The folder for PostgreSQL's binaries and data in one case: PostgreSQL runs as an unprivileged account, and that account cannot
+ * reach the original folders, since only root can.
  */
 const sharedFolder = '/var/lib/induct';
 
@@ -31,16 +31,21 @@ export interface PostgresAccount {
   /** Makes the account that runs PostgreSQL the owner of a file or folder that we wrote. */
   give(path: string): void;
   /**
-   * Returns the path at which to make a new data folder: `wanted` or, if the account cannot reach that, a path elsewhere to which
-   * `wanted` becomes a link.
+   * Returns the path at which to make a new data folder. This is `wanted` if the account can reach it. Otherwise this makes
+   * `wanted` a symbolic link to another path, and returns that path.
    */
   place(wanted: string): string;
 }
 
 /**
- * Chooses which account runs PostgreSQL on the data in `dataDir/postgres`. Without root: the current one. As root: the owner of
- * existing data, if that is another account; otherwise root in a user namespace (files stay root's, and a folder with mode 700 is
- * no obstacle) or, for new data where namespaces are refused, an unprivileged account. Throws one sentence when nothing works.
+ * Chooses the account that runs PostgreSQL on the data in `dataDir/postgres`.
+ *
+ * - Without root, it is the current account.
+ * - As root, with data that another account owns, it is that account.
+ * - As root otherwise, it is root in a user namespace. The files stay root's, and a folder with mode 700 is no obstacle.
+ * - As root where user namespaces are refused, new data get an unprivileged account.
+ *
+ * Throws one sentence when none of these works.
  */
 export function choosePostgresAccount(options: {
   dataDir: string;

@@ -36,7 +36,7 @@ export async function findBinaries(): Promise<string> {
   const native = resolve(dirname(binaries.postgres), '..');
   const list = join(native, 'pg-symlinks.json');
   if (!existsSync(list)) return native;
-  // The package's install script makes these links; this makes them where such scripts are turned off.
+  // Usually the package's install script makes these links. It has not run where install scripts are turned off.
   for (const { source, target } of JSON.parse(readFileSync(list, 'utf8')) as {
     source: string;
     target: string;

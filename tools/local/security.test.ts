@@ -5,7 +5,10 @@ import { test } from 'node:test';
 
 const root = resolve(import.meta.dirname, '../..');
 
-/** Returns a sentence for each fault in the last column of the table of threats, which names tests as `file`: title. */
+/**
+ * Checks the last column of the table of threats, which names tests as `file`: title. Returns a sentence for each entry that does
+ * not name an existing test.
+ */
 function faultsIn(security: string): { threats: number; faults: string[] } {
   const rows = security.split('\n').filter((line) => line.startsWith('| ') && !line.startsWith('| threat'));
   const faults = rows.flatMap((row) => {

@@ -7,18 +7,23 @@ export interface Plan {
   bringsStripe: boolean;
   bringsHubspot: boolean;
   bringsMail: boolean;
-  /** Whether to make a document key: this command brings the database, MODE is not live, and no document key is set. */
+  /**
+   * Whether this command makes a document key. It does if it also starts the database, MODE is not live, and no setting has a
+   * document key.
+   */
   bringsDocumentKey: boolean;
 }
 
-// Placeholders for the parts that are about to be started, so that only real faults of the settings are reported.
+// These values stand for the addresses of parts that are not started yet. Without them, the check of the settings would report
+// those addresses as missing.
 const someDatabase = 'postgres://127.0.0.1/induct';
 const someUrl = 'http://127.0.0.1:1';
 const someMail = 'smtp://127.0.0.1:1';
 
 /**
- * Reads the settings as the server does, and decides which parts this command starts: those that no setting names; in live mode,
- * only a database, and only for DATABASE_URL=embedded. Throws `ConfigFaults` with all faults at once, before anything is started.
+ * Reads the settings as the server does, and decides which parts this command starts. It starts the parts that no setting names. In
+ * live mode it starts at most a database, and only for DATABASE_URL=embedded. Throws `ConfigFaults` with all faults at once, before
+ * anything is started.
  */
 export function planFrom(env: NodeJS.ProcessEnv): Plan {
   const has = (name: string) => Boolean(env[name]?.trim());

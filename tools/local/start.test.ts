@@ -69,7 +69,8 @@ test('Ctrl-C lets a call that takes its time come to its end', async (t) => {
   assert.equal((await fetch(`${induct.url}/healthz`)).status, 200);
   const began = Date.now();
   const ended = induct.pressCtrlC();
-  // The upload is slow: it takes longer than an idle child process may take to end.
+  // The upload takes 7 s. A child process without work gets only 6 s to end, but the server must get the time that the upload
+  // needs.
   await pause(7_000);
   upload.end(bytes.subarray(bytes.length / 2));
   assert.equal((await answered)[0].statusCode, 200);

@@ -25,7 +25,7 @@ interface Counts {
 const root = resolve(import.meta.dirname, '../..');
 const { values, positionals: filters } = readArguments();
 const scratch = mkdtempSync(join(tmpdir(), 'induct-tests-'));
-/** `npm run test:long`: runs the same code with larger numbers where a test reads TEST_LENGTH. */
+/** The environment of all suites. With `npm run test:long`, TEST_LENGTH is `long`, and tests that read it use larger numbers. */
 const env = {
   ...compiledCode,
   ...cleanEnvironment(process.env),
@@ -118,7 +118,7 @@ async function check(outcome: Promise<boolean>): Promise<Counts> {
 
 /**
  * Runs the unit and integration tests, all on one PostgreSQL that is thrown away afterwards. The test files of a folder share a
- * process, which loads the server only once. Every file that starts whole programs has its own.
+ * process, which loads the server only once. A file that starts whole programs has a process of its own.
  */
 async function runNodeTests(): Promise<Counts> {
   const chosen = ['apps', 'emulators', 'packages', 'society', 'tests', 'tools'].flatMap((folder) =>
@@ -191,7 +191,7 @@ async function inProcesses(
   return total;
 }
 
-/** Runs test files in one process, where the hooks of each file run before or after the tests of all. */
+/** Runs several test files in one process. In such a run, the hooks at the top of a file apply to the tests of all files. */
 async function nodeTests(files: string[], settings: NodeJS.ProcessEnv = {}): Promise<Counts> {
   if (files.length === 0) return { passed: 0, failed: 0 };
   const output = join(mkdtempSync(join(scratch, 'outcome-')), 'outcome.json');

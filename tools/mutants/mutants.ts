@@ -32,7 +32,7 @@ export interface Result extends Mutant {
  * text occurs elsewhere too, is the trimmed source line in which `original` begins.
  */
 export interface Accepted {
-  /** The scope (run.ts) of the mutant. `server` and `sql` share files, so the file does not tell it. */
+  /** The scope of the mutant (run.ts). It must be given, since the scopes `server` and `sql` both mutate the same files. */
   scope: string;
   file: string;
   original: string;
@@ -51,14 +51,15 @@ export interface Outcome {
 }
 
 /**
- * A mutant whose range holds more mutants than this, itself included, is not drawn: an emptied function, for example, contains all
- * mutants of its body.
+ * The most mutants that may lie within the range of a drawn mutant, including itself. A mutant with more is not drawn. An example
+ * is one that empties a function, since all mutants of the function's body lie within it.
  */
 const MOST_IN_A_PLACE = 6;
 
 /**
- * Draws mutants at random by the seed, until there are at least `least`. StrykerJS is given ranges, so all mutants within a drawn
- * mutant's range are drawn with it. So there may be a few more. Returns all when there are at most `least`.
+ * Draws mutants at random by the seed, until there are at least `least`; all of them if there are not more. StrykerJS is told
+ * ranges instead of mutants and makes every mutant within a range. So all mutants within the range of a drawn one count as drawn,
+ * and the result may have a few more than `least`.
  */
 export function draw(all: readonly Mutant[], least: number, seed: number): Mutant[] {
   if (least >= all.length) return [...all];

@@ -29,10 +29,10 @@ import {
 import { sqlMutants, templatesIn, withMutant } from './sql.ts';
 
 /**
- * `npm run test:mutants`: puts small faults (mutants) into the code, one at a time: with StrykerJS into core's rules and into the
- * server, with sql.ts into the server's SQL, which StrykerJS does not mutate. Prints each fault that no test catches, unless
- * accepted.json says why it changes nothing. The exit status is 1 when there is such a survivor, when a mutant could not be run, or
- * when accepted.json is out of date.
+ * `npm run test:mutants`: puts small faults (mutants) into the code, one at a time, and runs the tests. StrykerJS makes the mutants
+ * of core's rules and of the server. It does not mutate SQL, so sql.ts makes the mutants of the server's SQL. Prints each mutant
+ * that no test catches, unless accepted.json says why it changes nothing. The exit status is 1 when there is such a mutant, when a
+ * mutant could not be run, or when accepted.json is out of date.
  */
 
 const here = import.meta.dirname;
@@ -113,7 +113,8 @@ const texts = new Map<string, string>();
 const children = new Set<ChildProcess>();
 let postgres: RunningPostgres | null = null;
 let isEnding = false;
-// Uses `on` instead of `once`, since Ctrl-C sends SIGINT twice: from the terminal, and again from the parent process.
+// Ctrl-C sends SIGINT twice: from the terminal, and again from the parent process. After `once`, the second signal would kill this
+// process before it has cleaned up.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.on(signal, () => {
     if (!isEnding) void cleanUp().finally(() => process.exit(130));
@@ -259,7 +260,8 @@ async function firstFailure(copy: string, args: readonly string[]): Promise<stri
 function copyTo(folder: string): void {
   const options = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
   const files = spawnSync('git', options, { encoding: 'utf8' }).stdout.split('\0');
-  // .gitignore does not match a node_modules that is a link, and git still lists a file that was just deleted.
+  // Leaves out two kinds of listed names: a node_modules that is a symbolic link, which .gitignore does not match, and files that
+  // were just deleted.
   for (const file of files.filter((name) => name && name !== 'node_modules' && existsSync(name)))
     cpSync(file, join(folder, file), { verbatimSymlinks: true });
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'), 'junction');
@@ -322,7 +324,10 @@ interface Instrumenter {
   instrument(files: object[], options: object): Promise<{ mutants: (Mutant & { status?: string })[] }>;
 }
 
-/** Prints the entries of accepted.json whose file is not in their scope, and returns how many there are. */
+/**
+ * Prints the entries of accepted.json that name an unknown scope, or a file that their scope does not mutate. Returns how many
+ * there are.
+ */
 function tellStrangers(): number {
   const isKnown = ({ scope, file }: Accepted) =>
     scope in scopes && (scopes[scope as Scope].files as readonly string[]).includes(file);

@@ -8,10 +8,12 @@ import { arrows } from '../local/walls.ts';
 import { nearTests, testsOf } from './mutants.ts';
 
 /**
- * Runs the tests for one mutant, in a copy of the repository: those that load the mutated file; for a file of the server, only
- * tests of its folder and of related folders. Stops at the first file that fails, since one is enough. StrykerJS names the mutant
- * in an environment variable. A caller that mutated a file itself names it with --changed, and gets the failing test file by IPC.
- * Without a mutant, all tests run.
+ * Runs the tests for one mutant, in a copy of the repository. These are the tests that load the mutated file; for a file of the
+ * server, only those of its folder and of related folders. Stops at the first test file that fails, since that is enough to catch
+ * the mutant.
+ *
+ * StrykerJS names the mutant in an environment variable. A caller that has mutated a file itself names the file with --changed, and
+ * gets the failing test file by IPC. If no mutant is named, all tests run.
  *
  *   node tools/mutants/runTests.ts --seed N [--changed FILE] PATTERN …
  */
@@ -41,7 +43,7 @@ if (chosen.every((file) => file.startsWith('packages/'))) await runHere(chosen);
 else if (changed === null) await runFiles(chosen);
 else for (const file of chosen) await runFiles([file]);
 
-/** Returns the file that contains the mutant with this id, by the switch that StrykerJS puts into its code. */
+/** Returns the file that contains the mutant with this id. StrykerJS puts a call with the id into the file, around the mutant. */
 function fileOf(id: string): string {
   const seen = new Set(all);
   for (const file of seen) {

@@ -11,8 +11,7 @@ import { placeholderOf } from '../screens/lazyScreens.tsx';
 import styles from './Layout.module.css';
 
 /**
- * The header, the current screen and the footer. Memoized, since the router would otherwise render it with every change of its
- * state.
+ * The header, the current screen and the footer. It is memoized; otherwise each change of the router's state would render it again.
  */
 export const Layout = memo(() => {
   const { society } = useSite();
@@ -47,8 +46,8 @@ export const Layout = memo(() => {
 });
 
 /**
- * Returns the location of a pending navigation to another screen, with that screen's placeholder. Returns null if none is pending
- * or that screen has no placeholder.
+ * While a navigation to a screen with a placeholder is pending, returns the target's location and the placeholder. Otherwise
+ * returns null.
  */
 function usePending(): { next: Location; placeholder: ReactElement } | null {
   const { pathname } = useLocation();
@@ -67,8 +66,8 @@ function Screen() {
   const location = useLocation();
   const pending = usePending();
   const { key } = pending?.next ?? location;
-  // At Back and Forward, the browser's history entry has already changed here, and the page must not be scrolled to the top. The
-  // history entry of the first screen has no key.
+  // Whether this is a navigation to a new history entry. At Back and Forward it is not: the browser is at the target entry already,
+  // and the page must keep its scroll position. The history entry of the first screen has no key.
   const isNew = pending !== null && (window.history.state?.key ?? 'default') !== key;
   const lastKey = useRef(key);
   useLayoutEffect(() => {
@@ -174,8 +173,8 @@ function Answers() {
 }
 
 /**
- * Downloads the code of the toasts at the first interaction. If the network fails later, it would be too late to download it for
- * the toast that says so.
+ * Downloads the code of the toasts at the first interaction. Otherwise it would be downloaded for the first toast. If that toast
+ * reports that the network has failed, the download would fail, too.
  */
 function usePrefetchedToaster(): void {
   useEffect(() => {

@@ -15,7 +15,7 @@ export function renderGetStarted(site: Site): string {
   return renderScreen(site, getStarted.Component);
 }
 
-/** Renders a loading indicator as HTML for all screens but Get Started. In the browser, React replaces it with the screen. */
+/** Renders a loading indicator as HTML. All screens but Get Started begin with it, until React replaces it in the browser. */
 export function renderWaiting(site: Site): string {
   return renderScreen(site, () => <PageLoader title={site.society.name} />);
 }

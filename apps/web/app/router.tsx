@@ -19,8 +19,8 @@ function guard({ request }: { request: Request }): null | Response {
 }
 
 /**
- * Whether the guard must run again. False after a submission that stays on its screen, whose action itself reports a missing
- * session.
+ * Whether the guard must run again. It need not after a submission that stays on the same screen, since the screen's action itself
+ * reports a missing session.
  */
 function isNavigation({ currentUrl, nextUrl, formMethod }: ShouldRevalidateFunctionArgs): boolean {
   return currentUrl.pathname !== nextUrl.pathname || formMethod === undefined;
@@ -44,7 +44,8 @@ export const routes: RouteObject[] = [
     shouldRevalidate: isNavigation,
     children: [
       {
-        // A route without a path, so that the header and footer stay visible around the error boundary.
+        // This route has no path. It places the error boundary inside of the layout, so that header and footer stay visible when a
+        // screen fails.
         ErrorBoundary: Unexpected,
         children: [
           { path: '/', loader: () => redirect(screens.getStarted) },
@@ -58,8 +59,8 @@ export const routes: RouteObject[] = [
 ];
 
 /**
- * Creates the router with the result of the root loader (the guard), which `firstPath` has already run for the first screen. Get
- * Started then has nothing to load and can be hydrated at once.
+ * Creates the router. The result of the guard for the first screen is passed in as `null` (allowed), since `firstPath` has already
+ * applied it. So Get Started has nothing to load, and can be hydrated at once.
  */
 export function createRouter() {
   return createBrowserRouter(routes, { hydrationData: { loaderData: { root: null } } });

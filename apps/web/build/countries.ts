@@ -3,7 +3,7 @@ import type { RsbuildPlugin } from '@rsbuild/core';
 import { countries } from '../../../packages/reference/countries.ts';
 import type { Country, Subdivision } from '../../../packages/reference/lookup.ts';
 
-/** The countries that are bundled into the scripts: all countries, but subdivisions only for those where most joiners live. */
+/** What is bundled into the scripts about countries: all countries, and the subdivisions of those where most joiners live. */
 export interface BundledCountries {
   /** A country without `subdivisions` has them in a file of its own. */
   countries: readonly { name: string; code: string; subdivisions?: readonly Subdivision[] }[];
@@ -27,8 +27,8 @@ export function bundledCountries(folder: string): BundledCountries {
 }
 
 /**
- * Writes a file with the subdivisions of each country that is not bundled with them. All these files together have 42 kB (gzip),
- * and a joiner needs at most one.
+ * The countries in the scripts come without subdivisions, except those where most joiners live. For every other country, this
+ * plugin writes a file with its subdivisions. All these files together have 42 kB (gzip), and a joiner needs at most one.
  */
 export function pluginCountries(): RsbuildPlugin {
   const hash = createHash('sha256').update(JSON.stringify(countries)).digest('hex').slice(0, 10);

@@ -9,8 +9,12 @@ import styles from './CardElements.module.css';
 
 /**
  * Loads Stripe's script and provides Stripe's Elements to the card form in `children`. If the script or an element does not load,
- * shows a message and a button to try again. `children` gets `onLoadError`, which it must pass to each element. `placeholderClass`
- * is a class with the height of the form. `onTryAgain` runs before a retry. Another client secret mounts a new, empty form.
+ * shows a message and a button to try again.
+ *
+ * - `clientSecret`: when it changes, the form is mounted anew, and is empty.
+ * - `placeholderClass`: a class with the height of the form.
+ * - `onTryAgain`: runs before a retry.
+ * - `children`: gets `onLoadError`, which it must pass to each element.
  */
 export function CardElements({
   clientSecret,

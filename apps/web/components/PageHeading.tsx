@@ -4,8 +4,8 @@ import { type ReactNode, useEffect, useRef } from 'react';
 let hasNavigated = false;
 
 /**
- * Must be called at each navigation. After the first navigation, the heading of each new screen takes the focus, so that screen
- * readers announce it.
+ * Records that a navigation has happened. The layout calls this at each one. From then on, the heading of each new screen takes the
+ * focus, so that screen readers announce it.
  */
 export function noteNavigation(): void {
   hasNavigated = true;

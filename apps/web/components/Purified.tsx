@@ -32,7 +32,10 @@ export function PurifiedHtml({ html, className }: { html: string; className?: st
   return <span className={className} dangerouslySetInnerHTML={{ __html: clean }} />;
 }
 
-/** A product's icon, which is only decorative: SVG text, an image's URL, or empty (specification, section 3). */
+/**
+ * A product's icon. `icon` is SVG text, the URL of an image, or empty (specification, section 3). Screen readers skip the icon,
+ * since it is only decorative.
+ */
 export function ProductIcon({ icon, className }: { icon: string; className?: string | undefined }) {
   const isSvg = icon.trimStart().startsWith('<');
   const clean = usePurified(isSvg ? icon : '', 'svg');

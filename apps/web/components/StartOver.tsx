@@ -13,7 +13,8 @@ export function StartOver({ isLost = false }: { isLost?: boolean }) {
       variant="quiet"
       onClick={() => {
         if (isLost) forgetSession();
-        // Takes the address from the window, because the router's location still has the secret parameters of Stripe's return URL.
+        // The address is taken from the window. On the payment return page, the router's location still has Stripe's secret
+        // parameters, which are removed from the window's address.
         else startOver(window.location.pathname + window.location.search);
         void navigate('/');
       }}

@@ -11,8 +11,8 @@ import ui from './ui.module.css';
 const WAITS_MS = [3_000, 6_000, 12_000];
 
 /**
- * Shows a failure's message and a button to try again. After a temporary failure (`retryMs` is not null) it also announces and
- * makes a few automatic retries, each after a delay of at least `retryMs` (from the server's Retry-After).
+ * Shows a failure's message and a button to try again. If the failure is temporary (`retryMs` is not null), it also tries again by
+ * itself a few times, and says so. Each delay is at least `retryMs`, which comes from the server's Retry-After.
  */
 export function TryAgain({
   message,
@@ -26,7 +26,8 @@ export function TryAgain({
   message: string | null;
   retryMs: RetryMs;
   /**
-   * Called for each retry: with the number of automatic retries so far including this one or, if the button was pressed, with 0.
+   * Called for each retry. `tries` is 0 if the button was pressed. At an automatic retry, it is the number of automatic retries,
+   * counting this one.
    */
   onTry: (tries: number) => void;
   /** The number of automatic retries so far, for a caller that remounts this component for each try. */
@@ -43,8 +44,8 @@ export function TryAgain({
     // Jitter, so that not all clients retry at once.
     const wait = Math.max(least, retryMs ?? 0) * (1 + Math.random() / 4);
     const timer = setTimeout(() => {
-      // The count is updated in a React transition, like the router's updates, so that the next wait is announced only after this
-      // retry has failed.
+      // The transition delays the new count until the router has finished loading. Screen readers then hear of the next wait only
+      // if this retry has failed.
       startTransition(() => setTries(tries + 1));
       latest.current(tries + 1);
     }, wait);

@@ -47,13 +47,13 @@ export type CallOptions<Name extends CallName> = (Params<Name> extends Record<st
   : { params: Params<Name> }) &
   (Body<Name> extends undefined ? { body?: undefined } : { body: Body<Name> }) & {
     /**
-     * Set by loaders. No toast is shown if the server answers that the session continues on another screen, because the loader
-     * redirects there.
+     * Whether a loader makes the call. If the server then answers that the session continues on another screen, no toast is shown,
+     * since the loader redirects to that screen.
      */
     loading?: boolean;
     /**
-     * The failures that show no toast: all if true (specification, section 8, payment return), otherwise those with this HTTP
-     * status or `code`, which the screen handles itself.
+     * The failures for which no toast is shown. With `true`, these are all failures (specification, section 8, payment return).
+     * With an HTTP status or a `code`, they are the failures that have it, and the screen handles them itself.
      */
     quiet?: Quiet;
     /** Aborts the request. An aborted request shows no toast. */
@@ -132,7 +132,8 @@ export function readAnswer<Name extends CallName>(
   const seconds = Number(retryAfter);
   const error = new ApiError(status, body, seconds > 0 ? seconds * 1000 : 0);
   const goesOn = loading && status === 409 && error.goOn !== undefined;
-  // A response without a message does not come from our server, so it is not the failure that the screen expects.
+  // The screen handles the failure with this status itself, but only if our server sent it. A response without a message comes from
+  // somewhere else, such as a proxy.
   const isExpected = quiet === status && error.userMessage !== undefined;
   const isQuiet = quiet === true || isExpected || (!!quiet && quiet === error.code);
   if (!isQuiet && !goesOn) {
@@ -155,7 +156,10 @@ export function messageOf(error: unknown, fallback: string): string {
 /** The minimum delay before an automatic retry (ms); null if a retry would not help. */
 export type RetryMs = number | null;
 
-/** Returns the minimum delay before a retry; null unless the failure is temporary: a 503 with a message from our server. */
+/**
+ * Returns the minimum delay before a retry. Returns null if a retry would not help. It helps only after a 503 that has a message,
+ * and so comes from our server.
+ */
 export function retryMsOf(error: unknown): RetryMs {
   return error instanceof ApiError && error.status === 503 && error.userMessage !== undefined
     ? error.retryMs
@@ -167,14 +171,14 @@ export type Outcome<T> = { data: T } | LoadFailure;
 
 export interface LoadFailure {
   message: string;
-  /** Whether the session cannot continue, for example because the server does not know it, so that the joiner must start over. */
+  /** Whether the joiner must start over, because the session cannot continue. For example, the server does not know the session. */
   isLost: boolean;
   retryMs: RetryMs;
 }
 
 /**
- * Used by loaders: turns a failure into data for the screen. Throws a redirect if the session continues on another screen according
- * to the server.
+ * Awaits a loader's data, and turns a failure into data that the screen can show. If the server says that the session continues on
+ * another screen, throws a redirect to that screen.
  */
 export async function outcomeOf<T>(loading: Promise<T>, fallback: string): Promise<Outcome<T>> {
   try {
@@ -186,7 +190,7 @@ export async function outcomeOf<T>(loading: Promise<T>, fallback: string): Promi
   }
 }
 
-/** Used by loaders: returns the id of the stored session. Throws a redirect to the home page if there is none. */
+/** Returns the id of the stored session, for loaders. Throws a redirect to the home page if there is none. */
 export function requireSession(): string {
   const uuid = storedSession();
   if (!uuid) throw redirect('/');

@@ -11,7 +11,10 @@ export { countries };
 export const findCountry = countryFinder(countries);
 type Country = (typeof countries)[number];
 
-/** Returns whether a country (by full name) has subdivisions, as packages/core needs it; undefined for an unknown country. */
+/**
+ * Tells the validation in packages/core whether a country has subdivisions. `name` is the full name. Returns undefined for an
+ * unknown country.
+ */
 export function countryRule(name: string): { hasSubdivisions: boolean } | undefined {
   const country = findCountry(name);
   return country?.name === name ? { hasSubdivisions: country.subdivisions?.length !== 0 } : undefined;
@@ -24,8 +27,8 @@ function known(country: Country): readonly Subdivision[] | undefined {
 }
 
 /**
- * Returns a country's subdivisions, which are fetched if they are not bundled; null if they could not be fetched. The next call
- * then tries again.
+ * Returns a country's subdivisions, and fetches them if they are not bundled. Returns null if the fetch failed; the next call then
+ * fetches again.
  */
 export async function subdivisionsOf(country: Country): Promise<readonly Subdivision[] | null> {
   const there = known(country);

@@ -3,14 +3,15 @@
  * payment return and the token of a letter's link are in session storage, which ends with the tab. If a storage fails or is full,
  * memory is used instead.
  *
- * Two tabs may have different joins; local storage then has the newer one. If another tab replaces the stored join, this tab keeps
- * its own join for as long as local storage has the replacing one.
+ * Two tabs may have different joins, but local storage has only the one that was stored last. A tab whose join was replaced there
+ * by another tab keeps its own join. For this it remembers, in session storage, its own join and the one that replaced it.
  */
 
 const SESSION_KEY = 'joinSessionUuid';
 type TabKey = 'joinDraft' | 'joinReturn' | 'joinPass';
 /**
- * The storage key of the join that this tab is paying for. Needed because the tab may go to the card provider's page and return.
+ * The storage key of the join that this tab is paying for. The tab may go to the card provider's page for that, and must still know
+ * the join when it returns.
  */
 const PAYING_KEY = 'joinPaying';
 const OWN_KEY = 'joinOwn';
@@ -101,8 +102,8 @@ export function startOver(path: string): void {
 }
 
 /**
- * Whether Start Over was pressed in this page and no join was stored since. If so, an open join must not be continued without
- * asking.
+ * Whether Start Over was pressed since this page was loaded, and no join was stored after that. If so, an open join must not be
+ * continued without asking the joiner.
  */
 export const hasStartedOver = () => startedOver !== null;
 
@@ -130,14 +131,17 @@ export function keepOwnJoin(): void {
   });
 }
 
-/** Records that this tab pays for this join. To be called before a payment that may redirect the tab to another site. */
+/**
+ * Records that this tab is about to pay for this join. The page calls it before it pays with a card form, since the card provider
+ * may redirect the tab to its own page.
+ */
 export function leaveToPay(uuid: string): void {
   write(tab, PAYING_KEY, uuid);
 }
 
 /**
- * To be called when the tab is back from that site. The tab then continues the join that it paid for, even if another tab has
- * started a join meanwhile.
+ * Makes the tab go on with the join that it was paying for, even if another tab has stored a newer join meanwhile. The page to
+ * which the card provider returns calls it.
  */
 export function returnFromPaying(): void {
   const paying = read(tab, PAYING_KEY);

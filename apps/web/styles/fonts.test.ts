@@ -5,7 +5,10 @@ import { test } from 'node:test';
 
 const web = resolve(import.meta.dirname, '..');
 
-/** For each additional pair of size and weight the browser looks up another font before the first paint (docs/performance.md). */
+/**
+ * The page uses few pairs of font size and weight. For each additional one, the browser looks up another font before the first
+ * paint (docs/performance.md).
+ */
 test('text is of the sizes in tokens.css and 400 or 600, or 700 in the serif of headings', () => {
   const sheets = globSync('{app,components,screens,styles}/**/*.css', { cwd: web });
   const odd: string[] = [];

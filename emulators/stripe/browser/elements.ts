@@ -34,7 +34,7 @@ export class Elements implements Group {
     this.key = key;
     this.#options = options;
     this.loaded = this.#load();
-    // Mounted elements handle a rejection. Without mounted elements, a rejection must not count as unhandled.
+    // If an element is mounted, it handles a rejection. If none is, this keeps the rejection from counting as unhandled.
     this.loaded.catch(() => {});
   }
 

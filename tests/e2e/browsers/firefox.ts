@@ -131,6 +131,9 @@ export async function startFirefox(program: string, defer: Defer): Promise<Hands
   };
 }
 
-/** Returns the source of a function that takes the arguments of `what` as JSON, and resolves with the result of `what` as JSON. */
+/**
+ * Returns JavaScript source for a function that runs `what` in the page. The function gets the arguments of `what` as JSON and
+ * resolves with the result as JSON.
+ */
 const asScript = (what: (...args: never[]) => unknown) =>
   `async (json) => JSON.stringify((await (${what})(...JSON.parse(json))) ?? null)`;

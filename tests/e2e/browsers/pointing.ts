@@ -8,7 +8,9 @@ import { PATIENCE_MS } from './hands.ts';
 export interface BidiBrowser {
   name: string;
   look<Result, Args extends unknown[]>(what: (...args: Args) => Result, ...args: Args): Promise<Result>;
-  /** Runs a function in a frame, which may be of another origin and is found by its title. Null if there is no such frame. */
+  /**
+   * Runs a function in the frame with this title, even if the frame is of another origin. Returns null if there is no such frame.
+   */
   lookInto<Result, Args extends unknown[]>(
     title: string,
     what: (...args: Args) => Result,
@@ -21,8 +23,9 @@ export interface BidiBrowser {
 type Kind = 'button' | 'link' | 'heading' | 'field' | 'text';
 
 /**
- * Runs in the page. Looks for a visible and enabled element with these words; null if there is none. For text and headings, returns
- * 0, 0. Otherwise scrolls the element into view and returns its middle in the window, or null if something covers it.
+ * Runs in the page. Looks for a visible and enabled element with these words, and returns where to click it. A button, link or
+ * field is scrolled into view, and its middle is returned as a position in the window. Text and headings are not clicked, so their
+ * position is always 0, 0. Returns null if there is no such element, or if something covers its middle.
  */
 function middleOf(kind: Kind, name: string): { x: number; y: number } | null {
   const selectors = {
@@ -43,7 +46,7 @@ function middleOf(kind: Kind, name: string): { x: number; y: number } | null {
   found.scrollIntoView({ block: 'center', behavior: 'instant' });
   const { left, top, width, height } = found.getBoundingClientRect();
   const middle = { x: Math.round(left + width / 2), y: Math.round(top + height / 2) };
-  // A click at this point must reach the element and nothing that covers it.
+  // Nothing may cover the element at this point; otherwise a click would reach what covers it.
   const there = document.elementFromPoint(middle.x, middle.y);
   return there && (found.contains(there) || there.contains(found)) ? middle : null;
 }
@@ -55,7 +58,7 @@ function cornerOf(title: string): { x: number; y: number } | null {
   return left === undefined || top === undefined ? null : { x: Math.round(left), y: Math.round(top) };
 }
 
-/** Returns the actions of a joiner. All of them use pointer and keyboard input; only `choose` sets the focus by script. */
+/** Returns the actions of a joiner. They use pointer and keyboard input, with one exception: `choose` sets the focus by script. */
 export function pointAndType(browser: BidiBrowser) {
   async function find(kind: Kind, name: string): Promise<{ x: number; y: number }> {
     let found: { x: number; y: number } | null = null;

@@ -10,7 +10,10 @@ import { type Defer, type Hands, PATIENCE_MS } from './hands.ts';
 // Keeps Selenium from downloading a driver, since one is given below, and from reporting statistics.
 Object.assign(process.env, { SE_OFFLINE: 'true', SE_AVOID_STATS: 'true' });
 
-/** Returns the path of WebKitGTK's driver, which brings its own small browser. The browser needs a display. */
+/**
+ * Returns the path of WebKitGTK's WebDriver program. The program starts a small browser that comes with it, and this browser needs
+ * a display.
+ */
 export const webkitProgram = () => findProgram('WebKitWebDriver');
 export const screenProgram = () => findProgram('Xvfb');
 
@@ -72,8 +75,8 @@ export async function startWebKit(program: string, screen: string, defer: Defer)
     fill: async (label, text) => (await field(label)).sendKeys(text),
     choose: async (label, option) => new Select(await field(label)).selectByVisibleText(option),
     async fillIn(title, label, text) {
-      // WebKit's driver types and clicks at the wrong place in a frame of another origin. So this computes the field's place and
-      // sends raw pointer and keyboard actions.
+      // In a frame of another origin, WebKit's driver types and clicks at the wrong place. The code below therefore computes where
+      // the field is, and sends pointer and keyboard input to that place.
       const corner = 'const { x, y } = arguments[0].getBoundingClientRect(); return { x, y }';
       const frame = await findUsable(driver, By.css(`iframe[title="${title}"]`));
       await driver.executeScript("arguments[0].scrollIntoView({ block: 'center' })", frame);

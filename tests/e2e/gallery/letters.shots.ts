@@ -1,7 +1,10 @@
 import { sampleMails } from '../../harness/sampleLetters.ts';
 import { shoot, test } from './shoot.ts';
 
-/** The widths at which letters are shown (px): by a mail client on a phone, and beside the list of letters on a desktop. */
+/**
+ * The widths at which letters are shown (px): in a mail client on a phone, and in one on a desktop, which shows its list of letters
+ * beside the letter.
+ */
 const WIDTHS = [360, 700];
 
 for (const { kind, mail } of sampleMails())

@@ -2,8 +2,8 @@ import { defineConfig } from '@playwright/test';
 import journeys from '../playwright.config.ts';
 
 /**
- * Uses the `npm start` and the browser of the other browser tests. The environment variable GALLERY_SHOTS, which
- * tools/local/gallery.ts sets, names the folder for the pictures.
+ * Takes the pictures with the same `npm start` and the same browser as the browser tests. The environment variable GALLERY_SHOTS
+ * names the folder for the pictures; tools/local/gallery.ts sets it.
  */
 export default defineConfig(journeys, {
   testDir: '.',

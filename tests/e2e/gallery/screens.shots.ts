@@ -33,8 +33,8 @@ import {
 } from '../steps.ts';
 import { PAPER, shoot, test } from './shoot.ts';
 
-// Takes pictures of every screen in every state, reached as a joiner reaches it. For states of waiting and failure, calls are
-// delayed or refused.
+// Takes pictures of every screen in every state. The tests reach each state as a joiner would. For states of waiting and failure,
+// they delay or refuse calls.
 
 const CHECKOUT = '/registration/checkout';
 const WELCOME = '/registration/congratulations';
@@ -592,7 +592,8 @@ test('what went wrong', async ({ page }) => {
   await page.goto('/no/such/page');
   await expect(page.getByRole('main').getByRole('link').first()).toBeVisible();
   await shoot(page, screen, 'not found');
-  // The route is set before the page opens, since the page downloads the next screen at the first touch.
+  // This handler makes downloads of code fail. It has to be set before the page opens, since the page downloads the next screen's
+  // code as soon as the joiner touches anything.
   await page.route('**/static/js/async/**', (route) => route.abort('connectionrefused'));
   await page.goto('/');
   await page.getByLabel('Invite code').fill('LINCOLN2026');

@@ -7,7 +7,10 @@ export const WIDTHS: readonly number[] = [360, 768, 1440];
 /** The width of an A4 sheet's printable area at 96 pixels to the inch (px). */
 export const PAPER = 680;
 
-/** The `test` for taking pictures. Any error in the browser's console is allowed, since calls are refused on the way. */
+/**
+ * Playwright's `test` for taking pictures. It allows every error in the browser's console, since some pictures show what happens
+ * when a call fails.
+ */
 export const test = base.extend({
   complaints: async ({ complaints }, use) => {
     complaints.expect(/./);
@@ -32,8 +35,8 @@ export async function shoot(page: Page, screen: string, state: string, widths = 
       // After two frames the browser has drawn the page at its new width.
       return new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
     });
-    // Makes the window as high as the page; otherwise the diagonal of the page's background would end at the window's first height.
-    // If the page grows with the window, the window gets its usual height again.
+    // Makes the window as high as the page. In a lower window, the diagonal in the page's background would not reach the bottom of
+    // the picture. Some pages grow with the window; for these, the window keeps its usual height.
     const full = await heightOf(page);
     await page.setViewportSize({ width, height: full });
     if ((await heightOf(page)) > full) await page.setViewportSize({ width, height });

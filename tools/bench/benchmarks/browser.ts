@@ -22,7 +22,7 @@ import { atMost, section, type Verdict } from '../report.ts';
 import { makeOurDatabase } from '../subjects.ts';
 import { type Bench, startWorld } from '../world.ts';
 
-/** How many loads of Get Started are timed for each repetition, since the time of one load varies by a fifth. */
+/** How often each repetition loads Get Started. One load is not enough, since its time varies by a fifth. */
 const LOADS = 3;
 const GET_STARTED = '/registration/get-started';
 /** Screens that Lighthouse does not score: they answer with an error, or only a test can produce them. */

@@ -8,7 +8,7 @@ import { atMost, figure, megabytes, section, table } from '../report.ts';
 import { makeOurDatabase, startOurs } from '../subjects.ts';
 import { type Bench, startWorld } from '../world.ts';
 
-/** How long each request to Stripe takes (ms), and how many such requests a call of our API waits for. */
+/** How long the emulated Stripe takes for each request (ms). STRIPE_CALLS: how many such requests one call of our API waits for. */
 const STRIPE_MS = 350;
 const STRIPE_CALLS: Record<string, number> = { createPaymentIntent: 1, postPayment: 1 };
 /** How long joins arrive before the measurement (s), so that frequently used code is compiled by then. */
@@ -81,7 +81,10 @@ export async function benchmarkRush(bench: Bench): Promise<string> {
   );
 }
 
-/** Returns for each API call how much longer than its requests to Stripe it took (ms): every measurement, in ascending order. */
+/**
+ * Returns the time that our server itself needed for its calls (ms): the time of a call less the time for which it waited for
+ * Stripe. By the call's name, each list in ascending order.
+ */
 function addedByCall(calls: readonly TimedCall[]): Map<string, number[]> {
   const added = new Map<string, number[]>();
   for (const { call, ms } of calls) {

@@ -6,8 +6,8 @@ import { type Bench, startWorld } from '../world.ts';
 
 const CONCURRENCY = 64;
 /**
- * How long each part of the load takes (s). The people of a part are written into the mirror right before it, since the server
- * reads contacts from HubSpot again when its copies are old.
+ * The length of one part of the load (s). Right before a part begins, the people who will join in it are written into the mirror.
+ * Written earlier, they would be out of date, and the server would read them from HubSpot again.
  */
 const PIECE_SECONDS = 20;
 /** A number of joins per second that no server reaches; it decides how many people are invited. */

@@ -47,7 +47,7 @@ export async function benchmarkStrangers(bench: Bench): Promise<string> {
     const others = watchOthers();
     return { ...(await work()), otherCores: others() };
   };
-  // For the first upload the server asks HubSpot for the contact; for later ones it need not.
+  // Warms up: at the first upload, the server asks HubSpot for the contact. The measured uploads need no request to HubSpot.
   await upload('ours', 1);
   const metrics: Record<string, (sample: Awaited<ReturnType<typeof joinAll>>) => number> = {
     'a join, p95': ({ join }) => percentile(join, 0.95),

@@ -7,8 +7,8 @@ export const LINE = { offline: false, latency: 150, downloadThroughput: 200_000,
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, locale: 'en-US' };
 
 /**
- * Returns launch options for Chromium: without background traffic, and not closed by Playwright on signals such as Ctrl-C, since
- * the scope closes the browser.
+ * Returns launch options for Chromium. They turn off traffic in the background. They also keep Playwright from closing the browser
+ * on signals such as Ctrl-C, since the scope closes it.
  */
 export async function launchOptions() {
   const quiet = ['--disable-background-networking', '--disable-component-update', '--no-first-run'];

@@ -6,8 +6,8 @@ import Fastify from 'fastify';
 import { listen } from './listen.ts';
 
 /**
- * The minimal server for uploads, to compare Induct with: it only streams a form's file to disk and syncs it. `multipart.ts
- * FOLDER`.
+ * `multipart.ts FOLDER`: the minimal server for uploads, with which Induct is compared. It only streams a form's file into the
+ * folder and syncs it.
  */
 
 const folder = process.argv[2]!;

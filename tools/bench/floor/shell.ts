@@ -5,8 +5,8 @@ import Fastify from 'fastify';
 import { listen } from './listen.ts';
 
 /**
- * The minimal first page, to compare Get Started with: the page is sent empty except for the society's data, and its style sheet is
- * a separate file. `shell.ts SERVER` forwards the page's API calls to that server.
+ * `shell.ts SERVER`: the minimal first page, with which Get Started is compared. It is an empty page with the society's data and a
+ * style sheet in a separate file. API calls of the page are forwarded to SERVER.
  */
 
 const server = process.argv[2]!;

@@ -56,7 +56,7 @@ function CardForm({
   const navigate = useNavigate();
   const { revalidate } = useRevalidator();
   const [processing, setProcessing] = useState(false);
-  /** Not null while the card form still has the old total, which a wallet would show to the joiner. */
+  /** Not null while the card form still has the order's old total. A wallet would then show the joiner that total. */
   const [outdated, setOutdated] = useState<'updating' | 'failed' | null>(null);
   const [error, setError] = useState<string | null>(null);
   const [changed, setChanged] = useState<string | null>(null);

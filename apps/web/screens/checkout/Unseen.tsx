@@ -5,7 +5,10 @@ import ui from '../../components/ui.module.css';
 import type { CheckoutDetails } from './order.ts';
 import styles from './styles.module.css';
 
-/** For joiners who came by a link and skipped the Membership screen: the features and terms that the Membership screen shows. */
+/**
+ * The features and terms of the membership, as the Membership screen shows them. Joiners who came by a checkout link see them here,
+ * since they have skipped that screen.
+ */
 export function Unseen({
   name,
   unseen: { features, eligibility },

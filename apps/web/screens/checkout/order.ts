@@ -54,7 +54,8 @@ async function readCheckout(uuid: string, signal: AbortSignal): Promise<Outcome<
     try {
       const { billingEmail } = details;
       const body = { amount, currency: 'usd' as const, billingEmail };
-      // The first conflict at a revision shows no toast, because both are read again.
+      // At the first conflict at a revision, the order and its intent are read again, so no toast is shown. A second conflict at
+      // the same revision shows one.
       const quiet = refused === details.revision ? false : 409;
       const intent = await call('createPaymentIntent', {
         params: { uuid },

@@ -21,8 +21,8 @@ type Loaded =
 const NOT_OPENED = 'We could not open your link. Please try again.';
 
 /**
- * Takes the token of a letter's link, and first removes it from the page's URL, and thus from the history. The tab stores the token
- * until it is used, because a phone may reload the page when the joiner returns from the mail app.
+ * Returns the token of a letter's link; null when there is none. Removes the token from the page's URL and so from the history.
+ * Keeps it in the tab until it is used, because a phone may reload the page when the joiner returns from the mail app.
  */
 function takeToken(): string | null {
   const { hash, pathname, search } = window.location;

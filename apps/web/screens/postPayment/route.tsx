@@ -25,7 +25,10 @@ type Settled = Data<'postPayment'>;
  */
 interface Unknown {
   retryMs: RetryMs | undefined;
-  /** The number of the check that failed. If the component's `checks` is higher, a newer check is running. */
+  /**
+   * Which check of the payment has failed, as a number. The component's state `checks` has the number of the latest check. If that
+   * is higher, a newer check is still running.
+   */
   checks?: number;
 }
 

@@ -80,8 +80,8 @@ export function DetailsForm({
     setErrors((now) => ({ ...now, ...Object.fromEntries(refused) }));
     setAttention((count) => count + 1);
   }, [refusal, asksGuardianConsent]);
-  // The server asks for guardian consent but the form lacks its sentence, because the programme began to ask after the page was
-  // loaded, or because the contact could not be loaded. The sentence is loaded now.
+  // Whether the server asks for guardian consent although the form does not have the consent's sentence. Either the programme began
+  // to ask after the page was loaded, or the contact could not be loaded. In both cases the effect below loads the sentence.
   const isSentenceMissing = !asksGuardianConsent && refusal?.errors.hasGuardianConsent !== undefined;
   useEffect(() => {
     if (isSentenceMissing) void revalidate();

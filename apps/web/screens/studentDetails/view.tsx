@@ -23,7 +23,7 @@ export function Component() {
       <ProgressBar current="Student Details" />
       <PageHeading title="Student Details" hasErrors={hasErrors} />
       {'message' in contact && contact.isLost ? (
-        // The session cannot continue, so no form is shown: its details could not be saved.
+        // The session cannot continue. No form is shown, since the server would not save what is typed into it.
         <div className={ui.stack}>
           <Alert>{contact.message}</Alert>
           <StartOver isLost />

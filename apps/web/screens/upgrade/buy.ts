@@ -15,8 +15,8 @@ export interface Purchase {
 }
 
 /**
- * true if the upgrade was bought. Otherwise the message that says why not, and a client secret if another card can still pay the
- * same intent (else null).
+ * The outcome of trying to buy the upgrade. It is `true` if the upgrade was bought. Otherwise `message` says why not, and
+ * `clientSecret` belongs to the intent that another card can still pay; it is null if no card can.
  */
 export type Bought = true | { message: string; clientSecret: string | null };
 

@@ -1,6 +1,6 @@
 import { CONFETTI_MS } from '#core/specified.ts';
 
-/** How long (ms) the last particles take to fall. The three seconds include this time. */
+/** How long the particles of the last burst take to fall (ms). This time is part of the confetti's three seconds. */
 const FALL_MS = 1200;
 /** The delay (ms) between two bursts. */
 const BURST_INTERVAL_MS = 160;

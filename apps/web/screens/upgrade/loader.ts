@@ -6,7 +6,10 @@ import { loadCleaner } from '../../components/Purified.tsx';
 import { call, type Outcome, outcomeOf, requireSession } from '../../lib/api.ts';
 
 type Answer = Data<'getUpgradeDetails'>;
-/** The answer in the specification's form, in which `refundNote`, `card` and `goOn` may be missing. */
+/**
+ * The details of an upgrade as the specification has them. A server that has only the specification's calls may leave out
+ * `refundNote`, `card` and `goOn`.
+ */
 type Specified = Omit<Answer, 'card' | 'refundNote' | 'goOn'> & Partial<Answer>;
 
 /** The details of an upgrade that this session may buy. */
