@@ -7,6 +7,7 @@ import {
   chargeOf,
   differencesOf,
   failRefund,
+  lapelPin,
   paidElsewhere,
   refundsOf,
   standingsOf,
@@ -466,6 +467,25 @@ test('an order that the backup has as it was before its last change is charged a
   const { body } = await server.stripe('GET', `/v1/payment_intents/${intentId}`);
   assert.equal(body.amount_received, before.amount);
   assert.deepEqual(await differencesOf(server, uuid, before.id, intentId), []);
+});
+
+test('an intent that was changed since the backup to another order of the same total is closed', async (t) => {
+  const { client, uuid } = await openJoin('LINCOLN2026');
+  const { sessionProductUuid } = (
+    await client.call('setCustomDonation', { params: { uuid }, body: { amount: '12.00' } })
+  ).data;
+  const before = await openIntent(client, uuid);
+  const restore = await dump(server);
+  await client.call('deleteSessionProduct', {
+    params: { sessionProductUuid: sessionProductUuid! },
+    body: {},
+  });
+  await client.call('setSessionProduct', { params: { uuid }, body: { productUuid: lapelPin } });
+  const after = await openIntent(client, uuid);
+  assert.deepEqual([after.id, after.amount], [before.id, before.amount]);
+  await restore();
+  await settleMissing(t);
+  assert.notEqual((await openIntent(client, uuid)).id, before.id);
 });
 
 test('an intent that was opened and changed since the backup is not opened again under its key', async (t) => {
