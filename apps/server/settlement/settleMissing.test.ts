@@ -588,3 +588,21 @@ test('what was charged before the order was begun here was paid as it was shown 
   assert.equal((await runCommand(t, server, settleCommand, [id])).code, 0);
   assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership', standing: 'active' }]);
 });
+
+test('an order that was changed after a declined card, and whose change is lost, is not taken for the one before it', async (t) => {
+  const { client, uuid, id, revision } = await openJoin('LINCOLN2026');
+  await beginPayment(client, uuid, revision);
+  assert.equal((await payByCard(server, id, 'pm_card_chargeDeclined')).status, 402);
+  const restore = await dump(server);
+  await client.call('releasePayment', { params: { uuid }, body: {} });
+  await client.call('setCustomDonation', { params: { uuid }, body: { amount: '25.00' } });
+  const changed = await openIntent(client, uuid);
+  assert.equal(changed.id, id);
+  await beginPayment(client, uuid, changed.revision);
+  await payByCard(server, id);
+  await restore();
+  await assert.rejects(confirmPayment(server.deps, id), /not in this database/);
+  await settleMissing(t);
+  assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership', standing: 'active' }]);
+  assert.deepEqual(await atStripe(server, id), []);
+});
