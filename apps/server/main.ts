@@ -36,7 +36,7 @@ async function main(): Promise<void> {
       delay: stopMs(config),
       logger: log,
       onTimeout: () => log.error('what was under way did not end: stopping without it'),
-      // These errors are left to Node, which reports them better and ends the process.
+      // The library leaves these errors to Node, which reports them better and ends the process.
       skip: ['uncaughtException', 'unhandledRejection'],
     },
     async () => {
@@ -45,7 +45,7 @@ async function main(): Promise<void> {
       await telemetry?.stop();
     },
   );
-  // The launcher that started this process has ended, so nobody would stop this server otherwise.
+  // If a launcher started this process and ends, this server ends, too, because nobody else would stop it.
   process.once('disconnect', () => closing.close());
 
   const { done: wired, room } = await whenReached(config, log, async () => {

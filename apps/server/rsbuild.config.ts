@@ -26,7 +26,7 @@ export default defineConfig({
       /^@opentelemetry\/(context|exporter|resources|sdk)/,
     ],
   },
-  // An optional native add-on, which `pg` would use if it were installed.
+  // `pg` looks for this optional native add-on, which is not installed. The alias makes the bundler leave it out.
   resolve: { alias: { 'pg-native': false } },
   performance: { printFileSize: false },
 });

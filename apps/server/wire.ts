@@ -108,7 +108,7 @@ async function wireWith(database: Database, config: Config, log: Log): Promise<W
         .slice(0, 22),
     isDoctor: (token) => secrets.some((secret) => isDoctorToken(secret, token, now())),
   };
-  // Opens no connection before its first statement.
+  // This pool opens no connection before its first statement.
   const background = connect(config.databaseUrl, {
     name: 'background',
     connections: BACKGROUND_CONNECTIONS,

@@ -50,8 +50,8 @@ export const calls = {
 export type CallName = keyof typeof calls;
 
 /**
- * The files of a join, for the browser that holds it. The query `?paper=letter` or `?paper=a4` chooses the paper size; without it,
- * the member's country decides.
+ * The PDFs of a join that can be downloaded. Only a browser that holds the join gets them. The query `?paper=letter` or `?paper=a4`
+ * chooses the paper size; without it, the member's country decides.
  */
 export const downloads = {
   certificate: `${session}/certificate.pdf`,

@@ -51,12 +51,15 @@ export const failure = z.object({
   status: z.literal('error'),
   message: z.string(),
   errors: z.record(z.string(), z.string()).optional(),
-  /** The path of the screen where the session continues, if the session's state does not allow the call. */
+  /** Present only if the session's state does not allow the call: the path of the screen where the session continues. */
   goOn: z.string().optional(),
-  /** A code for the page. `perhaps_paid`: ask the joiner whether a second payment is intended. */
+  /**
+   * The reason of the failure, if the page reacts to it. `perhaps_paid`: this browser has perhaps paid for this joiner before, so
+   * the page asks whether a second payment is intended.
+   */
   code: z.enum(['perhaps_paid']).optional(),
   requestId: z.string().optional(),
-  /** Only for our own failures (5xx): the beginning of the request id, short enough to read out on the phone. */
+  /** The beginning of the request's id, short enough to be read out on the phone. Present only for failures of ours (5xx). */
   reference: z.string().optional(),
 });
 
@@ -156,8 +159,9 @@ const checkoutDetails = z.object({
   revision: z.int(),
   refundNote: z.string(),
   /**
-   * For a join that skipped the membership screen, what that screen would have shown: the features that the fee buys (HTML) and the
-   * eligibility rules. The rules are null for a member who buys an upgrade. The whole field is null for all other joins.
+   * What the membership screen shows, for a join that skipped that screen: the features of the membership or upgrade in the order
+   * (their descriptions are HTML) and the eligibility rules. The rules are null for a member who buys an upgrade. The whole field
+   * is null for a join that has passed the membership screen.
    */
   unseen: z.object({ features: z.array(feature), eligibility: eligibility.nullable() }).nullable(),
 });
@@ -186,8 +190,8 @@ const site = z.object({
     }),
   ),
   /**
-   * The texts of Get Started. The texts of the facts may contain {price} and {refund}, which the page replaces by the chosen
-   * programme's values.
+   * The texts of Get Started. In the texts of `facts`, {price} and {refund} are placeholders: the page replaces them by the values
+   * of the chosen programme.
    */
   getStarted: z.object({
     lead: z.string(),
@@ -268,7 +272,8 @@ export const schemas = {
     data: started,
   },
   /**
-   * The page where an unpaid join continues; null for a paid or unknown join. Only a browser that holds the join gets the name.
+   * The page where an unpaid join continues, and the joiner's first name. `join` is null for a paid or unknown join. `firstName` is
+   * null unless the browser holds the join.
    */
   getOpenJoin: {
     params: sessionParams,
@@ -280,8 +285,8 @@ export const schemas = {
       /** A sentence that says who invited the joiner and why. */
       invitation: z.string(),
       /**
-       * The guardian consent sentence, and whether consent was given. Once given, the sentence is that to which the joiner agreed.
-       * Null if the programme does not ask; missing in answers of servers of the previous version.
+       * The guardian consent: its sentence, and whether it was given. If it was given, `sentence` is the sentence to which the
+       * joiner agreed then. Null if the programme does not ask; missing in answers of servers of the previous version.
        */
       guardianConsent: z.object({ sentence: z.string(), isGiven: z.boolean() }).nullish(),
     }),
@@ -384,7 +389,7 @@ export const schemas = {
       congratulationsSubheader: z.string(),
       upgradeHeader: z.string(),
       upgradeSubheader: z.string(),
-      /** The card that would be charged; null if none may be. */
+      /** The saved card that would be charged; null if no saved card may be charged. */
       card: z.object({ brand: z.string(), last4: z.string() }).nullable(),
       refundNote: z.string(),
       /** The screen that follows Skip or the purchase of the upgrade. */
@@ -408,9 +413,12 @@ export const schemas = {
     }),
     data: z.object({
       /**
-       * `succeeded`; `processing`; `failed`: with a `clientSecret`, another card can be tried; `requires_action`: the page must
-       * confirm the payment with `clientSecret`, then call again; `requires_payment_method`: only with `charge: false`, the card
-       * form can pay with `clientSecret`.
+       * The state of the upgrade's payment:
+       * - `succeeded`: the upgrade is bought.
+       * - `processing`: the bank is still deciding.
+       * - `failed`: nothing was paid. If there is a `clientSecret`, another card can be tried.
+       * - `requires_action`: the page must confirm the payment with `clientSecret` and then repeat this call.
+       * - `requires_payment_method`: the card form can pay with `clientSecret`. Only for calls with `charge: false`.
        */
       status: z.enum(['succeeded', 'requires_action', 'processing', 'failed', 'requires_payment_method']),
       clientSecret: z.string().optional(),
@@ -423,7 +431,7 @@ export const schemas = {
       hubspotContactId: contactId,
       mainProductId: productId.nullish(),
       upsellProductId: productId.nullish(),
-      /** In cents. */
+      /** The price that the link sets for its main product, in cents. Without it, the price in the catalogue applies. */
       overrideMainPriceCents: z.int().min(0).max(99_999_999).nullish(),
       ...signature,
     }),
@@ -435,7 +443,10 @@ export const schemas = {
     data: z.object({
       /** The documents that staff have not rejected, with sizes in bytes; only for the browser that holds the join. */
       documents: z.array(upload),
-      /** The sentence about staff's rejection of the transcripts; null unless one was rejected finally or all were rejected. */
+      /**
+       * The sentence about staff's rejection of the transcripts: of one that was rejected finally, or of the last one if all were
+       * rejected. Otherwise null.
+       */
       rejection: z.object({ message: z.string(), isFinal: z.boolean() }).nullable(),
     }),
   },
@@ -450,7 +461,7 @@ export const schemas = {
   uploadResume: { data: z.object({ success: z.boolean(), message: z.string() }) },
   getWelcome: {
     params: sessionParams,
-    /** Only a browser that holds the join gets the name and the receipt. */
+    /** The data of the congratulations screen. `firstName` and `receipt` are null for a browser that does not hold the join. */
     data: z.object({
       firstName: nullableText,
       receipt: z
@@ -537,8 +548,8 @@ export const schemas = {
     data: z.object({ isVerifiable: z.boolean() }),
   },
   /**
-   * Checks whether a typed member number is genuine. For an unlisted number the answer and the limit are the same as for one that
-   * does not exist.
+   * Checks whether a typed member number is genuine. An unlisted number is answered, and counts against the caller's limit, like a
+   * number that does not exist.
    */
   verifyNumber: {
     params: z.object({ number: z.string().max(100) }),

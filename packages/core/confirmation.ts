@@ -19,13 +19,13 @@ export interface PaymentFacts {
   heldByContact: readonly ProductType[];
   /** Whether the membership to be upgraded is held: by the same join or, for an upgrade by link, by the contact of its join. */
   holdsBase: boolean;
-  /** Null when the payment is confirmed for the first time. */
+  /** Stripe's data on the payment if it is made again after a restore; null if the payment is confirmed for the first time. */
   madeAgain: MadeAgain | null;
 }
 
 /** Stripe's data on a payment that had been confirmed before a restore and is now made again. */
 export interface MadeAgain {
-  /** Whether the payment bought nothing at that time and was therefore refunded. */
+  /** Whether the payment bought nothing when it was first confirmed, and was therefore refunded. */
   isReturned: boolean;
   /** The standing of what the payment bought, according to its refunds and disputes at Stripe. */
   standing: MembershipStanding;
@@ -33,12 +33,13 @@ export interface MadeAgain {
 }
 
 /**
- * What a succeeded payment buys. However late it succeeds, it buys its product once, except in two cases:
+ * The decision about a succeeded payment. `wanted`: the payment buys its product, however late it succeeded. In two cases it buys
+ * nothing:
  * - `unwanted`: an earlier payment of the join bought the product, the contact holds it already, or an upgrade's base membership is
  *   not held. All of the payment is then refunded. `why` is the reason, as part of a sentence for staff.
  * - `another amount`: the payment's amount differs from the order on the screen.
- * For a payment that is made again, three rules differ: it is `unwanted` if it bought nothing the first time; a missing base does
- * not matter; and a product that the contact holds does not matter if this payment's own product has ended since.
+ * For a payment that is made again, three rules differ. It is `unwanted` if it bought nothing the first time. A missing base does
+ * not matter. A product that the contact holds does not matter if this payment's own product has ended since.
  */
 export type Confirmation =
   | { is: 'confirmed already' }
@@ -49,7 +50,8 @@ export type Confirmation =
 
 export function confirmationOf(facts: PaymentFacts): Confirmation {
   if (facts.status === 'duplicate') return { is: 'given back already' };
-  // A confirmed payment is not judged again: the database's record of the screen may be older than the payment, as after a restore.
+  // A confirmed payment is not judged again. After a restore, the database may have an older order as the one on the screen, so the
+  // amount would seem to be wrong.
   if (facts.status === 'succeeded' && facts.hasMembership) return { is: 'confirmed already' };
   if (!facts.isAsShown) return { is: 'another amount' };
   const { madeAgain } = facts;

@@ -43,8 +43,9 @@ export const pageColours = {
 } as const;
 
 /**
- * Returns a fault if text would have less contrast than WCAG AA requires: red text on the page's light colours or, if that is
- * sufficient, text on a tint of gold. Returns an empty array if both are sufficient.
+ * Checks that text in the society's colours has the contrast that WCAG AA requires. Returns at most one fault: that red text on the
+ * page's light colours is too light or, if it is not, that text on a tint of gold has too little contrast. Returns an empty array
+ * if there is no fault.
  */
 export function contrastFaults({ gold, red }: { gold: string; red: string }): {
   colour: 'gold' | 'red';

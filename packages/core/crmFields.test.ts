@@ -97,15 +97,15 @@ test('what the join wrote of a payment that was none is corrected, nothing else 
   assert.deepEqual(write(defaultFieldRules, none, written, bought).properties, corrected);
   for (const held of [{}, bought])
     assert.deepEqual(write(defaultFieldRules, none, {}, held).properties, {}, 'it wrote nothing');
-  // Its payer is a member by another join, and staff have written another status since.
+  // The payer of this join is a member by another join, and staff have since written another status to the contact.
   const member = none.map((one) => (one.field === 'membershipStatus' ? { ...one, value: 'member' } : one));
   const held = { ...bought, membership_status: 'honorary' };
   assert.equal(write(defaultFieldRules, member, written, held).statusInTheWay, null);
 });
 
 test('what was told of a payment that is made again is its own: it is dated by Stripe then, and was confirmed later', () => {
-  // A personal field is never written to an unproven contact, so the record of a personal field does not mean that purchases were
-  // written.
+  // This record has a personal field only. Personal fields are never written to an unproven contact, so the record does not tell
+  // whether the purchases were written.
   const noted = { firstName: '' };
   const properties = (again: string, held: string) => {
     const values = later('former', '').map((one) =>

@@ -19,7 +19,10 @@ export const joinFields = [
 export const laterFields: readonly CrmField[] = ['upgrade', 'donation', 'items'];
 /** Fields that a paid join may write into a contact that is not its proven contact. */
 const purchaseFields: readonly CrmField[] = joinFields.filter((field) => field !== 'transcriptReceivedAt');
-/** The longest time (ms) until background work confirms a payment that nobody reported, if Stripe answers. */
+/**
+ * The longest time (ms) from a payment to its confirmation here, while Stripe answers. If neither the browser nor a webhook reports
+ * the payment, background work confirms it within this time.
+ */
 const CONFIRMED_AFTER_MS = 600_000;
 /** The field by which invitations are found. This field is read and never written. */
 export const codeField = 'invitationCode';
@@ -28,7 +31,12 @@ export type JoinField = (typeof joinFields)[number];
 export type CrmField = ContactField | JoinField | typeof codeField;
 export const crmFields: readonly CrmField[] = [...contactFields, ...joinFields, codeField];
 
-/** Whether a join writes a field. overwrite: always; blanks: only if the CRM has no value; never: the field is only read. */
+/**
+ * When a join writes a field:
+ * - `overwrite`: always.
+ * - `blanks`: only if the CRM has no value.
+ * - `never`: the field is only read.
+ */
 export type WriteRule = 'overwrite' | 'blanks' | 'never';
 export interface FieldRule {
   /** The name of the field's property in the CRM; null if the CRM lacks the field, which is then never sent. */
@@ -82,10 +90,11 @@ export type CrmValues = Partial<Record<CrmField, string>>;
 type Held = Record<string, string | null | undefined>;
 
 /**
- * Returns the values to write to a join's proven contact, by CRM property. `known` has the last value of each field in the CRM that
- * we know, read for the form or written by us; an equal value is not sent, so that later edits of staff stay. `present` has the
- * CRM's current values; null if they were not read. A field with the rule `blanks` is sent only if `present` was read and has no
- * value for it. Empty values are sent only for {@link joinFields}.
+ * Returns the values to write to a join's proven contact, by CRM property. Empty values are sent only for {@link joinFields}.
+ * - `known`: for each field, the value that we last read from the CRM or wrote to it. If a join's value equals it, the value is not
+ *   sent, so that later edits of staff stay.
+ * - `present`: the CRM's current values; null if they were not read. A field with the rule `blanks` is sent only if `present` was
+ *   read and has no value for it.
  */
 export function propertiesToSend(
   rules: FieldRules,
@@ -107,7 +116,9 @@ export function propertiesToSend(
 /** The write to a contact that has the payer's email but is not proven to be the payer. */
 export interface UnprovenWrite {
   properties: Record<string, string>;
-  /** The values that the CRM has after this write, by field: those written, and those that were equal before. */
+  /**
+   * The join's values that the CRM has after this write, by field: those that this write sets, and those that the CRM had already.
+   */
   written: CrmValues;
   /**
    * A membership status in the CRM that conflicts with the join's and is not overwritten, so that staff must look at it; null if
@@ -118,9 +129,9 @@ export interface UnprovenWrite {
 
 /**
  * Returns the write to a contact that has the payer's email. The email alone does not prove that the contact is the payer
- * (docs/decisions/0020-contacts-that-are-not-proven.md). A join that was never paid writes nothing. A paid join writes its purchases,
- * but only where the CRM has no value or still has the value that this join wrote earlier (`written`). It never writes a personal
- * field, an address or consent.
+ * (docs/decisions/0020-contacts-that-are-not-proven.md). A join that was never paid writes nothing. A paid join writes its
+ * purchases, but only where the CRM has no value or still has the value that this join wrote earlier (`written`). It never writes a
+ * personal field, an address or consent.
  */
 export function propertiesForUnproven(
   rules: FieldRules,
@@ -132,7 +143,8 @@ export function propertiesForUnproven(
   const heldOf = (field: CrmField) => present[rules[field].property ?? ''] ?? '';
   const paidAt = values.find(({ field }) => field === 'paidAt')?.value;
   const isNoted = purchaseFields.some((field) => field in written);
-  // An empty time: the payment was found not to count, so what was written of it is corrected.
+  // `paidAt` is missing if the join was never paid. It is empty if the join was recorded as paid by mistake; what was written about
+  // that payment is then corrected.
   if (paidAt === undefined || (paidAt === '' && !isNoted)) return write;
   // If no write is recorded but the CRM has this payment's time, the write was made and its record is missing: the server died
   // before recording it, or a restore has lost the record.
@@ -158,9 +170,9 @@ export function propertiesForUnproven(
 }
 
 /**
- * Whether the payment time in the CRM (`held`) belongs to this payment, assuming that no two payments have the same millisecond. A
- * payment that is made again after a restore has Stripe's time, in whole seconds; the CRM may then hold a later time, that of the
- * first confirmation.
+ * Whether the payment time in the CRM (`held`) belongs to this payment. No two payments are assumed to have the same millisecond. A
+ * payment that is made again after a restore has Stripe's time, in whole seconds. The CRM may then hold the time of the first
+ * confirmation, which is later.
  */
 export function tellsPayment(held: string, paidAt: string): boolean {
   if (isSame(held, paidAt)) return true;
@@ -170,9 +182,9 @@ export function tellsPayment(held: string, paidAt: string): boolean {
 }
 
 /**
- * Returns the known values of a contact to which several joins write their purchases. For the fields that the joins share, these
- * are the CRM's present values, because each join's record has only its own writes. The status comes from `known` instead, so that
- * later edits of staff stay; a status that one join writes is recorded for all of them.
+ * Returns the known values (see {@link propertiesToSend}) of a contact to which several joins write their purchases. `known` has
+ * only what one of these joins has written. The fields that all of them write therefore get the CRM's present values. Status and
+ * stage stay as in `known`: an unchanged status is then not sent, so that later edits of staff stay.
  */
 export function knownOfSeveral(rules: FieldRules, known: CrmValues, present: Held): CrmValues {
   const shared = joinFields.filter((field) => field !== 'membershipStatus' && field !== 'stage');

@@ -13,9 +13,11 @@ import {
 
 /**
  * Matches refunds that were made elsewhere (in Stripe's dashboard) to order lines by their amounts. Returns the lines by the
- * refund's uuid; null for a refund that cannot be matched. A refund matches a set of lines not yet refunded if its amount is their
- * sum, and no other set has that sum. The membership may count with its price less the processing fee. Refunds that match no set
- * individually are matched by their sum. Once everything is refunded, the unmatched refunds get the remaining lines.
+ * refund's uuid; null for a refund that cannot be matched.
+ * - A refund matches the lines whose amounts sum to its amount, if exactly one set of unrefunded lines has this sum. The membership
+ *   may count with its price less the processing fee.
+ * - Refunds that match no lines individually are matched together, by their sum.
+ * - Once all of the order is refunded, the refunds without a match get the remaining lines.
  */
 export function matchRefunds(
   { lines, refunds }: Pick<PaidOrder, 'lines' | 'refunds'>,
@@ -65,8 +67,8 @@ export function withLines(order: Pick<PaidOrder, 'lines' | 'refunds'>, feeCents:
 
 /**
  * Returns the processing fee (cents) for matching the refunds of an order that were made elsewhere. If such refunds have already
- * ended the membership and left a part of its price, returns that part, since the society may have changed its fee since. Otherwise
- * returns `feeCents`.
+ * ended the membership and left a part of its price, that part is the fee: the society may have changed `feeCents` after those
+ * refunds. Otherwise returns `feeCents`.
  */
 export function feeReadBy(
   { lines, refunds }: Pick<PaidOrder, 'lines' | 'refunds'>,
@@ -80,8 +82,8 @@ export function feeReadBy(
 }
 
 /**
- * Returns the set of parts whose amounts sum to `targetCents`, where each part counts with its whole amount or with that less its
- * fee; undefined if there is no such set, or more than one.
+ * Returns the parts that sum to `targetCents`. Each part counts either with its whole amount or with its amount less its fee.
+ * Returns undefined if no set of parts has this sum, or more than one.
  */
 function onlySet(
   parts: readonly RefundedLine[],

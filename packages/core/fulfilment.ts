@@ -34,9 +34,12 @@ export interface ShippedOrder {
 }
 
 /**
- * open: to be sent. held: staff must decide, because the payment is disputed, the upgrade's base has ended, or part of the payment
- * was refunded for unknown lines. ended: the money went back or the membership has ended, so the goods are not sent. sent: already
- * sent; `isOwed` is false if a reason for `ended` applies now.
+ * The state of goods:
+ * - `open`: to be sent.
+ * - `held`: staff must decide, because the payment is disputed, the upgrade's base has ended, or part of the payment was refunded
+ *   for unknown lines.
+ * - `ended`: not to be sent, because the money went back or the membership has ended.
+ * - `sent`: already sent. `isOwed` is false if a reason for `ended` applies now.
  */
 export type GoodsState =
   | { is: 'open' }

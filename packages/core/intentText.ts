@@ -7,7 +7,7 @@ import type { RefundedLine, RefundReason } from './refunds.ts';
 /** Stripe's limits for a description and a metadata value, in characters (docs.stripe.com/api/metadata). */
 const DESCRIPTION_LIMIT = 1_000;
 const VALUE_LIMIT = 500;
-/** The most characters of a product's name in metadata, so that 50 lines fit into the reserved values. */
+/** The most characters of a product's name in metadata. With this limit, 50 lines fit into MOST_VALUES values. */
 const NAME_LIMIT = 50;
 /** The number of metadata values reserved for lines: `lines`, `lines_2`, … Stripe allows 50 values in all. */
 const MOST_VALUES = 12;

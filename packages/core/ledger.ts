@@ -57,9 +57,9 @@ export interface LedgerRefund extends Made {
 }
 
 /**
- * Returns the cents of a membership's price that are kept as processing fee when this refund ends the membership. That is the rest
- * of the price if staff refunded the membership because the payer was not eligible, or if a dashboard refund left exactly the fee;
- * otherwise 0. It is never more than the part of the payment that is left.
+ * Returns the cents of a membership's price that are kept as processing fee when this refund ends the membership. If staff refunded
+ * the membership because the payer was not eligible, or if a dashboard refund left exactly the fee, that is the rest of the price,
+ * but at most what is left of the payment. In all other cases it is 0.
  */
 function feeKept(
   order: LedgerOrder,
@@ -164,8 +164,8 @@ function refundEntries(cents: number, order: LedgerOrder | null, refund: LedgerR
 }
 
 /**
- * Returns the lines, or parts of lines, that a refund of `cents` covers if refunds take the order's lines one after the other,
- * starting after the earlier refunds.
+ * Returns the lines that a refund of `cents` covers if refunds take the order's lines one after the other. Starts where the earlier
+ * refunds ended, so the first and the last line may be covered in part.
  */
 function nextEntries(cents: number, { lines }: LedgerOrder, { before }: LedgerRefund): LedgerEntry[] {
   const from = goneCents(before);

@@ -46,9 +46,9 @@ export function isMinted(code: string): boolean {
 }
 
 /**
- * Whether a normalised code is probably a mistyped minted code (a slip). A slip has nine characters, at most one of which is
- * outside the alphabet, and is not a valid minted code. The result does not reveal which codes exist. A society's other codes may
- * have this form, too.
+ * Whether a normalised code is probably a mistyped minted code (a slip). A slip has nine characters, of which at most one is
+ * outside the alphabet, and is no valid minted code. Other codes of a society may have this form, too. The result does not reveal
+ * which codes exist.
  */
 export function isSlip(code: string): boolean {
   if (code.length !== RANDOM_CHARACTERS + 1) return false;

@@ -41,8 +41,9 @@ export function shortPrice(cents: number): string {
 }
 
 /**
- * Parses a typed or sent custom donation. Returns cents; null if the amount is invalid (specification, section 5: only a number
- * above 0 is sent). A valid amount has at most two decimals and lies between the minimum donation and `maximumCents`.
+ * Parses the amount of a custom donation, as the joiner typed it or as a call sent it. Returns cents; null if the amount is invalid
+ * (specification, section 5: only a number above 0 is sent). A valid amount has at most two decimals and lies between the minimum
+ * donation and `maximumCents`.
  */
 export function parseDonation(amount: string | number, maximumCents: number): number | null {
   const text =

@@ -10,7 +10,7 @@ export interface OrderSummary<Line extends Summed> {
   donations: Line[];
   storeProducts: Line[];
   subtotalCents: number;
-  /** Always 0, since there is no tax (specification, section 4). */
+  /** The tax. It is always 0 (specification, section 4). */
   taxCents: 0;
   totalDueTodayCents: number;
 }

@@ -1,8 +1,8 @@
 import { MINIMUM_CHARGE_CENTS } from './money.ts';
 
 /**
- * The highest price (cents) that a link may set for a product. No membership costs more, and the order's total stays below
- * Stripe's limit of $999,999.99.
+ * The highest price (cents) that a link may set for a product. It is above the price of every membership, and low enough that the
+ * total of an order stays below Stripe's limit of $999,999.99.
  */
 export const HIGHEST_OVERRIDE_CENTS = 1_000_000;
 

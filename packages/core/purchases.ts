@@ -17,7 +17,7 @@ export interface Purchases {
 
 /**
  * Returns the purchases of a join's paid orders. A line is left out if all of its price, or all of its payment, was refunded.
- * `holdsUpgrade`: whether the upgrade has not ended.
+ * `holdsUpgrade`: whether the upgrade is still held.
  */
 export function purchasesOf(
   orders: readonly Pick<PaidOrder, 'lines' | 'amountCents' | 'refunds'>[],

@@ -155,8 +155,8 @@ const refundOfDues = (status: 'failed' | 'canceled'): GivenBack => ({
 });
 
 const different: [string, string, Partial<Sides>][] = [
-  // A dispute over a part was lost. Our row, like one of an older version, lacks the dispute's amount, so here all of the payment
-  // counts as lost.
+  // A dispute over a part of the payment was lost. Our row lacks the dispute's amount, as rows of older versions do. All of the
+  // payment then counts as lost here, which differs from Stripe.
   [
     'dispute',
     settle,

@@ -136,7 +136,8 @@ export function differencesOf(sides: Sides, graceMinutes: number): Difference[] 
         ].join(' '),
       );
   };
-  // Checked before the order, because the order of a payment that bought nothing may be missing in this database.
+  // A payment that bought nothing is compared here, before the check of the order, because its order may be missing in this
+  // database.
   if (session && payment?.status === 'duplicate') {
     compareMoney(payment);
     if (memberships.length > 0)
@@ -185,12 +186,15 @@ export function differencesOf(sides: Sides, graceMinutes: number): Difference[] 
       refunds: payment.refunds,
       dispute: payment.dispute,
     });
-    // Stripe makes no refund for a payment with a dispute, open or lost, so no command could repair such a difference.
+    // By its money this membership would be held, but its contact has bought another one since: its refund or dispute has come to
+    // nothing. This is reported only for a payment without a dispute. Stripe refunds no payment with an open or lost dispute, so no
+    // command could repair the difference.
     const isPaidAnew = isHeld(expected) && !membership.isHeld && membership.isReplaced;
     if (isPaidAnew && payment.dispute === null) {
       const line = snapshot.lines.indexOf(bought);
-      // A refund that staff assigned may be of any part of the price. Every other refund was of the whole price, or of the price
-      // less the fee.
+      // Looks for the last failed refund of this membership, to suggest a refund of the same amount. Such a refund was of the whole
+      // price, or of the price less the processing fee. Only a refund that staff assigned may be of any other part, so those are
+      // left out.
       const failedCents = payment.refunds
         .filter((refund) => !counts(refund) && refund.saidBy !== 'staff')
         .flatMap(({ lines }) => lines?.filter((part) => part.line === line) ?? [])

@@ -6,8 +6,11 @@ import { isMembershipType, type MembershipType, type ProductType } from './produ
 export type RefundStatus = 'due' | 'pending' | 'succeeded' | 'failed' | 'canceled';
 
 /**
- * The reason of a refund. duplicate, unconfirmed: the payment bought nothing, so all of it is refunded. requested: staff decided it
- * on request. ineligible: the payer was not eligible, so the processing fee is kept. dashboard: the refund was made outside Induct.
+ * The reason of a refund:
+ * - `duplicate`, `unconfirmed`: the payment bought nothing, so all of it is refunded.
+ * - `requested`: staff decided it on request.
+ * - `ineligible`: the payer was not eligible, so the processing fee is kept.
+ * - `dashboard`: the refund was made outside Induct.
  */
 export type RefundReason = 'duplicate' | 'unconfirmed' | 'requested' | 'ineligible' | 'dashboard';
 
@@ -126,17 +129,20 @@ export function leftCents({
 }
 
 /**
- * Plans the refunds of a join's payments. The membership is refunded in full, or less the programme's processing fee if its payer
- * is not eligible (specification, section 9). The upgrade, donations and store items are refunded only on request. A line's type
- * decides whether it is the membership or the upgrade, even in the separate join of an upgrade by link. Each line is refunded once,
- * never more than was paid, and nothing of a disputed payment. A membership or upgrade with an earlier refund is not refunded
- * again, since that refund has ended it. For a partly refunded donation or store item the rest is refunded.
+ * Plans the refunds of a join's payments.
+ * - The membership is refunded in full, or less the programme's processing fee if its payer is not eligible (specification, section
+ *   9). The upgrade, donations and store items are refunded only on request.
+ * - A line's type decides whether it is the membership or the upgrade, even in the separate join of an upgrade by link.
+ * - Each line is refunded once, never more than was paid, and nothing of a disputed payment.
+ * - A membership or upgrade with an earlier refund is not refunded again, since that refund has ended it. Of a partly refunded
+ *   donation or store item, the rest is refunded.
  */
 export function planRefund(orders: readonly PaidOrder[], wish: RefundWish): RefundPlan {
   const plan: RefundPlan = { refunds: [], disputed: [], notes: [] };
   const found = new Set<number>();
   for (const order of orders) {
-    // The fee is kept of the membership alone: of one that has gone back in full, nothing is kept.
+    // The processing fee is kept from the price of the membership only. If that price was refunded in full, there is nothing to
+    // keep it from.
     const membershipCents = sumOf(
       linesLeft(order.lines, order.refunds).filter(({ line }) => order.lines[line]!.type === 'membership'),
     );
@@ -290,10 +296,12 @@ export function giveBackCommand(
 }
 
 /**
- * Returns the operator command that repeats a refund of a join that was decided and then failed: for the same lines, and again less
- * the processing fee if the payer was not eligible. If the order is unknown, the command names no lines, and staff choose them. If
- * another refund of the same membership or upgrade counts, {@link planRefund} refunds no more of it; then the command refunds all
- * that is left of the payment. If that is more than what failed, the text names Stripe's dashboard instead of a command.
+ * Returns the operator command that repeats a decided refund that has failed.
+ * - Usually the command names the same lines, and again keeps the processing fee if the payer was not eligible.
+ * - If the order is unknown, the command names no lines, and staff choose them.
+ * - {@link planRefund} refunds no membership or upgrade that has another refund. If one of the lines has such a refund, the command
+ *   refunds all that is left of the payment. If more is left than the failed refund's amount, no command fits, and the text names
+ *   Stripe's dashboard instead.
  */
 export function decideAgainCommand(
   uuid: string,
@@ -334,8 +342,12 @@ export function isWanted(
 export type Dispute = 'open' | 'lost';
 
 /**
- * active: paid and held. disputed: still held, while the bank holds the money. All others have ended: refunded; charged_back (a
- * dispute was lost); void (Stripe has no such payment).
+ * The standing of a membership. The first two are held; the others have ended:
+ * - `active`: paid.
+ * - `disputed`: the bank holds the money.
+ * - `refunded`: the money went back.
+ * - `charged_back`: a dispute was lost.
+ * - `void`: Stripe has no such payment.
  */
 export const membershipStandings = ['active', 'disputed', 'refunded', 'charged_back', 'void'] as const;
 export type MembershipStanding = (typeof membershipStandings)[number];

@@ -2,8 +2,8 @@
 export interface Bytes {
   size: number;
   /**
-   * Returns `length` bytes from `start`, or fewer at the end of the file. Reads into `memory` if it is given; it must be large
-   * enough.
+   * Returns `length` bytes from `start`, or fewer at the end of the file. If `memory` is given, the bytes are read into it, so it
+   * must have room for `length` bytes.
    */
   read(start: number, length: number, memory?: Uint8Array): Promise<Uint8Array>;
   /** Inflates a part of the file to check its declared size. If this method is absent, the declared size is trusted. */

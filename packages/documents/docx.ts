@@ -71,7 +71,7 @@ async function partHeads(
     if (local.length < 30 || !latin1(local).startsWith(ZIP_PART)) throw new Unacceptable('wordBroken');
     const start = entry.offset + 30 + view(local).getUint16(26, true) + view(local).getUint16(28, true);
     if (free === 0 && entry.offset !== 0) throw new Unacceptable('twoInOne');
-    // If parts could overlap, a small archive could unpack to a huge size.
+    // Parts must not overlap, because with overlapping parts a small archive could unpack to a huge size.
     if (entry.offset < free) throw new Unacceptable('bomb');
     free = start + entry.packed;
     const isStored = entry.method === 0 && entry.packed === entry.size;
@@ -90,8 +90,8 @@ async function partHeads(
 }
 
 /**
- * Returns the main part of a Word document: the part that the list of content types declares as such. If the list declares this
- * type only as the default for a file name extension, returns the part with the usual name. Throws {@link Unacceptable}.
+ * Returns the main part of a Word document. The list of content types names the part that has the type of a main part. If the list
+ * gives this type only to a file name extension, returns the part with the usual name. Throws {@link Unacceptable}.
  */
 function mainPart(types: string, entries: readonly ZipEntry[]): ZipEntry {
   const attribute = (element: string, name: string) =>

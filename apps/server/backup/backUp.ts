@@ -28,10 +28,13 @@ interface StoredDocument {
 }
 
 /**
- * Saves the database and its documents into a new or empty folder. The order matters. The database is dumped first, from a
- * snapshot: a row is written only after its document is stored, so each document of the snapshot is in the storage. The journal of
- * erasures at `journal`, if it exists, is copied after the snapshot, so that it names everybody who was erased before the snapshot.
- * The manifest is written last: a folder without a manifest is no backup. Throws {@link BackupFault}, and errors of the storage.
+ * Saves the database and its documents into a new or empty folder, in this order:
+ * - The database is dumped from a snapshot. A row is written only after its document is stored, so the storage has each document of
+ *   the snapshot.
+ * - The journal of erasures at `journal`, if it exists, is copied. It then names everybody who was erased before the snapshot.
+ * - The documents are copied.
+ * - The manifest is written. A folder without a manifest is no backup.
+ * Throws {@link BackupFault}, and errors of the storage.
  */
 export async function backUp(
   databaseUrl: string,

@@ -1,4 +1,6 @@
-/** How many pieces of work run at once. More than one, because a bucket takes time to answer. */
+/**
+ * How many items are processed at once. More than one, because most of the time is spent on waiting for answers of the S3 service.
+ */
 const AT_ONCE = 4;
 
 /** Runs `work` for each item, several at once. After a failure no further item is started, and the error is thrown. */

@@ -57,9 +57,11 @@ interface MemberRow {
 }
 
 /**
- * Reads the member of a join and counts the request against the limit, in one statement. Throws a {@link Refusal}: 404 if there is
- * no such join, 403 if the browser does not hold the join, 429 beyond the limit, and 409 if the join is not paid, has no held
- * membership that was bought here, or has no name.
+ * Reads the member of a join and counts the request against the limit, in one statement. Throws a {@link Refusal}:
+ * - 404: there is no such join.
+ * - 403: the browser does not hold the join.
+ * - 429: the limit is exceeded.
+ * - 409: the join is not paid, has no held membership that was bought here, or has no name.
  */
 export async function readMember(
   deps: Deps,

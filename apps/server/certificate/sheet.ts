@@ -65,7 +65,7 @@ export function openSheet(
     tagged: true,
     displayTitle: true,
     info: { Title: title, Author: author, CreationDate: date, Producer: 'Induct', Creator: 'Induct' },
-    // Without this, pdfkit uses a default font that is not embedded.
+    // Without this option, pdfkit uses a default font that is not embedded.
     font: typeface.regular as unknown as string,
   });
   for (const style of ['regular', 'italic', 'semibold'] as const) pdf.registerFont(style, typeface[style]);

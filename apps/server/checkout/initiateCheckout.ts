@@ -15,8 +15,10 @@ const NOT_SOLD_HERE = 'This product cannot be bought with this link.';
 const NOT_AN_UPGRADE = 'The offer that this link names is not an upgrade.';
 
 /**
- * Starts a checkout from a link, without student details. `mainProductId`: the product, by default the default membership.
- * `upsellProductId`: the upgrade to offer. `overrideMainPriceCents`: the product's price, at least its floor in the catalogue.
+ * Starts a checkout from a link, without student details.
+ * - `mainProductId`: the product to sell; by default the default membership.
+ * - `upsellProductId`: the upgrade to offer.
+ * - `overrideMainPriceCents`: the product's price, at least its floor in the catalogue.
  * Memberships are sold only to non-members, upgrades only to members. Nothing is sold to a contact that was deleted in HubSpot,
  * because without student details nobody would know who has paid.
  */
@@ -63,7 +65,7 @@ export async function initiateCheckout(
       `The price in this link is too high: the most is ${displayPrice(HIGHEST_OVERRIDE_CENTS)}.`,
     );
   const found = await linkedContact(deps, contactId, link, fallback.initiateCheckout);
-  // Only HubSpot knows all members. Without HubSpot's answer, a member could be refused as a non-member.
+  // Only HubSpot knows all members. If an upgrade were refused without HubSpot's answer, it might be refused to a member.
   if (product.type === 'membership_upgrade' && found === 'unavailable') throw cannotLookUp();
 
   const addressHash = deps.hashAddress(given.address);

@@ -31,8 +31,8 @@ const isHeldAlready = sql`exists (select from membership other
 export async function bringMemberships(trx: Kysely<Tables>, joins: readonly string[]): Promise<void> {
   if (joins.length === 0) return;
   const these = sql`${isAstray} and session.uuid = any(${joins}::uuid[])`;
-  // Locks the contacts after the joins, as a payment does, so that a concurrent payment of the same contact has either committed or
-  // waits.
+  // Locks the contacts after the joins, as a payment does. A concurrent payment of the same contact has then either been committed
+  // before, or waits until this transaction has ended.
   await sql`
     insert into contact (id) select distinct present from ${astray} where ${these} order by present on conflict do nothing`.execute(
     trx,
@@ -76,8 +76,8 @@ export async function bringLeftBehind(trx: Kysely<Tables>, contactId: string): P
 }
 
 /**
- * Once an hour, moves every membership that is not with the contact of its join. An older version of the server may have left it
- * there, or the contact held a membership of the same type at the time.
+ * Moves, once an hour, every membership that is not with the contact of its join. It may have been left elsewhere by an older
+ * version of the server, or because the contact already held a membership of the same type.
  */
 export function startBringingMemberships(deps: Deps): () => Promise<void> {
   return repeat('bring memberships to their contacts', LOOK_MS, deps.log, async () => {
@@ -93,7 +93,8 @@ export async function bringAllMemberships(database: Database): Promise<void> {
     );
     const joins = [...new Set(rows.map(({ uuid }) => uuid))];
     await database.transaction().execute(async (trx) => {
-      // Locks join sessions before their memberships, in the order of their uuids, as a payment does.
+      // Locks join sessions before their memberships, and in the order of their uuids. Payments lock in the same order, so
+      // deadlocks cannot occur.
       await sql`select from join_session where uuid = any(${joins}::uuid[]) order by uuid for update`.execute(
         trx,
       );

@@ -22,9 +22,10 @@ export interface Contacts {
    */
   learnCode(code: string, who?: 'joiner' | 'suspect'): Promise<'known' | 'unknown' | 'unavailable'>;
   /**
-   * Updates one contact of the mirror from HubSpot. The caller waits at most two seconds; an answer after that still updates the
-   * mirror. If the contact was deleted in HubSpot, its data is removed; if it was merged, the mirror follows. `unknown`: neither
-   * HubSpot nor the mirror has the contact. `unavailable`: the mirror does not have it, and HubSpot cannot answer now.
+   * Updates one contact of the mirror from HubSpot. The caller waits at most two seconds; a later answer still updates the mirror.
+   * If the contact was deleted in HubSpot, its data is removed; if it was merged, the mirror follows.
+   * - `unknown`: neither HubSpot nor the mirror has the contact.
+   * - `unavailable`: the mirror does not have the contact, and HubSpot cannot answer now.
    */
   refresh(contactId: string): Promise<'known' | 'unknown' | 'unavailable'>;
 }
@@ -35,8 +36,9 @@ const SLOWEST_MS = 20_000;
 const MISS_MS = 60_000;
 const MISSES_KEPT = 10_000;
 /**
- * The most searches for codes that may wait for HubSpot at the same time: about as many as HubSpot answers in two seconds. Fewer
- * searches of suspects may wait, so that suspects neither take all places nor load the database by polling the budget.
+ * The most searches for codes that may wait for HubSpot at the same time: about as many as HubSpot answers in two seconds. The
+ * number for suspects is lower. So suspects cannot take all places, and cannot load the database by asking for the budget again and
+ * again.
  */
 const MOST_LOOK_UPS = { joiner: 12, suspect: 4 } as const;
 
@@ -116,7 +118,7 @@ function isRecordId(contactId: string): boolean {
 
 /** HubSpot's largest batch. */
 const BATCH = 100;
-/** If the running call takes longer than this (ms), the next batch does not wait for its end. */
+/** If the running call takes longer than this (ms), the next batch is read without waiting for the end of that call. */
 const HELD_UP_MS = 500;
 
 /**

@@ -179,7 +179,7 @@ test('of two merged contacts of which a self-nomination created one, HubSpot say
   await refundJoin(server.deps, linked.joinSessionUuid, everything);
   await deliver(server);
   assert.equal(await statusOf(id), 'member');
-  // The member's other membership of the same type, which had kept this one from being moved, has ended.
+  // The membership of `self` could not be moved to the remaining contact, which held one of the same type. That one has ended now.
   await bringAllMemberships(database);
   assert.deepEqual(await contactsOf(self.uuid), [id]);
 });

@@ -7,7 +7,7 @@ import { type RawBuilder, sql } from 'kysely';
 const namedContact = sql`case when not exists (
   select from contact gone where gone.id = join_session.contact_id and gone.deleted_at is not null) then join_session.contact_id end`;
 
-/** SQL for the reason why a join is refused if HubSpot never had its contact. `contactId` is an SQL expression. */
+/** SQL for the reason with which a join is refused because HubSpot never had its contact. `contactId` is an SQL expression. */
 export function unknownContact(contactId: RawBuilder<unknown>): RawBuilder<string> {
   return sql<string>`'HubSpot does not know contact ' || ${contactId} || '.'`;
 }

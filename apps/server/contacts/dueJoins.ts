@@ -77,9 +77,11 @@ const payerHolds = sql`exists (
     select from join_session other join membership held on held.session_uuid = other.uuid
     where other.payer = session.payer and held.type = 'membership' and held.is_held)`;
 /**
- * SQL: `others` are the other paid joins whose proven contact is the contact of `session`. `joins` are the joins whose purchases
- * are summed up for HubSpot: the others, and also `session` if it is `named` or there are no others. `paid_at` is when the contact
- * last paid; if `session` is not `named`, when `session` was paid.
+ * SQL: a subquery with three columns.
+ * - `others`: the other paid joins whose proven contact is the contact of `session`.
+ * - `joins`: the joins whose purchases are summed up for HubSpot. These are the others, and `session` itself if it is `named` or
+ *   there are no others.
+ * - `paid_at`: if `session` is `named`, when its contact last paid by any of these joins; otherwise when `session` was paid.
  */
 const joinsOfContact = sql`(
   select others, case when session.whose = 'named' or others = '{}' then session.uuid || others else others end as joins,
@@ -93,10 +95,11 @@ const joinsOfContact = sql`(
 const othersHold = sql`exists (
     select from membership held where held.session_uuid = any(others) and held.type = 'membership' and held.is_held)`;
 /**
- * SQL: whether the status `member` of a contact in HubSpot may have been sent for the payer of `session`. If so, it does not show
- * that the payer has paid twice. True in two cases: (1) another join, for which this is not the proven contact, sent the status;
- * (2) another join of the same payer sent the status, and the contact holds no membership bought here. `contactId` is a column's
- * name, `session` a table alias.
+ * SQL: whether the status `member` of a contact in HubSpot may have been sent for the payer of `session`. If so, the status does
+ * not show that the payer has paid twice. `contactId` is a column's name, `session` a table alias. True in two cases:
+ * - Another join sent the status, because it has the contact's email. The contact is not that join's proven contact.
+ * - Another join of the same payer, with this proven contact, sent the status, and the contact holds no membership that was bought
+ *   here.
  */
 export function mayBeTheirStatus(contactId: string, session: string): RawBuilder<boolean> {
   const toldMember = sql`teller.uuid <> ${sql.ref(`${session}.uuid`)} and teller.crm_known ->> 'membershipStatus' = ${MEMBER}`;
@@ -111,9 +114,9 @@ export function mayBeTheirStatus(contactId: string, session: string): RawBuilder
 /** The mirror's copy of a contact counts as up to date if it was read at most this many minutes before the payment. */
 const FRESH_MINUTES = 10;
 /**
- * SQL: whether the contact of `session` may have been a member in HubSpot already when the join was paid. True if the mirror has
- * the status `member`, or was out of date, as in an outage of HubSpot. False once this join has sent a status, or another join the
- * status `member`.
+ * SQL: whether the contact of `session` may have been a member in HubSpot already when the join was paid. This is so if the mirror
+ * has the status `member`, or if the mirror's copy was out of date, as in an outage of HubSpot. False if this join has already sent
+ * a status to the contact, or if another join has sent the status `member`.
  */
 const mayHaveBeenMember = sql`(session.paid_at is not null and not crm_known ? 'membershipStatus'
   and exists (select from contact where contact.id = session.contact_id
@@ -125,7 +128,8 @@ const mayHaveBeenMember = sql`(session.paid_at is not null and not crm_known ? '
 /**
  * SQL: the columns of a {@link DueJoin}, for a query with `session` (a join session with its `whose` and `crm_id`) and {@link
  * joinsOfContact}. Purchases are those of all joins of the contact together, since HubSpot has one amount for a contact. Only a
- * join that bought a membership sends a status, because staff may have made somebody a member by hand.
+ * join that bought a membership sends a status. Any other join could overwrite the status of somebody whom staff have made a member
+ * by hand.
  */
 const columns = sql`session.uuid, whose, crm_id, coalesce(owns_hubspot_contact and crm_id = hubspot_contact_id, false) as is_own, state, details,
   crm_known, cardinality(others) > 0 as has_others, ${othersHold} as others_hold, profile_revision, created_at, person.paid_at,
@@ -176,8 +180,8 @@ export async function takeDue(deps: Deps): Promise<(DueJoin & { size: number })[
 }
 
 /**
- * Returns the row with its known values in the form's spelling: "TX" becomes "Texas", so that an unchanged value counts as
- * unchanged.
+ * Returns the row with its known values in the form's spelling ("Texas" for "TX"). Otherwise a value that the joiner has not
+ * changed would be sent because it is spelt differently.
  */
 function asShown(row: DueJoin): DueJoin {
   return { ...row, crm_known: { ...row.crm_known, ...knownOf(row.crm_known) } };
@@ -214,8 +218,8 @@ export interface ContactOfJoin {
 }
 
 /**
- * Returns those of these joins of which other values would be sent by now, because another join of the contact has changed since
- * they were read. Another server may have sent that change to HubSpot before these values arrived there and replaced it.
+ * Returns the uuids of the joins whose values have changed since they were read for `sent`, because another join of the same
+ * contact has changed. Another server may have sent the new values to HubSpot before the old ones arrived there and overwrote them.
  */
 async function overtaken(deps: Deps, sent: readonly Planned[]): Promise<string[]> {
   const rows = new Map(sent.map(({ row }) => [row.uuid, row]));
@@ -227,22 +231,22 @@ async function overtaken(deps: Deps, sent: readonly Planned[]): Promise<string[]
 }
 
 /**
- * Records that joins were sent to HubSpot, in the revision that was sent: a join that has changed meanwhile stays due, and one that
+ * Records that joins were sent to HubSpot, in the revision that was sent. A join that has changed meanwhile stays due, and one that
  * was {@link overtaken} becomes due again. Also, in the same transaction:
  * - The mirror gets the status that was sent, unless the join has changed meanwhile.
  * - A written status is recorded as known by every other join with this proven contact that has a recorded status. Otherwise such a
  *   join would not send its own status again after this one has overwritten it.
  * - Notices are written, the same text only once for a join.
- * - A join that was written into this contact only because of its email becomes due again in two cases: (1) the contact is now a
- *   former member, while that join holds a membership; (2) a proven join has sent purchases, so that the other join must take back
- *   its own.
+ * - A join that was written into this contact only because of its email becomes due again if it holds a membership and the contact
+ *   is now a former member. It also becomes due if a proven join has sent purchases: it must then take back the purchases that it
+ *   had sent.
  */
 export async function delivered(deps: Deps, sent: readonly Planned[]): Promise<void> {
   if (sent.length === 0) return;
   const statusProperty = deps.society.crm.fields.membershipStatus.property ?? '';
   const rows = sent.map(({ row, properties, known, notice }) => {
-    // An unchanged status is not sent again. If it is `member`, the mirror gets it nevertheless: another join of the same payer may
-    // keep the contact a member.
+    // The status for the mirror. The status `member` is written to the mirror even if it was unchanged and therefore not sent:
+    // another join of the same payer may keep the contact a member.
     const status = properties[statusProperty] ?? (known.membershipStatus === MEMBER ? MEMBER : undefined);
     return {
       uuid: row.uuid,
@@ -297,7 +301,10 @@ export async function delivered(deps: Deps, sent: readonly Planned[]): Promise<v
   });
 }
 
-/** Locks joins in the order of their uuids. To be called before contacts are locked, as a payment does, to avoid deadlocks. */
+/**
+ * Locks joins in the order of their uuids. A caller that also locks contacts must lock the joins first. Payments lock in this
+ * order, too, so deadlocks cannot occur.
+ */
 async function lockInOrder(trx: Transaction<Tables>, which: RawBuilder<unknown>): Promise<void> {
   await sql`select from join_session where ${which} order by uuid for no key update`.execute(trx);
 }
@@ -357,8 +364,8 @@ export async function noteContacts(deps: Deps, contacts: readonly ContactOfJoin[
 }
 
 /**
- * Returns the deleted contacts (`old`) to which memberships of these joins belong, each with the contact (`present`) that the join
- * has created in its place.
+ * Returns the contacts that were deleted in HubSpot (`old`) and to which memberships of these joins still belong. For each,
+ * `present` is the contact that the join has created in its place.
  */
 async function replacedBy(
   trx: Transaction<Tables>,
@@ -384,8 +391,9 @@ export async function later(deps: Deps, rows: readonly DueJoin[]): Promise<void>
 }
 
 /**
- * Postpones rows with exponential backoff. If no row can be at fault, the attempt that was counted when the rows were taken is
- * uncounted, so that the next batch is as large.
+ * Postpones rows with exponential backoff. Each row's attempt was counted when the row was taken, and rows with many attempts are
+ * sent in smaller batches. If none of these rows can have caused the failure (`perhapsRecord` is false), the attempt is not counted
+ * after all.
  */
 export async function postpone(
   deps: Deps,
@@ -403,8 +411,8 @@ export async function postpone(
 }
 
 /**
- * The purchase fields that only the proven joins of a contact send, if the contact has proven joins. In that case a join that only
- * has the same email takes back the values that it had sent for these fields.
+ * Purchase fields for contacts with a proven join. Only the proven joins of such a contact send these fields. A join that merely
+ * has the contact's email takes back what it sent for them while there was no proven join.
  */
 const ofProvenAlone: readonly CrmField[] = ['membership', 'upgrade', 'donation', 'items', 'amountPaid'];
 
@@ -454,7 +462,10 @@ export function propertiesOfNamed(
     : properties;
 }
 
-/** Returns the values, by field, that HubSpot is known to have. `present`: as for {@link propertiesOfNamed}. */
+/**
+ * Returns the values, by field, that HubSpot is known to have. `present` are the contact's properties in HubSpot; null if they were
+ * not read.
+ */
 function knownFor(
   fields: FieldRules,
   row: DueJoin,

@@ -9,10 +9,11 @@ import { takeIn } from './followContacts.ts';
 const INTERVAL_MS = 1_000;
 /** HubSpot's largest batch. */
 const BATCH = 100;
-/** After how long a row that was taken is due again if HubSpot does not answer or this process dies. */
+/** A row that was taken is due again after this many seconds if HubSpot does not answer or this process dies. */
 const RETRY_SECONDS = 10;
 /**
- * After how long a row that HubSpot refused to read is due again. Staff have got a notice and may have repaired the cause by then.
+ * A row that HubSpot refused to read is due again after this many seconds. Staff have got a notice and may have repaired the cause
+ * by then.
  */
 const REFUSED_SECONDS = 3600;
 

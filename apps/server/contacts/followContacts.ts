@@ -43,7 +43,8 @@ export async function takeIn(
     const present = found.get(id)?.id ?? id;
     return present === id ? [] : [{ id, present }];
   });
-  // A link may name a contact that was merged before the mirror has ever read it.
+  // Records in the mirror that these contacts were merged. The mirror may not have a row of such a contact: a link may name one
+  // that was merged before the mirror has ever read it.
   if (moved.length > 0)
     await sql`
       insert into contact (id, merged_into)
@@ -77,7 +78,8 @@ async function forgetContacts(database: Database, ids: readonly string[]): Promi
   const gone = sql`any(${rows.map(({ id }) => id)}::text[])`;
   const isTheirs = sql<boolean>`(contact_id = ${gone} or hubspot_contact_id = ${gone})`;
   await database.transaction().execute(async (trx) => {
-    // Locks the joins before the contacts, in the order of their uuids, as a payment does, to avoid deadlocks.
+    // Locks the joins before the contacts, and in the order of their uuids. Payments lock in the same order, so deadlocks cannot
+    // occur.
     await sql`select from join_session where ${isTheirs} order by uuid for no key update`.execute(trx);
     await sql`
       with due as (
@@ -108,10 +110,11 @@ export async function followMerges(database: Database, contacts: readonly CrmCon
 }
 
 /**
- * SQL: a part of `update join_session set …` for joins of a merged contact. `isProven` is an SQL expression: whether the contact is
- * the join's proven contact. A paid join becomes due to be sent if that is true or if the join holds a membership. If both are
- * true, {@link joinFields} are sent again even if unchanged. If the membership has ended, an unchanged status is not sent, so the
- * remaining contact keeps its status.
+ * SQL: a part of `update join_session set …` for joins of a merged contact. `isProven` is an SQL expression for whether the contact
+ * is the join's proven contact.
+ * - A paid join becomes due to be sent if `isProven` is true or the join holds a membership.
+ * - If both are true, {@link joinFields} are sent even if they are unchanged.
+ * - If the membership has ended, an unchanged status is not sent, so the remaining contact keeps its status.
  */
 function isToHear(isProven: RawBuilder<unknown>): RawBuilder<unknown> {
   const isHeld = joinHolds('join_session.uuid', 'membership');
@@ -132,7 +135,7 @@ export async function moveContacts(
 ): Promise<void> {
   if (merges.length === 0) return;
   const merged = sql`json_to_recordset(${JSON.stringify(merges)}::json) as merged (old text, present text)`;
-  // The mirror may lack the remaining contact: a join may have created it just now.
+  // Adds the remaining contacts to the mirror if it lacks them: a join may have created such a contact just now.
   await sql`insert into contact (id) select present from ${merged} on conflict do nothing`.execute(trx);
   // Locks the join sessions before their memberships, in the order of their uuids, as everywhere, to avoid deadlocks.
   await sql`

@@ -11,9 +11,9 @@ export interface HeldTwice {
 }
 
 /**
- * Writes a notice to staff of what is held twice, by which joins, with the command that refunds it for the join `uuid`. `begin` and
- * `bought` are inserted before and after the types. The same joins are told only once, whichever `kind` told them: a merge and the
- * hourly search find them again.
+ * Writes a notice to staff that several joins of one contact hold the same type of membership. The notice lists the types and the
+ * joins, and has the command that refunds the join `uuid`. The texts `begin` and `bought` stand before and after the types. Each
+ * group of joins gets only one notice, whatever its `kind`, because a merge and the hourly search may find the same joins.
  */
 export async function tellOfHeldTwice(
   trx: Kysely<Tables>,

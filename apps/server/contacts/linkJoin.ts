@@ -17,9 +17,10 @@ export class NotLinkable extends Error {}
  * Links a paid join to a contact that staff know to be the same person: all values of the join are written to that contact. The
  * join must have named no contact, or one that HubSpot does not have. If the join had created a contact, the paid joins by links to
  * that contact are moved as well.
- * Throws {@link NotLinkable}, among other reasons, if the membership of the join has ended (or the upgrade, if the join sold only
- * that). Also throws if the contact is a member in HubSpot and that status cannot come from this join or its payer ({@link
- * mayBeTheirStatus}): refunding the join would then end a membership that is not the join's.
+ * Throws {@link NotLinkable} if the join cannot be linked. Two of the reasons:
+ * - The membership of the join has ended (or its upgrade, if it sold only an upgrade).
+ * - The contact is a member in HubSpot, and neither this join nor its payer can be the cause ({@link mayBeTheirStatus}). A refund
+ *   of the join would then end a membership that is not the join's.
  * If the join was written into another contact before, first calls `takeBack` with that contact. If the process dies after that,
  * the join still belongs to the old contact and is sent again. Must run while nothing is sent to HubSpot (fence.ts): a concurrent
  * call would record the old contact.
@@ -44,7 +45,7 @@ export async function linkJoin(
       .select('contact_id')
       .where('uuid', '=', uuid)
       .executeTakeFirst()) ?? {};
-  // The deleted contact that the join named may have been restored in HubSpot meanwhile.
+  // Reads the contact that the join named again. It was deleted, but may have been restored in HubSpot meanwhile.
   if (namedBefore) await deps.contacts.refresh(namedBefore);
   const planned = await deps.database.transaction().execute((trx) => mayLink(trx, uuid, contactId));
   // If the old contact was merged into the new one, there is nothing to take back.
@@ -59,7 +60,8 @@ export async function linkJoin(
       update join_session set contact_id = ${contactId}, hubspot_contact_id = null, owns_hubspot_contact = null, crm_known = '{}', crm_refusal = null, crm_attempts = 0,
         ${hubspotIsToHear}, updated_at = now()
       where ${isMoving('uuid')}`.execute(trx);
-    // Also moves whatever else belongs to the contact that HubSpot does not have: its invite code, and joins by links to it.
+    // Moves, in addition to the join, all that belongs to the named contact, which HubSpot does not have: its invite code, and
+    // joins by links to it.
     if (named !== null) await moveContacts(trx, [{ old: named, present: contactId }]);
     // The old contact's remaining paid joins are sent again, so that its amount in HubSpot does not include the moved joins.
     await sql`
@@ -89,8 +91,8 @@ interface Link {
 
 /** Locks what linking changes, and returns it; null if the join is already linked to this contact. Throws {@link NotLinkable}. */
 async function mayLink(trx: Kysely<Tables>, uuid: string, contactId: string): Promise<Link | null> {
-  // Locks three kinds of joins, in the order of their uuids as everywhere: the given join; the paid joins of the contact into which
-  // it was written, which become due again; and all joins of the contact that it named, which may be moved.
+  // Locks these joins, in the order of their uuids, as everywhere, to avoid deadlocks: the given join; the paid joins of the
+  // contact into which it was written, which become due again; and all joins of the contact that it named, which may be moved.
   const leaves = sql<string>`(select own.hubspot_contact_id from join_session own where own.uuid = ${uuid})`;
   const names = sql<string>`(select own.contact_id from join_session own where own.uuid = ${uuid})`;
   await sql`
@@ -140,7 +142,8 @@ async function mayLink(trx: Kysely<Tables>, uuid: string, contactId: string): Pr
     .execute();
   const moving = [uuid, ...byLink.map((join) => join.uuid)];
   const isMoving = (column: string) => sql<boolean>`${sql.ref(column)} = any(${moving}::uuid[])`;
-  // Two of the moved joins may hold the same type of membership, if one was left behind when its contact was merged into another.
+  // Looks for memberships of the same type, which one contact cannot hold twice: between a moved join and the new contact, and
+  // between two of the moved joins. The latter may exist if a membership was left behind when its contact was merged into another.
   const { rows } = await sql<{ uuid: string; isThere: boolean; mine: string; type: MembershipType }>`
     select theirs.session_uuid as uuid, theirs.contact_id is not distinct from ${contactId} as "isThere", mine.session_uuid as mine, type
     from membership theirs join membership mine using (type)

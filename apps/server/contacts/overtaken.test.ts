@@ -21,8 +21,8 @@ async function told(id: string): Promise<[status: string | null, amount: number]
 }
 
 /**
- * Lets one server send what is due, so that it reaches HubSpot only after `happens` has changed another join of the contact (whose
- * uuid it returns) and another server has sent that.
+ * Lets one server send what is due, and delays its call to HubSpot. During the delay `happens` changes another join of the contact
+ * and returns that join's uuid, and another server sends the change. Only then does the first call reach HubSpot.
  */
 async function overtaking(happens: () => Promise<string>): Promise<void> {
   const [sending, arrives] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];

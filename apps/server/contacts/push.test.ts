@@ -53,7 +53,7 @@ test('a join is told while another statement only relies on it to stay', async (
   const uuid = await startJoin(client, 'HONOR101');
   await client.call('submitDetails', { params: { uuid }, body: details({ city: 'Austin' }) });
   const holder = await lockHolder(t, server);
-  // The row lock that PostgreSQL takes when another transaction inserts a row that references the join, such as a payment.
+  // Takes the row lock that PostgreSQL takes when another transaction inserts a row that refers to the join, such as a payment.
   await holder.query('select from join_session where uuid = $1 for key share', [uuid]);
   assert.equal(await push(), 1);
 });
@@ -161,7 +161,7 @@ test('HubSpot does not say that a transcript was received once all of a join wer
     await push();
     return Boolean((await atHubspot(server, '104', 'transcript_received_at')).transcript_received_at);
   };
-  // What staff write there stays, as of a transcript that came by post.
+  // Staff enter the date of a transcript that came by post. The join must not remove that date.
   await editAtHubspot(server, '104', { transcript_received_at: '2026-01-01T00:00:00Z' });
   assert.equal(await isTold(), true);
   await upload();

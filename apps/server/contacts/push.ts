@@ -215,8 +215,9 @@ function knownAfter(fields: FieldRules, values: readonly FieldValue[]): CrmValue
 }
 
 /**
- * Returns the notice that a join left a contact's status as it was. If the status is `member` and was not sent for this payer
- * ({@link mayBeTheirStatus}), the person may have paid twice. Otherwise staff may link the join to the contact.
+ * Returns the notice that a paid join has the email of a contact, but did not overwrite the contact's status. If the status is
+ * `member` and was not sent for this payer ({@link mayBeTheirStatus}), the person may have paid twice. Otherwise staff may link the
+ * join to the contact.
  */
 function toldInTheWay({ uuid, crm_id, may_be_their_status }: DueJoin, status: string): Planned['notice'] {
   const what = `Join ${uuid} is paid and has the email of contact ${crm_id}, whose status in HubSpot is "${status}" and was left so.`;
@@ -234,7 +235,7 @@ function toldInTheWay({ uuid, crm_id, may_be_their_status }: DueJoin, status: st
 async function createAll(deps: Deps, hubspot: HubspotClient, rows: readonly DueJoin[]): Promise<void> {
   const emailOf = (row: DueJoin) => row.details?.personalEmail.toLowerCase();
   const fields = await fieldsThere(deps, hubspot);
-  // Without student details no contact can be created. A join that holds no membership or upgrade is recorded as delivered.
+  // Without student details no contact can be created. If such a join holds no membership or upgrade, it counts as delivered.
   const withoutDetails = rows.filter((row) => !emailOf(row));
   await delivered(
     deps,
@@ -242,8 +243,8 @@ async function createAll(deps: Deps, hubspot: HubspotClient, rows: readonly DueJ
       .filter(({ is_nameless }) => !is_nameless)
       .map((row) => ({ row, properties: {}, known: {}, notice: null })),
   );
-  // Two joins with the same email, such as siblings: one waits for the next batch, in which it finds the contact that the other has
-  // created.
+  // If two joins have the same email, as siblings may, one of them waits for the next batch. There it finds the contact that the
+  // other has created.
   const byEmail = new Map(rows.flatMap((row) => (emailOf(row) ? [[emailOf(row)!, row] as const] : [])));
   await later(
     deps,
@@ -263,8 +264,8 @@ async function createAll(deps: Deps, hubspot: HubspotClient, rows: readonly DueJ
     const outcome = outcomes.get(row.uuid);
     return outcome?.kind === 'written' ? [{ row, contactId: outcome.id, isOwn: true }] : [];
   });
-  // Recorded before further calls to HubSpot: after a crash, a contact that was created without its email could not be found, and
-  // would be created again.
+  // The new contacts are recorded before any further call to HubSpot. Otherwise, after a crash, a contact that was created without
+  // its email could not be found, and would be created again.
   await noteContacts(deps, created);
   await noteContacts(deps, await lookAtTaken(hubspot, fields, taken));
   await later(
@@ -280,8 +281,9 @@ async function createAll(deps: Deps, hubspot: HubspotClient, rows: readonly DueJ
 }
 
 /**
- * Refuses those of these joins that hold something and still have no contact, until staff link them to a contact. A join that
- * shared a deleted contact with another join has one again: the contact that was created for the other join ({@link noteContacts}).
+ * Refuses the joins among `rows` that hold a membership or upgrade and have neither student details nor a contact. Staff can link
+ * them to a contact. A join may have a contact again, and is then not refused: a deleted contact that it shared with another join
+ * was replaced by the one created for that join ({@link noteContacts}).
  */
 async function refuseNameless(deps: Deps, rows: readonly DueJoin[]): Promise<void> {
   const uuids = rows.filter(({ is_nameless }) => is_nameless).map(({ uuid }) => uuid);
@@ -297,8 +299,8 @@ async function refuseNameless(deps: Deps, rows: readonly DueJoin[]): Promise<voi
 }
 
 /**
- * The refusal of a join that bought something and has no student details, for example by a link to a contact that was deleted
- * later.
+ * The refusal of a join that bought something, but has neither a contact nor student details. This happens, for example, if the
+ * join was begun by a link to a contact that was deleted later.
  */
 function nameless(uuid: string): Refused {
   const reason = 'HubSpot has no contact of this join, and without details none can be created.';
@@ -313,8 +315,8 @@ function nameless(uuid: string): Refused {
 }
 
 /**
- * Reads the existing contacts with the emails of these joins, and finds out whether the join itself created its contact. If a
- * contact is gone meanwhile, its join is left out and creates a contact with the next batch.
+ * Reads the existing contact with the email of each join, and finds out whether the join itself created that contact. If the
+ * contact is gone meanwhile, the join is left out and creates a contact with the next batch.
  */
 async function lookAtTaken(
   hubspot: HubspotClient,
@@ -354,8 +356,8 @@ function isOurs(fields: FieldRules, { row, properties }: Planned, existing: CrmC
 type Send = (part: readonly BatchWrite[]) => Promise<Map<string, BatchOutcome>>;
 
 /**
- * Sends the planned changes. If HubSpot refuses a join's email or another contact has it, sends the rest of the join without the
- * email, with a notice to staff. A join that could not be sent is not in `sent`.
+ * Sends the planned changes. If HubSpot refuses a join's email, or another contact has that email, sends the join's other
+ * properties without it, and staff get a notice. `sent` lacks the changes that could not be sent because HubSpot was unavailable.
  */
 async function write(
   fields: FieldRules,
@@ -376,7 +378,8 @@ async function write(
     const rest = withoutEmail(fields, change);
     outcomes.delete(uuid);
     try {
-      // One join at a time: a new contact without an email could not be matched to its join in a batch's results.
+      // Each join is sent in a batch of its own. The results of a larger batch would not show which new contact without an email
+      // belongs to which join.
       const again = (await eachAsFarAsPossible([writeOf(rest)], send)).get(uuid);
       if (again) outcomes.set(uuid, again);
       const notice = isTaken ? emailTaken(uuid, crm_id, outcome.id) : null;

@@ -330,7 +330,7 @@ test("a contact that was there before a join is not the join's, whatever it says
   const personalEmail = 'before@example.com';
   const before = await orderingJoin(server.client(), 'LINCOLN2026', { personalEmail });
   await deliver(server);
-  // This is also the effect of erasing the first join.
+  // The contact now belongs to no join, as if the first join had been erased.
   await sql`update join_session set owns_hubspot_contact = false where uuid = ${before}`.execute(
     server.deps.database,
   );

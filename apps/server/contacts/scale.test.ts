@@ -143,7 +143,7 @@ test(`${JOINS} finished joins reach HubSpot within its limits, in full batches, 
         firstname: `First${n}`,
         lastname: `Last${n}`,
         address: `${n} Oak Street`,
-        // If the joiner left the city of the form unchanged, the city that staff wrote in HubSpot stays.
+        // Staff changed the city in HubSpot to Houston. It stays unless the joiner changed the city in the form.
         city: n % 2 === 0 ? 'Dallas' : isKnown ? 'Houston' : 'Austin',
         email: isKnown ? `known${n}@example.com` : `join${n}@example.com`,
         join_stage: 'paid',

@@ -116,7 +116,8 @@ test('whose refund fails after they had joined anew and were refunded again is a
   const [refund] = (body as unknown as { data: [{ id: string }] }).data;
   assert.equal(await statusNow(), 'former');
 
-  // With another email the second join has another payer, so its membership does not keep the first payer's status `member`.
+  // The second join has another email and therefore another payer, so its membership does not keep the first payer's status
+  // `member`.
   const second = await joinAs('back.again@school.example');
   assert.equal(await statusNow(), 'member');
   // The refund makes the first join due to be sent again while the second join holds its membership.
@@ -289,7 +290,8 @@ test('a contact that a join leaves for another is told again of the membership t
 });
 
 /**
- * Makes two paid joins by a school's code with the email of an existing contact, as of two siblings. The second also donates $10.
+ * Makes two paid joins by a school's code, both with the email of the same existing contact, like two siblings. The second also
+ * donates $10.
  */
 async function siblings(email: string) {
   const shared = await newContact(server, email);
@@ -384,7 +386,7 @@ test('what a lost dispute took is no part of what its payer paid, and takes noth
     database,
   );
   assert.equal((await boughtBy(other))[3], '65.00');
-  // The bank decides again, and the money comes back.
+  // The bank now decides the dispute for us, so Stripe returns the money.
   const { payments } = server.deps;
   const moneyBack = async () => ({ refunds: [], dispute: null, lost: [] });
   await followPayment({ ...server.deps, payments: { ...payments, moneyBack } }, paid.intentId);

@@ -7,14 +7,14 @@ import { isThere, lookAtContacts, wasAtHubspot } from './followContacts.ts';
 
 const TASK = 'contacts sync';
 /**
- * Each run reads changes from this long (ms) before the time that the previous run reached, because HubSpot's search is eventually
- * consistent.
+ * How far (ms) each run goes back behind the time that the previous run had reached. HubSpot's search is eventually consistent, so
+ * the previous run may have missed the last changes.
  */
 const LAG_MS = 60_000;
 
 export interface SyncProgress {
   contacts: number;
-  /** Whether all contacts are read, as in the first run, and not only those that changed since the previous run. */
+  /** True if all contacts are read, as in the first run; false if only those are read that changed since the previous run. */
   isFirst: boolean;
 }
 
@@ -45,7 +45,8 @@ export async function syncContacts(
   };
 
   if (soFar.isFirst) {
-    // The first run records its start as the time reached, so that the next run also reads what changed during the first.
+    // The first run records the time at which it began as the time that it has reached. The next run then also reads what changed
+    // during the first.
     const since = at?.reached_at ?? began;
     for (let after = at?.cursor ?? null; ; ) {
       const page = await patiently(() => hubspot.listContacts(after));

@@ -109,7 +109,7 @@ test('a change that the search of HubSpot did not show yet is read by the next s
   const [id] = await batch('create', [{ properties: { email: 'unseen@example.com', firstname: 'Before' } }]);
   await sync();
   await rename([id!], 'Unseen');
-  // As if the previous run had come after the change, 50 s ago, and the search had not shown it.
+  // Simulates that the previous run came 50 s after the change, and that HubSpot's search did not show the change yet.
   await sql`update schedule set reached_at = now() + interval '50 seconds' where name = 'contacts sync'`.execute(
     server.background,
   );

@@ -7,7 +7,7 @@ import { neededProperties } from '../providers/hubspot/properties.ts';
 import { fieldsThere } from './fieldsThere.ts';
 import { hubspotIsToHear } from './tellHubspot.ts';
 
-/** The contact of joins that staff are linking to another contact. */
+/** The contact from which staff move joins to another contact. */
 export interface LeftContact {
   contactId: string;
   /** The joins' uuids. */
@@ -51,10 +51,10 @@ export function paidJoinsOf(contactId: RawBuilder<unknown>): RawBuilder<boolean>
 }
 
 /**
- * Empties at the former contact what these joins have written of their purchases (membership, amount and so on), if those values
- * are unchanged. Makes all paid joins of the contact due again: the other joins write their purchases, and these joins write theirs
- * if they are not linked after all. Returns a sentence for staff; null if the contact is gone or there was nothing to empty. Throws
- * if HubSpot is unavailable or refuses. Must run while nothing else is sent to HubSpot (fence.ts).
+ * Removes from the former contact the purchases that these joins have written to it (membership, amount and so on). A value that
+ * was changed since is kept. Makes all paid joins of the former contact due again: the other joins then write their own purchases,
+ * and these joins write theirs if they are not linked after all. Returns a sentence for staff; null if the contact is gone or there
+ * was nothing to remove. Throws if HubSpot is unavailable or refuses. Must run while nothing else is sent to HubSpot (fence.ts).
  */
 export async function takeBack(
   deps: Deps,

@@ -6,8 +6,10 @@ import { nothingHere } from '../platform/http/errors.ts';
 import type { Answer } from '../providers/answer.ts';
 
 /**
- * How a call arrived: `address` is the caller's address as the server determines it; `peer` is the other end of the connection,
- * which is the caller or a proxy; `forwarded` is the received X-Forwarded-For header.
+ * How a call arrived:
+ * - `address`: the caller's address, as the server determines it.
+ * - `peer`: the address of the other end of the connection, which is the caller or a proxy.
+ * - `forwarded`: the received X-Forwarded-For header.
  */
 const arrivalShape = z.object({ address: z.string(), peer: z.string(), forwarded: z.string().nullable() });
 export type Arrival = z.infer<typeof arrivalShape>;

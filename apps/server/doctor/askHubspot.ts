@@ -17,8 +17,8 @@ export interface HubspotAccount {
    */
   scopes: Answer<ReadonlySet<string> | null>;
   /**
-   * The results of two calls that change nothing and need one scope each, made only if the scopes are unknown. Null if they are
-   * known.
+   * The results of two calls, of which each needs one scope and changes nothing. The calls are made only if HubSpot does not return
+   * the scopes; otherwise null.
    */
   tried: { write: Answer<unknown>; files: Answer<unknown> } | null;
 }
@@ -30,14 +30,14 @@ export async function askHubspot(settings: Providers['hubspot'], rules: FieldRul
   const client = hubspotClient(settings, rules, noBudget, 'joiner', tellNobody);
   const [properties, contacts, scopes] = await Promise.all([
     ask(() => client.getPropertyNames()),
-    // Whether this contact exists does not matter.
+    // Shows whether the token may read contacts. The contact need not exist.
     ask(() => client.getContact('1', TIMEOUT_MS).then(() => null)),
     ask(() => client.getScopes()),
   ]);
   if ('said' in scopes && scopes.said !== null) return { properties, contacts, scopes, tried: null };
   const [write, files] = await Promise.all([
     ask(() => client.mayWrite()),
-    // Whether this file exists does not matter.
+    // Shows whether the token may use files. The file need not exist.
     ask(() => client.findFile('/induct/doctor')),
   ]);
   return { properties, contacts, scopes, tried: { write, files } };

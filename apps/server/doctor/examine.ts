@@ -49,7 +49,7 @@ export interface Facts {
   ruleRefusals: Answer<readonly RuleRefusal[]>;
   /** Where documents are stored, and the result of storing, reading and removing a file there. */
   storage: { place: string; answer: Answer<StorageState> };
-  /** Null if the society sends its letters by other means. */
+  /** The findings about the mail server; null if the society sends its letters by other means. */
   mail: MailState | null;
   /** Whether uploaded documents go to HubSpot as well. */
   attachDocuments: boolean;

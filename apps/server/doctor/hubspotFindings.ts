@@ -82,8 +82,8 @@ export function ofHubspot({
 }
 
 /**
- * Reports refusals of joins that name a validation rule of the account. The refusals show which rules stand in the way, since
- * HubSpot's API does not list the rules.
+ * Reports the validation rules of the account because of which HubSpot has refused joins. The rules are taken from these refusals,
+ * since HubSpot's API does not list the rules.
  */
 function ofRules(refusals: Facts['ruleRefusals']): Finding {
   const rules = about('HubSpot rules');

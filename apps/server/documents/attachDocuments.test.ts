@@ -72,7 +72,7 @@ async function attach(): Promise<number> {
   return attachDue(server.deps, server.hubspot);
 }
 
-/** Lets retention remove the files of these documents, as if they were decided and their days over. */
+/** Makes retention remove the files of these documents, by dating the decision of staff on them back beyond the retention. */
 async function removeFiles(t: TestContext, documents: readonly { id: string }[]): Promise<void> {
   const ids = documents.map(({ id }) => id);
   await sql`update document set reviewed_at = now() - interval '2 days' where id = any(${ids}::uuid[])`.execute(

@@ -11,7 +11,10 @@ import { DocumentFault } from '../providers/storage/storage.ts';
 import { tellUnreadable } from './tellUnreadable.ts';
 
 const INTERVAL_MS = 5_000;
-/** Smaller than other batches, since each document is a whole file, and sending joins comes first. */
+/**
+ * The number of documents in a batch. It is smaller than that of other batches, because each document is a whole file and sending
+ * joins is more urgent.
+ */
 const BATCH = 5;
 const LONGEST_BACKOFF_SECONDS = 600;
 const FOLDER = '/induct';
@@ -127,8 +130,8 @@ async function attach(deps: Deps, hubspot: HubspotClient, row: Row): Promise<voi
 }
 
 /**
- * Returns the ids of files in HubSpot that belong to documents of these joins and contacts, but are not recorded in the documents'
- * rows, because a process died between uploading a file and recording its id.
+ * Returns the ids of files that HubSpot has of documents of these joins and contacts, but that are not recorded in the documents'
+ * rows. Such a file exists if a process died between uploading it and recording its id.
  */
 export async function findUnnotedFiles(
   database: Database,

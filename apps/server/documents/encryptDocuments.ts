@@ -9,9 +9,9 @@ import { tellUnreadable } from './tellUnreadable.ts';
 const LOCK = 23_061;
 
 /**
- * Encrypts all stored documents with the current document key, including those without a row. Returns how many documents were
- * stored in each way before (`plain`, `other`, `current`), and a sentence for each that could not be read. With `isTrial`, changes
- * nothing.
+ * Encrypts all stored documents with the current document key, even those without a row. Returns how many documents had been stored
+ * unencrypted (`plain`), with another key (`other`) and with the current key (`current`), and a sentence for each document that
+ * could not be read. With `isTrial`, changes nothing.
  */
 export async function encryptDocuments(
   deps: Pick<Deps, 'storage' | 'database' | 'log'>,
@@ -25,7 +25,7 @@ export async function encryptDocuments(
       if (how !== 'current' && !isTrial) await encryptDocument(deps, key);
       result[how]++;
     } catch (error) {
-      // The document was removed after the storage had listed it.
+      // A document that was removed after the storage had listed it is skipped.
       if (error instanceof NotStored) continue;
       if (!(error instanceof DocumentFault)) throw error;
       if (!isTrial) await tellUnreadable(deps, error);

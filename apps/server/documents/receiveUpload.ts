@@ -28,9 +28,9 @@ const MOST_BESIDES_BYTES = 65_536;
 
 /** Who sends an upload, and how they prove who they are. */
 export interface Sender {
-  /** Returns a name for the sender. Files of the same name are inspected one after another. */
+  /** Returns a name for the sender. If several uploads have the same sender's name, their files are inspected one after another. */
   name(fields: Record<string, string>): string;
-  /** Proof by fields of the form; absent if the caller needs none. */
+  /** The check of form fields that prove who sends the upload; absent if no such fields are needed. */
   proof?: {
     fields: readonly string[];
     /**
@@ -80,7 +80,7 @@ export async function receiveUpload(
     if (sender.proof?.fields.every((field) => field in fields)) await prove();
     const stored = await store(deps, part, Number.isNaN(length) ? null : length, async (file) => {
       if (part.file.truncated) throw tooLarge(uploadMaxBytes!);
-      // Fields that prove the sender may also come after the file.
+      // Reads the rest of the form before the sender is checked, because the fields that prove the sender may come after the file.
       if (await restOf(nextFile(parts, fields))) throw new Refusal(400, ONE_FILE);
       await prove();
       const mediaType = await inspect(deps, file, sender.name(fields));

@@ -138,7 +138,8 @@ test('where a lost dispute took a part, staff say what for, and then reject fina
 test('where a refund in the dashboard did not say what for and left less than the fee, staff say it, and then reject finally', async (t) => {
   const { client, uuid, intentId } = await undergraduate(server);
   await upload(client, uuid);
-  // The pin ($12.00), and the membership ($95.00) less a fee that is not the one of its programme.
+  // Refunds the pin ($12.00), and $92.00 of the membership ($95.00). The remaining $3.00 are not the processing fee of its
+  // programme.
   for (const amount of ['1200', '9200']) {
     await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount });
     await followPayment(server.deps, intentId);

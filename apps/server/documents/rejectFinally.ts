@@ -34,10 +34,10 @@ export interface FinalRejection {
 
 /**
  * Rejects the transcripts of a join for good and decides the refund, in one transaction. Refunds the membership less the processing
- * fee, and its upgrade in full, but no donations or store items. If the upgrade was bought by link, `uuid` may be either join's.
- * Returns null if there is no transcript. Throws {@link NotRefundable}, and decides nothing, if the membership or upgrade would
- * stay held, or if Stripe cannot tell what was already refunded. With `isTrial`, writes nothing. A repeated call decides refunds
- * that are still missing.
+ * fee, and its upgrade in full, but no donations or store items. For an upgrade by link, `uuid` may be the upgrade's join or its
+ * base's. Returns null if there is no transcript. Throws {@link NotRefundable}, and decides nothing, if the membership or upgrade
+ * would stay held, or if Stripe cannot tell what was already refunded. With `isTrial`, writes nothing. A repeated call decides
+ * refunds that are still missing.
  */
 export async function rejectFinally(
   deps: Deps,

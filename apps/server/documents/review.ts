@@ -24,16 +24,17 @@ export async function reviewTranscripts(
 ): Promise<number> {
   const join = await proofJoin(deps.database, uuid);
   return deps.database.transaction().execute(async (trx) => {
-    // Locks the join before its documents, in the same order as a refund.
+    // Locks the join before its documents. A refund locks in the same order, so deadlocks cannot occur.
     await trx.selectFrom('join_session').select('uuid').where('uuid', '=', join).forUpdate().execute();
     return recordReview(trx, deps, { named: uuid, join }, verdict, { isTrial });
   });
 }
 
 /**
- * Records a decision on the transcripts of a locked join, makes its letter due, and makes the join due for HubSpot. Transcripts of
- * the join that staff `named` are included: servers of the previous version stored transcripts with the join of an upgrade by link.
- * Returns how many transcripts are changed.
+ * Records a decision on the transcripts of a locked join, makes its letter due, and makes the join due for HubSpot. Returns how
+ * many transcripts are changed. `named` is the join that staff named, `join` the one that owes the proof. They differ for an
+ * upgrade by link, where servers of the previous version stored transcripts with `named`. The decision therefore applies to the
+ * transcripts of both.
  */
 export async function recordReview(
   trx: Kysely<Tables>,

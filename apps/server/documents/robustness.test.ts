@@ -69,7 +69,7 @@ function* picture(bytes: number): Generator<Buffer> {
 interface Plan {
   name: string;
   size: number;
-  /** After this many bytes the sender disconnects. With `resting`, the sender waits for that promise before it disconnects. */
+  /** The sender disconnects after this many bytes. If `resting` is given, the sender first waits for that promise. */
   cutAt?: number;
   resting?: Promise<void>;
 }

@@ -10,9 +10,10 @@ import { refusalFor } from '../session/standing.ts';
 import { proofJoin } from './proofJoin.ts';
 
 /**
- * Returns the documents of a join that are neither rejected nor removed (for an upgrade by link, also those of its base's join), and
- * the staff's rejection if there is one. File names are shown only to a browser that holds the join. The rejection is shown to
- * everybody with the uuid, until somebody has proven that they are the joiner; after that only to browsers that hold the join.
+ * Returns the documents of a join that are neither rejected nor removed, and the staff's rejection if there is one. For an upgrade
+ * by link, the documents include those of its base's join. File names are shown only to a browser that holds the join. The
+ * rejection is shown to everybody with the uuid, until somebody has proven that they are the joiner; after that only to browsers
+ * that hold the join.
  */
 export async function sessionDocuments(
   deps: Deps,
@@ -45,8 +46,8 @@ export async function sessionDocuments(
 }
 
 /**
- * Returns the rejection of the transcripts of a join, or of its base's join. Null unless a transcript was rejected finally, or all
- * were rejected.
+ * Returns the rejection of the transcripts of a join, or of its base's join: a final one if there is any, otherwise the last one if
+ * all transcripts were rejected. In all other cases returns null.
  */
 export async function rejectionOf(
   { database }: Pick<Deps, 'database'>,

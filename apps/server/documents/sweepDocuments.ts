@@ -6,8 +6,8 @@ import { isKey } from '../providers/storage/arrive.ts';
 
 const INTERVAL_MS = 3_600_000;
 /**
- * A file that was last written longer ago than this (ms) belongs to no running upload, and a complete document should have its row
- * by then.
+ * How old (ms) a file must be before the clean-up treats it as left behind. By then no upload is still writing it, and a complete
+ * document has its row.
  */
 const REST_MS = 86_400_000;
 const BATCH = 500;

@@ -73,7 +73,10 @@ async function linkOf(
   return link;
 }
 
-/** Plain SHA-256 is safe, because the token is random and too long to be guessed. */
+/**
+ * Returns the hash under which a link's token is stored. Plain SHA-256 is safe, because the token is random and too long to be
+ * guessed.
+ */
 function hashOf(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }

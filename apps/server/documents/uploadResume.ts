@@ -24,8 +24,8 @@ export async function uploadResume(deps: Deps, request: FastifyRequest): Promise
     proof: { fields: ['contactId', 'exp', 'sig'], check: (fields) => mayLeaveResume(deps, fields) },
   });
   const isKept = await deps.database.transaction().execute(async (trx) => {
-    // Locks the contact against a concurrent erasure: either the erasure was first and the contact is gone, or it comes later and
-    // also removes this document.
+    // Locks the contact against a concurrent erasure. If the erasure was first, the contact is gone, and no row is inserted. If the
+    // erasure is later, it also removes this document.
     const { rows } = await sql<{ id: string }>`
       select id from contact where id = ${presentId(fields.contactId!)} and deleted_at is null for share`.execute(
       trx,

@@ -27,12 +27,13 @@ export async function uploadTranscript(
     throw new Refusal(429, TOO_MANY, { retryAfter: limit.minutes * 60 });
   const { file } = await receiveUpload(deps, request, { name: () => uuid });
   const isKept = await deps.database.transaction().execute(async (trx) => {
-    // Locks the join against a concurrent erasure: either the erasure was first and the join is gone, or it comes later and also
-    // removes this document.
+    // Locks the join against a concurrent erasure. If the erasure was first, the join is gone, and no row is inserted. If the
+    // erasure is later, it also removes this document.
     const { rows } = await sql`
       select from join_session where uuid = ${join} and erased_at is null and ${stateAllows('uploadTranscript')}
       for no key update`.execute(trx);
-    // Staff may have rejected the proof finally during the upload. This is read under the lock that a final rejection takes, too.
+    // Staff may have rejected the proof finally during the upload. A final rejection takes the same lock on the join, so it is
+    // either seen here or comes later.
     if (rows.length === 0 || (await rejectionOf({ database: trx }, join))?.isFinal) return false;
     await insertDocument(trx, file, { kind: 'transcript', session_uuid: join, contact_id: null });
     await tellHubspot(trx, join);

@@ -24,12 +24,15 @@ export interface Eligibility {
   contactId: string | null;
 }
 
-/** Shown while HubSpot does not answer. The code may be right, so calling it invalid could turn an invited student away. */
+/**
+ * The answer while HubSpot cannot be asked. It does not call the code invalid, because the code may be right, and an invited
+ * student could be turned away.
+ */
 const CANNOT_CHECK = 'We cannot check invite codes at this moment. Please try again in a minute.';
 
 /**
- * What the database has on a code, and whether the caller's address is within its limit of wrong codes (`is_within`). For an unknown
- * code `expired` is false, and the other fields are null.
+ * What the database has on a code. For an unknown code `expired` is false, and the other fields of the code are null. `is_within`
+ * tells whether the caller's address is within its limit of wrong codes.
  */
 interface FoundCode {
   code: string | null;
@@ -41,10 +44,10 @@ interface FoundCode {
 }
 
 /**
- * Checks whether an invite code opens a join. For an unknown or expired code it returns `failed` instead of throwing. An attempt
- * with a code unknown here is counted by address before HubSpot is asked, and uncounted if HubSpot knows the code. A known code
- * costs one read-only statement, unless only HubSpot says that its contact is a member: then the contact is read from HubSpot
- * again.
+ * Checks whether an invite code opens a join. Returns `failed` for an unknown or expired code. An attempt with a code that is
+ * unknown here is counted by address before HubSpot is asked; if HubSpot knows the code, the count is undone. For a known code one
+ * read-only statement is enough. Only if the mirror calls the contact a member and no membership was bought here, the contact is
+ * read from HubSpot again.
  */
 export async function checkEligibility(
   deps: Deps,

@@ -9,9 +9,9 @@ import { limitedCount, TOO_MANY } from '../platform/http/limits.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 
 /**
- * The names of the counts of attempts with codes that open nothing, by the form of the code: any form, minted, or a slip. An
- * address may try more codes that look minted, since a guess among 2^40 is hopeless. So callers with a minted code are not blocked
- * by wrong codes of other forms from the same shared address (a school's, or an undeclared proxy's).
+ * The names of the counts of attempts with codes that open nothing. There is one count for minted codes, one for slips and one for
+ * all other codes. An address may try more codes that look minted, since a guess among 2^40 is hopeless. So a caller with a minted
+ * code is not blocked when others at the same address (a school's, or an undeclared proxy's) try wrong codes of another form.
  */
 const WRONG_CODE = 'wrong_code';
 const WRONG_MINTED = 'wrong_minted_code';
@@ -41,9 +41,11 @@ export interface CountedAttempt {
 }
 
 /**
- * SQL for CTEs that count an attempt before it is answered. The last one, `attempt`, has one row, a {@link CountedAttempt}. Three
- * kinds of attempts are not counted: with a right code (`isRight`), since a whole school may share one address; with a code that
- * was counted before for this address; and above the limit, so that the block ends by itself.
+ * SQL for CTEs that count an attempt before it is answered. The last one, `attempt`, has one row, a {@link CountedAttempt}. Not
+ * counted are:
+ * - an attempt with a right code (`isRight`), since a whole school may share one address;
+ * - an attempt with a code that was already counted for this address;
+ * - an attempt above the limit, so that the block ends by itself.
  */
 export function countingAttempt(
   deps: Deps,
@@ -90,8 +92,8 @@ export const inTurn = pLimit(1);
 export const IS_IN_DATE = sql<boolean>`(expires_at is null or expires_at > now())`;
 
 /**
- * SQL for whether the address is below its limit for codes of this form, for a statement that itself acts only if the code is
- * right.
+ * SQL for whether the address is below its limit for codes of this form. Counts nothing, so the statement that uses it must check
+ * by itself that the code is right.
  */
 export function mayAttempt(deps: Deps, attempt: CodeAttempt): RawBuilder<boolean> {
   const limit = limitOf(deps, attempt);

@@ -60,7 +60,7 @@ interface OrderRow extends Omit<ShippedOrder, 'goods'> {
   profile: ContactProfile | null;
 }
 
-/** SQL for whether a payment has goods; without `all`, only goods that were not sent yet count. */
+/** SQL for whether a payment has goods. If `all` is false, only goods that were not sent yet count. */
 function withGoods(society: Society, all: boolean): RawBuilder<boolean> {
   const shipping = society.catalogue.filter(({ ships }) => ships !== undefined).map(({ id }) => id);
   const isUnsent = sql`not exists (select from shipment

@@ -17,7 +17,10 @@ export interface ShipRequest {
 export interface Shipped {
   /** The goods that this call recorded as sent or, for {@link unshipOrder}, as no longer sent. */
   goods: Goods[];
-  /** The other goods that were asked for (of the whole join if none were named). This call has not changed them. */
+  /**
+   * The goods that the call was asked to change and did not change. If the call named no goods, it was asked about all goods of the
+   * join.
+   */
   others: Goods[];
 }
 

@@ -5,7 +5,7 @@ import type { Database } from '../platform/database/client.ts';
 /** Personal codes of a file that can be guessed, or mistaken for each other. */
 export interface Guessable {
   kind: 'short' | 'sequential' | 'alike';
-  /** The number of codes of this kind; for similar codes (`alike`), of pairs. The number of pairs is a lower bound. */
+  /** How many codes of this kind there are. For the kind `alike`: how many pairs of similar codes were found; there may be more. */
   count: number;
   /** Line numbers in the imported file: of the first code that is too short, or of the first two similar codes. */
   lines: number[];

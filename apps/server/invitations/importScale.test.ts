@@ -57,7 +57,7 @@ async function importFile(
       const kilobytes = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1];
       if (kilobytes) peak = Number(kilobytes) * 1024;
     } catch {
-      // This system has no /proc, or the process has just ended.
+      // The file cannot be read if this system has no /proc, or if the process has just ended. The peak then stays as it is.
     }
   };
   child.stdout.on('data', (chunk) => {

@@ -6,8 +6,8 @@ import type { Database } from '../platform/database/client.ts';
 const BATCH = 1000;
 
 /**
- * Yields each invitation with a new, unused code, in batches, so that memory does not grow with their number. Stores no
- * invitations: the caller writes the codes to a file that is imported later.
+ * Yields each invitation with a new, unused code. Works in batches, so that memory does not grow with the number of invitations.
+ * Stores no invitations: the caller writes the codes to a file that is imported later.
  */
 export async function* mintCodes<Invitation>(
   database: Database,

@@ -15,8 +15,8 @@ import { fillIn } from '../society/texts.ts';
 const OLD_MINUTES = 10;
 
 /**
- * Returns the known values for the details form. Each field comes from the session's details, else from the contact's data, else
- * (for the school) from the invitation.
+ * Returns the known values for the details form. Each value comes from the session's details or, if they lack it, from the
+ * contact's data. If both lack the school, it comes from the invitation.
  */
 export async function getContact(deps: Deps, uuid: string, holding: Holding): Promise<Data<'getContact'>> {
   let row = await find();

@@ -175,9 +175,9 @@ async function startByCode(
 }
 
 /**
- * SQL for a CTE `continued`: the newest open join of the contact in the CTE `invited` that this browser holds. Only joins by a
- * personal code or a link to the details form are continued. A school's code is shared by many students, and a checkout link may
- * sell something else, so joins by either always start anew.
+ * SQL for a CTE `continued` with the join that is continued, if there is one: of the open joins of the contact in the CTE
+ * `invited`, the newest that this browser holds. Only joins by a personal code or by a link to the details form are continued. A
+ * school's code is shared by many students, and a checkout link may sell something else, so such joins always start anew.
  */
 function continuing(joinsOfBrowser: readonly HeldJoin[]): RawBuilder<unknown> {
   return sql`continued as (
@@ -199,9 +199,9 @@ interface Invited {
 }
 
 /**
- * Runs `insert`, which starts or continues a join. If `insert` returns no join, `askInvited` finds the reason: no such invitation,
- * a contact who is a member, or else a limit that is reached. If only the mirror says that the contact is a member, HubSpot is
- * asked and `insert` is retried once.
+ * Runs `insert`, which starts or continues a join. If `insert` returns no join, `askInvited` finds the reason: the invitation does
+ * not exist, the contact is a member, or a limit is reached. If only the mirror says that the contact is a member, HubSpot is
+ * asked, and `insert` is run once more.
  */
 async function startOrRefuse(
   deps: Deps,

@@ -41,7 +41,7 @@ export interface Ledger {
 
 const PAGE = 100;
 const DAY_MS = 86_400_000;
-/** After this many days no payout of a transaction is expected any more: Stripe's longest payout interval is a month. */
+/** The longest time (days) in which a payout of a transaction is expected. Stripe's longest payout interval is a month. */
 const PAYOUT_DAYS = 60;
 
 /**
@@ -98,7 +98,7 @@ function faultsOf(
 interface Records {
   lines: OrderLine[] | null;
   amountCents: number | null;
-  /** Null if the snapshot has no processing fee, because an older version wrote it. */
+  /** The processing fee of the order's snapshot; null if an older version wrote the snapshot, without the fee. */
   processingFeeCents: number | null;
   programme: string | null;
   /** Whether the payment bought nothing. */
@@ -108,8 +108,8 @@ interface Records {
 
 /**
  * Returns one record for each balance transaction, at the same index: the order that its charge paid, and our refunds of the
- * payment. The order's amount must equal the charge's: after a failover that lost changes, an unpaid order may have the same
- * revision.
+ * payment. An order is used only if its amount equals the charge's: after a failover that lost changes, another, unpaid order may
+ * have the revision that the charge names.
  */
 async function recordsOf(deps: Deps, movements: readonly BalanceMovement[]): Promise<Records[]> {
   const asked = movements.map(({ charge }) => {

@@ -111,8 +111,8 @@ export const lettersRetryCommand: Command = {
   summary: 'Send again what was refused, after its cause is mended. One that was sent is not sent again.',
   async run([which, ...more], { database }) {
     if (!which || more.length > 0 || !(which === 'all' || isUuid(which))) return misused(lettersRetryCommand);
-    // The five days of retries start anew. A letter with a code keeps its due time, so that it is withdrawn if its code has
-    // expired.
+    // The letter becomes due now, so that the five days of retries start anew. Only a letter with a code keeps the time at which it
+    // was due: it must be withdrawn if its code has expired.
     const { rows } = await sql`
       update letter set refusal = null, attempts = 0, next_try_at = now(),
         due_at = case when kind = 'code' then due_at else now() end

@@ -89,8 +89,8 @@ function crestOf(colours: { gold: string; red: string }): Buffer {
 }
 
 /**
- * Returns the Message-ID of a letter. It is the same at every attempt, and when a restored database makes the letter due again, so
- * that mail servers and clients recognise the duplicate.
+ * Returns the Message-ID of a letter. Every attempt to send the letter has the same one, even after a restored database has made
+ * the letter due again. So mail servers and clients recognise a duplicate.
  */
 function messageIdOf(
   { environment }: Pick<Writing, 'environment'>,

@@ -50,8 +50,8 @@ const lateLetters: readonly LetterKind[] = [
 ];
 
 /**
- * Makes withdrawn letters about a payment due again. They were withdrawn because they were not true, and may be true now: the
- * membership is held again, or the money is refunded after all. Sending a letter checks that.
+ * Makes the withdrawn letters about a payment due again. Each was withdrawn because what it says was not true. It may be true by
+ * now, because the membership is held again or the money is refunded after all. This is checked when the letter is sent.
  */
 export async function dueAgain(trx: Kysely<Tables>, sessionUuid: string, intentId: string): Promise<void> {
   await trx
@@ -74,8 +74,8 @@ export async function dueLetters(
 }
 
 /**
- * Makes the letter due that tells a payer that all of a payment that bought nothing goes back. A withdrawn one is due again; one
- * that was sent is not.
+ * Makes the letter due that tells a payer about a payment that bought nothing and is refunded in full. If this letter was withdrawn
+ * before, it becomes due again. If it was sent before, it is not sent a second time.
  */
 export async function dueSecondPayment(
   trx: Kysely<Tables>,

@@ -2,7 +2,7 @@ import { PROOF_DUE_DAYS } from '#core/specified.ts';
 import type { Society } from '../society/society.ts';
 import type { DueLetter } from './dueLetters.ts';
 
-/** A letter asks for a missing proof when this many days are left before it is due. */
+/** How many days before the proof of eligibility is due a letter asks for it, if it is missing. */
 const PROOF_ASKED_DAYS_LEFT = [14, 5, 1];
 
 /** A membership or upgrade that was just paid for. */

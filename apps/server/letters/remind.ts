@@ -15,8 +15,8 @@ import { insertLetters } from './dueLetters.ts';
 import { holds, type Letter } from './takeLetter.ts';
 
 /**
- * Whether joiners of a programme get reminders: true if the society sends reminders and either the programme is not for minors or
- * minors are reminded, too.
+ * Whether joiners of a programme get reminders. They get none if the society sends no reminders, or if the programme is for minors
+ * and the society does not remind minors.
  */
 function reminds({ letters, programmes }: Society, programme: string): boolean {
   const known = programmes[programme];

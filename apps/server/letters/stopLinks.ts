@@ -28,7 +28,10 @@ export const ONE_CLICK_PATH = '/api/public/unsubscribe';
 
 const HASH_BYTES = 16;
 
-/** `secret` is stored in the database and never changes, so that links and stops outlive a change of LINK_SECRET. */
+/**
+ * Returns the functions that make and read the links in reminders. `secret` is stored in the database and never changes, so that
+ * links and stops stay valid when LINK_SECRET changes.
+ */
 export function stopLinks(
   secret: string,
   { publicUrl, apiUrl }: Pick<Config, 'publicUrl' | 'apiUrl'>,

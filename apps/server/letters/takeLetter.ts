@@ -36,8 +36,8 @@ export interface Letter {
   firstName: string | null;
   paidAt: Date | null;
   /**
-   * The processing fee (cents) with which the membership was sold: the join's or, for an upgrade by link, the contact's. Null if it
-   * is unknown or nothing was paid.
+   * The processing fee (cents) with which the membership was sold. That is the join's membership or, for an upgrade by link, the
+   * contact's. Null if the fee is unknown or nothing was paid.
    */
   processingFeeCents: number | null;
   /** The number of the join's membership; null when there is none, or it is void. */
@@ -45,8 +45,8 @@ export interface Letter {
   /** Whether the join's membership is held. */
   isMember: boolean;
   /**
-   * What the join or its contact holds, each with the name that it was sold under. The name is null if the order is lost, or for
-   * the `membership` of a contact who is a member only according to HubSpot.
+   * The memberships and upgrades that the join or its contact holds, each with the name under which it was sold. The name is null
+   * if the order is lost, or if the contact is a member only according to HubSpot.
    */
   held: { type: MembershipType; name: string | null }[];
   /** Whether the join has a transcript that is accepted or waits for review. */
@@ -165,8 +165,8 @@ export function holds(letter: Letter, now: Date): boolean {
     case 'proof-accepted':
       return review === 'accepted';
     case 'proof-rejected':
-      // A final rejection has a letter of its own, which replaces the letter about an earlier rejection. A rejection that is not final
-      // asks for another transcript, which may have arrived since.
+      // The letter about a rejection that is not final asks for another transcript. It is not true any more if that transcript has
+      // arrived, or if a final rejection has followed, which has a letter of its own.
       if (review !== 'rejected') return false;
       return letter.data.isFinal === true
         ? letter.isRejectedFinally

@@ -99,8 +99,8 @@ for (const [status, body, isTold] of [
       const known = await client.call('checkEligibility', { body: { invitationCode: 'HONOR103' } });
       assert.equal(known.status, 200, 'who is known here does not need HubSpot');
     }
-    // Two different calls fail: the search for a code, and the read of a link's contact. There is one notice in all or, if notices
-    // of this cause name the call, one for each call. No text occurs twice.
+    // Two different calls fail: the search for a code, and the reading of a link's contact. If the notice about a cause names the
+    // call, staff get one notice for each of the two calls, otherwise one for both. No notice is written twice.
     const told = await notices();
     assert.equal(new Set(told).size, told.length, told.join('\n'));
     assert.ok(isTold ? told.length >= 1 && told.length <= 2 : told.length === 0, told.join('\n'));

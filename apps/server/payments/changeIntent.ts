@@ -24,9 +24,9 @@ export async function beginChange(deps: Deps, uuid: string, revision: number): P
 }
 
 /**
- * Updates the open intent to the order, first at Stripe and then in our database. Returns false if the intent or this change has
- * ended meanwhile. If Stripe does not answer, the update may still take effect there: the mark stays, and a later call replaces the
- * intent.
+ * Updates the open intent to the present order, first at Stripe and then in our database. Returns false if the intent has ended
+ * meanwhile, or another call has given up this change. If Stripe does not answer, it may still make the update later: the change's
+ * mark then stays, and a later call replaces the intent.
  */
 export async function changeIntent(
   deps: Deps,

@@ -154,7 +154,8 @@ test('two joins of one contact are confirmed one after the other: the second see
   for (const personalEmail of ['here@example.com', 'there@example.com'])
     intents.push(await paidIntent(await orderFor({ personalEmail }, 'HONOR104')));
   const holder = await lockHolder(t, server);
-  // This lock is weaker than the one that a confirmation takes: rows that refer to the contact can still be inserted.
+  // Makes both confirmations wait for the contact. This lock conflicts with theirs, but still allows rows that refer to the contact
+  // to be inserted.
   await holder.query("select from contact where id = '104' for no key update");
   const confirmed = Promise.all(intents.map((id) => confirmPayment(server.deps, id)));
   assert.equal(await Promise.race([confirmed, waiting(holder, 2)]), 'waiting');

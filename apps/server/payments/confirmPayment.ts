@@ -37,8 +37,8 @@ export class NotInDatabase extends Error {
 }
 
 /**
- * Thrown if staff have to decide on a payment: its order has no membership, or its amount is wrong and it was confirmed before or
- * is made again after a restore. The payment is not refunded automatically.
+ * Thrown if staff have to decide on a payment. Either its order has no membership, or its amount is wrong and the payment was
+ * confirmed before or is made again after a restore. The payment is not refunded automatically.
  */
 export class NotConfirmable extends Error {
   constructor(intentId: string, why: string) {
@@ -47,11 +47,12 @@ export class NotConfirmable extends Error {
 }
 
 /**
- * The only way to `paid`. The return page, the webhook and the background check (settlement/sweep.ts) all call it, in any order
- * and any number of times. It reads the intent from Stripe, checks that the intent is ours and that the amount received equals its
- * snapshot's, and writes the payment, the membership and all consequences in one transaction under a row lock. It confirms the
- * snapshot that was paid, whatever happened to the session since. If the amount differs from the total that was on the screen, all
- * of it is refunded.
+ * Confirms a payment: the only way in which a join becomes `paid`. The return page, the webhook and the background check
+ * (settlement/sweep.ts) all call it, in any order and any number of times.
+ * - Reads the intent from Stripe. Checks that the intent is ours and that the amount received equals its snapshot's.
+ * - Writes the payment, the membership and all consequences in one transaction under a row lock.
+ * - Confirms the snapshot that was paid, whatever happened to the session since.
+ * - If the amount differs from the total that was on the screen, all of it is refunded.
  */
 export async function confirmPayment(deps: Deps, intentId: string): Promise<PaymentOutcome> {
   return confirmIntent(deps, await deps.payments.retrieveIntent(intentId));
@@ -153,7 +154,7 @@ interface LockedSession {
   programme: string;
   origin: Origin;
   revision: number;
-  /** Null while the order is not being paid. */
+  /** When the running payment of the order was begun; null while the order is not being paid. */
   paying_since: Date | null;
   /** The payer's email and name as one text ({@link payer}); null when unknown. */
   payer: string | null;
@@ -174,17 +175,20 @@ async function lock(trx: Transaction<Tables>, uuid: string): Promise<LockedSessi
         ${payer} as payer from session left join contact on true) as locked`.execute(trx);
   const [session] = rows;
   if (!session || session.contact_id === session.contact_of_join) return session;
-  // A contact that a join created in HubSpot is read into the mirror only on demand, so its row may be missing here.
+  // The mirror lacks the row of the join's contact, so the contact could not be locked. A contact that a join created in HubSpot is
+  // read into the mirror only on demand. The row is added, and the locks are taken again.
   await sql`insert into contact (id) values (${session.contact_of_join}) on conflict do nothing`.execute(trx);
   return lock(trx, uuid);
 }
 
 /**
- * Returns the order that the screen showed, if the database lacks the intent's order. After a failover that lost the last changes,
- * the intent may be for the lost, newer order, while the screen showed the older one. That is so if exactly one charge was made
- * since payment was begun in this database. Without such a charge, payment was begun for the lost order. Of several charges, the
- * first was declined, and a later one was for the lost order. Null: the screen showed the lost order. 'unknown': `chargedAt` is
- * needed to decide.
+ * Returns the order that was on the screen when the payer paid, for an intent whose own order this database lacks. A failover can
+ * lose the last changes. The intent is then for the newer order, which was lost, while the screen may have shown the older order,
+ * which this database has. The number of charges since payment was begun in this database decides:
+ * - None: payment was begun for the lost order, so the screen showed the lost order (null).
+ * - Exactly one: the screen showed the older order.
+ * - Several: the first was declined, and a later one was for the lost order (null).
+ * 'unknown': the times of the charges (`chargedAt`) are needed to decide.
  */
 async function shownInstead(
   trx: Transaction<Tables>,
@@ -256,8 +260,8 @@ async function readBeside(
       begunCents: row.begun_cents,
       isMemberElsewhere: row.is_member_elsewhere,
       /**
-       * `others`: the payer's other joins that hold a membership. `hasEnded`: whether another join of the payer has a membership
-       * that is no longer held.
+       * `others` are the payer's other joins that hold a membership. `hasEnded` tells whether another join of the payer has a
+       * membership that is no longer held.
        */
       others: row.others,
       hasEnded: row.has_ended,
@@ -328,9 +332,10 @@ async function writeUnwanted(
 }
 
 /**
- * Writes the payment, the membership, its letters if the membership is held, and the join, in one statement. `isHereAgain`: the
- * payment's membership is in the database already, because the payment was confirmed before and later recorded as unpaid. Its row
- * is then updated and keeps its member number. `paidAt`: the time of payment, if not now.
+ * Writes the payment, the membership, its letters if the membership is held, and the join, in one statement.
+ * - `isHereAgain`: the payment's membership is in the database already, because the payment was confirmed before and later recorded
+ *   as unpaid. The membership's row is then updated and keeps its member number.
+ * - `paidAt`: the time of payment, if not now.
  */
 async function writeWanted(
   deps: Deps,
@@ -373,8 +378,8 @@ async function writeWanted(
 }
 
 /**
- * After a membership was bought: writes notices if its payer holds another membership, or if its contact already was a member.
- * Makes the payer's joins whose membership has ended due for HubSpot.
+ * Informs staff and HubSpot after a membership was bought. Staff get a notice if its payer holds another membership, and one if its
+ * contact already was a member. The payer's joins whose membership has ended become due for HubSpot.
  */
 async function tellOfOthers(
   trx: Transaction<Tables>,

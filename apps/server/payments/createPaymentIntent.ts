@@ -45,7 +45,7 @@ export async function createPaymentIntent(
     if (open && (order.state === 'paying' || (isReady && !change)))
       return { clientSecret: open.clientSecret, revision: open.revision, amount: open.amountCents };
     if (!open) {
-      // The intent that this change was about has ended since.
+      // The intent that the running change was about has ended, so the change ends as well.
       if (change) await endChange(deps, uuid, change.mark);
       const intent = await openIntent(deps, uuid, order, email);
       return { clientSecret: intent.clientSecret, revision: order.revision, amount: order.totalCents };
@@ -65,9 +65,9 @@ export async function createPaymentIntent(
 }
 
 /**
- * Saves the snapshot of the order. If the revision has a snapshot already, only its goods and processing fee are updated to what
- * Checkout shows now, and only until a payment has begun. Returns whether anything was written: the intent's metadata must then be
- * updated as well.
+ * Saves the snapshot of the order's revision. If that revision already has a snapshot, only its goods and processing fee are
+ * updated, to what Checkout shows now; once a payment has begun, nothing is changed any more. Returns whether anything was written.
+ * If so, the intent's metadata must be updated as well.
  */
 async function keepSnapshot(deps: Deps, uuid: string, order: Order): Promise<boolean> {
   const beside = promisedColumns(promised(deps.society, order.identity.programme, order.lines));

@@ -11,9 +11,9 @@ import { lookAtPayment, recordedEnd } from './lookAtPayment.ts';
 const UNKNOWN_PAYMENT = 'This payment does not belong to this join.';
 
 /**
- * Handles the return page's report. The outcome in the report is not trusted: Stripe is asked. A browser with the client secret
- * counts as the one that paid (`isItsBrowser`), unless somebody has since proven in another browser that they are the joiner:
- * others may have learned the secret before that.
+ * Handles the return page's report about a payment. The outcome in the report is not trusted: Stripe is asked. `isItsBrowser`:
+ * whether the caller's browser counts as the one that paid. It does if it has the client secret, and nobody has proven in another
+ * browser that they are the joiner: before such a proof, others may have learned the secret.
  */
 export async function handlePaymentReturn(
   deps: Deps,

@@ -36,10 +36,7 @@ async function begunJoin(client: Client) {
   return { uuid, intent };
 }
 
-/**
- * Runs `work` and asserts that it read the intent from Stripe at least once, and at most once plus once for each second that it
- * took.
- */
+/** Runs `work`. Asserts that it read the intent from Stripe at least once, and at most once more than the seconds that it took. */
 async function countLooks(intentId: string, work: () => Promise<unknown>) {
   const began = performance.now();
   await work();

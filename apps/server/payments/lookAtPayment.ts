@@ -17,7 +17,7 @@ const POLL_MS = 100;
 
 /** The last known status of a payment, and Stripe's intent if this call itself read it. */
 export interface Look {
-  /** Null if Stripe has not yet answered any look at this payment. */
+  /** The status of the payment; null if Stripe has not yet answered any look at it. */
   outcome: PaymentOutcome | null;
   intent: Intent | null;
 }
@@ -35,10 +35,11 @@ export function recordedEnd(status: PaymentTable['status']): 'succeeded' | 'refu
 }
 
 /**
- * Returns the status of a payment of ours, and confirms it if Stripe says that it succeeded. Asks Stripe at most once a second.
- * Within that second, `recorded` returns the status of the last look; `fresh` waits until it may ask Stripe itself, or until
- * another caller's look that began after this call is answered. `fresh` is for joiners who return from paying, and for calls that
- * reopen an order.
+ * Returns the status of a payment of ours, and confirms it if Stripe says that it succeeded. Stripe is asked about a payment at
+ * most once a second, by all callers together. If it was asked within the last second, `need` decides:
+ * - `recorded`: returns the status of the last look.
+ * - `fresh`: waits until this call may ask Stripe, or until another caller's look that began after this call is answered. For
+ *   joiners who return from paying, and for calls that reopen an order.
  */
 export async function lookAtPayment(deps: Deps, intentId: string, need: 'recorded' | 'fresh'): Promise<Look> {
   let askedAt: string | null = null;

@@ -42,8 +42,9 @@ export interface Order {
   /** Seconds until another card may be tried, because too many were declined; 0 if at once. */
   pauseSeconds: number;
   /**
-   * The running update of the order's intent at Stripe; null when there is none. `ms`: its duration so far. `mark`: identifies the
-   * update, so that only the call that began it ends it; null if a server version without marks began it.
+   * The running update of the order's intent at Stripe; null if there is none.
+   * - `ms`: how long it has been running.
+   * - `mark`: identifies the update, so that only the call that began it ends it. Null if a server version without marks began it.
    */
   change: { mark: string | null; ms: number } | null;
   open: {

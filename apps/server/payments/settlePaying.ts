@@ -32,7 +32,7 @@ export async function settlePaying(
   const { rows } = await sql<{
     state: JoinSessionState;
     intent_id: string | null;
-    /** Never null while the state is `paying`. */
+    /** When the running payment was begun. It is never null while the state is `paying`. */
     paying_since: Date | null;
     /** `paying_since` as text with microseconds, which a Date cannot hold. */
     begun: string | null;
@@ -54,9 +54,10 @@ export async function settlePaying(
     );
     if (status === 'succeeded') return 'paid';
     if (status === 'processing') return 'paying';
-    // `intent` is null if the status comes from another caller's look; the webhook then counts the declined card.
+    // If the status comes from another caller's look, `intent` is null. The declined card is then counted when the webhook arrives.
     if (why === 'failed' && status === 'requires_payment_method' && intent) await noteFailure(deps, intent);
-    // `refunded`: the payment bought nothing and its money goes back. The order has already been reopened.
+    // The status `refunded` means that the payment bought nothing and its money goes back. The order has already been reopened
+    // then.
     const isOver = status === 'canceled' || status === 'refunded';
     const isLeft = !isOver && !(why === 'failed' && status === 'requires_payment_method');
     if (isLeft) {
@@ -79,8 +80,8 @@ export async function settlePaying(
 }
 
 /**
- * Runs a change of an order. If the change fails because the order is frozen, settles the payment; if the payment has failed or was
- * abandoned, runs the change a second time. A browser that may not continue the join cannot end the payment this way.
+ * Runs a change of an order. If the order is frozen, the change fails; then settles the payment, and runs the change again if the
+ * payment has failed or was abandoned. Settles no payment for a browser that may not continue the join.
  */
 export async function whileFrozen<T>(
   deps: Deps,

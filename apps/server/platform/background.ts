@@ -18,7 +18,8 @@ export function repeat(
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> = Promise.resolve();
   let stopped = false;
-  // Exports the counter as 0 from the start: otherwise Prometheus would not see the first failure as an increase.
+  // The counter must exist with the value 0 before the first failure. Otherwise Prometheus would not see that failure as an
+  // increase.
   backgroundRounds.inc({ task: name, result: 'failed' }, 0);
   const round = () => {
     running = (async () => {

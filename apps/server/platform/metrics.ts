@@ -2,8 +2,9 @@ import type pg from 'pg';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 /**
- * The counters of this process, for Prometheus (docs/operations.md, "Watching"). Always counted, since that costs next to nothing;
- * they are served only if METRICS_PORT is set. Labels have few values, all from our code: never a person, a session or a path.
+ * The counters of this process, for Prometheus (docs/operations.md, "Watching"). They are counted in any case, since that costs
+ * next to nothing, but served only if METRICS_PORT is set. Labels have few values, all from our code: never a person, a session or
+ * a path.
  */
 export const registry = new Registry();
 const registers = [registry];
@@ -58,7 +59,8 @@ export const backgroundRounds = new Counter({
 });
 
 /**
- * Exports the counters that alerts watch as 0 from the start. Otherwise Prometheus would not see the first event as an increase.
+ * The counters that alerts watch must exist with the value 0 before the first event. Otherwise Prometheus would not see that event
+ * as an increase.
  */
 for (const stage of ['started', 'detailed', 'ordering', 'paying', 'paid', 'upgraded'])
   joins.inc({ stage }, 0);

@@ -3,9 +3,12 @@ import type { Log } from '../deps.ts';
 import { providerSeconds } from './metrics.ts';
 
 /**
- * The result of a call to a provider. `declined`: a bank declined the card. `rejected`: the provider rejected the request's
- * content, which can be part of a normal join. `refused`: the provider does not accept our key. `limited`: too many calls.
- * `failed`: no answer, or an error of the provider.
+ * The result of a call to a provider:
+ * - `declined`: a bank declined the card.
+ * - `rejected`: the provider rejected the request's content, which can be part of a normal join.
+ * - `refused`: the provider does not accept our key.
+ * - `limited`: too many calls were made.
+ * - `failed`: no answer came, or an error of the provider.
  */
 export type CallResult = 'ok' | 'declined' | 'rejected' | 'refused' | 'limited' | 'failed';
 
@@ -50,7 +53,8 @@ export function callWatcher(log: Pick<Log, 'info'> | null): WatchCall {
         try {
           return await work((more) => Object.assign(noted, more));
         } catch (error) {
-          // `ok` may have been noted when the HTTP status arrived, before the rest of the answer failed.
+          // The result `ok` is replaced, too: `work` may have noted it when the HTTP status arrived, before the rest of the answer
+          // failed.
           if (noted.result === undefined || noted.result === 'ok') noted.result = 'failed';
           throw error;
         } finally {

@@ -60,7 +60,7 @@ export async function eraseJoins(
   for (const table of ['order_snapshot', 'payment'])
     await sql`delete from ${sql.table(table)} where session_uuid = any(${gone}::uuid[])`.execute(trx);
   const removed = await sql`delete from join_session where uuid = any(${gone}::uuid[])`.execute(trx);
-  // Runs last, because the statements above fire triggers that record further steps.
+  // This statement must be the last one, because the statements above fire triggers that record further steps.
   await sql`delete from join_event where session_uuid = ${these}`.execute(trx);
   // Removes the files before the commit: a file that lost its row would never be found again.
   for (const { storage_key } of documents) await storage.remove(storage_key);

@@ -106,9 +106,9 @@ async function eraseHere(
 }
 
 /**
- * Removes this email from requests for passes, and from letters and payments of joins that are not erased because they have another
- * email. Rows of sent letters are kept, without the email: without such a row its letter would be sent again. With `before`, newer
- * rows stay unchanged. Returns how many rows contained the email.
+ * Removes this email from all rows outside the person's joins: requests for passes, and letters and payments of joins with another
+ * email. The row of a sent letter is kept, without the email, because the letter would otherwise be sent again. With `before`,
+ * newer rows stay unchanged. Returns how many rows contained the email.
  */
 export async function forgetEmail(
   trx: Kysely<Tables>,
@@ -196,7 +196,7 @@ async function eraseAtHubspot(
 /** SQL for whether a `contact` row was last read from HubSpot (or, if never read, created) before a time. */
 const isBefore = (before: Date) => sql<boolean>`coalesce(fetched_at, created_at) < ${before}`;
 
-/** Returns those of these contacts that have data, an invitation or a document older than `before`. */
+/** Returns the contacts, of those given, that have data, an invitation or a document from before the time `before`. */
 export async function contactsOf(
   database: Kysely<Tables>,
   contacts: readonly string[],

@@ -20,8 +20,8 @@ export interface Person {
    */
   requests: number;
   /**
-   * How many of these rows are letters or payments of joins with another email: the joiner corrected the email before paying, or a
-   * letter went to this email by mistake.
+   * How many of these rows are letters or payments of joins with another email. Such rows exist if the joiner corrected the email
+   * before paying, or if a letter was sent to this email by mistake.
    */
   ofOthers: number;
   erasedAt: Date | null;
@@ -30,8 +30,8 @@ export interface Person {
 }
 
 /**
- * SQL for whether a join outside `joins` (an array of uuids) created this contact. If so, the contact is that join's, whose joiner
- * at first mistyped the email and later corrected it.
+ * SQL for whether a join outside `joins` (an array of uuids) created this contact. Such a contact belongs to the joiner of that
+ * other join, who may have mistyped the email at first and corrected it later.
  */
 export function isOfAnother(contactId: RawBuilder<unknown>, joins: RawBuilder<unknown>): RawBuilder<boolean> {
   return sql<boolean>`exists (
@@ -40,11 +40,15 @@ export function isOfAnother(contactId: RawBuilder<unknown>, joins: RawBuilder<un
 }
 
 /**
- * Finds what belongs to an email: contacts with this email, and contacts merged into them; joins of these contacts; joins that have
- * the email in their details (or, without details, in a payment) or had it when they were paid; and contacts that such a join
- * created. Leaves out: (1) a contact with another email, since anybody can begin a join of a contact and give an email of their
- * own; (2) a contact that a join with another email created, even if that join had this email at first; (3) a join that merely had
- * a letter sent to this email, since the email may have been mistyped and corrected later.
+ * Finds what belongs to an email:
+ * - contacts with this email, and contacts merged into them;
+ * - joins of these contacts;
+ * - joins that have the email in their details (or, without details, in a payment), or had it when they were paid;
+ * - contacts that such a join created.
+ * Leaves out:
+ * - a contact with another email, since anybody can begin a join of a contact and give an email of their own;
+ * - a contact that a join with another email created, even if that join had this email at first;
+ * - a join that merely had a letter sent to this email, since the email may have been mistyped and corrected later.
  */
 export async function findPerson({ database }: Pick<Deps, 'database'>, typed: string): Promise<Person> {
   const email = typed.trim().toLowerCase();

@@ -34,7 +34,8 @@ const ofJoins: readonly (readonly [table: string, title: string])[] = [
 const secrets = ['client_secret', 'code_hash', 'code_browser', 'token_hash'];
 
 /**
- * Columns that are left out of letters about none of the person's joins: they identify or open a join that may be another person's.
+ * Columns that are left out of a letter that the person received about a join which is not theirs. These columns identify that join
+ * or give access to it.
  */
 const aboutOthers = ['session_uuid', 'occasion', 'data', 'refusal'];
 

@@ -540,7 +540,7 @@ test('a join that was not paid stays while money of it is with us, and goes once
   t.after(() => server.stripeFault(null));
   await confirmPayment(deps, intents[1]!.id);
   await server.stripeFault(null);
-  // A payment that Stripe did not know for a while has opened the join again, and its upgrade is paid.
+  // Makes a join whose upgrade is paid, while its own payment was undone because Stripe did not know it for a while.
   const client = server.client();
   const upgraded = await paidJoin(server, client);
   assert.equal((await charge(client, upgraded.uuid, upgraded.intentId)).data.status, 'succeeded');

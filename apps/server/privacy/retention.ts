@@ -18,7 +18,7 @@ const DAY_SECONDS = 86_400;
 const RETRY_SECONDS = 3_600;
 /** The most joins, documents or notices of each stage that one batch removes. A nightly run takes as many batches as it needs. */
 export const MOST = 500;
-/** After this many failures the rest of a stage is left to the next run, since so many failures must have a common cause. */
+/** If this many items of a stage fail, the rest of the stage is left to the next run: so many failures must have a common cause. */
 const MOST_FAILED = 20;
 
 export const stages = ['abandoned', 'rejected', 'paid', 'documents', 'notices'] as const;
@@ -26,9 +26,12 @@ export type Stage = (typeof stages)[number];
 type JoinStage = Exclude<Stage, 'documents' | 'notices'>;
 
 /**
- * SQL for whether the query's `session` is past the retention of a stage: its last activity (`abandoned`), final rejection
- * (`rejected`) or payment (`paid`) was before `before`. False while an abandoned join has a payment that is open or still with us,
- * while a rejected one holds something, or while its contact holds an upgrade by link that has lost its base.
+ * SQL for whether the query's `session` is past the retention of a stage, that is, whether an event was before the time `before`:
+ * - `abandoned`: the last activity of an unpaid join. False while one of its payments is open, or while money of a payment is still
+ *   with us.
+ * - `rejected`: the final rejection of a paid join's transcript. False while the join holds a membership or upgrade, or while its
+ *   contact holds an upgrade by link that has lost its base.
+ * - `paid`: the payment.
  */
 const isOver: Record<JoinStage, (before: RawBuilder<Date>) => RawBuilder<boolean>> = {
   abandoned: (before) => sql`session.state <> 'paid' and session.updated_at < ${before}
@@ -50,15 +53,17 @@ function beforeOf({ society, now }: Pick<Deps, 'society' | 'now'>, stage: Stage)
 }
 
 /**
- * SQL for whether the query's `session` may be erased: it is past the retention of a stage, has nothing under way, and `which` holds.
+ * SQL for whether the query's `session` may be erased: it is past the retention of a stage, nothing of it is under way, and it
+ * meets the condition `which`.
  */
 function mayGo(stage: JoinStage, before: RawBuilder<Date>, which: RawBuilder<boolean>): RawBuilder<boolean> {
   return sql`(session.erased_at is null and ${isOver[stage](before)} and cardinality(${underWay}) = 0 and ${which})`;
 }
 
 /**
- * SQL for whether `which` holds, and the other paid joins of the contact of the query's `session` may be erased, too. Paid joins of
- * a contact are erased together or not at all: HubSpot has one amount for all of them, and an upgrade needs its membership.
+ * SQL for whether the query's `session` meets the condition `which` and, in the stage `paid`, all other paid joins of its contact
+ * may be erased, too. Paid joins of a contact are erased together or not at all: HubSpot has one amount for all of them, and an
+ * upgrade needs its membership.
  */
 function withOthers(deps: Reads, stage: Stage, which: RawBuilder<boolean>): RawBuilder<boolean> {
   const before = beforeOf(deps, stage);
@@ -83,7 +88,10 @@ export async function owing(deps: Reads, stage: Stage): Promise<string[]> {
   return owed.length === 0 ? [] : idsOf(deps, stage, MOST, sql`session.uuid = any(${owed}::uuid[])`);
 }
 
-/** Returns the joins with goods that are to be sent or held; none for a stage that removes no addresses of paid joins. */
+/**
+ * Returns the joins with goods that are to be sent or held. Returns none for the stages that erase no paid join, and for a stage
+ * that the society has not switched on.
+ */
 async function owedTo(deps: Reads, stage: Stage): Promise<string[]> {
   if ((stage !== 'rejected' && stage !== 'paid') || beforeOf(deps, stage) === null) return [];
   return (await listParcels(deps, { all: false })).map(({ uuid }) => uuid);
@@ -200,8 +208,8 @@ async function keepFiles(trx: Kysely<Tables>, uuid: string): Promise<void> {
 }
 
 /**
- * Removes a document's file and name. The review of a transcript stays, so that the member need not upload another one. A refusal of
- * the file by HubSpot goes, since the file can be sent no more.
+ * Removes a document's file and name. The review of a transcript stays, so that the member need not upload another one. A record
+ * that HubSpot refused the file is removed, because there is no file any more that could be sent again.
  */
 function removeDocument({ database, storage }: Deps, id: string): Promise<boolean> {
   return database.transaction().execute(async (trx) => {
@@ -222,8 +230,9 @@ export function startForgetting(deps: Deps): () => Promise<void> {
 }
 
 /**
- * Runs once a day, in only one of the processes. Logs how many items of each stage were removed, and nothing about persons. Every
- * call, even when no run is due, makes Stripe erase the objects that are due there. Returns whether more is past its retention.
+ * Removes once a day, in only one of the processes, what is past its retention. Logs how many items of each stage were removed, and
+ * nothing about persons. Every call, even if no daily run is due, also makes Stripe erase what it still has to erase. Returns true
+ * if more items are past their retention.
  */
 export async function forgetNightly(deps: Deps, most = MOST): Promise<boolean> {
   const isOn = stages.some((stage) => beforeOf(deps, stage) !== null);

@@ -71,8 +71,8 @@ test('staff are told of each refund that fails, also when it is given again and 
 });
 
 /**
- * Makes a paid join with a pin for $12.00 and refunds its membership. Then the same contact joins again, and the refund fails only
- * after that.
+ * Makes a paid join with a pin for $12.00 and refunds its membership. Then the same contact joins again. After that, the refund
+ * fails.
  */
 async function joinedAnew(code: string) {
   await newContact(server, `${code.toLowerCase()}@example.com`, { invitation_code: code });
@@ -197,7 +197,7 @@ for (const failing of [9000, 1700])
   test(`the command of a refund of ${failing} cents that failed gives it again beside another refund of the same membership`, async (t) => {
     const { uuid, intentId } = await undergraduate(server);
     await refundJoin(server.deps, uuid, { ...membershipOnly, ineligible: true });
-    // The fee ($5.00) and the pin ($12.00).
+    // Refunds all that is left: the fee ($5.00) and the pin ($12.00).
     await runCommand(t, server, refundCommand, [intentId]);
     const { body } = await server.stripe('GET', `/v1/refunds?payment_intent=${intentId}`);
     const made = (body as unknown as { data: { id: string; amount: number }[] }).data;

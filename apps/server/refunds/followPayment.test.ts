@@ -325,7 +325,7 @@ test('a refund that is due is replaced by none that came to nothing, and is not 
       { ...outside, id: 're_canceled', amountCents: 6500, status: 'canceled' as const },
       { ...outside, id: 're_failed', amountCents: 6500, status: 'failed' as const },
       { ...outside, id: 're_part', amountCents: 1000, status: 'succeeded' as const },
-      // A refund made by a version that did not record the lines in the refund's metadata; its row is missing after a restore.
+      // A refund of ours from a version that did not record the lines in the refund's metadata. Its row is missing after a restore.
       { ...outside, uuid: randomUUID(), id: 're_ours', amountCents: 6500, status: 'pending' as const },
     ],
     dispute: null,

@@ -78,8 +78,9 @@ async function write(
       if (isNew) made.push(uuid);
       if (isNew && counts(refund)) wentElsewhere = true;
       if (!isMadeNow) continue;
-      // The letter about a payment that bought nothing is due when we decide its refund. Staff may return it in the dashboard
-      // instead, when Stripe has refused our refund and that letter was withdrawn, or when a restore has lost both.
+      // If the payment bought nothing, the letter that says so (`second-payment`) usually becomes due when we decide the refund.
+      // Here it becomes due for a refund that staff made in the dashboard instead: after Stripe had refused our refund and the
+      // letter was withdrawn, or after a restore had lost both the refund and the letter.
       if (payment.status === 'succeeded' || reason === 'unconfirmed')
         await dueLetters(trx, deps, [{ kind: 'refund', sessionUuid: session.uuid, occasion: uuid }]);
       else if (reason === 'dashboard') await dueSecondPayment(trx, deps, session.uuid, intentId);
@@ -95,9 +96,9 @@ export type LockedSession = Pick<Selectable<JoinSessionTable>, 'uuid'>;
 
 /**
  * Locks joins and all other joins of their payers, which may have to be sent to HubSpot as well ({@link bringStanding}). Locks in
- * the order of the uuids, to avoid deadlocks. Locks only `for no key update`, so that other transactions can still insert notices
- * about a locked join. Such a transaction may belong to a join that is not locked here, since it got the same payer only after this
- * call.
+ * the order of the uuids, to avoid deadlocks. Locks only `for no key update`, so that another transaction can still insert a notice
+ * about a locked join. That transaction may be about a join of the same payer that is not locked here, because it got that payer
+ * only after this call.
  */
 export async function lockJoins(trx: Kysely<Tables>, uuids: readonly string[]): Promise<void> {
   const these = sql`any(${uuids}::uuid[])`;
@@ -241,8 +242,9 @@ async function takeIn(
 }
 
 /**
- * Returns the uuid for the row of a refund or a lost dispute that was not decided here, made from its id at Stripe. A restored
- * database gives the row the same uuid again, so that a letter about it has the same Message-ID, and commands that name it still do.
+ * Returns the uuid for the row of a refund or a lost dispute that was not decided here. It is made from the id at Stripe, so that a
+ * restored database gives the row the same uuid again. A letter about it then has the same Message-ID, and commands that name it
+ * still work.
  */
 function uuidOf(stripeId: string): string {
   return createHash('sha256').update(stripeId).digest('hex').slice(0, 32);
@@ -353,8 +355,9 @@ async function dropDue(
 }
 
 /**
- * Returns how staff decide a refund again that was not made: the command, or that they do it in Stripe's dashboard. Returns null for
- * a refund made outside Induct. `isTrial`: where the command can show first what it would refund, it does only that.
+ * Returns how staff can repeat a refund that was decided and not made: the operator command, or a text that they make it in
+ * Stripe's dashboard. Returns null for a refund made outside Induct. With `isTrial`, the command only shows what it would refund,
+ * if it can do that.
  */
 async function commandAgain(
   trx: Kysely<Tables>,
@@ -390,8 +393,8 @@ export async function toDecideAgain(trx: Kysely<Tables>, refund: string): Promis
 }
 
 /**
- * Returns our due refund that a refund of the same amount made outside Induct replaces. Stripe has not made ours, and staff have
- * made it in the dashboard instead; making ours as well would refund the money twice.
+ * Finds our due refund that staff have made in Stripe's dashboard instead: Stripe has not made ours, and the two have the same
+ * amount. If ours were made as well, the money would be refunded twice.
  */
 async function madeInItsPlace(trx: Kysely<Tables>, intentId: string, amountCents: number) {
   return trx

@@ -14,8 +14,8 @@ export interface Given {
   /** The sum, in cents, of the refunds that Stripe has made. */
   cents: number;
   /**
-   * Sentences for staff. `waits`: about refunds that are still due. `refused`: about refunds that Stripe refused for good or that
-   * failed.
+   * Sentences for staff about refunds that are still due (`waits`), and about refunds that failed or that Stripe refused for good
+   * (`refused`).
    */
   waits: string[];
   refused: string[];
@@ -123,8 +123,8 @@ export async function givenOf(deps: Pick<Deps, 'database'>, uuids: readonly stri
 }
 
 /**
- * Returns a function for the outcome of a payment's refunds: those that are due now, and those that are decided before the function
- * is called.
+ * Prepares for reading the outcome of a payment's refunds later. The returned function returns the outcome of the refunds that are
+ * due now, and of those that are decided before it is called.
  */
 export async function watchRefunds(deps: Deps, intentId: string): Promise<() => Promise<Given>> {
   const ours = (now: 'over' | 'all') =>

@@ -17,8 +17,9 @@ const because: Record<MembershipStanding, string> = {
 };
 
 /**
- * Updates the standing of the membership that a payment bought, if it has changed, and informs HubSpot and staff. If it would be
- * held again while its contact holds another of the same type, only staff are informed.
+ * Updates the standing of the membership that a payment bought, if it has changed, and informs HubSpot and staff. A membership that
+ * has ended does not become held again if its contact holds another one of the same type: its standing then stays, and staff get a
+ * notice.
  */
 export async function bringStanding(
   trx: Kysely<Tables>,
@@ -79,8 +80,8 @@ export async function bringStanding(
 }
 
 /**
- * Returns the sentence for staff when the membership of an erased join changes: the join has lost its contact, so neither HubSpot
- * nor an upgrade by link can be updated.
+ * Returns an additional sentence for staff when the membership of an erased join begins or ends. An erased join has no contact any
+ * more, so neither HubSpot nor an upgrade by link can be updated.
  */
 export function notToldOfErased(uuid: string): string {
   return `Join ${uuid} is erased, so HubSpot cannot be told any more what becomes of its membership: if its contact is still there, change it by hand. An upgrade that a link has sold for it is not found here either: if the membership has ended and that contact has one, give it back.`;
@@ -111,11 +112,11 @@ export async function tellOfTwice(
 }
 
 /**
- * Makes the payer's joins whose membership has ended due to be sent to HubSpot again. To be called when the membership of the join
- * `sessionUuid` begins or ends: while the payer holds another membership, the contacts of the ended joins have the status `member`,
- * too (contacts/dueJoins.ts). The ended joins become due a second before the join `sessionUuid`, because one of them may have
+ * Makes the payer's other joins whose membership has ended due to be sent to HubSpot again. To be called when the membership of the
+ * join `sessionUuid` begins or ends, because this changes the status of their contacts: while the payer holds any membership, it is
+ * `member` (contacts/dueJoins.ts). These joins become due a second before the join `sessionUuid`, because one of them may have
  * created its contact. A join that another transaction has locked is skipped, since waiting could deadlock; that transaction makes
- * it due as well.
+ * the join due as well.
  */
 export async function tellHubspotOfEnded(trx: Kysely<Tables>, sessionUuid: string): Promise<void> {
   await sql`

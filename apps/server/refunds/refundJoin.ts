@@ -112,10 +112,10 @@ async function keptPayments(trx: Kysely<Tables>, uuid: string): Promise<string[]
 }
 
 /**
- * Refunds the things that staff have named, from the payments of a join for itself and for its upgrade. Writes all decisions in one
- * transaction, so that a repeated request refunds nothing twice. After the commit Stripe makes the refunds; those that fail are
- * retried in the background (settlement/sweep.ts). `given` is the refunds' outcome. With `isTrial`, decides nothing, and `given` is
- * null.
+ * Refunds the things that staff have named, from the payments for the join and for its upgrade. Writes all decisions in one
+ * transaction, so that a repeated request refunds nothing twice. After the commit, Stripe is asked to make the refunds; those that
+ * fail are retried in the background (settlement/sweep.ts). `given` is the refunds' outcome. With `isTrial`, decides nothing, and
+ * `given` is null.
  */
 export async function refundJoin(
   deps: Deps,

@@ -92,7 +92,7 @@ test('that an upgrade is left alone is told while its join is locked by another 
   await database.transaction().execute(async (other) => {
     await lockJoins(other, [uuid]);
     await server.stripe('POST', '/v1/refunds', { payment_intent: base.intentId });
-    // followPayment must not wait for the other transaction, which itself waits for followPayment to end.
+    // The other transaction ends only after followPayment has ended. So followPayment must not wait for its locks.
     await followPayment(server.deps, base.intentId);
   });
   assert.match((await noticesOf(server, uuid)).join(), /An upgrade is still paid and held/);

@@ -184,11 +184,11 @@ test('in whatever order somebody joins, is refunded and is joined for by others,
       numRuns: PEOPLE,
       examples: [
         ['', ['join by school', 'refund a membership by school', 'join by school']],
-        // Once a bug: the mirror ignored the school join that kept the contact a member.
+        // Regression: the mirror ignored the school join that kept the contact a member.
         ['', ['join by code', 'join by school', 'refund a membership by code', 'join by code']],
-        // Once a bug: values written by the school join were mistaken for values written by the join by code.
+        // Regression: values written by the school join were mistaken for values written by the join by code.
         ['', ['join by school', 'join by code', 'refund a membership by school']],
-        // Once a bug: a former member who paid again by a school's code was not made a member again.
+        // Regression: a former member who paid again by a school's code was not made a member again.
         ['', ['join by code', 'refund a membership by code', 'join by school', 'join by code']],
       ],
     },
@@ -303,8 +303,8 @@ test('in whatever order a contact that a self-nomination created is bought for, 
       numRuns: PEOPLE,
       examples: [
         [['pay for the own join', 'join by link', 'buy an upgrade by link', 'refund what was bought first']],
-        // Once a bug: a sibling with the same email had paid first, and refunding the sibling made the contact, who was a member, a
-        // former member.
+        // Regression: the contact was a member, and a sibling with the same email had paid first. The refund of the sibling's join
+        // made the contact a former member.
         [['pay for a sibling', 'pay for the own join', 'refund the sibling']],
         [['join by link', 'pay for the own join']],
       ],

@@ -3,10 +3,10 @@ import type { Tables } from '../platform/database/types.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { hasLine } from './orderLines.ts';
 
-/** Shown, instead of charging again, to members who come with an invite code or a signed link. */
+/** The sentence for members who come with an invite code or a signed link. They are not charged again. */
 export const ALREADY_MEMBER =
   'This invitation belongs to someone who is already a member, so there is nothing to pay. Please contact us if you think this is a mistake.';
-/** Shown, instead of selling the upgrade, to somebody who is not a member. */
+/** The refusal to sell an upgrade to somebody who is not a member. */
 const UPGRADE_FOR_MEMBERS =
   'This upgrade is for members only, and we do not know you as a member. Please join first, or contact us if you think this is a mistake.';
 
@@ -36,8 +36,8 @@ export function contactOfJoin(session: string): RawBuilder<string | null> {
 }
 
 /**
- * SQL for whether the contact in a column is the join's {@link contactOfJoin}, written so that it can use indexes. Ignores merges
- * of contacts. `contactId` is a column name or SQL, `session` the query's name for the `join_session` table.
+ * SQL for whether a contact is the join's {@link contactOfJoin}. It is written so that it can use indexes, and ignores merges of
+ * contacts. `contactId` is a column name or SQL for the contact; `session` is the query's name for the `join_session` table.
  */
 export function isContactOfJoin(contactId: Column, session: string): RawBuilder<boolean> {
   const of = (column: string) => sql.ref(`${session}.${column}`);
@@ -70,8 +70,8 @@ function isHeld(
 }
 
 /**
- * SQL for the membership of the query's `session`: the one that the join bought, unless it is void; otherwise one that its contact
- * bought by another join and holds. A subquery of at most one row, to be used as a lateral join.
+ * SQL for the membership of the query's `session`. That is the one that the join bought. If the join bought none, or a void one, it
+ * is one that the join's contact bought by another join and holds. A subquery of at most one row, to be used as a lateral join.
  */
 export const baseMembership: RawBuilder<unknown> = sql`(
   select * from (
@@ -91,8 +91,8 @@ export const membershipFee: RawBuilder<number | null> = sql`(
   where paid.intent_id = (select payment_intent from ${baseMembership} as base))`;
 
 /**
- * SQL for whether an upgrade has a base: the upgrade's join holds a membership, or its contact is a member. `upgrade` is the
- * query's name for the upgrade's row of `membership`.
+ * SQL for whether an upgrade has a base: the join that bought the upgrade holds a membership, or the upgrade's contact is a member.
+ * `upgrade` is the query's name for the upgrade's row of `membership`.
  */
 export function holdsBase(upgrade: string): RawBuilder<boolean> {
   return sql<boolean>`(${joinHolds(`${upgrade}.session_uuid`, 'membership')} or ${isMemberNow(`${upgrade}.contact_id`)})`;
@@ -119,9 +119,9 @@ export function isReturned(sessionUuid: string): RawBuilder<boolean> {
 }
 
 /**
- * SQL for whether a contact is a member: it holds a membership that was bought here, or HubSpot says so (the mirror's `is_member`,
- * which contacts/ keeps false if the membership bought here is known to have ended). Queries about a join's joiner use {@link
- * isJoinerMember} instead. `contactId` is a column name.
+ * SQL for whether a contact is a member. That is so if it holds a membership that was bought here, or if the mirror's `is_member`
+ * is true. The functions in contacts/ keep `is_member` false if the membership that was bought here has ended, even if HubSpot does
+ * not know that yet. Queries about a join's joiner use {@link isJoinerMember} instead. `contactId` is a column name.
  */
 export function isMemberNow(contactId: string): RawBuilder<boolean> {
   return sql<boolean>`(${isMemberByMirror(contactId)} or ${holdsBought(contactId, 'membership')})`;

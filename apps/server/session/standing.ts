@@ -16,8 +16,8 @@ export interface JoinStanding {
   isCheckoutOnly: boolean;
   paymentIntent: string | null;
   /**
-   * The upgrade that is still on offer. Null if no upgrade is on sale, the joiner has decided, already bought one or run out of
-   * time, the membership is not active, or the card was not saved.
+   * The upgrade that is still on offer. Null in each of these cases: no upgrade is on sale; the joiner has skipped it or bought one
+   * already; the time for the offer is over; the membership is not active; the card was not saved.
    */
   upgrade: CatalogueProduct | null;
   hasTranscript: boolean;
@@ -96,9 +96,9 @@ export function upgradeOffer(
 const CHANGED_MEANWHILE = 'This join has changed meanwhile. Please try again.';
 
 /**
- * Returns the refusal for an action whose SQL statement found no session in a state that allows it. `otherwise` is the refusal's
- * message if the state allows the action after all. If `holding` (how the browser holds the join) is given, a browser that may not
- * continue the join gets 404.
+ * Returns the refusal for an action whose SQL statement changed nothing, because the session does not exist or its state does not
+ * allow the action. `otherwise` is the message if the state allows the action by now. If `holding` (how the browser holds the join)
+ * is given, a browser that may not continue the join gets 404.
  */
 export async function refusalFor(
   deps: Deps,

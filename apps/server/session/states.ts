@@ -27,12 +27,12 @@ export const transitions = {
   submitDetails: sql`state = case state when 'started' then 'detailed' else state end, updated_at = now()`,
   chooseMembership: sql`state = 'ordering', updated_at = now()`,
   freeze: sql`state = 'paying', paying_since = now(), updated_at = now()`,
-  /** The payment failed, was abandoned or bought nothing. */
+  /** Opens the order again after its payment failed, was abandoned or bought nothing. */
   reopen: sql`state = 'ordering', paying_since = null, updated_at = now()`,
-  /** `at`: the time of payment, if not now. */
+  /** Marks the join as paid. `at` is the time of payment; null means now. */
   markPaid: (at: Date | null = null) =>
     sql`state = 'paid', paid_at = coalesce(paid_at, ${at}::timestamptz, now()), paying_since = null, updated_at = now()`,
-  /** According to Stripe, the join was recorded as paid by mistake. */
+  /** Undoes `markPaid` for a join that was recorded as paid by mistake, as Stripe's data show. */
   undoPayment: sql`state = 'ordering', paid_at = null, paying_since = null, updated_at = now()`,
   skipUpgrade: sql`upgrade = 'skipped', updated_at = now()`,
   takeUpgrade: sql`upgrade = 'taken', updated_at = now()`,

@@ -18,11 +18,11 @@ type StoredEvent = Omit<ProviderEvent, 'createdAt'> & { createdAt: string };
 /** The name of this task's row in `schedule`. */
 export const EVENTS_TASK = 'events';
 const EVERY_SECONDS = 120;
-/** Each run lists the events since this long (ms) before the previous run, because events may appear slightly out of order. */
+/** Each run lists the events from this long (ms) before the previous run, because Stripe's list may get an event a little late. */
 const OVERLAP_MS = 600_000;
-/** The first run lists the events of this long (ms): three days, for which Stripe itself retries a webhook. */
+/** How far back (ms) the first run lists events: three days, for which Stripe itself retries a webhook. */
 const FIRST_MS = 3 * 86_400_000;
-/** An intent younger than this (ms) may still get its row, from the call that is creating it. */
+/** The call that creates an intent may still be inserting its row while the intent is younger than this (ms). */
 const UNWRITTEN_MS = 300_000;
 /**
  * A failed event is retried after RETRY_MINUTES, with exponential backoff up to RETRY_MINUTES_AT_MOST. After RETRY_DAYS it is given
@@ -35,8 +35,8 @@ const RETRIES_A_TURN = 100;
 
 /**
  * Fetches the events about payments, refunds and disputes whose webhook was lost. Runs every two minutes, in one process at a time.
- * Also gives up intents that exist at Stripe but have no row here ({@link giveUpUnwritten}). Stores an event that fails, or has to
- * wait, for a retry, and continues with the next. Returns how many events it handled.
+ * Returns how many events it handled. An event that fails or has to wait is stored for a retry, and the next event is handled. Also
+ * gives up intents that exist at Stripe but have no row here ({@link giveUpUnwritten}).
  */
 export async function catchUpOnEvents(deps: Deps): Promise<number> {
   const turn = await takeTurn(deps.database, EVENTS_TASK, EVERY_SECONDS);
@@ -130,7 +130,7 @@ async function tellGivenUp(
 }
 
 async function tryOnce(deps: Deps, event: ProviderEvent): Promise<boolean> {
-  // The event that an intent was created matters only while that intent has no row ({@link giveUpUnwritten}).
+  // An event that an intent was created needs handling only if the intent has no row here ({@link giveUpUnwritten}).
   if (event.type === 'payment_intent.created' && (await writtenOf(deps, [event])).size > 0) return false;
   return act(deps, event);
 }

@@ -236,7 +236,7 @@ for (const [when, isIntentInBackup] of [
     const uuid = await orderingJoin(client, 'LINCOLN2026', { personalEmail: mistyped });
     if (isIntentInBackup) await openIntent(client, uuid);
     await deliver(server);
-    // As when HubSpot was asked about the email before the join was paid.
+    // Simulates that the server has found a contact with the mistyped email in HubSpot before the join was paid.
     await run(
       `update join_session set hubspot_contact_id = '${stranger}', owns_hubspot_contact = false where uuid = '${uuid}'`,
     );
@@ -392,7 +392,8 @@ test('a payment counts as made when the card was charged, not when its form was 
   behind = 0;
   await payByCard(server, opened.id);
   assert.equal(await confirmPayment(server.deps, opened.id), 'succeeded');
-  // The failed refund has no time any more. That the first membership had ended follows only from the times of both payments.
+  // After it has failed, the refund does not show any more when it was made. That the first membership had ended then follows only
+  // from the times of both payments.
   await failRefund(server, first.intentId);
   const standings = async () => [await standingsOf(server, first.uuid), await standingsOf(server, slow)];
   const before = await standings();

@@ -24,9 +24,9 @@ import { promisedColumns } from '../session/promised.ts';
 export class NotRebuilt extends Error {}
 
 /**
- * Restores from a paid intent's metadata what a restored database lacks: the paid order and, if missing, the join, so that the
- * payment can be confirmed. A join that is here gets the email with which it was paid. Data that Stripe never had stay empty:
- * address, school, documents, guardian consent. Returns whether anything was missing. Throws {@link NotRebuilt}.
+ * Restores from a paid intent's metadata what a restored database lacks, so that the payment can be confirmed: the paid order and,
+ * if it is missing, the join. If the join exists and is unpaid, it gets the email with which it was paid. Data that Stripe never
+ * had stay empty: address, school, documents, guardian consent. Returns whether anything was missing. Throws {@link NotRebuilt}.
  */
 export async function rebuildJoin(deps: Deps, intent: Intent): Promise<boolean> {
   const named = namedOrder(deps, intent);
@@ -112,8 +112,8 @@ export async function rebuildJoin(deps: Deps, intent: Intent): Promise<boolean> 
 }
 
 /**
- * Gives an unpaid join that the backup has the email with which its payment was made, if the joiner has corrected it since: letters
- * and HubSpot's contact would otherwise be another person's.
+ * Sets the email of an unpaid join from the backup to the one with which it was paid. The joiner may have corrected the email after
+ * the backup. With the old email, letters would go to another person, and the join might be written into that person's contact.
  */
 async function takeEmail({ database }: Deps, { receiptEmail: paid }: Intent, uuid: string): Promise<void> {
   const join = await database
@@ -132,9 +132,9 @@ async function takeEmail({ database }: Deps, { receiptEmail: paid }: Intent, uui
 
 /**
  * Returns when a payment that is made again was paid, whether it bought nothing, and the standing of what it bought after Stripe's
- * refunds. First updates the memberships that its contact holds in this database: a refund may have ended one before this payment.
- * Such a membership must stay ended even if that refund failed later, since the contact has bought another one. Returns null if the
- * intent is not ours or its order is missing.
+ * refunds. Returns null if the intent is not ours or its order is missing. First updates the other memberships that the payment's
+ * contact holds in this database, because a refund may have ended one of them before this payment. It then stays ended, even if
+ * that refund failed later, because this payment has bought another one.
  */
 export async function madeAgainOf(deps: Deps, intent: Intent): Promise<MadeAgain | null> {
   const named = namedOrder(deps, intent);

@@ -258,9 +258,13 @@ async function* paymentIds(deps: Deps, since: Date | null): AsyncGenerator<strin
 }
 
 /**
- * Returns the differences that cannot be found payment by payment: joins paid by no payment or by two, upgrades taken without a
- * payment, orders frozen for too long, joins whose document was rejected finally while the membership is held, contacts with two
- * memberships of one type, and upgrades whose base membership has ended.
+ * Returns the differences that cannot be found by looking at single payments:
+ * - joins that no payment, or more than one, has paid;
+ * - upgrades taken without a payment;
+ * - orders frozen for too long;
+ * - joins whose document was rejected finally while the membership is held;
+ * - contacts with two memberships of one type;
+ * - upgrades whose base membership has ended.
  */
 async function joinsApart(
   deps: Deps,
@@ -322,9 +326,9 @@ async function joinsApart(
 }
 
 /**
- * Returns the joins whose contact holds another membership of the same type ({@link contactOfJoin}), as since a merge of two
- * members, with these types. The membership that is returned is the one that could not be moved to the contact. A disputed one does
- * not count, nor one beside it: the bank has its money.
+ * Returns the joins whose contact holds another membership of the same type ({@link contactOfJoin}), with these types. This can
+ * happen when two members are merged: the join's membership could not be moved to the remaining contact. Both memberships must be
+ * active. While one is disputed, the bank has its money, and nothing is reported.
  */
 async function heldTwice(deps: Deps): Promise<{ uuid: string; types: MembershipType[] }[]> {
   const { rows } = await sql<{ uuid: string; types: MembershipType[] }>`
@@ -337,8 +341,8 @@ async function heldTwice(deps: Deps): Promise<{ uuid: string; types: MembershipT
 }
 
 /**
- * Returns the joins whose document was rejected finally while the membership is still active, because its refund was interrupted
- * or failed. A disputed membership does not count: the bank has its money.
+ * Returns the joins whose document was rejected finally while the membership is still active: the membership's refund was
+ * interrupted or has failed. A disputed membership does not count, because the bank has its money.
  */
 async function rejectedAndHeld(
   deps: Deps,

@@ -23,7 +23,8 @@ export async function refundPayment(deps: Deps, intentId: string): Promise<Given
   // Confirms the payment if possible. A payment that cannot be confirmed has no membership that the refund would have to end.
   const outcome = await orNotRefundable(
     confirmPayment(deps, intentId).catch((error: unknown) => {
-      // Any other failure, of Stripe or of the database, does not show that the payment cannot be confirmed.
+      // Only these two errors show that the payment cannot be confirmed. Any other failure, of Stripe or of the database, is
+      // thrown.
       if (error instanceof NotConfirmable || error instanceof NotInDatabase) return error;
       throw error;
     }),

@@ -22,10 +22,10 @@ export class NotSettled extends Error {}
 
 /**
  * Updates one payment to its state at Stripe, whatever its state here: a success is confirmed, an intent that is cancelled or
- * unknown at Stripe buys nothing here, and an open one is cancelled. `reconcile` names this as a repair. Returns sentences about
- * refunds that Stripe does not make yet or refuses, or that the bank is still deciding. Throws NotRebuilt when the join is missing
- * here and Stripe's metadata is not enough to restore it; {@link NotSettled} when the payment is not ours. `isMadeAgain`: whether
- * the payment had been confirmed before a restore.
+ * unknown at Stripe buys nothing here, and an open one is cancelled. This is a repair that `reconcile` suggests. Returns sentences
+ * about refunds that Stripe does not make yet or refuses, or that the bank is still deciding. Throws NotRebuilt if the join is
+ * missing here and Stripe's metadata is not enough to restore it, and {@link NotSettled} if the payment is not ours. `isMadeAgain`:
+ * whether the payment had been confirmed before a restore.
  */
 export async function settlePayment(
   deps: Deps,
@@ -84,9 +84,9 @@ async function makeAgain(deps: Deps, intent: Intent): Promise<void> {
 }
 
 /**
- * Settles every payment of a join: first those for the join itself, then those for its upgrade. If no payment for the join is open
- * or has succeeded, reopens its order; if none has paid for its upgrade, offers the upgrade again. Returns the sentences of {@link
- * settlePayment}; null if there is no such join.
+ * Settles every payment of a join: first those for the join itself, then those for its upgrade. Reopens the join's order if no
+ * payment for it is open or has succeeded. Offers the upgrade again if no payment for it has succeeded. Returns the sentences of
+ * {@link settlePayment}; null if there is no such join.
  */
 export async function settleJoin(deps: Deps, uuid: string): Promise<string[] | null> {
   const { rows } = await sql<{ intent_id: string | null }>`
@@ -112,12 +112,14 @@ export async function settleJoin(deps: Deps, uuid: string): Promise<string[] | n
 }
 
 /**
- * Runs after a restore, before servers start. First makes the payments since the backup again, from Stripe's data, the oldest
- * first; then updates the payments in this database that have refunds or disputes. In this order, a membership whose refund has
- * failed since is not restored in place of one that its contact bought later. Cancels an open intent whose order here differs from
- * the one at Stripe, since the page would show one order and charge the other. Nothing is refunded automatically: `reconcile` lists
- * what is left for staff. Returns the payments that it settled, how many it cancelled, and a sentence for each that it could not
- * settle and that was not refunded in full.
+ * Repairs the payments after a restore, before servers start. Nothing is refunded automatically: `reconcile` lists what is left for
+ * staff. Returns the payments that it settled, how many it cancelled, and a sentence for each that it could not settle and that was
+ * not refunded in full. In this order:
+ * - Makes the payments since the backup again, from Stripe's data, the oldest first.
+ * - Updates the payments in this database that have refunds or disputes. If a refund has failed since, its membership must not
+ *   become held again when the contact has bought another one later. So the later payment has to be made again before.
+ * - Cancels each open intent whose order here differs from the one at Stripe, because the page would show one order and charge the
+ *   other.
  */
 export async function settleMissing(
   deps: Deps,

@@ -240,7 +240,7 @@ test('a second payment that went back before the restore has gone back, and nobo
   const [first, second] = [await openJoin(code), await openJoin(code)];
   const restore = await dump(server);
   for (const { id } of [first, second]) await payByCard(server, id);
-  // The later payment is confirmed first, so the later one buys the membership, and the earlier one is a duplicate.
+  // Confirms the second payment first. It therefore buys the membership, and the first payment is a duplicate.
   assert.equal(await confirmPayment(server.deps, second.id), 'succeeded');
   assert.equal(await confirmPayment(server.deps, first.id), 'refunded');
   const joins = [first.uuid, second.uuid];
@@ -302,7 +302,10 @@ test('a refund that is told again after a restore is told under the same Message
   const [ours, elsewhere] = await Promise.all(
     emails.map((personalEmail) => paidJoin(server, server.client(), 'LINCOLN2026', { personalEmail })),
   );
-  /** Sends what is due. Returns how often each letter about a refund has arrived; the mail server recognises it by its Message-ID. */
+  /**
+   * Sends what is due. Returns how often each letter about a refund has arrived. The mail server recognises a letter by its
+   * Message-ID.
+   */
   const arrivals = async () => {
     while (await sendDue(server.deps, server.deps.config.mail!));
     const letters = await server.letters();
@@ -413,7 +416,7 @@ test('what cannot be made again is named with the command that gives it back, an
     await paidElsewhere(server, { session: 'nobody' }),
     await paidElsewhere(server, { session: join.uuid, revision: String(join.revision) }),
   ];
-  // The snapshot's amount differs from the payment's.
+  // Makes the snapshot's amount differ from the payment's.
   await sql`update order_snapshot set amount_cents = 7000 where session_uuid = ${join.uuid}`.execute(
     server.deps.database,
   );

@@ -124,7 +124,10 @@ export const societyFile = z.strictObject({
   }),
   letters: z
     .strictObject({
-      /** Days from the payment to the letter. The congratulations page (`when`) should promise the same. */
+      /**
+       * Days from the payment to the letter about the certificate. They should agree with the text `when` of the emails on the
+       * congratulations page.
+       */
       certificateAfterDays: z.int().min(0).max(60).default(1),
       portalAfterDays: z.int().min(0).max(60).default(7),
       /** Whether reminders are sent about joins that were left behind. Off by default, since the society must decide. */
@@ -137,7 +140,7 @@ export const societyFile = z.strictObject({
       postalAddress: line.optional(),
     })
     .default({ certificateAfterDays: 1, portalAfterDays: 7, reminders: false, remindMinors: false }),
-  /** After how many days personal data is removed. Data without a setting is kept for ever (docs/privacy.md). */
+  /** The days after which personal data is removed. Data without a setting is kept for ever (docs/privacy.md). */
   retention: z
     .strictObject({
       /** For joins that were never paid: days since the last activity. */

@@ -41,16 +41,19 @@ interface OpenUpgrade {
   /** The id of the upgrade that the intent was opened for; null if its snapshot is missing. */
   productId: number | null;
   attempt: number;
-  /** Null if the bank declined to save the card; the intent is then for another card, and cannot charge the saved one. */
+  /**
+   * The Stripe Customer whose saved card the intent can charge. Null if the bank declined to save the card: the intent then takes
+   * only another card.
+   */
   customerId: string | null;
 }
 
 /**
  * Sells the upgrade while the member is present, at the shown price (`amount`, cents). The card that paid for the membership is
- * charged. With `charge: false` another card is used: the page confirms it with the returned client secret. Only one intent is open
- * at a time, and it can be paid only once. So the upgrade is sold once, however many tabs press the button and wherever a process
- * dies. A repeated call continues with the open intent; if the offer has changed, or the intent cannot charge the saved card, it is
- * cancelled first.
+ * charged. With `charge: false` another card is used: the page confirms the payment with the returned client secret. Only one
+ * intent is open at a time, and it can be paid only once. So the upgrade is sold once, however many tabs press the button and
+ * wherever a process dies. A repeated call continues with the open intent. If the offer has changed, or that intent cannot charge
+ * the saved card, the intent is cancelled and a new one is opened.
  */
 export async function chargeUpgrade(
   deps: Deps,
@@ -70,7 +73,7 @@ export async function chargeUpgrade(
   const end = intent && (await endOf(deps, intent));
   if (end) return end;
   if (intent?.status === 'canceled') open = null;
-  // A card that was typed on the page and declined also counts as a card failure.
+  // Records a card that was typed on the page and declined as a card failure.
   if (intent?.status === 'requires_payment_method') await noteFailure(deps, intent);
 
   const { card, failures, pause } = await readPayer(deps, uuid, paymentIntent);
@@ -155,7 +158,7 @@ async function chargeSavedCard(
   if (intent.status === 'requires_payment_method') await noteFailure(deps, intent);
   if ((await readCharges(deps, uuid)).open?.intentId === intentId)
     return { status: 'failed', message: message ?? UPGRADE_FAILED, clientSecret };
-  // The intent was cancelled: after too many declined cards, or by Skip in another tab.
+  // The intent is not open any more: it was cancelled after too many declined cards, or by Skip in another tab.
   return message === null ? endedElsewhere(deps, uuid) : { status: 'failed', message };
 
   async function endAttempt(): Promise<void> {
@@ -193,7 +196,8 @@ async function endOf(deps: Deps, intent: Intent): Promise<Answer | null> {
 
 /**
  * Opens a new intent. Its client secret is returned only after our row and the snapshot are written, so that nobody can pay the
- * intent earlier. Returns null if the offer was skipped or taken meanwhile, and the other intent if another tab was first.
+ * intent earlier. If the offer was skipped or taken meanwhile, returns null. If another tab has opened an intent first, returns
+ * that one.
  */
 async function openUpgrade(
   deps: Deps,

@@ -94,7 +94,7 @@ test('an upgrade is only offered while the membership that this join bought is a
   const { data } = await client.call('getUpgradeDetails', { params: { uuid } });
   assert.deepEqual([data.isEligibleForUpgrade, data.upgradeOption, data.card], [false, null, null]);
   assert.equal((await charge(client, uuid, intentId)).status, 409);
-  // A payment with the card form that was opened before the refund is itself refunded.
+  // The card form was opened before the refund of the membership. A payment that is made with it now is refunded.
   await payByCard(server, idOf(clientSecret));
   const late = (await charge(client, uuid, intentId)).data;
   assert.equal(late.status, 'failed');

@@ -13,7 +13,8 @@ import { stateAllows, transitions } from '../session/states.ts';
 export async function skipUpgrade(deps: Deps, uuid: string, holding: Holding): Promise<string> {
   const before = await readStanding(deps, uuid);
   if (before && !isOpenIn(holding, before)) throw await refusalFor(deps, 'skipUpgrade', uuid, { holding });
-  // Written before the open intent is read. From now on no intent can be opened, since openUpgrade locks the same row.
+  // The skip must be written before the open intent is read. After it no new intent can be opened, since openUpgrade locks the same
+  // row.
   await sql`
     update join_session set ${transitions.skipUpgrade}
     where uuid = ${uuid} and ${stateAllows('skipUpgrade')} and upgrade = 'open'`.execute(deps.database);

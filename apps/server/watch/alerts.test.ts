@@ -229,7 +229,7 @@ const causes: Cause[] = [
     name: 'the disk is nearly full',
     fires: ['InductDiskLow'],
     async make() {
-      // A disk reserve that is larger than any disk, so that the storage counts as full.
+      // The disk reserve is larger than any disk, so the storage counts as full.
       const config = { ...server.deps.config, storageReserveBytes: 1e18 };
       const full = await serveMetrics({ ...server.deps, config }, 0);
       const page = await scrape(full.url);

@@ -15,8 +15,8 @@ const PATIENCE_MS = 3_000;
 /** The highest number up to which a queue is counted. */
 const MOST_COUNTED = 50_000;
 /**
- * Letters whose next attempt is later than this are not counted, because they are not due yet. It is longer than the longest
- * backoff of a letter (sendLetters.ts).
+ * A letter whose next attempt is further away than this interval is not due yet and is not counted as waiting. The interval is
+ * longer than the longest delay before a letter is retried (sendLetters.ts).
  */
 const POSTPONED = sql`interval '5 hours'`;
 
@@ -91,8 +91,8 @@ export function registerGauges(
     }
   });
   /**
-   * Registers a gauge with a sample (labels and value) for each figure for which `read` does not return null. If there are none,
-   * the gauge is absent instead of 0.
+   * Registers a gauge. It has one sample (labels and value) for each figure, except for those for which `read` returns null. If
+   * there are no samples, the gauge is absent instead of 0.
    */
   const gauge = (
     name: string,
@@ -147,8 +147,8 @@ export function registerGauges(
     ['provider', 'kind'],
     ({ kind, name, value }) => {
       if (kind === 'breaker') return [{ provider: 'hubspot', kind: name }, value];
-      // Without a waiting letter the mail server is not used, so it is unknown whether the server is still down; the value is then
-      // 0.
+      // The mail server counts as down only while a letter is waiting. Without one the server is not used, so nobody knows whether
+      // it is still down, and the value is 0.
       if (kind === 'queue' && name === 'letters')
         return [{ provider: 'mail', kind: 'send' }, mailServer.isDown && value > 0 ? 1 : 0];
       return null;

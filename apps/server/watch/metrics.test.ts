@@ -159,7 +159,7 @@ test('what was done, was refused or is due later is in no queue', async (t) => {
 });
 
 test('all scrapers together cost the database one statement in ten seconds', async (t) => {
-  // A server of its own: the shared server may still log or count calls of earlier tests.
+  // This test uses a server of its own, because the shared server may still log or count calls of earlier tests.
   const idle = await startTestServer();
   const { url, close } = await metricsOf(idle, 10_000);
   t.after(async () => {

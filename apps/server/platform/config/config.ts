@@ -38,7 +38,7 @@ export interface Config extends WatchSettings {
   storage: StorageSettings;
   /** Keys of 64 hexadecimal digits. The first encrypts new documents; all can decrypt. Null: documents are stored unencrypted. */
   documentKeys: Secrets | null;
-  /** Null if the society sends its letters by other means. */
+  /** The mail server and the sender of letters; null if the society sends its letters by other means. */
   mail: MailSettings | null;
   /** Free space (bytes) to keep on the disk that receives documents. */
   storageReserveBytes: number;

@@ -24,7 +24,7 @@ export interface MailSettings {
   mailbox: string | null;
 }
 export interface MailAddress {
-  /** Empty if the setting has an address only. */
+  /** The name before the address; empty if the setting has an address only. */
   name: string;
   address: string;
 }

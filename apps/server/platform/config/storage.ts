@@ -9,11 +9,11 @@ export interface S3Settings {
   bucket: string;
   /** The prefix of every object's name: empty, or ending in a slash. */
   prefix: string;
-  /** Null: the AWS SDK takes the region from its own settings. */
+  /** The region of the bucket; null if the AWS SDK is to take it from its own settings. */
   region: string | null;
   /** The URL of an S3-compatible service; null for Amazon S3. */
   endpoint: string | null;
-  /** Null: the AWS SDK takes the credentials from its own settings. */
+  /** The credentials for the bucket; null if the AWS SDK is to take them from its own settings. */
   credentials: { accessKeyId: string; secretAccessKey: string } | null;
 }
 

@@ -22,8 +22,8 @@ export interface SheddingLimits {
 const MEBIBYTE = 1_048_576;
 
 /**
- * Reads the settings of metrics, telemetry and load. `heapLimitBytes` is V8's heap limit; `memoryBytes` is the container's memory
- * limit, or 0. The default memory limits are 60 % of these.
+ * Reads the settings of metrics, telemetry and load. `heapLimitBytes` is V8's heap limit. `memoryBytes` is the container's memory
+ * limit; 0 if there is none. The default limits of memory use are 60 % of these.
  */
 export function readWatchSettings(
   { integer, address }: SettingReader,

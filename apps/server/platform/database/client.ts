@@ -17,8 +17,8 @@ const NAME_ACTOR = "select set_config('induct.actor', $1, false)";
 
 /**
  * Opens a pool of at most `connections` connections, which the metrics show under `name`. If `url` names several hosts, the pool
- * connects to the one that accepts writes. A statement that times out or cannot be sent rejects with {@link DatabaseUnavailable};
- * the database may have executed it nevertheless.
+ * connects to the one that accepts writes. If a statement times out or cannot be sent, it rejects with {@link DatabaseUnavailable};
+ * the database may have executed it all the same.
  */
 export function connect(
   url: string,
@@ -37,13 +37,13 @@ export function connect(
     application_name: 'induct',
     // TCP keep-alive detects a connection whose other end has vanished.
     keepAlive: true,
-    // The host may have become a standby after `Primary` found it.
+    // Refuses a connection to a host that became a standby after `Primary` found it.
     ...(primary && { onConnect: (client) => refuseReadOnly(client, waits.connectMs) }),
   });
   watchPool(name, pool);
   pool.on('connect', (client) => {
-    // Without a listener the `error` event of a broken client would end the process. The statement that is running rejects in any
-    // case.
+    // Without a listener the `error` event of a broken client would end the process. The listener need not report the error,
+    // because the running statement rejects with it.
     client.on('error', () => primary?.doubt());
     // The client queues this before the caller's first statement. An error is ignored: if the connection breaks, the caller's
     // statement fails as well.
@@ -63,8 +63,8 @@ const NO_CONNECTION_FREE = 'timeout exceeded when trying to connect';
 const READ_ONLY = '25006';
 
 /**
- * Returns a pool for Kysely that prepares its statements and has timeouts. The pool closes a connection whose statement timed out,
- * since later statements would wait behind that one, and a connection whose host does not accept writes.
+ * Returns a pool for Kysely that prepares its statements and has timeouts. The pool closes two kinds of connections: one whose
+ * statement timed out, since later statements would wait behind that one, and one whose host does not accept writes.
  */
 function patientPool(pool: pg.Pool, silence: Silence, primary: Primary | null): PostgresPool {
   const checkOut = async () => {

@@ -18,12 +18,12 @@ export const patience = {
   ofWork: { connectMs: 10_000, statementMs: 60_000, answerMs: 65_000 },
 } as const satisfies Record<string, Patience>;
 
-/** The maximum timeout (ms) from the moment a statement has timed out until the database answers again. */
+/** The longest timeout (ms) while the database does not answer: from the first statement that times out until the next answer. */
 const SILENT_MS = 1_000;
 
 /**
- * Shortens timeouts while the database does not answer: from `begin` to `end` no timeout is longer than SILENT_MS. Otherwise each
- * call would wait for the full time.
+ * Shortens timeouts while the database does not answer, because otherwise each call would wait for the full time. From `begin` to
+ * `end` no timeout is longer than SILENT_MS.
  */
 export class Silence {
   readonly #patience: Patience;

@@ -15,9 +15,9 @@ export interface PrimaryConnection {
 /**
  * Connects to the host of a DATABASE_URL that accepts writes. Tries all hosts at once, so that a host that does not answer causes
  * no delay (docs/decisions/0045). A single host is checked for accepting writes only if `target_session_attrs` is set. With that
- * setting, a proxy's address is refused while the proxy still leads to a standby. Throws the error of a single, unchecked host
- * unchanged. In all other cases throws the error about a wrong user, password or database if a host gave one, else a {@link
- * DatabaseUnavailable} with every host's error.
+ * setting, a proxy's address is refused while the proxy still leads to a standby.
+ * If a single host is not checked, throws its error unchanged. Otherwise throws the error about a wrong user, password or database
+ * that a host gave. If no host gave one, throws a {@link DatabaseUnavailable} with every host's error.
  */
 export async function connectToPrimary(databaseUrl: string, times: Times = {}): Promise<PrimaryConnection> {
   if (!maybeStandby(databaseUrl)) return open(databaseUrl, times);
@@ -53,7 +53,7 @@ export async function connectToPrimary(databaseUrl: string, times: Times = {}): 
  * `default_transaction_read_only` is on.
  */
 export async function refuseReadOnly(client: pg.ClientBase, answerMs: number): Promise<void> {
-  // As in client.ts: pg's types lack `query_timeout` for a single statement.
+  // pg's types lack `query_timeout` for a single statement (see client.ts).
   const config: pg.QueryConfig & { query_timeout: number } = {
     text: 'show transaction_read_only',
     query_timeout: answerMs,
@@ -64,8 +64,8 @@ export async function refuseReadOnly(client: pg.ClientBase, answerMs: number): P
 
 async function open(address: string, times: Times): Promise<PrimaryConnection> {
   const client = new pg.Client({ connectionString: address, ...times });
-  // Without a listener the `error` event of a broken connection would end the process. The statement that is running rejects in any
-  // case.
+  // Without a listener the `error` event of a broken connection would end the process. The listener need not report the error,
+  // because the running statement rejects with it.
   client.on('error', () => {});
   try {
     await client.connect();

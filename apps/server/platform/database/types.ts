@@ -153,7 +153,9 @@ export interface OrderSnapshotTable {
    * versions; the goods are then those of society.yaml.
    */
   goods: ColumnType<(string | null)[] | null, string | null | undefined, string | null>;
-  /** In cents. Null in rows of older versions, for which the fee of society.yaml applies. */
+  /**
+   * The processing fee (cents) that the order promised. Null in rows of older versions, for which the fee of society.yaml applies.
+   */
   processing_fee_cents: number | null;
   created_at: Timestamp;
 }
@@ -197,7 +199,7 @@ export interface MembershipTable {
   standing: Generated<MembershipStanding>;
   is_held: ColumnType<boolean, never, never>;
   has_letters: Generated<boolean>;
-  /** Set by a trigger for rows of type `membership`; null for upgrades. */
+  /** The member number of a row of type `membership`, set by a trigger; null for upgrades. */
   member_number: Generated<string | null>;
   is_unlisted: Generated<boolean>;
   created_at: Timestamp;

@@ -13,8 +13,8 @@ const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 5_000;
 const ANSWER_MS = 5_000;
 /**
- * If a start takes longer than this (ms), because of a long migration, for example, the waiting room opens the port and answers
- * 503. Until then the port stays closed, so that a load balancer uses other servers.
+ * If a start takes longer than this (ms), for example because of a long migration, the waiting room (http/waitingRoom.ts) opens the
+ * port and answers 503. Until then the port stays closed, so that a load balancer uses other servers.
  */
 const SLOW_MS = 15_000;
 

@@ -5,10 +5,10 @@ import type { HeldJoin, Holding } from '#core/holding.ts';
 import type { Secrets } from '../config/secrets.ts';
 
 /**
- * Writes and reads an HttpOnly cookie that shows that a browser holds a join. Somebody who only knows the session's uuid does not
- * have the cookie. The cookie's value has the uuids of the joins that the browser last began, paid or proved, each with an HMAC for
- * each of these three ways of holding that applies, so no table is needed. The database decides whether a way of holding still
- * counts (session/holding.ts).
+ * Writes and reads an HttpOnly cookie that shows which joins a browser holds. Somebody who only knows a session's uuid does not
+ * have the cookie. The cookie's value has the uuids of the last joins that the browser began, paid for or proved. Each uuid comes
+ * with one HMAC for each of these three ways in which the browser holds the join, so no table is needed. The database decides
+ * whether a way still counts (session/holding.ts).
  */
 export interface BrowserCookie {
   /** Gives the cookie to a browser that began the join. */

@@ -133,7 +133,8 @@ test('a call that came while the process could not read is answered, however qui
   await askOn(socket);
   const closed = app.close();
   await until(() => !app.server.listening, 5_000);
-  // Continues in the event loop's check phase: expired timers run before the sockets are polled.
+  // Makes the timer of the closing server run before Node reads the call below: after `setImmediate`, expired timers run before
+  // sockets are polled.
   await setImmediate();
   socket.write('GET /quick HTTP/1.1\r\nHost: induct\r\n\r\n');
   const began = performance.now();

@@ -5,7 +5,10 @@ import type { FastifyInstance } from 'fastify';
 
 /** The interval (ms) in which the closing server looks for idle connections and closes them. */
 const LOOK_MS = 50;
-/** A connection is closed after this time without traffic (ms), but not before this time has passed since the shutdown began. */
+/**
+ * When the server closes, it closes each connection that has had no traffic for this time (ms). The time counts from the beginning
+ * of the shutdown at the earliest.
+ */
 const QUIET_MS = 1_000;
 /** The most time (ms) to wait for Node to take over connections that the operating system has accepted. */
 const ACCEPT_MS = 2_000;
@@ -31,7 +34,7 @@ export function drainOnClose(app: FastifyInstance, patienceMs: number): void {
     connections.set(socket, { underWay: 0, since: performance.now(), readBytes: 0 });
     socket.once('close', () => connections.delete(socket));
   });
-  // Prepended, so that it runs before the request handler, which may answer synchronously.
+  // This listener must run before the request handler, which may answer synchronously. It is therefore added in front of it.
   server.prependListener('request', ({ socket }, response) => {
     const connection = connections.get(socket);
     if (!connection) return;

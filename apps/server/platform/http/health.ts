@@ -12,7 +12,10 @@ export type NotReady = 'stopping' | 'overloaded' | 'database' | 'migrations' | '
 
 /** How long (ms) the results of the checks are reused, so that frequent probes cost little. */
 const KEPT_MS = 1_000;
-/** How long (ms) the result of the storage check is reused. Longer, because a storage provider may charge for each request. */
+/**
+ * How long (ms) the result of the storage check is reused. This is longer than for the other checks, because a storage provider may
+ * charge for each request.
+ */
 const STORAGE_KEPT_MS = 10_000;
 const STORAGE_PATIENCE_MS = 3_000;
 

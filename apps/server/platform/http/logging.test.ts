@@ -35,7 +35,7 @@ test('whatever is logged while a call runs carries the id of its request, also b
     const [answer] = (await once(sent, 'response')) as [IncomingMessage];
     return answer.resume().headers['x-request-id'];
   };
-  // A request of which the body is sent long after the headers.
+  // The body of this request is sent long after its headers.
   const slow = post();
   slow.flushHeaders();
   const quick = await answerTo(post().end(JSON.stringify({ invitationCode: 'LINCOLN2026', isTOLA: true })));

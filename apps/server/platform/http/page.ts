@@ -104,8 +104,8 @@ function encode(html: string): Encoded {
 }
 
 /**
- * Serves the build's files under /static, which browsers may cache for a year since their names contain a hash, and the page for
- * every other path outside /api. A path without a screen gets the page with status 404, from which crawlers and scripts see that
+ * Serves the build's files under /static, and the page for every other path outside /api. Browsers may cache the files for a year,
+ * since their names contain a hash. A path without a screen gets the page with status 404, from which crawlers and scripts see that
  * nothing is there. A missing file under /static gets a 404 without the page.
  */
 export async function servePage(app: FastifyInstance, buildDir: string, page: Page): Promise<void> {
@@ -118,7 +118,7 @@ export async function servePage(app: FastifyInstance, buildDir: string, page: Pa
     preCompressed: true,
   });
   const getStarted = encode(titled(page.getStarted, screenTitles.getStarted));
-  /** The placeholder pages by title. Each is rendered when it is first requested. */
+  /** The pages that show a placeholder, by their title. Each is made when it is first requested. */
   const waitings = new Map<string, Encoded>();
   const waiting = (title: string) => {
     const document = waitings.get(title) ?? encode(titled(page.waiting, title));

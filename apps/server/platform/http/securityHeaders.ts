@@ -22,8 +22,9 @@ export function securePages(config: Config, page: Page | null) {
 }
 
 /**
- * Returns a middleware that sets the headers of API calls. JSON is no document, so headers about windows, frames and plug-ins are
- * left out; the content security policy covers them.
+ * Returns a middleware that sets the headers of API calls. Helmet's headers about windows, frames and plug-ins concern documents
+ * only, so they are left out. If a browser shows an answer as a document nevertheless, the content security policy allows it to
+ * load nothing and to be in no frame.
  */
 export function secureCalls(config: Config) {
   return helmet({
@@ -116,7 +117,7 @@ function pagePolicy(config: Config, page: Page | null): Record<string, string[]>
     'frame-src': frames,
     'connect-src': ["'self'", ...(config.apiUrl ? [config.apiUrl] : []), ...calls],
     'report-to': [REPORTS],
-    // For browsers that do not support `report-to`; all others ignore `report-uri`.
+    // Browsers that do not support `report-to` use `report-uri`; all others ignore it.
     'report-uri': [config.apiUrl + REPORTS_PATH],
   };
 }

@@ -85,7 +85,7 @@ export function shedLoad(
     requestsShed.inc({ priority });
     request.log.warn({ priority, level: Math.round(now * 100) / 100 }, 'refused: there is too much to do');
     const least = priorities[priority].retryAfter;
-    // A random delay, so that callers do not all retry at the same moment.
+    // The delay is random, so that callers do not all retry at the same moment.
     const seconds = least + Math.floor(Math.random() * (least + 1));
     if (isForPrograms(request.url)) return done(new Refusal(503, BUSY, { retryAfter: seconds }));
     const reference = referenceOf(request.id);

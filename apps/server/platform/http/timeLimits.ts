@@ -84,8 +84,7 @@ export function limitBodies(
       before = socket.bytesRead;
     }, uploadWindowMs);
     untilAnswered(window);
-    // Once the upload has arrived, the connection's idle timeout is switched off, since scanning and storing the file may take
-    // longer.
+    // When the upload has arrived, the idle timeout of its connection ends, because scanning and storing the file may take longer.
     raw.once('end', () => socket.setTimeout(0));
   });
   app.addHook('onResponse', ({ raw }, _, done) => {

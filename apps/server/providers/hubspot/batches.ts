@@ -10,9 +10,11 @@ export interface BatchWrite {
   properties: Record<string, string>;
 }
 /**
- * The result for one contact. `conflict`: another contact has the email; `id` is that contact's id, or null if HubSpot does not
- * name it. `gone`: the contact does not exist or was deleted. `isMerged`: the contact had been merged into another one, and HubSpot
- * updated that one.
+ * The result for one contact:
+ * - `written`: HubSpot has written it. `isMerged`: the contact had been merged into another one, and HubSpot updated that one.
+ * - `conflict`: another contact has the email. `id` is that contact's id, or null if HubSpot does not name it.
+ * - `gone`: the contact does not exist or was deleted.
+ * - `refused`: HubSpot refuses the values.
  */
 export type BatchOutcome =
   | { kind: 'written'; id: string; isMerged: boolean }
@@ -38,8 +40,9 @@ export function existingId(message: string): string | null {
 }
 
 /**
- * Returns the outcomes by the mark that each write has. Errors in the answer identify a write by its mark or by its contact's id. If
- * the answer does not mention a write, an update has no entry, and a creation is a conflict without an id.
+ * Returns the outcome of each write by its mark. An error in the answer names the write by its mark or by its contact's id. If the
+ * answer does not mention an update, that update has no outcome. If it does not mention a creation, the outcome is a conflict
+ * without an id.
  */
 export function outcomesOf(writes: readonly BatchWrite[], answer: BatchAnswer): Map<string, BatchOutcome> {
   const outcomes = new Map<string, BatchOutcome>();

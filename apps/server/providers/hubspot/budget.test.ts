@@ -30,8 +30,8 @@ const pass = (seconds: number) =>
     blocked_until = blocked_until - make_interval(secs => ${seconds})`.execute(database);
 
 /**
- * Counts the calls that the budget allows two processes in `seconds` of simulated time if both ask constantly. `own` is the real
- * duration of the simulation (s), during which tokens were added as well.
+ * Counts the calls that the budget allows two processes in `seconds` of simulated time if both ask constantly. `own` is how long
+ * the simulation really took (s): tokens were added for this time, too.
  */
 async function taken(kind: 'call' | 'search', seconds: number): Promise<{ calls: number; own: number }> {
   const began = performance.now();

@@ -13,12 +13,17 @@ const BUCKETS = {
 } as const;
 export type CallKind = keyof typeof BUCKETS;
 
-/** Who waits for a call: `joiner`: a joiner; `suspect`: a caller who may be guessing invite codes; `background`: nobody. */
+/**
+ * Who waits for the result of a call:
+ * - `joiner`: a joiner.
+ * - `suspect`: a caller who may be guessing invite codes.
+ * - `background`: nobody.
+ */
 export type Urgency = 'joiner' | 'suspect' | 'background';
 
 /**
- * How many tokens must remain for joiners after `suspect` or `background` takes one. For searches half a token is enough: a
- * joiner's search needs 1 token and all others 1.5, so joiners come first, and without joiners every token is used.
+ * How many tokens must be left for joiners when `suspect` or `background` takes one. For searches half a token is enough. A
+ * joiner's search needs 1 token and any other search 1.5, so joiners come first; without joiners every token is used.
  */
 const RESERVED = {
   call: { joiner: 0, suspect: 0, background: 5 },
@@ -58,8 +63,8 @@ export const noBudget: Budget = {
 /** Returns the budget that all processes on a database share, including their common record of limits and failures of HubSpot. */
 export function sharedBudget(database: Database): Budget {
   /**
-   * The kinds of calls that this process knows to have failed. Only a successful call of these kinds resets the failure count in
-   * the database; calls of other kinds save that statement.
+   * The kinds of calls whose failure count in the database was above 0 when this process last read it. A successful call resets
+   * that count only for these kinds, which saves a statement for all others.
    */
   const failing = new Set<CallKind>();
   return {

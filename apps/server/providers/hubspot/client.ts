@@ -107,7 +107,10 @@ export interface HubspotClient {
   getPropertyNames(): Promise<Set<string> | null>;
   /** Creates a contact property. Throws {@link CrmRefused} if it exists or is not valid. */
   createProperty(property: CrmProperty): Promise<void>;
-  /** Resolves if the token may write contacts, which a call that writes nothing shows; throws {@link CrmDenied} if not. */
+  /**
+   * Asks whether the token may write contacts, with a call that writes nothing. Resolves if it may; throws {@link CrmDenied} if
+   * not.
+   */
   mayWrite(): Promise<void>;
   /** Returns the scopes of the token; null if it is not the token of a private app. */
   getScopes(): Promise<Set<string> | null>;
@@ -245,7 +248,7 @@ export function hubspotClient(
         RECORD_ID,
       ),
     async uploadFile({ path, mediaType, sizeBytes, bytes }) {
-      // Added before the first `await`: an `error` event without a listener would end the process.
+      // This listener must be added before the first `await`, because an `error` event without a listener would end the process.
       let unread: Error | null = null;
       bytes.on('error', (error) => {
         unread = error;

@@ -170,7 +170,7 @@ export function failureOf(
       kind: 'down',
       message: `what answered (${status}) is not HubSpot`,
       retryAfterMs: 0,
-      // A firewall, for example, may have blocked the request because of the sent data.
+      // The sent data may be the cause: a firewall, for example, may have blocked the request because of it.
       perhapsRecord: true,
       trouble: {
         ...trouble(
@@ -269,8 +269,8 @@ export function failureOf(
 }
 
 /**
- * Returns the code of the first error that has one, with the property that this error names. Without such a code: the name of the
- * limit, or the category.
+ * Returns a code for the cause: the code of the first error that has one, otherwise the name of the limit that was reached,
+ * otherwise the category. `param` is the property that this first error names.
  */
 function causeOf({ category, policyName, errors }: ErrorBody): { code: string | null; param: string | null } {
   const first = errors?.find(({ code }) => code !== undefined);

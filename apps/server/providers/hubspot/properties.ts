@@ -68,8 +68,8 @@ export function knownOf(
 
 /**
  * Returns the values that a join sends to HubSpot. A field that the joiner left empty is not sent, so the contact keeps its value.
- * Purchases that were refunded are sent as empty, and so is what a paid join sent before (`known`) and has no value for any more,
- * as after its transcript was rejected or its payment was found not to count.
+ * A purchase that was refunded is sent as empty. A value that a paid join sent before (`known`) and does not have any more is sent
+ * as empty, too, for example after its transcript was rejected, or if it was recorded as paid by mistake.
  */
 export function fromJoin(join: {
   details: StudentDetails | null;
@@ -78,7 +78,9 @@ export function fromJoin(join: {
   /** The amount that the join paid, less refunds (cents). */
   amountCents: number | null;
   paidAt: Date | null;
-  /** Null if the join bought no membership, only an upgrade, which does not show whether somebody is a member. */
+  /**
+   * The membership status of the joiner. Null if the join bought only an upgrade, which does not show whether somebody is a member.
+   */
   status: 'member' | 'former' | null;
   transcriptAt: Date | null;
   /** The values that the join sent before, by field. */
@@ -94,8 +96,8 @@ export function fromJoin(join: {
   }
   values.push(['stage', join.state]);
   const { bought, amountCents } = join;
-  // If there is a status but no `paidAt`, the payment was found not to count. In that case these values correct those that were
-  // sent to HubSpot before.
+  // A status without a `paidAt` means that the join was recorded as paid by mistake. These values then correct those that were sent
+  // to HubSpot before.
   if (join.paidAt || join.status)
     values.push(
       ['membershipStatus', join.status],

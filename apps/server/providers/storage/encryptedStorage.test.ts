@@ -194,7 +194,7 @@ for (const [where, arrange] of [
   test(`${where}, a document that is removed while it is read is gone, and not tampered with`, async (t) => {
     const { store, storage } = await arranged(t);
     const { key } = await storage.put(piecesOf(document), anything);
-    // A store that fails like a process that dies after the document is removed and before its envelope is.
+    // In this store, the document is removed, together with its envelope, just after its reading has begun.
     const removing: ByteStore = {
       ...store,
       async read(name) {

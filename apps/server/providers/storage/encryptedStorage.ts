@@ -25,7 +25,7 @@ export function encryptedStorage(store: ByteStore, keys: DocumentKeys | null): S
   async function readEnvelope(key: string): Promise<string> {
     const bytes = await store.read(envelopeOf(key)).catch(async (cause: unknown) => {
       if (!(cause instanceof NotStored)) throw cause;
-      // If the document is gone as well, it was removed after its first bytes were read.
+      // If the document itself does not exist any more, it was removed after its first bytes had been read.
       if (!(await store.has(key))) throw new NotStored(key, { cause });
       throw new DocumentFault(`The envelope of document ${key} is not in the storage.`, { cause });
     });

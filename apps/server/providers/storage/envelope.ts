@@ -23,8 +23,8 @@ export interface DocumentKeys {
   /** Decrypts the data key in an envelope. Throws {@link DocumentFault}. */
   open(envelope: string, name: string): DataKey;
   /**
-   * Returns a new envelope, in which the current document key encrypts the data key; null if it does so in the given envelope.
-   * Throws {@link DocumentFault}.
+   * Returns a new envelope, in which the current document key encrypts the data key. Returns null if the given envelope already
+   * uses the current document key. Throws {@link DocumentFault}.
    */
   rewrap(envelope: string, name: string): string | null;
 }

@@ -31,8 +31,10 @@ export interface Claim {
 }
 
 /**
- * The bytes of one reservation, by progress: `expected` are reserved; `granted` are reserved and were still free when last checked;
- * `taken` are being written.
+ * The numbers of bytes of one reservation, by their state:
+ * - `expected`: reserved.
+ * - `granted`: reserved, and found to be free on the disk.
+ * - `taken`: being written.
  */
 interface Promised {
   expected: number;
@@ -72,8 +74,8 @@ export function roomOf(folder: string, reserveBytes: number, free = freeBytes): 
         claims.add(claim);
       });
       /**
-       * Moves bytes to `granted`. Bytes that the claim has reserved must still be free on the disk; further bytes must be free in
-       * addition to all reservations.
+       * Moves bytes to `granted` if the disk has space for them. If this claim has reserved them, they need only be free on the
+       * disk. If not, they must be free in addition to everything that all claims have reserved.
        */
       const grant = (bytes: number) =>
         look((free, { written, promised }) => {

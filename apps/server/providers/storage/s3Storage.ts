@@ -117,7 +117,7 @@ export function s3Storage(settings: S3Settings, incoming: string, reserveBytes: 
       return Body as Readable;
     },
     async has(name) {
-      // A list request instead of HEAD: the answer to a refused HEAD has no body with the reason.
+      // A list request is used instead of HEAD, because the answer to a refused HEAD has no body that gives the reason.
       const { Contents = [] } = await asDown(
         client.send(new ListObjectsV2Command({ Bucket: bucket, Prefix: prefix + name, MaxKeys: 1 })),
       );

@@ -60,10 +60,10 @@ export interface ByteStore {
   reach(): Promise<void>;
   /** Returns the free bytes that no running upload has reserved. */
   room(): Promise<number>;
-  /** Rejects with {@link NotStored} if there is no such file. */
+  /** Returns the bytes of a file. Rejects with {@link NotStored} if there is none. */
   read(name: string): Promise<Readable>;
   has(name: string): Promise<boolean>;
-  /** Also resolves if there is no such file. */
+  /** Removes a file. Also resolves if there is none. */
   remove(name: string): Promise<void>;
   /** Yields the names of all files last written before `time`. An incomplete file, which a crash left, is listed as `NAME.part`. */
   olderThan(time: Date): AsyncIterable<string>;

@@ -42,7 +42,7 @@ export interface StripeAccount {
    */
   publishable: Answer<'same' | 'other' | 'unproven'>;
   endpoints: Answer<Endpoint[]>;
-  /** Null if the domain is not registered for wallets. */
+  /** The domain's registration for wallets; null if the domain is not registered. */
   domain: Answer<WalletDomain | null>;
   /** Whether the account's payment method configuration offers Link; null if the account does not have its own. */
   offersLink: Answer<boolean | null>;
@@ -114,7 +114,7 @@ export async function askStripe(
         : null,
     ),
     offersLink: mapped(configurations, ({ data }) => {
-      // A configuration of a platform to which the account is connected has an `application`.
+      // Leaves out the configurations of platforms to which the account is connected: these have an `application`.
       const own = data.find(({ is_default, application }) => is_default && application === null);
       return own ? own.link?.display_preference.value === 'on' : null;
     }),

@@ -46,8 +46,9 @@ export function stripeClient(
 }
 
 /**
- * Returns an HTTP client for Stripe's library. The client checks each answer: the library itself accepts any JSON without `error`
- * as a success, never settles if the JSON is a string or number, and has no timeout for a body that arrives slowly.
+ * Returns an HTTP client for Stripe's library that checks each answer. Without these checks the library accepts any JSON without
+ * `error` as a success, waits for ever if the JSON is a string or number, and waits without a timeout for a body that arrives
+ * slowly.
  */
 function checkingHttpClient(check: 'identity' | 'fields', watch: WatchCall): Stripe.HttpClient {
   const http = Stripe.createNodeHttpClient();

@@ -25,8 +25,8 @@ export interface CallFailure {
 }
 
 /**
- * Thrown if the bank declines a card. The message is Stripe's, for the cardholder. `intentId`: the intent of the declined call, which
- * stays open at Stripe; null if Stripe's error names none.
+ * Thrown if the bank declines a card. The message is Stripe's, for the cardholder. `intentId` is the intent of the declined call,
+ * which stays open at Stripe; null if Stripe's error names none.
  */
 export class Declined extends Error {
   readonly intentId: string | null;
@@ -73,9 +73,9 @@ export class UnexpectedState extends ProviderRefused {}
 export class NotAtStripe extends ProviderRefused {}
 
 /**
- * Thrown if Stripe refuses a refund. `isFinal`: the payment was refunded meanwhile or is disputed, or the amount exceeds what is
- * left. Otherwise a later refund may succeed, for example when the account's balance suffices; that refund needs another
- * idempotency key, because Stripe repeats its answer to the same key.
+ * Thrown if Stripe refuses a refund. `isFinal`: the refund can never be made, because the payment was refunded meanwhile or is
+ * disputed, or because the amount exceeds what is left. If it is false, a later refund may succeed, for example when the account's
+ * balance suffices. That refund needs another idempotency key, because Stripe repeats its answer to the same key.
  */
 export class RefundRefused extends Error {
   readonly isFinal: boolean;
@@ -100,7 +100,10 @@ const ASK_A_BANK: readonly (keyof PaymentProvider)[] = ['createCustomer', 'confi
 
 interface Understood {
   thrown: unknown;
-  /** Null if the error can occur in a normal join: a declined card, or an intent that has changed or does not exist. */
+  /**
+   * The failure to report to staff. Null if the error can occur in a normal join (a declined card, or an intent that has changed or
+   * does not exist) or does not come from Stripe's library.
+   */
   failure: CallFailure | null;
 }
 

@@ -49,9 +49,14 @@ export interface IntentMetadata {
 
 export interface NewIntent {
   amountCents: number;
-  /** Null if the join has no Customer yet. The saved card can be attached to a Customer after the payment. */
+  /**
+   * The payer's Customer at Stripe; null if the join has none yet. The saved card can be attached to a Customer after the payment.
+   */
   customerId: string | null;
-  /** The intent is created without this if Stripe refuses the email. */
+  /**
+   * The email to which Stripe sends the receipt; null for no receipt. If Stripe refuses the email, the intent is created without
+   * it.
+   */
   receiptEmail: string | null;
   /** Whether to save the card, so that an upgrade can be charged while the member is still on our pages. */
   saveCard: boolean;
@@ -465,8 +470,8 @@ function readEvent({ id, type, created, data }: Stripe.Event): ProviderEvent {
 }
 
 /**
- * Returns the worst status among a payment's disputes. The bank has the money only while a dispute is open and after it is lost.
- * Early warnings and won disputes do not count. Returns null if no other disputes exist.
+ * Returns the worst status among a payment's disputes: `lost`, else `open`. In both the bank has the money. Returns null if there
+ * are no disputes, or only early warnings and won disputes.
  */
 function worst(disputes: readonly Stripe.Dispute[]): Dispute | null {
   if (disputes.some(({ status }) => status === 'lost')) return 'lost';
