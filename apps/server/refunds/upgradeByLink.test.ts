@@ -81,6 +81,18 @@ test('a second payment for an upgrade by link is told as one for an upgrade', as
   ]);
 });
 
+test('who is a member by hand in HubSpot stays one when an upgrade by link goes back', async () => {
+  const id = await newContact(server, 'member.by.hand@example.com', { membership_status: 'member' });
+  await server.deps.contacts.refresh(id);
+  const { uuid } = await upgradeByLink(server, id);
+  await refundJoin(server.deps, uuid, everything);
+  assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership_upgrade', standing: 'refunded' }]);
+  const again = await upgradeByLink(server, id);
+  assert.deepEqual(await standingsOf(server, again.uuid), [
+    { type: 'membership_upgrade', standing: 'active' },
+  ]);
+});
+
 test('that an upgrade is left alone is told while its join is locked by another refund', {
   timeout: 30_000,
 }, async () => {

@@ -82,8 +82,7 @@ class Life {
       case 'join by school': {
         const uuid = await orderingJoin(client, 'LINCOLN2026', person);
         await this.#pay('school', uuid);
-        // All joins have the same payer, so a status that a school join has written stays `member` as long as any of the payer's
-        // memberships is held.
+        // This join has only the contact's email, so it writes a status to HubSpot only where there is none.
         if (this.status === '') this.writer = uuid;
         if (this.isProven || this.writer !== null) this.status = 'member';
         return;
