@@ -30,7 +30,7 @@ export async function startPair(): Promise<Pair> {
   const start = (dataDir: string, more = {}) =>
     startPostgres({ dataDir, durable: false, settings: { ...settings, ...more } });
   placeCluster(first);
-  // The files are copied while the first server is stopped, since the packages lack pg_basebackup.
+  // The files are copied while the first server is stopped, since the npm packages of PostgreSQL do not contain pg_basebackup.
   await (await start(first)).stop();
   placeCluster(second, join(first, 'postgres'));
   writeFileSync(join(second, 'postgres/standby.signal'), '');

@@ -32,7 +32,10 @@ if (!commands.includes(command)) fail(`Say which command: ${commands.join(', ')}
 install();
 run(findNode());
 
-/** Installs the packages when there are none or the lockfile has changed since. Prints nothing on standard output. */
+/**
+ * Installs the packages unless they were installed already for this lockfile, operating system and processor. Prints nothing on
+ * standard output, which belongs to the command.
+ */
 function install() {
   const mark = join(root, 'node_modules', '.installed');
   const fingerprint = createHash('sha256')

@@ -44,7 +44,7 @@ export function planFrom(env: NodeJS.ProcessEnv): Plan {
   return { config, bringsDatabase, bringsStripe, bringsHubspot, bringsMail, bringsDocumentKey };
 }
 
-/** Returns the message for the person at the terminal: configuration faults as a list, any other error as its sentence. */
+/** Returns the message for the person at the terminal: configuration faults as a list, otherwise the error's message. */
 export function explain(error: unknown): string {
   if (error instanceof ConfigFaults)
     return `Nothing was started:\n${error.faults.map((fault) => `  ${fault}`).join('\n')}`;
