@@ -92,7 +92,7 @@ async function readSnapshot(client: pg.Client) {
       (select count(*)::int from membership) as memberships, (select count(*)::int from document) as documents`,
   );
   const documents = await client.query<StoredDocument>(
-    "select storage_key as key, encode(sha256, 'hex') as sha256 from document order by created_at",
+    "select storage_key as key, encode(sha256, 'hex') as sha256 from document where removed_at is null order by created_at",
   );
   return {
     id,

@@ -253,14 +253,22 @@ test('documents in a bucket are saved from it and restored to it', { skip }, asy
   assert.deepEqual(Buffer.concat(bytes), readFileSync(join(folder, 'documents', key)));
 });
 
-test('a document that was removed is named and is no error; one that is damaged is named and is one', {
+test('a document that is missing is named and is no error, unless retention has removed it; one that is damaged is an error', {
   skip,
 }, async (t) => {
-  const [gone, damaged] = [await uploaded(), await uploaded()];
+  const [gone, damaged, forgotten] = [await uploaded(), await uploaded(), await uploaded()];
   t.after(() =>
-    server.deps.database.deleteFrom('document').where('storage_key', 'in', [gone, damaged]).execute(),
+    server.deps.database
+      .deleteFrom('document')
+      .where('storage_key', 'in', [gone, damaged, forgotten])
+      .execute(),
   );
-  rmSync(join(server.documents, gone));
+  for (const key of [gone, forgotten]) rmSync(join(server.documents, key));
+  await server.deps.database
+    .updateTable('document')
+    .set({ removed_at: new Date() })
+    .where('storage_key', '=', forgotten)
+    .execute();
   const folder = temporaryFolder(t);
   const first = await run(t, backupCommand, [join(folder, '1')]);
   assert.deepEqual([first.code, first.out.includes(`Document ${gone} is not in the storage`)], [0, true]);

@@ -25,7 +25,7 @@ export const backupCommand: LoneCommand = {
         journalPath({ config }),
       );
       for (const key of absent)
-        console.log(`Document ${key} is not in the storage: it was removed, or is lost.`);
+        console.log(`Document ${key} is not in the storage: it is lost, or was removed at this moment.`);
       for (const key of damaged)
         console.error(
           `Document ${key} is damaged in the storage: its bytes are not those that were uploaded. An earlier backup may have them.`,
