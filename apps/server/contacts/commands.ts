@@ -3,6 +3,7 @@ import type { Deps } from '../deps.ts';
 import { type Command, misused, plain, readArgs } from '../platform/command.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
 import { Progress } from '../platform/progress.ts';
+import { tokensNow } from '../providers/hubspot/budget.ts';
 import type { HubspotClient } from '../providers/hubspot/client.ts';
 import { CrmDenied, CrmRefused, CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { joinHolds } from '../session/members.ts';
@@ -71,7 +72,7 @@ export const statusCommand: Command = {
     const { behind, waiting_minutes, refused, unproven, mirrored, synced_at, documents, documents_refused } =
       rows[0]!;
     const budget = await sql<{ name: string; tokens: number; blocked: number; failures: number }>`
-      select name, floor(least(case name when 'call' then 15 else 1 end, tokens + extract(epoch from now() - refilled_at) * case name when 'call' then 8 else 2.5 end))::int as tokens,
+      select name, floor(case name when 'call' then ${tokensNow('call')} else ${tokensNow('search')} end)::int as tokens,
         case when blocked_until > now() then ceil(extract(epoch from blocked_until - now()))::int else 0 end as blocked, failures
       from crm_budget order by name`.execute(database);
     console.log(`${behind} joins to be sent${behind > 0 ? `, the oldest since ${waiting_minutes} min` : ''}`);

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../platform/database/client.ts';
 
 /**
@@ -12,6 +12,12 @@ const BUCKETS = {
   search: { capacity: 1.5, perSecond: 2.4 },
 } as const;
 export type CallKind = keyof typeof BUCKETS;
+
+/** SQL for the tokens that a kind of call has now, in a query on its row of `crm_budget`. */
+export function tokensNow(kind: CallKind): RawBuilder<number> {
+  const { capacity, perSecond } = BUCKETS[kind];
+  return sql`least(${capacity}::float, tokens + greatest(0, extract(epoch from now() - refilled_at)) * ${perSecond}::float)`;
+}
 
 /**
  * Who waits for the result of a call:
@@ -69,9 +75,9 @@ export function sharedBudget(database: Database): Budget {
   const failing = new Set<CallKind>();
   return {
     async take(kind, urgency) {
-      const { capacity, perSecond } = BUCKETS[kind];
+      const { perSecond } = BUCKETS[kind];
       const needed = 1 + RESERVED[kind][urgency];
-      const filled = sql`least(${capacity}::float, tokens + greatest(0, extract(epoch from now() - refilled_at)) * ${perSecond}::float)`;
+      const filled = tokensNow(kind);
       const { rows } = await sql<{ is_taken: boolean; wait_ms: number; failures: number }>`
         with taken as (
           update crm_budget set tokens = ${filled} - 1, refilled_at = now(),
