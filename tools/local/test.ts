@@ -125,7 +125,9 @@ async function runNodeTests(): Promise<Counts> {
     globSync(`${folder}/**/*.test.ts`, {
       cwd: root,
       exclude: (name) => name === 'node_modules' || name === 'e2e' || name.startsWith('dist'),
-    }).filter(isChosen),
+    })
+      .filter(isChosen)
+      .sort(),
   );
   if (chosen.length === 0) return { passed: 0, failed: 0 };
   const empty = join(scratch, 'empty');
@@ -147,7 +149,7 @@ async function runNodeTests(): Promise<Counts> {
     const groups = [...together.values()].flatMap(parts);
     // Several processes for each processor, since tests mostly wait: for the database, timeouts, and programs that start.
     const [rest, programs] = await Promise.all([
-      inProcesses(groups, 3 * availableParallelism(), settings),
+      inProcesses(groups, 2 * availableParallelism(), settings),
       inProcesses(alone(chosen.filter(startsPrograms)), availableParallelism(), settings),
     ]);
     return sum(rest, programs);
