@@ -246,6 +246,25 @@ const different: [string, string, Partial<Sides>][] = [
       payment: { ...payment, refunds: [{ ...refundOfDues('failed'), saidBy: 'staff' }] },
     },
   ],
+  // The last of two failed refunds counts: less the fee, after one of the whole price.
+  [
+    'paid_anew',
+    'npm run operator -- refund u --ineligible',
+    {
+      memberships: [{ productId: 1, standing: 'refunded', isHeld: false, isReplaced: true }],
+      payment: {
+        ...payment,
+        refunds: [
+          {
+            ...refundOfDues('failed'),
+            amountCents: 6500,
+            lines: [{ line: 0, productId: 1, name: 'Membership', cents: 6500 }],
+          },
+          { ...refundOfDues('failed'), uuid: 's' },
+        ],
+      },
+    },
+  ],
   ['refunds', settle, { stripe: { ...stripe, refundedCents: 7700 } }],
   ['refunds', settle, { payment: { ...payment, refundedCents: 1000 } }],
   ['dispute', settle, { stripe: { ...stripe, dispute: 'lost' } }],

@@ -214,6 +214,22 @@ test('an upgrade that a link sold in a join of its own is an upgrade: whole, and
   );
 });
 
+test('of a membership or upgrade of which a part went back, the rest was kept and is not planned', () => {
+  for (const kind of ['join', 'upgrade'] as const) {
+    const bought = membership(kind);
+    const lines = [{ line: 0, productId: bought.productId, name: bought.name, cents: 2000 }];
+    const order = paid([bought], [outside(2000, { lines, saidBy: 'staff' })]);
+    const asked = {
+      membership: kind === 'join',
+      ineligible: false,
+      upgrade: kind === 'upgrade',
+      items: 'none',
+    } as const;
+    const plan = planRefund([order], asked);
+    assert.deepEqual([plan.refunds, plan.notes], [[], ['Membership has already been refunded.']]);
+  }
+});
+
 test('nothing of a disputed payment is planned; the other payment is', () => {
   const asked: RefundWish = { membership: true, ineligible: false, upgrade: true, items: 'none' };
   const join = paid([membership('join')], []);

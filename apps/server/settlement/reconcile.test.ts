@@ -288,10 +288,14 @@ test('a second payment of one join that is kept goes back', async (t) => {
   });
   await payByCard(server, second.body.id);
   await change(sql`
-    insert into payment (intent_id, session_uuid, kind, attempt, status, client_secret, customer_id, amount_cents, revision)
-    select ${second.body.id}, session_uuid, kind, 2, 'succeeded', '', '', amount_cents, revision from payment where intent_id = ${intentId}`);
-  const kinds = (await look()).map(({ kind }) => kind).sort();
-  assert.deepEqual(kinds, ['money_without_member', 'paid_twice']);
+    insert into payment (intent_id, session_uuid, kind, attempt, status, client_secret, customer_id, amount_cents, revision, succeeded_at)
+    select ${second.body.id}, session_uuid, kind, 2, 'succeeded', '', '', amount_cents, revision, now() from payment where intent_id = ${intentId}`);
+  const found = await look();
+  assert.deepEqual(found.map(({ kind }) => kind).sort(), ['money_without_member', 'paid_twice']);
+  assert.match(
+    found.find(({ kind }) => kind === 'paid_twice')!.repair,
+    new RegExp(`refund ${second.body.id}`),
+  );
   assert.equal((await run(t, refundCommand, second.body.id)).out, `$65.00 of ${second.body.id} goes back.\n`);
   assert.deepEqual(await standingsOf(uuid), ['active']);
   assert.deepEqual(await look(), []);
