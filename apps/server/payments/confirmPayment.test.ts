@@ -272,3 +272,14 @@ test('what went back of a payment before it was confirmed is taken in with it, a
   assert.deepEqual(await confirm('returned@example.com', 6500), [6500]);
   assert.deepEqual(await confirm('returned.in.part@example.com', 2500), [2500]);
 });
+
+test('of a member whose membership is missing here, a payment of another amount than its order is left to staff', async () => {
+  const uuid = await orderFor({ personalEmail: 'missing.membership@example.com' });
+  const { intentId } = await payOrder(server, server.client(), uuid);
+  await server.deps.database.deleteFrom('membership').where('session_uuid', '=', uuid).execute();
+  await sql`update order_snapshot set amount_cents = amount_cents + 100 where session_uuid = ${uuid}`.execute(
+    server.deps.database,
+  );
+  await assert.rejects(confirmPayment(server.deps, intentId), /its snapshot says 6600 usd/);
+  assert.deepEqual(await refundsOf(intentId), []);
+});

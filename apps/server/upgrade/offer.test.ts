@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
 import { waiting } from '../../../tests/harness/locks.ts';
-import { differencesOf, membershipOnly } from '../../../tests/harness/refunds.ts';
+import { differencesOf, membershipOnly, undergraduate } from '../../../tests/harness/refunds.ts';
 import {
   details,
   openIntent,
@@ -27,6 +27,15 @@ import { refundJoin } from '../refunds/refundJoin.ts';
 import { refundPayment } from '../settlement/refundPayment.ts';
 
 const server = await sharedServer();
+
+test('the offer names the processing fee with which the membership was sold, whatever it is today', async () => {
+  const { uuid, client } = await undergraduate(server);
+  await sql`update order_snapshot set processing_fee_cents = 1234 where session_uuid = ${uuid}`.execute(
+    server.deps.database,
+  );
+  const { data } = await client.call('getUpgradeDetails', { params: { uuid } });
+  assert.match(data.refundNote!, /less a \$12\.34 processing fee/);
+});
 
 test('the offer names its price and the card it would be charged to', async () => {
   const client = server.client();
