@@ -3,20 +3,18 @@ import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import { dump } from '../../../tests/harness/dump.ts';
 import {
-  atStripe,
   chargeOf,
   differencesOf,
   failRefund,
-  lapelPin,
   paidElsewhere,
   refundsOf,
   standingsOf,
 } from '../../../tests/harness/refunds.ts';
+import { restored } from '../../../tests/harness/restored.ts';
 import { noticesOf } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import {
   beginPayment,
-  openIntent,
   orderingJoin,
   paidJoin,
   payByCard,
@@ -41,10 +39,7 @@ const server = await sharedServer(
   { hubspotLimits: 'off', stripeClock: () => Date.now() + stripeAheadMs },
 );
 
-const settleMissing = async (t: TestContext) => {
-  const { code, out } = await runCommand(t, server, settleCommand, ['--missing']);
-  assert.equal(code, 0, out);
-};
+const { settleMissing, openJoin, bookOf } = restored(server);
 const refund = async (t: TestContext, ...args: string[]) => {
   const { code, out } = await runCommand(t, server, refundCommand, args);
   assert.equal(code, 0, out);
@@ -71,31 +66,6 @@ async function invited(contactId: string): Promise<string> {
   return code;
 }
 
-/** Makes a join with an open order and an intent. */
-async function openJoin(code: string) {
-  const client = server.client();
-  const uuid = await orderingJoin(client, code);
-  return { client, uuid, ...(await openIntent(client, uuid)) };
-}
-
-/** Returns the records of these payments in our tables and at Stripe, and the standings of the joins' memberships. */
-const bookOf = async (joins: readonly string[], intents: readonly string[]) => ({
-  standings: await Promise.all(joins.map((uuid) => standingsOf(server, uuid))),
-  payments: await server.deps.database
-    .selectFrom('payment')
-    .select(['intent_id', 'status', 'amount_cents', 'refunded_cents'])
-    .where('intent_id', 'in', intents)
-    .orderBy('intent_id')
-    .execute(),
-  refunds: await server.deps.database
-    .selectFrom('refund')
-    .select(['uuid', 'status', 'amount_cents'])
-    .where('intent_id', 'in', intents)
-    .orderBy('uuid')
-    .execute(),
-  atStripe: await Promise.all(intents.map((id) => atStripe(server, id))),
-  differences: (await differencesOf(server, ...joins, ...intents)).map(({ kind }) => kind),
-});
 const secondPaymentLetters = async (intentId: string) =>
   (
     await server.deps.database
@@ -448,164 +418,4 @@ test('a paid order that the backup has as open, and that went back as a whole, e
   await restore();
   await settleMissing(t);
   assert.deepEqual(await bookOf(joins, [first.id, second.id]), lost);
-});
-
-/** Makes a join whose order has lost a donation of $500 in a restore. */
-async function withLostDonation() {
-  const join = await openJoin('LINCOLN2026');
-  const restore = await dump(server);
-  const { client, uuid } = join;
-  await client.call('setCustomDonation', { params: { uuid }, body: { amount: '500.00' } });
-  assert.equal((await openIntent(client, uuid)).amount, join.amount + 50000);
-  await restore();
-  return join;
-}
-
-test('an order that the backup has as it was before its last change is charged as it is shown', async (t) => {
-  const { client, uuid, ...before } = await withLostDonation();
-  await settleMissing(t);
-  const shown = await openIntent(client, uuid);
-  assert.deepEqual([shown.amount, shown.id === before.id], [before.amount, false]);
-  const { intentId } = await payOrder(server, client, uuid);
-  const { body } = await server.stripe('GET', `/v1/payment_intents/${intentId}`);
-  assert.equal(body.amount_received, before.amount);
-  assert.deepEqual(await differencesOf(server, uuid, before.id, intentId), []);
-});
-
-test('an intent that was changed since the backup to another order of the same total is closed', async (t) => {
-  const { client, uuid } = await openJoin('LINCOLN2026');
-  const { sessionProductUuid } = (
-    await client.call('setCustomDonation', { params: { uuid }, body: { amount: '12.00' } })
-  ).data;
-  const before = await openIntent(client, uuid);
-  const restore = await dump(server);
-  await client.call('deleteSessionProduct', {
-    params: { sessionProductUuid: sessionProductUuid! },
-    body: {},
-  });
-  await client.call('setSessionProduct', { params: { uuid }, body: { productUuid: lapelPin } });
-  const after = await openIntent(client, uuid);
-  assert.deepEqual([after.id, after.amount], [before.id, before.amount]);
-  await restore();
-  await settleMissing(t);
-  assert.notEqual((await openIntent(client, uuid)).id, before.id);
-});
-
-test('an intent that was opened and changed since the backup is not opened again under its key', async (t) => {
-  const client = server.client();
-  const uuid = await orderingJoin(client, 'LINCOLN2026');
-  const restore = await dump(server);
-  const lost = await openIntent(client, uuid);
-  await client.call('setCustomDonation', { params: { uuid }, body: { amount: '500.00' } });
-  await openIntent(client, uuid);
-  await restore();
-  await settleMissing(t);
-  assert.notEqual((await openIntent(client, uuid)).id, lost.id);
-});
-
-test('an intent that is open here for the order that Stripe has stays open', async (t) => {
-  const { client, uuid, id } = await openJoin('LINCOLN2026');
-  await settleMissing(t);
-  assert.equal((await openIntent(client, uuid)).id, id);
-});
-
-test('staff give back all that is left of a payment whose order is lost, once, and the books say so', async (t) => {
-  for (const inDashboard of [0, 4000]) {
-    const { client, uuid } = await openJoin('LINCOLN2026');
-    const restore = await dump(server);
-    await client.call('setCustomDonation', { params: { uuid }, body: { amount: '35.00' } });
-    const { intentId } = await payOrder(server, client, uuid);
-    await restore();
-    if (inDashboard > 0)
-      await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount: String(inDashboard) });
-    const left = 10_000 - inDashboard;
-    const told = () => runCommand(t, server, refundCommand, [intentId]);
-    assert.equal((await told()).out, `$${left / 100}.00 of ${intentId} goes back.\n`);
-    assert.equal((await told()).out, `All of ${intentId} has already gone back.\n`);
-    assert.deepEqual(await atStripe(server, intentId), inDashboard > 0 ? [left, inDashboard] : [left]);
-    assert.deepEqual(
-      (await refundsOf(server, intentId)).map(({ status, amount_cents }) => [status, amount_cents]),
-      inDashboard > 0
-        ? [
-            ['succeeded', inDashboard],
-            ['succeeded', left],
-          ]
-        : [['succeeded', left]],
-    );
-    const { payments, differences } = await bookOf([uuid], [intentId]);
-    assert.deepEqual([payments.map(({ refunded_cents }) => refunded_cents), differences], [[10_000], []]);
-  }
-});
-
-test('who paid another amount than a database that lost the last change showed has it back, and can pay the order', async () => {
-  const { client, uuid, id, ...shown } = await withLostDonation();
-  // A failover has lost a change of the order, unnoticed by the servers.
-  assert.equal((await openIntent(client, uuid)).id, id);
-  await beginPayment(client, uuid, shown.revision);
-  await payByCard(server, id);
-  const { status, data } = await reportPayment(client, uuid, { id, ...shown });
-  const back = shown.amount + 50000;
-  assert.deepEqual(
-    [status, data.status, data.refunded?.why, data.refunded?.amount, data.refunded?.isReturned],
-    [200, 'refunded', 'other_amount', back, true],
-  );
-  assert.deepEqual(await atStripe(server, id), [back]);
-  assert.deepEqual(await noticesOf(server, uuid), [
-    `Payment ${id} took $565.00, while the order on the screen was $65.00. It goes back in full.`,
-  ]);
-  assert.deepEqual(await differencesOf(server, uuid, id), []);
-  assert.equal(await confirmPayment(server.deps, id), 'refunded');
-  const letters = await server.deps.database
-    .selectFrom('letter')
-    .select('kind')
-    .where('session_uuid', '=', uuid)
-    .execute();
-  assert.deepEqual(letters, [{ kind: 'refund' }]);
-  const { intentId } = await payOrder(server, client, uuid);
-  assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership', standing: 'active' }]);
-  assert.deepEqual((await client.call('getWelcome', { params: { uuid } })).data.refunded, [
-    { kind: 'join', why: 'other_amount', amount: back, isReturned: true, isWithStaff: false },
-  ]);
-  assert.deepEqual(await differencesOf(server, uuid, id, intentId), []);
-});
-
-test('staff who settle a payment of another amount than was shown give it back, too', async (t) => {
-  const { client, uuid, id, ...shown } = await withLostDonation();
-  await openIntent(client, uuid);
-  await beginPayment(client, uuid, shown.revision);
-  await payByCard(server, id);
-  assert.equal((await runCommand(t, server, settleCommand, [id])).code, 0);
-  assert.deepEqual(await atStripe(server, id), [shown.amount + 50000]);
-  assert.deepEqual(await standingsOf(server, uuid), []);
-});
-
-test('what was charged before the order was begun here was paid as it was shown then, and is made again', async (t) => {
-  const { client, uuid, id, ...shown } = await withLostDonation();
-  await payByCard(server, id);
-  await openIntent(client, uuid);
-  await beginPayment(client, uuid, shown.revision);
-  await sql`update join_session set paying_since = now() + interval '5 seconds' where uuid = ${uuid}`.execute(
-    server.deps.database,
-  );
-  await assert.rejects(confirmPayment(server.deps, id), /not in this database/);
-  assert.equal((await runCommand(t, server, settleCommand, [id])).code, 0);
-  assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership', standing: 'active' }]);
-});
-
-test('an order that was changed after a declined card, and whose change is lost, is not taken for the one before it', async (t) => {
-  const { client, uuid, id, revision } = await openJoin('LINCOLN2026');
-  await beginPayment(client, uuid, revision);
-  assert.equal((await payByCard(server, id, 'pm_card_chargeDeclined')).status, 402);
-  const restore = await dump(server);
-  await client.call('releasePayment', { params: { uuid }, body: {} });
-  await client.call('setCustomDonation', { params: { uuid }, body: { amount: '25.00' } });
-  const changed = await openIntent(client, uuid);
-  assert.equal(changed.id, id);
-  await beginPayment(client, uuid, changed.revision);
-  await payByCard(server, id);
-  await restore();
-  await assert.rejects(confirmPayment(server.deps, id), /not in this database/);
-  await settleMissing(t);
-  assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership', standing: 'active' }]);
-  assert.deepEqual(await atStripe(server, id), []);
 });
