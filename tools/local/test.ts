@@ -193,7 +193,7 @@ async function inProcesses(
   return total;
 }
 
-/** Runs several test files in one process. In such a run, the hooks at the top of a file apply to the tests of all files. */
+/** Runs test files in one process. The hooks at the top of each file then apply to the tests of all of them. */
 async function nodeTests(files: string[], settings: NodeJS.ProcessEnv = {}): Promise<Counts> {
   if (files.length === 0) return { passed: 0, failed: 0 };
   const output = join(mkdtempSync(join(scratch, 'outcome-')), 'outcome.json');
@@ -211,7 +211,7 @@ async function nodeTests(files: string[], settings: NodeJS.ProcessEnv = {}): Pro
     ],
     { ...env, ...settings },
   );
-  const outcome = readFileSync(output, 'utf8');
+  const outcome = existsSync(output) ? readFileSync(output, 'utf8') : '';
   if (outcome === '')
     return { passed: 0, failed: 1, failures: [`${files.join(', ')}: the process of the tests broke off`] };
   const { counts, failures } = JSON.parse(outcome) as Outcome;
