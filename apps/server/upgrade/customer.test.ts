@@ -130,6 +130,8 @@ test('a bank that declines to have its card kept leaves another card to pay by',
   const { data } = await charge(client, uuid, intentId);
   assert.deepEqual([data.status, data.message], ['failed', 'Your card was declined.']);
   const other = await charge(client, uuid, intentId, false);
+  // Both calls ask for a customer, and so does the background work since the payment. The bank must decline all three.
+  await until(async () => (await customerRequests(uuid)) === 3, 10_000);
   await end();
   const upgrade = other.data.clientSecret!.split('_secret_')[0]!;
   assert.equal((await payByCard(server, upgrade, 'pm_card_mastercard')).status, 200);
@@ -208,6 +210,12 @@ function joinPayment(uuid: string) {
     .executeTakeFirstOrThrow();
 }
 const keptCustomer = async (uuid: string) => (await joinPayment(uuid)).customer_id;
+
+/** Returns the number of requests to Stripe that would have made a customer for this join. */
+async function customerRequests(uuid: string): Promise<number> {
+  const made = await requestsTo(server.stripeUrl);
+  return made.filter(({ idempotencyKey }) => idempotencyKey?.includes(`${uuid}-customer`)).length;
+}
 
 /** Returns the method and path of the requests to Stripe since the list was last cleared. */
 async function requests(): Promise<string[]> {
