@@ -8,7 +8,7 @@ import { MERGED_IDS, readProperties } from '../providers/hubspot/properties.ts';
 import { joinHolds } from '../session/members.ts';
 import { keepContacts } from './contacts.ts';
 import { type HeldTwice, tellOfHeldTwice } from './heldTwice.ts';
-import { hubspotIsToHear } from './tellHubspot.ts';
+import { dueFromNow, hubspotIsToHear } from './tellHubspot.ts';
 
 /** The kind of the notice that two contacts were merged which both held a membership of the same type. */
 const MERGED_TWICE = 'merged_contacts';
@@ -120,7 +120,7 @@ function isToHear(isProven: RawBuilder<unknown>): RawBuilder<unknown> {
   const isHeld = joinHolds('join_session.uuid', 'membership');
   const isTold = sql`paid_at is not null and (${isProven} or ${isHeld})`;
   return sql`profile_revision = profile_revision + case when ${isTold} then 1 else 0 end,
-    crm_next_try_at = case when ${isTold} then now() else crm_next_try_at end,
+    crm_next_try_at = case when ${isTold} then ${dueFromNow} else crm_next_try_at end,
     crm_known = case when paid_at is not null and ${isProven} and ${isHeld} then crm_known - ${joinFields}::text[] else crm_known end`;
 }
 

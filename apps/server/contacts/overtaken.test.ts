@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
 import { atHubspot, deliver, newContact } from '../../../tests/harness/deliver.ts';
-import { everything, lapelPin, membershipOnly } from '../../../tests/harness/refunds.ts';
+import { everything, failRefund, lapelPin, membershipOnly } from '../../../tests/harness/refunds.ts';
 import { openIntent, orderingJoin, paidJoin, payByCard, payOrder } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
@@ -105,4 +105,37 @@ test('a contact that pays while HubSpot is being told that one with the same ema
   });
   await deliver(server);
   assert.deepEqual(await told(id), ['member', 65]);
+});
+
+test('who is a member again while HubSpot is being told that they are none is a member there', async () => {
+  const { uuid, intentId } = await paidJoin(server, server.client(), 'HONOR103', {
+    personalEmail: 'again@example.com',
+  });
+  await deliver(server);
+  await refundJoin(deps, uuid, membershipOnly);
+  let second: Promise<unknown> | undefined;
+  const isNoted = Promise.withResolvers<void>();
+  await sql`update join_session set crm_next_try_at = now()`.execute(background);
+  await pushDue(work, {
+    ...hubspot,
+    async updateContacts(writes) {
+      await failRefund(server, intentId);
+      // Another server looks for what is due, and goes on only when this write has been noted.
+      const isTaken = Promise.withResolvers<void>();
+      second = pushDue(work, {
+        ...hubspot,
+        async getPropertyNames() {
+          isTaken.resolve();
+          await isNoted.promise;
+          return hubspot.getPropertyNames();
+        },
+      });
+      await Promise.race([second, isTaken.promise]);
+      return hubspot.updateContacts(writes);
+    },
+  });
+  isNoted.resolve();
+  await second;
+  await deliver(server);
+  assert.deepEqual(await told('103'), ['member', 65]);
 });

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { giveBackCommand, isHeld, type MembershipStanding } from '#core/refunds.ts';
 import { bringLeftBehind } from '../contacts/bringMemberships.ts';
-import { tellHubspot } from '../contacts/tellHubspot.ts';
+import { dueFromNow, tellHubspot } from '../contacts/tellHubspot.ts';
 import { dueAgain } from '../letters/dueLetters.ts';
 import { tellStaff, tellStaffOfEvent } from '../notices/tellStaff.ts';
 import type { Tables } from '../platform/database/types.ts';
@@ -126,7 +126,7 @@ export async function tellHubspotOfEnded(trx: Kysely<Tables>, sessionUuid: strin
         and exists (select from membership where session_uuid = ended.uuid and type = 'membership' and not is_held)
       for no key update of ended skip locked
     )
-    update join_session set profile_revision = profile_revision + 1, crm_next_try_at = now() - interval '1 second', updated_at = now()
+    update join_session set profile_revision = profile_revision + 1, crm_next_try_at = ${dueFromNow} - interval '1 second', updated_at = now()
     from ended where join_session.uuid = ended.uuid`.execute(trx);
 }
 
