@@ -237,6 +237,8 @@ test('numbers and times are compared as such', () => {
       isSame('65.00', '65'),
       isSame('65', '56'),
       isSame('', '0'),
+      isSame('01234', '1234'),
+      isSame('1e3', '1000'),
       isSame('2026-05-04T10:20:30Z', '2026-05-04T10:20:30.000Z'),
       isSame('2026-05-04T10:20:30Z', '2026-05-04T10:20:31Z'),
       isSame('May', 'may'),
@@ -245,7 +247,7 @@ test('numbers and times are compared as such', () => {
       isSame('May 4 2026', 'May 04 2026'),
       isSame('2026-05-04T00:00:00Z', 'May 4 2026 00:00 UTC'),
     ],
-    [true, false, false, true, false, false, false, false, false],
+    [true, false, false, false, false, true, false, false, false, false, false],
   );
 });
 

@@ -195,9 +195,13 @@ export function knownOfSeveral(rules: FieldRules, known: CrmValues, present: Hel
 /** Whether two values are the same to the CRM, which may return numbers and times in another format. */
 export function isSame(one: string, other: string): boolean {
   if (one === other) return true;
-  if (one === '' || other === '') return false;
-  if (Number(one) === Number(other)) return true;
+  if (isNumber(one) && isNumber(other)) return Number(one) === Number(other);
   return isTime(one) && isTime(other) && Date.parse(one) === Date.parse(other);
+}
+
+/** Whether a value is a plain number. A ZIP code with a leading zero is text. */
+function isNumber(value: string): boolean {
+  return /^-?(0|[1-9]\d*)(\.\d+)?$/.test(value);
 }
 
 function isTime(value: string): boolean {
