@@ -52,10 +52,10 @@ export async function syncContacts(
       const page = await patiently(() => hubspot.listContacts(after));
       await keep(page.contacts);
       after = page.after;
+      // Before the position is stored: if this run ends meanwhile, the next one looks at the unlisted contacts again.
+      if (after === null) await lookAtUnlisted(deps, hubspot, since);
       await reachedBy(deps, since, after);
-      if (after !== null) continue;
-      await lookAtUnlisted(deps, hubspot, since);
-      return soFar;
+      if (after === null) return soFar;
     }
   }
   let since = new Date(at!.reached_at!.getTime() - LAG_MS);

@@ -116,3 +116,26 @@ test('a change that the search of HubSpot did not show yet is read by the next s
   await sync();
   assert.deepEqual(await mirrored([id!]), { Unseen: 1 });
 });
+
+test('a first sync that ends while it looks at contacts that are listed no more looks at them again', async () => {
+  const [id] = await batch('create', [{ properties: { email: 'purged@example.com', firstname: 'Before' } }]);
+  await sync();
+  await askHubspot(server.hubspotUrl, 'DELETE', `/${id}`);
+  // HubSpot lists neither contacts that were deleted for good, nor those that were deleted long ago.
+  const listing: HubspotClient = { ...hubspot, deletedContacts: async () => ({ ids: [], after: null }) };
+  const ending: HubspotClient = {
+    ...listing,
+    async readContacts() {
+      throw new Error('ends here');
+    },
+  };
+  const all = { ...server.deps, database: server.background };
+  await assert.rejects(syncContacts(all, ending, { fromScratch: true }), /ends here/);
+  await sync(listing);
+  const { deleted_at } = await server.background
+    .selectFrom('contact')
+    .select('deleted_at')
+    .where('id', '=', id!)
+    .executeTakeFirstOrThrow();
+  assert.ok(deleted_at);
+});
