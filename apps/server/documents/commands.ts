@@ -118,7 +118,7 @@ async function rejectForGood(
   if (isTrial) return tellPlan([{ ...plan, given: null }], isTrial);
   for (const { intentId } of plan.refunds) await makeRefund(deps, intentId);
   const given = await givenOf(deps, promised);
-  return tellPlan([{ ...plan, notes: [...plan.notes, ...given.waits, ...given.refused], given }], isTrial);
+  return tellPlan([{ ...plan, notes: [...plan.notes, ...given.notes, ...given.refused], given }], isTrial);
 }
 
 /** Makes a decided refund at Stripe. If Stripe does not answer, the refund stays due, and background work retries it. */

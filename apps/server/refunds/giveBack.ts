@@ -14,10 +14,10 @@ export interface Given {
   /** The sum, in cents, of the refunds that Stripe has made. */
   cents: number;
   /**
-   * Sentences for staff about refunds that are still due (`waits`), and about refunds that failed or that Stripe refused for good
-   * (`refused`).
+   * Sentences for staff about refunds that are still due or were dropped (`notes`), and about refunds that failed or that Stripe
+   * refused for good (`refused`).
    */
-  waits: string[];
+  notes: string[];
   refused: string[];
 }
 
@@ -99,18 +99,22 @@ export async function giveBack(deps: Deps, intentId: string): Promise<void> {
 
 /** Returns the outcome of our refunds with these uuids. */
 export async function givenOf(deps: Pick<Deps, 'database'>, uuids: readonly string[]): Promise<Given> {
-  const given: Given = { cents: 0, waits: [], refused: [] };
+  const given: Given = { cents: 0, notes: [], refused: [] };
   if (uuids.length === 0) return given;
   const rows = await deps.database
     .selectFrom('refund')
-    .select(['intent_id', 'amount_cents', 'status', 'refusal'])
+    .select(['intent_id', 'amount_cents', 'status', 'refusal', 'stripe_id'])
     .where('uuid', 'in', uuids)
     .orderBy('created_at')
     .execute();
-  for (const { intent_id, amount_cents, status, refusal } of rows) {
+  for (const { intent_id, amount_cents, status, refusal, stripe_id } of rows) {
     const amount = displayPrice(amount_cents);
     if (status === 'due')
-      given.waits.push(`${amount} stays due, and is tried again${refusal === null ? '.' : `: ${refusal}`}`);
+      given.notes.push(`${amount} stays due, and is tried again${refusal === null ? '.' : `: ${refusal}`}`);
+    else if (status === 'canceled' && stripe_id === null)
+      given.notes.push(
+        `The refund of ${amount} of payment ${intent_id} is dropped: money of that payment has gone back outside Induct.`,
+      );
     else if (status === 'failed' || status === 'canceled')
       given.refused.push(
         refusal === null

@@ -143,5 +143,5 @@ export async function refundJoin(
   if (isTrial) return { ...plan, given: null };
   for (const { intentId } of plan.refunds) await giveBack(deps, intentId);
   const given = await givenOf(deps, promised);
-  return { ...plan, notes: [...plan.notes, ...given.waits, ...given.refused], given };
+  return { ...plan, notes: [...plan.notes, ...given.notes, ...given.refused], given };
 }

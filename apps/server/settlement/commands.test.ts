@@ -139,6 +139,23 @@ test('settle says that Stripe refuses for good to give a second payment back, an
   refused.mock.restore();
 });
 
+test('a refund that waits, and that money given back in the dashboard replaces, is told as dropped', async (t) => {
+  const waiting = async () => {
+    const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+    await server.stripeControl('refunds', { answer: 'refused' });
+    await run(t, refundCommand, uuid);
+    await server.stripeControl('refunds', { answer: 'succeeded' });
+    await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount: '1000' });
+    const dropped = `The refund of $65.00 of payment ${intentId} is dropped: money of that payment has gone back outside Induct.\n`;
+    return { intentId, dropped };
+  };
+  const settled = await waiting();
+  assert.deepEqual(await run(t, settleCommand, settled.intentId), { out: settled.dropped, code: 1 });
+  const { intentId, dropped } = await waiting();
+  const out = `${dropped}$55.00 of ${intentId} goes back.\n`;
+  assert.deepEqual(await run(t, refundCommand, intentId), { out, code: 0 });
+});
+
 test('a refund for which Stripe does not answer is told as decided', async (t) => {
   const { uuid } = await paidJoin(server, server.client(), 'LINCOLN2026');
   await server.stripeFault({ kind: 'status', status: 500, method: 'POST', path: '/v1/refunds', times: 3 });

@@ -35,10 +35,10 @@ export const refundCommand: Command = {
     try {
       if (isIntentId(subject)) {
         if (args.length > 1) return misused(refundCommand);
-        const { cents, waits, refused } = await refundPayment(deps, subject);
-        for (const note of [...waits, ...refused]) console.log(note);
+        const { cents, notes, refused } = await refundPayment(deps, subject);
+        for (const note of [...notes, ...refused]) console.log(note);
         if (cents > 0) console.log(`${displayPrice(cents)} of ${subject} goes back.`);
-        else if (waits.length + refused.length === 0) console.log(`All of ${subject} has already gone back.`);
+        else if (notes.length + refused.length === 0) console.log(`All of ${subject} has already gone back.`);
         return refused.length > 0 ? 1 : 0;
       }
       await confirmOpen(deps, subject);

@@ -36,7 +36,7 @@ export async function refundPayment(deps: Deps, intentId: string): Promise<Given
     if (rows.length === 0) {
       const cents = intent.amountReceivedCents - backBefore;
       if (cents > 0) await refundUnknown(deps, intentId, cents);
-      return { cents, waits: [], refused: [] };
+      return { cents, notes: [], refused: [] };
     }
     await deps.database.transaction().execute((trx) => recordSuccess(trx, intent, named, 'duplicate'));
   }

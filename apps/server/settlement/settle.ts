@@ -56,8 +56,8 @@ export async function settlePayment(
     await deps.database.transaction().execute((trx) => restore(deps, trx, intentId));
     await giveBack(deps, intentId);
     await followPayment(deps, intentId);
-    const { waits, refused } = await given();
-    return [...waits, ...refused];
+    const { notes, refused } = await given();
+    return [...notes, ...refused];
   }
   if (status === 'processing') return [`The bank is still deciding on payment ${intentId}.`];
   if (!row) {
