@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { displayMemberNumber } from '#core/memberNumber.ts';
 import { atHubspot, deliver, newContact } from '../../../tests/harness/deliver.ts';
 import { differencesOf, lapelPin } from '../../../tests/harness/refunds.ts';
 import { membershipsOf, stateOf } from '../../../tests/harness/rows.ts';
@@ -120,7 +121,7 @@ test('HubSpot does not go on naming an upgrade whose payment was none', async (t
   assert.deepEqual(await told(), [null, '65.00']);
 });
 
-test('a join that is paid anew, since Stripe did not know its first payment, has letters with its new number', async (t) => {
+test('a join that is paid anew, since Stripe did not know its first payment, has letters and papers with its new number', async (t) => {
   const client = server.client();
   const { uuid, intentId } = await paidJoin(server, client);
   await settleUnknown(t, intentId);
@@ -134,6 +135,8 @@ test('a join that is paid anew, since Stripe did not know its first payment, has
     .where('occasion', '=', anew.intentId)
     .executeTakeFirstOrThrow();
   assert.equal((await readLetter(server.deps, id))?.memberNumber, held!.member_number);
+  const { papers } = (await client.call('getWelcome', { params: { uuid } })).data;
+  assert.equal(papers?.number, displayMemberNumber(held!.member_number!));
 });
 
 test('a second payment that Stripe does not know takes nothing from the join that the first one paid', async (t) => {
