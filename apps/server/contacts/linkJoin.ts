@@ -8,7 +8,7 @@ import { namesNobody } from './crmId.ts';
 import { mayBeTheirStatus } from './dueJoins.ts';
 import { moveContacts } from './followContacts.ts';
 import { type LeftContact, paidJoinsOf } from './takeBack.ts';
-import { hubspotIsToHear } from './tellHubspot.ts';
+import { attemptsAnew, hubspotIsToHear } from './tellHubspot.ts';
 
 /** Thrown if a join cannot be linked. The message is for staff. */
 export class NotLinkable extends Error {}
@@ -57,7 +57,7 @@ export async function linkJoin(
     await sql`update membership set contact_id = ${contactId} where ${isMoving('session_uuid')}`.execute(trx);
     // The new contact has no values of these joins yet, so the record of sent values is cleared and all are sent.
     await sql`
-      update join_session set contact_id = ${contactId}, hubspot_contact_id = null, owns_hubspot_contact = null, crm_known = '{}', crm_refusal = null, crm_attempts = 0,
+      update join_session set contact_id = ${contactId}, hubspot_contact_id = null, owns_hubspot_contact = null, crm_known = '{}', crm_refusal = null, crm_attempts = ${attemptsAnew},
         ${hubspotIsToHear}, updated_at = now()
       where ${isMoving('uuid')}`.execute(trx);
     // Moves, in addition to the join, all that belongs to the named contact, which HubSpot does not have: its invite code, and

@@ -3,7 +3,14 @@ import { test } from 'node:test';
 import { sql } from 'kysely';
 import { atHubspot, deliver, newContact } from '../../../tests/harness/deliver.ts';
 import { everything, failRefund, lapelPin, membershipOnly } from '../../../tests/harness/refunds.ts';
-import { openIntent, orderingJoin, paidJoin, payByCard, payOrder } from '../../../tests/harness/steps.ts';
+import {
+  details,
+  openIntent,
+  orderingJoin,
+  paidJoin,
+  payByCard,
+  payOrder,
+} from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
@@ -107,20 +114,18 @@ test('a contact that pays while HubSpot is being told that one with the same ema
   assert.deepEqual(await told(id), ['member', 65]);
 });
 
-test('who is a member again while HubSpot is being told that they are none is a member there', async () => {
-  const { uuid, intentId } = await paidJoin(server, server.client(), 'HONOR103', {
-    personalEmail: 'again@example.com',
-  });
-  await deliver(server);
-  await refundJoin(deps, uuid, membershipOnly);
+/**
+ * Lets one server send what is due. During its call to HubSpot, a join changes (`happens`), and another server takes what is due
+ * then. That one goes on only when the first has noted what it sent.
+ */
+async function takenMeanwhile(happens: () => Promise<unknown>): Promise<void> {
   let second: Promise<unknown> | undefined;
   const isNoted = Promise.withResolvers<void>();
   await sql`update join_session set crm_next_try_at = now()`.execute(background);
   await pushDue(work, {
     ...hubspot,
     async updateContacts(writes) {
-      await failRefund(server, intentId);
-      // Another server looks for what is due, and goes on only when this write has been noted.
+      await happens();
       const isTaken = Promise.withResolvers<void>();
       second = pushDue(work, {
         ...hubspot,
@@ -137,5 +142,32 @@ test('who is a member again while HubSpot is being told that they are none is a 
   isNoted.resolve();
   await second;
   await deliver(server);
+}
+
+test('who is a member again while HubSpot is being told that they are none is a member there', async () => {
+  const { uuid, intentId } = await paidJoin(server, server.client(), 'HONOR103', {
+    personalEmail: 'again@example.com',
+  });
+  await deliver(server);
+  await refundJoin(deps, uuid, membershipOnly);
+  await takenMeanwhile(() => failRefund(server, intentId));
   assert.deepEqual(await told('103'), ['member', 65]);
+});
+
+test('who takes a correction back and pays while HubSpot is being told of it has the first details there', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client, 'HONOR104');
+  await deliver(server);
+  const submit = async (city: string) => {
+    const { status } = await client.call('submitDetails', { params: { uuid }, body: details({ city }) });
+    assert.equal(status, 200);
+    await client.call('setMembership', { params: { uuid }, body: { membershipId: 1 } });
+  };
+  await submit('Dallas');
+  await takenMeanwhile(async () => {
+    await submit('Austin');
+    await payOrder(server, client, uuid);
+  });
+  const { city } = await atHubspot(server, '104', 'city');
+  assert.deepEqual([city, await told('104')], ['Austin', ['member', 65]]);
 });

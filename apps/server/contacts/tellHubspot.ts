@@ -9,6 +9,12 @@ import type { Tables } from '../platform/database/types.ts';
 export const dueFromNow = sql`(case when crm_attempts > 0 and crm_next_try_at > now()
   then least(crm_next_try_at, now() + interval '1 minute') else now() end)`;
 
+/**
+ * SQL: the `crm_attempts` of a join that begins anew, as after a correction. Not 0 while a server may be sending the join, since
+ * {@link dueFromNow} could not tell then.
+ */
+export const attemptsAnew = sql`(case when crm_next_try_at > now() then crm_attempts else 0 end)`;
+
 /** SQL: a part of `update join_session set …` that makes a join due to be sent to HubSpot. */
 export const hubspotIsToHear = sql`profile_revision = profile_revision + 1, crm_next_try_at = ${dueFromNow}`;
 

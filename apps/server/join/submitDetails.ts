@@ -3,6 +3,7 @@ import type { Holding } from '#core/holding.ts';
 import { DETAILS_NOT_ACCEPTED } from '#core/sentences.ts';
 import { type SubmittedDetails, studentDetailsErrors, trimDetails } from '#core/studentDetails.ts';
 import { findCountry } from '#reference/countries.ts';
+import { attemptsAnew } from '../contacts/tellHubspot.ts';
 import type { Deps } from '../deps.ts';
 import { insertReminders } from '../letters/remind.ts';
 import { whileFrozen } from '../payments/settlePaying.ts';
@@ -43,7 +44,7 @@ export async function submitDetails(
       ${keepGuardianConsent(guardianConsent)},
       ${transitions.submitDetails},
       profile_revision = profile_revision + 1, crm_next_try_at = now() + make_interval(secs => ${TELL_AFTER_SECONDS}),
-      crm_refusal = null, crm_attempts = 0,
+      crm_refusal = null, crm_attempts = ${attemptsAnew},
       ${leaveContactOfOther(trimmed.personalEmail)}
     where uuid = ${uuid} and ${stateAllows('submitDetails')} and ${isOpenTo(holding)}
     returning uuid, programme
