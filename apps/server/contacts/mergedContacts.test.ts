@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { sql } from 'kysely';
 import { atHubspot, deliver } from '../../../tests/harness/deliver.ts';
 import { hubspotPeople } from '../../../tests/harness/hubspotPeople.ts';
-import { differencesOf, membershipOnly } from '../../../tests/harness/refunds.ts';
+import { chargeOf, differencesOf, membershipOnly } from '../../../tests/harness/refunds.ts';
 import { membershipsOf, noticesOf } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import {
@@ -20,6 +20,7 @@ import {
 import { limitWith, sharedServer } from '../../../tests/harness/testServer.ts';
 import { charge, upgradeByLink } from '../../../tests/harness/upgrades.ts';
 import { noticesCommand } from '../notices/noticesCommand.ts';
+import { followPayment } from '../refunds/followPayment.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { presentId } from '../session/members.ts';
 import { refundCommand } from '../settlement/refundCommands.ts';
@@ -276,6 +277,23 @@ test('all memberships of merged contacts that have ended are those of the one th
       (await membershipsOf(server, uuid)).map(({ contact_id }) => contact_id),
       [merged],
     );
+});
+
+test('of two merged contacts who are members the membership of one takes the place of the other that a dispute ended', async () => {
+  const [one, two] = [await person(), await person()];
+  const paid: { uuid: string; intentId: string }[] = [];
+  for (const { code } of [one, two])
+    paid.push(await paidJoin(server, server.client(), code, { personalEmail: `${code}@example.com` }));
+  const merged = await merge(one.id, two.id);
+  await server.deps.contacts.refresh(two.id);
+  const contactsOf = async (uuid: string) =>
+    (await membershipsOf(server, uuid)).map(({ contact_id }) => contact_id);
+  const [ends, stays] = (await contactsOf(paid[0]!.uuid)).includes(merged) ? paid : paid.toReversed();
+  assert.notDeepEqual(await contactsOf(stays!.uuid), [merged]);
+  const { id } = await server.stripeControl('disputes', { charge: await chargeOf(server, ends!.intentId) });
+  await server.stripeControl(`disputes/${id}/close`, { status: 'lost' });
+  await followPayment(server.deps, ends!.intentId);
+  assert.deepEqual(await contactsOf(stays!.uuid), [merged]);
 });
 
 test('merges that are learned of at once move to each what is theirs: what is held, though an earlier one has ended', async () => {

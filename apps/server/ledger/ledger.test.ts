@@ -282,6 +282,11 @@ test('what another app took on the same account is left out, counted, and makes 
   const rows = readCsv(out);
   assert.deepEqual(entriesOf(rows, body.id), []);
   assert.equal(sum(rows, 'net') + 3048, await balance());
+  const charge = (await chargeOf(body.id)).latest_charge;
+  await server.stripeControl('disputes', { charge });
+  const disputed = (await ledger(t, '--csv')).out;
+  assert.match(disputed, /^3 other transactions, /m);
+  assert.deepEqual(readCsv(disputed), rows);
 });
 
 test('an automatic payout is named by all that it took, and what it was of sums to it', async (t) => {
