@@ -132,6 +132,8 @@ async function updateAll(deps: Deps, hubspot: HubspotClient, rows: readonly DueJ
     planned.filter((change) => !nothing.includes(change)),
     hubspot.updateContacts,
   );
+  // Recorded before merges are followed: that forgets what the merged contact was told, so that the remaining one is told all.
+  await conclude(deps, sent, outcomes);
   const moved = sent.filter(({ row }) => {
     const outcome = outcomes.get(row.uuid);
     return outcome?.kind === 'gone' || (outcome?.kind === 'written' && outcome.isMerged);
@@ -141,7 +143,6 @@ async function updateAll(deps: Deps, hubspot: HubspotClient, rows: readonly DueJ
     hubspot,
     moved.map(({ row }) => row),
   );
-  await conclude(deps, sent, outcomes);
 }
 
 /**
