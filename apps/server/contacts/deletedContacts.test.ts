@@ -21,6 +21,7 @@ import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
 import { LARGEST_PAGE } from '../providers/hubspot/client.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { failedCommand, linkCommand, retryCommand, statusCommand } from './commands.ts';
+import { pushDue } from './push.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
 const { atCrm, person, sync, contactOf, ways } = hubspotPeople(server);
@@ -155,6 +156,19 @@ for (const [when, learn] of [
       'who holds nothing any more is nobody to be told',
     );
   });
+
+test('who has paid by a link is a member in HubSpot once staff have restored the contact there and send the join again', async (t) => {
+  const { id } = await person();
+  const uuid = await boughtByLink(id);
+  await sql`update contact set deleted_at = now() where id = ${id}`.execute(server.background);
+  const deleted = { ...server.hubspot, readContacts: async () => new Map() };
+  await pushDue({ ...server.deps, database: server.background }, deleted);
+  assert.match((await contactOf(uuid)).crm_refusal!, /has no contact of this join/);
+  const { out, code } = await runCommand(t, server, retryCommand, [uuid]);
+  assert.deepEqual([code, out], [0, '1 will be sent again.\n']);
+  await deliver(server);
+  assert.equal((await atHubspot(server, id, 'membership_status')).membership_status, 'member');
+});
 
 test('a member whose contact staff have deleted in favour of another one with the same email is linked to that, as the notice says', async (t) => {
   const { id, code } = await person();
@@ -339,12 +353,15 @@ for (const [way, learn] of ways)
     assert.equal(await deliver(server), 0);
   });
 
-test('a contact that was restored in HubSpot is shown again', async () => {
-  const { id } = await person();
+test('a contact that was restored in HubSpot is shown again, and is told of what they buy', async () => {
+  const { id, code } = await person();
   await server.deps.contacts.refresh(id);
   await sql`update contact set deleted_at = now(), profile = '{}' where id = ${id}`.execute(
     server.background,
   );
   assert.equal(await server.deps.contacts.refresh(id), 'known');
   assert.match(JSON.stringify(await profileOf(id)), /Ada/);
+  await paidJoin(server, server.client(), code, { personalEmail: 'restored@example.com' });
+  await deliver(server);
+  assert.equal((await atHubspot(server, id, 'membership_status')).membership_status, 'member');
 });

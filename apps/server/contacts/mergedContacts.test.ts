@@ -103,6 +103,21 @@ test('what is written to a merged contact reaches the one that it is now, its bl
   assert.deepEqual([(await contactOf(uuid)).crm_refusal, (await contactOf(uuid)).due], [null, false]);
 });
 
+test('a member whose contact was merged before their upgrade is told to HubSpot is the member that it remains', async () => {
+  const [kept, old] = [await person({ membership_status: 'invited' }), await person()];
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, old.code, {
+    personalEmail: 'merged.member@example.com',
+  });
+  await deliver(server);
+  const merged = await merge(kept.id, old.id);
+  assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
+  await deliver(server);
+  assert.equal((await atHubspot(server, merged, 'membership_status')).membership_status, 'member');
+  const again = await server.client().call('initiateCheckout', { body: { hubspotContactId: merged } });
+  assert.equal(again.status, 409, again.message);
+});
+
 test('of two merged contacts who both bought, staff are told once which one to give back', async (t) => {
   const [one, two] = [await person(), await person()];
   const joins: string[] = [];

@@ -30,13 +30,16 @@ const contact = (id: string) =>
     'join_stage',
   );
 
-test('an invited join updates its contact with what the member gave, and blanks nothing', async () => {
+test('an invited join updates its contact with what the member gave, blanks nothing, and leaves the email that it is known by', async () => {
   const client = server.client();
   const uuid = await startJoin(client, 'HONOR101');
-  await client.call('submitDetails', { params: { uuid }, body: details({ city: 'Dallas', middleName: '' }) });
+  const { email } = await contact('101');
+  const body = details({ city: 'Dallas', middleName: '', personalEmail: 'typed@example.com' });
+  await client.call('submitDetails', { params: { uuid }, body });
   assert.equal(await push(), 1);
-  const { city, middlename, membership_status } = await contact('101');
-  assert.deepEqual([city, middlename, membership_status ?? null], ['Dallas', 'Alex', null]);
+  const told = await contact('101');
+  assert.deepEqual([told.city, told.middlename, told.membership_status ?? null], ['Dallas', 'Alex', null]);
+  assert.deepEqual([told.email, told.personal_email], [email, 'typed@example.com']);
   assert.equal(await push(), 0, 'what was delivered is not sent again');
 });
 

@@ -132,6 +132,8 @@ async function updateAll(deps: Deps, hubspot: HubspotClient, rows: readonly DueJ
     planned.filter((change) => !nothing.includes(change)),
     hubspot.updateContacts,
   );
+  // Recorded before merges are followed: that forgets what the merged contact was told, so that the remaining one is told all.
+  await conclude(deps, sent, outcomes);
   const moved = sent.filter(({ row }) => {
     const outcome = outcomes.get(row.uuid);
     return outcome?.kind === 'gone' || (outcome?.kind === 'written' && outcome.isMerged);
@@ -141,7 +143,6 @@ async function updateAll(deps: Deps, hubspot: HubspotClient, rows: readonly DueJ
     hubspot,
     moved.map(({ row }) => row),
   );
-  await conclude(deps, sent, outcomes);
 }
 
 /**
@@ -277,24 +278,38 @@ async function createAll(deps: Deps, hubspot: HubspotClient, rows: readonly DueJ
     sent.filter(({ row }) => outcomes.get(row.uuid)?.kind !== 'conflict'),
     outcomes,
   );
-  await refuseNameless(deps, withoutDetails);
+  await refuseNameless(deps, hubspot, withoutDetails);
 }
 
 /**
  * Refuses the joins among `rows` that hold a membership or upgrade and have neither student details nor a contact. Staff can link
- * them to a contact. A join may have a contact again, and is then not refused: a deleted contact that it shared with another join
- * was replaced by the one created for that join ({@link noteContacts}).
+ * them to a contact. A join may have a contact again, and is then sent to it: the contact that the join named was deleted and has
+ * been restored in HubSpot, or one that it shared with another join was replaced by the one created for that join
+ * ({@link noteContacts}).
  */
-async function refuseNameless(deps: Deps, rows: readonly DueJoin[]): Promise<void> {
-  const uuids = rows.filter(({ is_nameless }) => is_nameless).map(({ uuid }) => uuid);
-  if (uuids.length === 0) return;
+async function refuseNameless(deps: Deps, hubspot: HubspotClient, rows: readonly DueJoin[]): Promise<void> {
+  const nameless = rows.filter(({ is_nameless }) => is_nameless);
+  if (nameless.length === 0) return;
+  const uuids = nameless.map(({ uuid }) => uuid);
+  const { rows: named } = await sql<{ id: string }>`
+    select distinct contact_id as id from join_session where uuid = any(${uuids}::uuid[]) and contact_id is not null`.execute(
+    deps.database,
+  );
+  await lookAtContacts(
+    deps.database,
+    hubspot,
+    deps.society.crm.fields,
+    named.map(({ id }) => id),
+  );
   const { rows: without } = await sql<{ uuid: string }>`
     select uuid from join_session where uuid = any(${uuids}::uuid[]) and ${whose} = 'new'`.execute(
     deps.database,
   );
-  await refuse(
+  const refused = without.map(({ uuid }) => uuid);
+  await refuse(deps, refused.map(refusalOfNameless));
+  await later(
     deps,
-    without.map(({ uuid }) => nameless(uuid)),
+    nameless.filter(({ uuid }) => !refused.includes(uuid)),
   );
 }
 
@@ -302,7 +317,7 @@ async function refuseNameless(deps: Deps, rows: readonly DueJoin[]): Promise<voi
  * The refusal of a join that bought something, but has neither a contact nor student details. This happens, for example, if the
  * join was begun by a link to a contact that was deleted later.
  */
-function nameless(uuid: string): Refused {
+function refusalOfNameless(uuid: string): Refused {
   const reason = 'HubSpot has no contact of this join, and without details none can be created.';
   return {
     uuid,

@@ -89,14 +89,15 @@ test('a join is not linked to a contact who is a member already: its refund woul
   assert.equal(await statusOf(id), 'member');
 });
 
-test('a join that has made the contact with its email a member is not linked to another one whom staff have made a member', async (t) => {
-  await newContact(server, 'made.member@example.com');
+test('a join that has made the contact with its email a member is not linked to another one whom staff have made a member, and the first one stays a member', async (t) => {
+  const made = await newContact(server, 'made.member@example.com');
   const uuid = await paidSchoolJoin({ personalEmail: 'made.member@example.com' });
   await deliver(server);
   const byHand = await newContact(server, 'made.by.hand@example.com', { membership_status: 'member' });
   const { code, out } = await runCommand(t, server, linkCommand, [uuid, byHand]);
   assert.equal(code, 1, out);
   assert.match(out, /member already/);
+  assert.equal(await statusOf(made), 'member');
 });
 
 test('a join whose money went back is not linked: it makes nobody former who is something else', async (t) => {

@@ -17,7 +17,7 @@ import {
   reportPayment,
 } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
-import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
+import { charge, upgradeByLink } from '../../../tests/harness/upgrades.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { diffCommand, linkCommand } from './commands.ts';
 import { diffOf } from './diffJoin.ts';
@@ -252,6 +252,27 @@ test('what one with the same email gave is not said of a contact that buys by it
     [],
     `HubSpot has ${JSON.stringify(told)}, nothing is due, and something is to be written`,
   );
+});
+
+test('the upgrade of a sibling with the same email is not said of the invited contact once they have paid', async () => {
+  const personalEmail = 'upgraded.sibling@example.com';
+  const id = await newContact(server, personalEmail, { invitation_code: 'UPSIBLING' });
+  const client = server.client();
+  const own = await orderingJoin(client, 'UPSIBLING', { personalEmail, firstName: 'Sam' });
+  const intent = await openIntent(client, own);
+  assert.equal((await beginPayment(client, own, intent.revision)).status, 200);
+  const sibling = server.client();
+  const kim = await paidJoin(server, sibling, 'LINCOLN2026', { personalEmail, firstName: 'Kim' });
+  assert.equal((await charge(sibling, kim.uuid, kim.intentId)).data.status, 'succeeded');
+  const told = async () => {
+    await deliver(server);
+    const held = await atHubspot(server, id, 'membership_name', 'upgrade_name', 'amount_paid');
+    return [held.membership_name, held.upgrade_name || null, held.amount_paid];
+  };
+  assert.deepEqual(await told(), ['Membership', 'Distinguished Member upgrade', '110.00']);
+  await payByCard(server, intent.id);
+  assert.equal((await reportPayment(client, own, intent)).data.status, 'succeeded');
+  assert.deepEqual(await told(), ['Membership', null, '65.00']);
 });
 
 test('a refund and a merge of the same person’s contact do not kill one another', async (t) => {

@@ -8,6 +8,7 @@ import {
   atStripe,
   chargeOf,
   differencesOf,
+  failRefund,
   membershipOnly,
   refundsOf,
   standingsOf,
@@ -261,7 +262,7 @@ test('an upgrade by link owes no transcript of its own', async (t) => {
   assert.doesNotMatch((await runCommand(t, server, documentsDueCommand, [])).out, new RegExp(uuid));
 });
 
-test('what is uploaded at an upgrade by link is of its base, and a final rejection decides both, named by either', async (t) => {
+test('what is uploaded at an upgrade by link is of its base, and a final rejection decides both, named by either, also again after a failed refund', async (t) => {
   for (const [code, contactId] of [
     ['HONOR102', '102'],
     ['HONOR103', '103'],
@@ -295,6 +296,9 @@ test('what is uploaded at an upgrade by link is of its base, and a final rejecti
     const { call } = upgrade.client;
     assert.equal((await call('createUploadLink', { params: { uuid: upgrade.uuid }, body: {} })).status, 409);
     assert.deepEqual(await rejectionLetters(upgrade.uuid), []);
+    await failRefund(server, base.intentId);
+    const again = await reject(t, named);
+    assert.deepEqual([again.code, /^\$65\.00 goes back\.$/m.test(again.out)], [0, true], again.out);
   }
 });
 

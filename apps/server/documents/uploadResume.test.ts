@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { hubspotPeople } from '../../../tests/harness/hubspotPeople.ts';
+import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { limitWith, sharedServer } from '../../../tests/harness/testServer.ts';
-import { type Part, pdf, uploadsTo } from '../../../tests/harness/uploads.ts';
+import { type Part, pdf, postPdf, uploadsTo } from '../../../tests/harness/uploads.ts';
 import { signedLinks } from '../links/links.ts';
+import { documentsShowCommand } from './commands.ts';
 
 const server = await sharedServer({ UPLOAD_MAX_BYTES: '5000000' });
 const { leavesNothing, upload } = await uploadsTo(server);
@@ -22,6 +25,18 @@ for (const order of ['before', 'after'])
         'Thank you, your resume was successfully uploaded and is being processed. You can safely close this window now.',
     });
   });
+
+test('a resume by a link of before its contact was merged is kept with the contact that remains', async (t) => {
+  const { person, merge } = hubspotPeople(server);
+  const [kept, old] = [await person(), await person()];
+  const id = await merge(kept.id, old.id);
+  const answer = await postPdf(server.client(), '/api/public/upload-resume', {
+    contactId: old.id,
+    name: 'merged.pdf',
+  });
+  assert.equal(answer.status, 200);
+  assert.match((await runCommand(t, server, documentsShowCommand, [id])).out, /merged\.pdf/);
+});
 
 for (const [what, id, expected] of [
   ['an unknown contact', '999999', 404],

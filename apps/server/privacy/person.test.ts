@@ -93,7 +93,7 @@ test('an erased join that was not paid is gone as a row, and its intent can be p
   assert.equal(unknown.status, 404);
 });
 
-test('nothing is erased of a person while money is under way', async (t) => {
+test('nothing is erased of a person while money is under way, and all once it is not, though a dispute was lost', async (t) => {
   const client = server.client();
   const email = 'paying@example.com';
   const other = await orderingJoin(server.client(), undefined, { personalEmail: email });
@@ -124,7 +124,7 @@ test('nothing is erased of a person while money is under way', async (t) => {
   await sql`update join_session set intent_changing_since = null where uuid = ${uuid}`.execute(deps.database);
   await sql`update payment set dispute = 'open' where intent_id = ${intentId}`.execute(deps.database);
   await refusedWith('a payment of it is disputed');
-  await sql`update payment set dispute = null where intent_id = ${intentId}`.execute(deps.database);
+  await sql`update payment set dispute = 'lost' where intent_id = ${intentId}`.execute(deps.database);
   await sql`insert into event_retry (id, event, next_try_at) values ('evt_x', ${JSON.stringify({ intentId })}, now())`.execute(
     deps.database,
   );
@@ -432,6 +432,7 @@ test('who corrected a mistyped email stays in HubSpot when its owner is erased t
   const { joins, contacts } = await findPerson(deps, slip);
   assert.deepEqual([joins, contacts], [[], []]);
   assert.equal((await erase(t, slip, '--hubspot', '--yes')).code, 0);
+  assert.equal((await server.hubspot.findByEmail(slip))?.id, id, 'not erased there');
   await deliver(server);
   const upgrade = await upgradeByLink(server, id);
   assert.deepEqual((await findPerson(deps, slip)).joins, []);

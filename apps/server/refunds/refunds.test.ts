@@ -188,7 +188,7 @@ test('what was given back in the dashboard and not reported yet is not given bac
 test('all that is left of a payment is what the dashboard has left of it', async () => {
   const { intentId } = await undergraduate(server);
   await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount: '9500' });
-  assert.deepEqual(await refundPayment(server.deps, intentId), { cents: 1200, waits: [], refused: [] });
+  assert.deepEqual(await refundPayment(server.deps, intentId), { cents: 1200, notes: [], refused: [] });
   assert.deepEqual(await atStripe(server, intentId), [1200, 9500]);
 });
 
