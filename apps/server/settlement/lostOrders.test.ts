@@ -64,6 +64,25 @@ test('an intent that was changed since the backup to another order of the same t
   assert.notEqual((await openIntent(client, uuid)).id, before.id);
 });
 
+test('an intent that was changed to a dearer order of the same number, in a history that is lost, is not charged', async (t) => {
+  const { client, uuid, ...before } = await openJoin('LINCOLN2026');
+  const toStandby = await dump(server, 'standby');
+  await client.call('setSessionProduct', { params: { uuid }, body: { productUuid: lapelPin } });
+  const inBackup = await openIntent(client, uuid);
+  const toBackup = await dump(server);
+  // A standby without the pin serves the join for a while. Then the backup with the pin is restored.
+  await toStandby();
+  await client.call('setCustomDonation', { params: { uuid }, body: { amount: '500.00' } });
+  const lost = await openIntent(client, uuid);
+  assert.deepEqual([lost.id, lost.revision], [before.id, inBackup.revision]);
+  await toBackup();
+  await settleMissing(t);
+  const { intentId } = await payOrder(server, client, uuid);
+  const { body } = await server.stripe('GET', `/v1/payment_intents/${intentId}`);
+  assert.equal(body.amount_received, inBackup.amount);
+  assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership', standing: 'active' }]);
+});
+
 test('an intent that was opened and changed since the backup is not opened again under its key', async (t) => {
   const client = server.client();
   const uuid = await orderingJoin(client, 'LINCOLN2026');
