@@ -31,7 +31,7 @@ async function withLostDonation() {
   await client.call('setCustomDonation', { params: { uuid }, body: { amount: '500.00' } });
   assert.equal((await openIntent(client, uuid)).amount, join.amount + 50000);
   await restore();
-  return join;
+  return { ...join, restore };
 }
 
 test('an order that the backup has as it was before its last change is charged as it is shown', async (t) => {
@@ -169,6 +169,19 @@ test('staff who settle a payment of another amount than was shown give it back, 
   assert.equal((await runCommand(t, server, settleCommand, [id])).code, 0);
   assert.deepEqual(await atStripe(server, id), [shown.amount + 50000]);
   assert.deepEqual(await standingsOf(server, uuid), []);
+});
+
+test('who had another amount back before a restore is no member after it either, and can pay the order', async (t) => {
+  const { client, uuid, id, restore, ...shown } = await withLostDonation();
+  await beginPayment(client, uuid, shown.revision);
+  await payByCard(server, id);
+  assert.equal(await confirmPayment(server.deps, id), 'refunded');
+  const lost = await bookOf([uuid], [id]);
+  await restore();
+  await settleMissing(t);
+  assert.deepEqual(await bookOf([uuid], [id]), lost);
+  await payOrder(server, client, uuid);
+  assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership', standing: 'active' }]);
 });
 
 test('what was charged before the order was begun here was paid as it was shown then, and is made again', async (t) => {
