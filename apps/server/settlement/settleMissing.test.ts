@@ -399,6 +399,8 @@ test('what cannot be made again is named with the command that gives it back, an
     await paidElsewhere(server, { session: 'nobody' }),
     await paidElsewhere(server, { session: join.uuid, revision: String(join.revision) }),
   ];
+  // Part of the first one has gone back already.
+  await server.stripe('POST', '/v1/refunds', { payment_intent: strange[0]!, amount: '1200' });
   // Makes the snapshot's amount differ from the payment's.
   await sql`update order_snapshot set amount_cents = 7000 where session_uuid = ${join.uuid}`.execute(
     server.deps.database,
