@@ -19,11 +19,17 @@ const tables = [
   'reconciliation',
 ];
 
-/** Copies the tables above into another schema. Returns a function that puts the copies back, as restoring a dump does. */
-export async function dump({ deps }: Pick<TestServer, 'deps'>): Promise<() => Promise<void>> {
+/**
+ * Copies the tables above into another schema. Returns a function that puts the copies back, as restoring a dump does. A test that
+ * needs two dumps at a time gives them different schemas.
+ */
+export async function dump(
+  { deps }: Pick<TestServer, 'deps'>,
+  schema = 'dump',
+): Promise<() => Promise<void>> {
   const run = (statement: string) => sql.raw(statement).execute(deps.database);
-  await run('drop schema if exists dump cascade; create schema dump');
-  for (const table of tables) await run(`create table dump.${table} as table public.${table}`);
+  await run(`drop schema if exists ${schema} cascade; create schema ${schema}`);
+  for (const table of tables) await run(`create table ${schema}.${table} as table public.${table}`);
   return () =>
     deps.database.transaction().execute(async (trx) => {
       // Triggers are off: the rows that they would write are in the dump.
@@ -35,7 +41,9 @@ export async function dump({ deps }: Pick<TestServer, 'deps'>): Promise<() => Pr
           where table_schema = 'public' and table_name = ${table} and is_generated = 'NEVER'`.execute(trx);
         const { names } = rows[0]!;
         await sql
-          .raw(`insert into ${table} (${names}) overriding system value select ${names} from dump.${table}`)
+          .raw(
+            `insert into ${table} (${names}) overriding system value select ${names} from ${schema}.${table}`,
+          )
           .execute(trx);
       }
     });

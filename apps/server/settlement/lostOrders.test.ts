@@ -31,7 +31,7 @@ async function withLostDonation() {
   await client.call('setCustomDonation', { params: { uuid }, body: { amount: '500.00' } });
   assert.equal((await openIntent(client, uuid)).amount, join.amount + 50000);
   await restore();
-  return join;
+  return { ...join, restore };
 }
 
 test('an order that the backup has as it was before its last change is charged as it is shown', async (t) => {
@@ -62,6 +62,25 @@ test('an intent that was changed since the backup to another order of the same t
   await restore();
   await settleMissing(t);
   assert.notEqual((await openIntent(client, uuid)).id, before.id);
+});
+
+test('an intent that was changed to a dearer order of the same number, in a history that is lost, is not charged', async (t) => {
+  const { client, uuid, ...before } = await openJoin('LINCOLN2026');
+  const toStandby = await dump(server, 'standby');
+  await client.call('setSessionProduct', { params: { uuid }, body: { productUuid: lapelPin } });
+  const inBackup = await openIntent(client, uuid);
+  const toBackup = await dump(server);
+  // A standby without the pin serves the join for a while. Then the backup with the pin is restored.
+  await toStandby();
+  await client.call('setCustomDonation', { params: { uuid }, body: { amount: '500.00' } });
+  const lost = await openIntent(client, uuid);
+  assert.deepEqual([lost.id, lost.revision], [before.id, inBackup.revision]);
+  await toBackup();
+  await settleMissing(t);
+  const { intentId } = await payOrder(server, client, uuid);
+  const { body } = await server.stripe('GET', `/v1/payment_intents/${intentId}`);
+  assert.equal(body.amount_received, inBackup.amount);
+  assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership', standing: 'active' }]);
 });
 
 test('an intent that was opened and changed since the backup is not opened again under its key', async (t) => {
@@ -150,6 +169,19 @@ test('staff who settle a payment of another amount than was shown give it back, 
   assert.equal((await runCommand(t, server, settleCommand, [id])).code, 0);
   assert.deepEqual(await atStripe(server, id), [shown.amount + 50000]);
   assert.deepEqual(await standingsOf(server, uuid), []);
+});
+
+test('who had another amount back before a restore is no member after it either, and can pay the order', async (t) => {
+  const { client, uuid, id, restore, ...shown } = await withLostDonation();
+  await beginPayment(client, uuid, shown.revision);
+  await payByCard(server, id);
+  assert.equal(await confirmPayment(server.deps, id), 'refunded');
+  const lost = await bookOf([uuid], [id]);
+  await restore();
+  await settleMissing(t);
+  assert.deepEqual(await bookOf([uuid], [id]), lost);
+  await payOrder(server, client, uuid);
+  assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership', standing: 'active' }]);
 });
 
 test('what was charged before the order was begun here was paid as it was shown then, and is made again', async (t) => {

@@ -91,8 +91,9 @@ export async function rebuildJoin(deps: Deps, intent: Intent): Promise<boolean> 
         .onConflict((conflict) => conflict.doNothing())
         .execute();
     }
-    if (kind === 'join')
-      await sql`update join_session set revision = greatest(revision, ${revision}::int) where uuid = ${uuid}`.execute(
+    // The order here may differ from the paid one, so it gets a revision of its own. If the payment bought nothing, it can be paid.
+    if (kind === 'join' && has_session)
+      await sql`update join_session set revision = greatest(revision, ${revision + 1}::int) where uuid = ${uuid}`.execute(
         trx,
       );
     await trx

@@ -358,6 +358,19 @@ for (const [contactId, backup] of [
     assert.deepEqual(await book(), lost);
   });
 
+test('a dispute that was lost since the backup ends the membership that the backup has as held', async (t) => {
+  const { uuid, intentId } = await paidJoin(server, server.client(), await invited('8013'));
+  const restore = await dump(server);
+  const { id } = await server.stripeControl('disputes', { charge: await chargeOf(server, intentId) });
+  await server.stripeControl(`disputes/${id}/close`, { status: 'lost' });
+  await followPayment(server.deps, intentId);
+  const lost = await bookOf([uuid], [intentId]);
+  assert.deepEqual(lost.standings, [[{ type: 'membership', standing: 'charged_back' }]]);
+  await restore();
+  await settleMissing(t);
+  assert.deepEqual(await bookOf([uuid], [intentId]), lost);
+});
+
 test('a lost dispute is taken in before the next membership of its contact is made again', async (t) => {
   const code = await invited('8009');
   const restore = await dump(server);
@@ -386,6 +399,8 @@ test('what cannot be made again is named with the command that gives it back, an
     await paidElsewhere(server, { session: 'nobody' }),
     await paidElsewhere(server, { session: join.uuid, revision: String(join.revision) }),
   ];
+  // Part of the first one has gone back already.
+  await server.stripe('POST', '/v1/refunds', { payment_intent: strange[0]!, amount: '1200' });
   // Makes the snapshot's amount differ from the payment's.
   await sql`update order_snapshot set amount_cents = 7000 where session_uuid = ${join.uuid}`.execute(
     server.deps.database,

@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { stateOf } from '../../../tests/harness/rows.ts';
 import { beginPayment, openIntent, orderingJoin, paidJoin, payByCard } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
-import { sweepPayments, sweepRefunds } from './sweep.ts';
+import { startSweeping, sweepPayments, sweepRefunds } from './sweep.ts';
 
 const server = await sharedServer();
 
@@ -23,6 +23,9 @@ const statusOf = async (intentId: string) =>
       .where('intent_id', '=', intentId)
       .executeTakeFirstOrThrow()
   ).status;
+
+/** Runs one round of the background work. */
+const sweepOnce = () => startSweeping(server.deps)();
 
 async function begun() {
   const client = server.client();
@@ -129,7 +132,7 @@ test('a refund that an outage kept from being made is made', async () => {
   await payByCard(server, two!);
   await server.stripeFault({ kind: 'status', status: 500, method: 'POST', path: '/v1/refunds', times: 3 });
   await pass('61 minutes');
-  await sweepPayments(server.deps);
+  await sweepOnce();
   await server.stripeFault(null);
   const statuses = async () => [await statusOf(one!), await statusOf(two!)].sort();
   assert.deepEqual(await statuses(), ['duplicate', 'succeeded']);
@@ -143,7 +146,8 @@ test('a refund that an outage kept from being made is made', async () => {
   await sweepRefunds(server.deps);
   assert.deepEqual(await refunds(), [{ amount_cents: 6500, status: 'due' }], 'not before its time');
   await pass('3 minutes');
-  await sweepRefunds(server.deps);
+  // Stripe's events, which would lead to the refund as well, were read in the last round, so this round does not read them.
+  await sweepOnce();
   assert.deepEqual(await refunds(), [{ amount_cents: 6500, status: 'succeeded' }]);
 });
 
