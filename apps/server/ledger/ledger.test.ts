@@ -297,6 +297,11 @@ test('an automatic payout is named by all that it took, and what it was of sums 
   const of = (intent: string) => rows.filter((row) => row['payment intent'] === intent);
   assert.deepEqual(new Set(of(intentId).map((row) => row.payout)), new Set([payout.id]));
   assert.deepEqual(new Set(of(later).map((row) => row.payout)), new Set(['']));
+  const ofAYear = readCsv((await ledger(t, '--from', day(-365), '--csv')).out);
+  assert.deepEqual(
+    ofAYear.filter((row) => row['payment intent'] === intentId),
+    of(intentId),
+  );
   const [own] = rows.filter(({ kind }) => kind === 'payout');
   assert.ok(cents(own!.net!) < 0);
   await server.stripeControl('payouts', { automatic: false });
