@@ -70,16 +70,18 @@ async function upgradeByLink(hubspotContactId: string): Promise<string> {
   return uuid;
 }
 
-test('HubSpot has of a contact what all of their joins have bought, whichever of them changed last', async () => {
+test('HubSpot has of a contact what all of their joins have bought, and when last, whichever of them changed last', async () => {
   const { uuid: base } = await paidJoin(server, server.client(), 'HONOR103', person('103'));
   assert.deepEqual(await boughtBy('103'), ['member', 'Membership', null, '65.00']);
   const upgrade = await upgradeByLink('103');
   const both = ['member', 'Membership', 'Distinguished Member upgrade', '110.00'];
   assert.deepEqual(await boughtBy('103'), both);
+  const paidAt = async () => Date.parse((await atHubspot(server, '103', 'paid_at')).paid_at!);
+  const last = await paidAt();
   for (const uuid of [base, upgrade]) {
     await tellHubspot(database, uuid);
     await editAtHubspot(server, '103', { amount_paid: '45.00', upgrade_name: '' });
-    assert.deepEqual(await boughtBy('103'), both);
+    assert.deepEqual([...(await boughtBy('103')), await paidAt()], [...both, last]);
   }
   await refundJoin(server.deps, upgrade, everything);
   assert.deepEqual(await boughtBy('103'), ['member', 'Membership', null, '65.00']);
