@@ -464,15 +464,26 @@ test('money for an order that nobody saw is in order once all of it has gone bac
     assert.deepEqual(textsOf({ ...returned, ...change }), []);
 });
 
+const upgrade = {
+  ...agreed,
+  kind: 'upgrade' as const,
+  session: { ...session, upgrade: 'taken' },
+  snapshot: {
+    amountCents: 7700,
+    lines: [{ productId: 10, type: 'membership_upgrade' as const, name: 'Upgrade', priceCents: 7700 }],
+  },
+  memberships: [{ productId: 10, standing: 'active' as const, isHeld: true, isReplaced: false }],
+};
+
 test('an upgrade that was paid for and taken agrees, whatever state its join is in', () => {
-  const upgrade: Partial<Sides> = {
-    kind: 'upgrade',
-    session: { ...session, upgrade: 'taken' },
-    snapshot: {
-      amountCents: 7700,
-      lines: [{ productId: 10, type: 'membership_upgrade', name: 'Upgrade', priceCents: 7700 }],
-    },
-    memberships: [{ productId: 10, standing: 'active', isHeld: true, isReplaced: false }],
-  };
   assert.deepEqual(textsOf(upgrade), []);
+});
+
+test('an upgrade that was bought anew while its refund failed is given back alone', () => {
+  const memberships = [{ productId: 10, standing: 'refunded' as const, isHeld: false, isReplaced: true }];
+  const [difference] = differencesOf({ ...upgrade, memberships }, 10);
+  assert.deepEqual(
+    [difference?.kind, difference?.repair],
+    ['paid_anew', 'npm run operator -- refund u --no-membership --upgrade'],
+  );
 });
