@@ -3,7 +3,13 @@ import { type TestContext, test } from 'node:test';
 import { dump } from '../../../tests/harness/dump.ts';
 import { refundsOf } from '../../../tests/harness/refunds.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
-import { openIntent, orderingJoin, payByCard, reportPayment } from '../../../tests/harness/steps.ts';
+import {
+  openIntent,
+  orderingJoin,
+  payByCard,
+  payOrder,
+  reportPayment,
+} from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { storyCommand } from '../story/storyCommand.ts';
 import { settleCommand } from './commands.ts';
@@ -13,7 +19,7 @@ const server = await sharedServer({}, { hubspotLimits: 'off' });
 
 /**
  * Makes two payments for one contact, loses both by a restore, and makes them again with `settle --missing`. Returns the second
- * payment, a duplicate that is not refunded automatically.
+ * payment, a duplicate that is not refunded automatically, with the uuid of the first join.
  */
 async function keptSecond(t: TestContext, contactId: string) {
   const code = `KEPT${contactId}`;
@@ -33,7 +39,7 @@ async function keptSecond(t: TestContext, contactId: string) {
   const { code: exit, out } = await runCommand(t, server, settleCommand, ['--missing']);
   assert.equal(exit, 0, out);
   assert.deepEqual(await refundsOf(server, second.id), [], 'nothing was decided');
-  return second;
+  return { ...second, firstUuid: first.uuid };
 }
 
 test('a payer whose second payment was made again after a restore does not read that it is being returned', async (t) => {
@@ -54,4 +60,14 @@ test('the story of a second payment that was made again after a restore does not
   const { out } = await runCommand(t, server, storyCommand, [uuid]);
   assert.match(out, new RegExp(`paid by ${id}, which bought nothing\\.`));
   assert.doesNotMatch(out, /goes back|Refund of/);
+});
+
+test('staff who refund a join are told that a second payment of it is still with us', async (t) => {
+  const { client, uuid, id, firstUuid } = await keptSecond(t, '8103');
+  const refund = async (join: string) => (await runCommand(t, server, refundCommand, [join])).out;
+  assert.match(await refund(firstUuid), /^\$65\.00 goes back\.$/m);
+  await payOrder(server, client, uuid);
+  const out = await refund(uuid);
+  assert.match(out, new RegExp(`^Payment ${id} bought nothing and is still with us: .* refund ${id}$`, 'm'));
+  assert.match(out, /^\$65\.00 goes back\.$/m);
 });
