@@ -45,7 +45,8 @@ test('an order that the backup has as it was before its last change is charged a
   assert.deepEqual(await differencesOf(server, uuid, before.id, intentId), []);
 });
 
-test('an intent that was changed since the backup to another order of the same total is closed', async (t) => {
+/** Makes a join whose order has lost, in a restore, that its donation was changed to a pin of the same price. */
+async function withLostPin() {
   const { client, uuid } = await openJoin('LINCOLN2026');
   const { sessionProductUuid } = (
     await client.call('setCustomDonation', { params: { uuid }, body: { amount: '12.00' } })
@@ -60,8 +61,21 @@ test('an intent that was changed since the backup to another order of the same t
   const after = await openIntent(client, uuid);
   assert.deepEqual([after.id, after.amount], [before.id, before.amount]);
   await restore();
+  return { client, uuid, ...before };
+}
+
+test('an intent that was changed since the backup to another order of the same total is closed', async (t) => {
+  const { client, uuid, id } = await withLostPin();
   await settleMissing(t);
-  assert.notEqual((await openIntent(client, uuid)).id, before.id);
+  assert.notEqual((await openIntent(client, uuid)).id, id);
+});
+
+test('a payment of an order that is lost buys no other order, though its total is the same', async () => {
+  const { client, uuid, id, revision, amount } = await withLostPin();
+  await beginPayment(client, uuid, revision);
+  await payByCard(server, id);
+  assert.equal(await confirmPayment(server.deps, id), 'refunded');
+  assert.deepEqual([await standingsOf(server, uuid), await atStripe(server, id)], [[], [amount]]);
 });
 
 test('an intent that was changed to a dearer order of the same number, in a history that is lost, is not charged', async (t) => {
