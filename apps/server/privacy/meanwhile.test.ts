@@ -5,6 +5,7 @@ import { sql } from 'kysely';
 import { deliver } from '../../../tests/harness/deliver.ts';
 import { waiting } from '../../../tests/harness/locks.ts';
 import { askHubspot, control } from '../../../tests/harness/providers.ts';
+import { membershipOnly } from '../../../tests/harness/refunds.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import {
   beginPayment,
@@ -20,6 +21,7 @@ import { postPdf } from '../../../tests/harness/uploads.ts';
 import { pushDue } from '../contacts/push.ts';
 import { attachDue } from '../documents/attachDocuments.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
+import { refundJoin } from '../refunds/refundJoin.ts';
 import { giveUpUnwritten } from '../settlement/catchUp.ts';
 import { tellStripe } from './atStripe.ts';
 import { personEraseCommand } from './eraseCommand.ts';
@@ -208,32 +210,41 @@ async function atStripe(kind: 'payment_intents' | 'customers', name: string) {
   return data.filter((one) => JSON.stringify(one).includes(name));
 }
 
-test('an intent that is being made while its person is erased is cancelled and names nobody', async (t) => {
-  const client = server.client();
-  const email = 'making.an.intent@example.com';
-  const uuid = await orderingJoin(client, undefined, { personalEmail: email, firstName: 'Vanishing' });
-  const { createIntent } = deps.payments;
-  const mock = t.mock.method(
-    deps.payments,
-    'createIntent',
-    async (...given: Parameters<typeof createIntent>) => {
-      mock.mock.restore();
-      const intent = await createIntent(...given);
-      await erase(t, email);
-      return intent;
-    },
-  );
-  const answer = await client.call('createPaymentIntent', {
-    params: { uuid },
-    body: { amount: 6500, currency: 'usd', billingEmail: email },
+for (const before of ['nothing was paid', 'a payment went back'])
+  test(`an intent that is being made while its person is erased is cancelled and names nobody, where ${before} before`, async (t) => {
+    const client = server.client();
+    const email = `making.an.intent.${before.length}@example.com`;
+    const uuid = await orderingJoin(client, 'HONOR104', { personalEmail: email, firstName: 'Vanishing' });
+    if (before !== 'nothing was paid') {
+      // The contact pays by another join first, so this payment goes back. Then the other join is refunded.
+      const second = await openIntent(client, uuid);
+      const other = await paidJoin(server, server.client(), 'HONOR104');
+      await payByCard(server, second.id);
+      assert.equal(await confirmPayment(deps, second.id), 'refunded');
+      await refundJoin(deps, other.uuid, membershipOnly);
+    }
+    const { createIntent } = deps.payments;
+    const mock = t.mock.method(
+      deps.payments,
+      'createIntent',
+      async (...given: Parameters<typeof createIntent>) => {
+        mock.mock.restore();
+        const intent = await createIntent(...given);
+        await erase(t, email);
+        return intent;
+      },
+    );
+    const answer = await client.call('createPaymentIntent', {
+      params: { uuid },
+      body: { amount: 6500, currency: 'usd', billingEmail: email },
+    });
+    assert.equal(answer.status, 404);
+    const open = (await atStripe('payment_intents', uuid)).filter(({ status }) => status !== 'succeeded');
+    assert.deepEqual(
+      open.map(({ status, metadata }) => [status, metadata.first_name ?? '']),
+      [['canceled', '']],
+    );
   });
-  assert.equal(answer.status, 404);
-  const intents = await atStripe('payment_intents', uuid);
-  assert.deepEqual(
-    intents.map(({ status, metadata }) => [status, metadata.first_name ?? '']),
-    [['canceled', '']],
-  );
-});
 
 test('an intent whose maker died while its person was erased names nobody once it is given up', async (t) => {
   const client = server.client();
