@@ -101,6 +101,27 @@ test('a dispute keeps the membership disputed and held; won it is active, lost i
   }
 });
 
+test('a dispute that is lost, then not lost, and lost after all takes the money', async () => {
+  const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  const dispute = await server.stripeControl('disputes', { charge: await chargeOf(server, intentId) });
+  await server.stripeControl(`disputes/${dispute.id}/close`, { status: 'lost' });
+  const { payments } = server.deps;
+  const notLost = {
+    ...payments,
+    moneyBack: async () => ({ refunds: [], dispute: null, lost: [] }),
+  };
+  for (const [said, standing, status] of [
+    [payments, 'charged_back', 'succeeded'],
+    [notLost, 'active', 'canceled'],
+    [payments, 'charged_back', 'succeeded'],
+  ] as const) {
+    await followPayment({ ...server.deps, payments: said }, intentId);
+    assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership', standing }]);
+    assert.equal((await refundsOf(server, intentId))[0]?.status, status);
+  }
+  assert.deepEqual(await differencesOf(server, intentId), []);
+});
+
 test('an inquiry of the bank takes no money: the membership stays as it is, and can be refunded', async () => {
   const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
   const charge = await chargeOf(server, intentId);
