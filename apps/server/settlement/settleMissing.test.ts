@@ -22,7 +22,7 @@ import {
   reportPayment,
 } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
-import { charge } from '../../../tests/harness/upgrades.ts';
+import { charge, upgradeByLink } from '../../../tests/harness/upgrades.ts';
 import { parcelOf } from '../fulfilment/orders.ts';
 import { ledgerCommand } from '../ledger/ledgerCommand.ts';
 import { sendDue } from '../letters/sendLetters.ts';
@@ -142,6 +142,20 @@ test('an upgrade whose membership has ended is made again as sold, and named wit
   await restore();
   await settleMissing(t);
   assert.deepEqual(await bookOf([uuid], [intentId, upgrade]), lost);
+});
+
+test('an upgrade that is made again leaves the membership below it as it is, though a refund of that had failed before', async (t) => {
+  const { uuid, intentId } = await paidJoin(server, server.client(), await invited('8041'));
+  const restore = await dump(server);
+  await refund(t, uuid);
+  await failRefund(server, intentId);
+  const upgrade = await upgradeByLink(server, '8041');
+  const book = () => bookOf([uuid, upgrade.uuid], [intentId, upgrade.intentId]);
+  const lost = await book();
+  assert.deepEqual(lost.differences, []);
+  await restore();
+  await settleMissing(t);
+  assert.deepEqual(await book(), lost);
 });
 
 for (const [contactId, where] of [
