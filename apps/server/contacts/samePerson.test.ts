@@ -57,6 +57,16 @@ test('who paid twice and gets one of the two back is a member in HubSpot until t
   }
 });
 
+test('staff are told that who pays with the email of a member whom another join created has perhaps paid twice', async () => {
+  const personalEmail = 'member.created@example.com';
+  await paidSchoolJoin({ personalEmail, firstName: 'Ada' });
+  await deliver(server);
+  const uuid = await paidSchoolJoin({ personalEmail, firstName: 'Ada Marie' });
+  await deliver(server);
+  const notices = await noticesOf(server, uuid);
+  assert.match(notices.join('\n'), /they have paid twice: npm run operator -- refund /);
+});
+
 test('who paid by a school code and by a link of their own stays a member in HubSpot when the school join goes back', async () => {
   const personalEmail = 'linked.too@example.com';
   const id = await newContact(server, personalEmail, { firstname: 'Jordan', lastname: 'Rivera' });
