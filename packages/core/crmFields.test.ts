@@ -90,6 +90,15 @@ test('what the join wrote itself follows what becomes of it, also when the serve
     });
 });
 
+test('a status that was in the way stays so, also when the server died before noting what it wrote beside it', () => {
+  for (const status of ['prospect', 'former']) {
+    const first = write(defaultFieldRules, paid, {}, { membership_status: status });
+    const now = { membership_status: status, ...first.properties };
+    const again = write(defaultFieldRules, paid, {}, now);
+    assert.deepEqual([again.properties, again.statusInTheWay], [{}, status]);
+  }
+});
+
 test('what the join wrote of a payment that was none is corrected, nothing else is written, and nothing is told as in the way', () => {
   const none = later('former', '').map((one) => (one.field === 'paidAt' ? { ...one, value: '' } : one));
   const { written } = write(defaultFieldRules, paid, {}, {});

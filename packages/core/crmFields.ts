@@ -154,10 +154,12 @@ export function propertiesForUnproven(
     if (property === null || rule === 'never' || !purchaseFields.includes(field)) continue;
     const held = heldOf(field);
     const before = written[field];
+    // A write that was not recorded may have left a status that was in the way. Only `member` can be what it wrote instead.
+    const mayBeUnrecorded = isOfThisPayment && (field !== 'membershipStatus' || held === 'member');
     // The server may also have died before recording a later change. The CRM then already has the value that the join would write
     // now.
-    const isOurs =
-      isOfThisPayment || isSame(held, before ?? '') || (before !== undefined && isSame(held, value));
+    const hasValue = (isOfThisPayment || before !== undefined) && isSame(held, value);
+    const isOurs = mayBeUnrecorded || hasValue || isSame(held, before ?? '');
     if (held !== '' && (!isOurs || rule === 'blanks')) {
       if (field === 'membershipStatus' && value === 'member' && paidAt && !isOurs)
         write.statusInTheWay = held;
