@@ -186,7 +186,11 @@ async function atHubspot(
     const before = join.known === 'blank' ? null : join.known;
     const isInTheWay = before !== null && theirs.some(({ status }) => status === before);
     if (before !== null && !isInTheWay)
-      add('written over at HubSpot', uuid, `a contact of ${emails[0]} was ${before} before`);
+      add(
+        'written over at HubSpot',
+        uuid,
+        `a contact of ${emails[0]} was ${before} before; now: ${theirs.map(({ id, status }) => `${id} ${status}`).join(', ')}`,
+      );
     if (!holds) continue;
     for (const { id } of members) rightly.add(id);
     const isNotice = notices.some(({ session_uuid }) => session_uuid === uuid);
