@@ -2,20 +2,15 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { dump } from '../../../tests/harness/dump.ts';
 import { refundsOf } from '../../../tests/harness/refunds.ts';
+import { restored } from '../../../tests/harness/restored.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
-import {
-  openIntent,
-  orderingJoin,
-  payByCard,
-  payOrder,
-  reportPayment,
-} from '../../../tests/harness/steps.ts';
+import { payByCard, payOrder, reportPayment } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { storyCommand } from '../story/storyCommand.ts';
-import { settleCommand } from './commands.ts';
 import { refundCommand } from './refundCommands.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off' });
+const { settleMissing, openJoin } = restored(server);
 
 /**
  * Makes two payments for one contact, loses both by a restore, and makes them again with `settle --missing`. Returns the second
@@ -26,18 +21,12 @@ async function keptSecond(t: TestContext, contactId: string) {
   const { database } = server.deps;
   await database.insertInto('contact').values({ id: contactId, profile: '{}' }).execute();
   await database.insertInto('invitation').values({ code, contact_id: contactId }).execute();
-  const open = async () => {
-    const client = server.client();
-    const uuid = await orderingJoin(client, code);
-    return { client, uuid, ...(await openIntent(client, uuid)) };
-  };
-  const [first, second] = [await open(), await open()];
+  const [first, second] = [await openJoin(code), await openJoin(code)];
   const restore = await dump(server);
   await payByCard(server, first.id);
   await payByCard(server, second.id);
   await restore();
-  const { code: exit, out } = await runCommand(t, server, settleCommand, ['--missing']);
-  assert.equal(exit, 0, out);
+  await settleMissing(t);
   assert.deepEqual(await refundsOf(server, second.id), [], 'nothing was decided');
   return { ...second, firstUuid: first.uuid };
 }
