@@ -13,7 +13,7 @@ import { reconcile } from './settlement/reconcile.ts';
 
 const isLong = process.env.TEST_LENGTH === 'long';
 /** How many joiners are simulated at the same time. */
-const JOINERS = isLong ? 8 : 4;
+const JOINERS = isLong ? 8 : 2;
 const ROUNDS = isLong ? 5 : 1;
 /** HANGS_MS: for how long (ms) the database hangs. GONE_MS: for how long it is down. */
 const HANGS_MS = isLong ? 20_000 : 4_000;

@@ -134,7 +134,7 @@ for (const where of ['in a folder', 'in a bucket']) {
   test(`${where}, of many uploads at once, cut anywhere and with the server killed between them, every acknowledged one is kept byte for byte, and nothing else is`, async (t) => {
     const subject = await subjectOn(t, where);
     const { deps } = subject.arranged;
-    const atOnce = isLong ? 100 : 20;
+    const atOnce = isLong ? 100 : 12;
     const acknowledged: { name: string; sha256: string }[] = [];
     let unanswered = 0;
     const wave = async (round: string, kill: boolean) => {
@@ -194,8 +194,8 @@ for (const where of ['in a folder', 'in a bucket']) {
   test(`${where}, a large upload takes no more memory than a smaller one`, async (t) => {
     const subject = await subjectOn(t, where);
     // V8 may keep over 100 MiB of garbage. Uploads that are held in memory would exceed even that.
-    const smaller = 160 * MIB;
-    const large = (isLong ? 2048 : 400) * MIB;
+    const smaller = 96 * MIB;
+    const large = (isLong ? 2048 : 320) * MIB;
     assert.ok(await send(subject, { name: 'smaller.jpg', size: smaller }));
     const before = subject.process.peakMemory();
     assert.ok(await send(subject, { name: 'large.jpg', size: large }));
