@@ -6,7 +6,7 @@ import type { Deps } from '../deps.ts';
 import { dueSecondPayment } from '../letters/dueLetters.ts';
 import { tellStaff } from '../notices/tellStaff.ts';
 import type { Tables } from '../platform/database/types.ts';
-import { NotAtStripe, ProviderFailed, RefundRefused } from '../providers/stripe/failures.ts';
+import { ProviderFailed, RefundRefused } from '../providers/stripe/failures.ts';
 import { followPayment, toDecideAgain } from './followPayment.ts';
 
 /** The outcome of decided refunds after the calls to Stripe. */
@@ -86,8 +86,7 @@ export async function giveBack(deps: Deps, intentId: string): Promise<void> {
       });
     } catch (error) {
       if (error instanceof RefundRefused && error.isFinal) await refuse(deps, intentId, refund, error);
-      else if (error instanceof RefundRefused || error instanceof NotAtStripe)
-        await leaveDue(deps, refund, error);
+      else if (error instanceof RefundRefused) await leaveDue(deps, refund, error);
       else {
         if (error instanceof ProviderFailed) await countAttempt(deps, refund, null);
         throw error;

@@ -15,7 +15,7 @@ import { noticesOf } from '../../../tests/harness/rows.ts';
 import { orderingJoin, paidJoin, payOrder } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { Refusal } from '../platform/http/refusal.ts';
-import { NotAtStripe, ProviderFailed, RefundRefused } from '../providers/stripe/failures.ts';
+import { ProviderFailed, RefundRefused } from '../providers/stripe/failures.ts';
 import { refundPayment } from '../settlement/refundPayment.ts';
 import { sweepRefunds } from '../settlement/sweep.ts';
 import { followPayment } from './followPayment.ts';
@@ -239,7 +239,7 @@ test('one that was made in the dashboard while Stripe refused it is no refusal',
 test('one of a payment that Stripe has no more stays due, and says so', async (t) => {
   const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
   const unknown = t.mock.method(server.deps.payments, 'refund', async () => {
-    throw new NotAtStripe('No such payment_intent.', { cause: null });
+    throw new RefundRefused('No such payment_intent.', { isFinal: false, cause: null });
   });
   const { notes } = await refundJoin(server.deps, uuid, membershipOnly);
   unknown.mock.restore();
