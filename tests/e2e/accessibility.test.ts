@@ -12,7 +12,9 @@ async function inspect(page: Page): Promise<void> {
 const CHECKOUT = '/registration/checkout';
 const file = { name: 'transcript.pdf', mimeType: 'application/pdf', buffer: pdf() };
 
-test('axe finds nothing on Get Started: empty, broken, refused, self-nominating @phone', async ({ page }) => {
+test('axe finds nothing on Get Started: empty, broken, refused, self-nominating @phone-only', async ({
+  page,
+}) => {
   await page.goto('/');
   await inspect(page);
   await page.getByLabel('Invite code').fill('not a code');
@@ -26,7 +28,9 @@ test('axe finds nothing on Get Started: empty, broken, refused, self-nominating 
   await inspect(page);
 });
 
-test('axe finds nothing on Student Details: empty, with every error, filled @phone', async ({ page }) => {
+test('axe finds nothing on Student Details: empty, with every error, filled @phone-only', async ({
+  page,
+}) => {
   await selfNomination(page);
   await page.goto('/registration/student-details');
   await expect(page.getByLabel('First name')).toBeVisible();
@@ -36,7 +40,7 @@ test('axe finds nothing on Student Details: empty, with every error, filled @pho
   await inspect(page);
 });
 
-test('axe finds nothing on Membership: loading, to choose, chosen, refused @phone', async ({
+test('axe finds nothing on Membership: loading, to choose, chosen, refused @phone-only', async ({
   page,
   complaints,
 }) => {
@@ -56,7 +60,7 @@ test('axe finds nothing on Membership: loading, to choose, chosen, refused @phon
   await inspect(page);
 });
 
-test('axe finds nothing on Checkout: empty, with an order, with errors @phone', async ({
+test('axe finds nothing on Checkout: empty, with an order, with errors @phone-only', async ({
   page,
   isMobile,
 }) => {
@@ -94,7 +98,7 @@ test('axe finds nothing on Checkout without its card form, or without an order',
   await inspect(page);
 });
 
-test('axe finds nothing on the upgrade: offered, refused @phone', async ({ page }) => {
+test('axe finds nothing on the upgrade: offered, refused @phone-only', async ({ page }) => {
   const { upgradePath } = await paidJoin(page);
   await page.route('**/create-upgrade-charge', (route) =>
     route.fulfill({ json: { success: true, status: 'success', data: { status: 'failed' } } }),
@@ -107,7 +111,9 @@ test('axe finds nothing on the upgrade: offered, refused @phone', async ({ page 
   await inspect(page);
 });
 
-test('axe finds nothing on uploads and the welcome: empty, refused, uploaded @phone', async ({ page }) => {
+test('axe finds nothing on uploads and the welcome: empty, refused, uploaded @phone-only', async ({
+  page,
+}) => {
   await paidJoin(page, selfNomination);
   await page.goto('/registration/upload-transcript');
   await expect(page.locator('input[type=file]')).toHaveCount(1);

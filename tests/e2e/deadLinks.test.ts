@@ -51,7 +51,10 @@ async function askForAnother(page: Page, uuid: string, old: string): Promise<voi
 
 const INVALID = 'This link is not complete, or does not hold any more.';
 
-test('a link that has expired says so, and a new one opens the join @phone', async ({ page, complaints }) => {
+test('a link that has expired says so, and a new one opens the join @phone-only', async ({
+  page,
+  complaints,
+}) => {
   test.slow();
   complaints.expectFailedRequests();
   const uuid = await joinElsewhere(page);

@@ -4,7 +4,7 @@ import { enterCode, fillDetails, heading, save } from './steps.ts';
 
 const DETAILS = '/registration/student-details';
 
-test('a mistyped mail domain is suggested better, mended by one press, and never insisted on @phone', async ({
+test('a mistyped mail domain is suggested better, mended by one press, and never insisted on @phone-only', async ({
   page,
 }) => {
   await startedJoin(page);

@@ -63,7 +63,7 @@ async function answerOnceAsBefore(page: Page, name: CallName): Promise<void> {
   );
 }
 
-test('a programme that asks has a required checkbox beside the policies, which stays ticked, and the join is paid @phone', async ({
+test('a programme that asks has a required checkbox beside the policies, which stays ticked, and the join is paid @phone-only', async ({
   page,
 }) => {
   test.slow();
@@ -103,7 +103,7 @@ test('a programme that asks has a required checkbox beside the policies, which s
   await expect(page).toHaveURL(/\/registration\/upgrade\?payment_intent=pi_/);
 });
 
-test('Checkout by a link asks beside the policies, and Buy Now leads to what is not ticked @phone', async ({
+test('Checkout by a link asks beside the policies, and Buy Now leads to what is not ticked @phone-only', async ({
   page,
 }) => {
   test.slow();

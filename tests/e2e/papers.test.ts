@@ -21,7 +21,7 @@ async function openWelcome(page: Page): Promise<{ uuid: string; number: string }
   return { uuid, number: papers.number };
 }
 
-test('a new member downloads the certificate and the press release from the welcome @phone', async ({
+test('a new member downloads the certificate and the press release from the welcome @phone-only', async ({
   page,
 }) => {
   await openWelcome(page);
@@ -45,7 +45,7 @@ test('a new member downloads the certificate and the press release from the welc
   await expect(page).toHaveURL(WELCOME);
 });
 
-test('the press release is opened as text and copied @phone', async ({ page, context }) => {
+test('the press release is opened as text and copied @phone-only', async ({ page, context }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   const { number } = await openWelcome(page);
   await page.getByText('Copy the press release as text').click();
@@ -104,7 +104,7 @@ test('a switch that could not be turned stays as it was, and a toast says so', a
   await expect(verifySwitch(page)).toBeChecked();
 });
 
-test('whose name cannot be printed reads why, and is offered no file @phone', async ({ page }) => {
+test('whose name cannot be printed reads why, and is offered no file @phone-only', async ({ page }) => {
   const problem =
     'Our certificates are printed in Latin, Greek and Cyrillic letters, and your name has others (م ح د).';
   await paidJoin(page);
@@ -128,7 +128,7 @@ test('who was refunded is offered no papers', async ({ page }) => {
   await expect(verifySwitch(page)).toHaveCount(0);
 });
 
-test('a number is typed by hand into the page that verifies, as people type @phone', async ({
+test('a number is typed by hand into the page that verifies, as people type @phone-only', async ({
   page,
   browser,
   baseURL,

@@ -41,7 +41,9 @@ const launchOptions = {
 
 /**
  * Tests in a real browser against a real `npm start`, which `start.ts` runs once for all of them. Every test has a unique person,
- * so tests run in parallel. `@phone` marks tests that also run as a phone, `@phone-only` those that run only as a phone.
+ * so tests run in parallel. Tests run on a desktop's screen. `@phone-only` marks those that run on a phone's instead: a phone is
+ * the smaller screen and the one that most joiners have. `@phone` marks those that run on both: the journeys, and what is laid out
+ * differently.
  */
 export default defineConfig({
   testDir: '.',

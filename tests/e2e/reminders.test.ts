@@ -6,7 +6,7 @@ import { button, heading } from './steps.ts';
 
 const STOPPED = 'No more reminders go to your email address.';
 
-test('a reminder leads back to the join, and its link stops reminders, and undoes that @phone', async ({
+test('a reminder leads back to the join, and its link stops reminders, and undoes that @phone-only', async ({
   page,
   browser,
 }) => {
@@ -49,7 +49,10 @@ test('a reminder leads back to the join, and its link stops reminders, and undoe
   await expect(page.getByText(STOPPED)).toHaveCount(0);
 });
 
-test('a link that is cut off says so, and to whom one can write @phone', async ({ page, complaints }) => {
+test('a link that is cut off says so, and to whom one can write @phone-only', async ({
+  page,
+  complaints,
+}) => {
   complaints.expectFailedRequests();
   await page.goto((await stopPageOf('cut@example.com')).slice(0, -2));
   await expect(page.getByRole('alert')).toContainText('This link is not complete.');

@@ -171,7 +171,7 @@ test('a new screen begins at its top, once it is there; Back is where one was', 
   await expect.poll(() => page.evaluate(() => window.scrollY)).toBeGreaterThan(0);
 });
 
-test('Get Started offers to continue an unpaid join, by name and step, and nothing moves when it does @phone', async ({
+test('Get Started offers to continue an unpaid join, by name and step, and nothing moves when it does @phone-only', async ({
   page,
 }) => {
   await orderingJoin(page);

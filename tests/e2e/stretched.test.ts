@@ -41,7 +41,7 @@ test('a long name fits the welcome page and its receipt at 320 px @phone-only', 
   await expectNoSidewaysScroll(page);
 });
 
-test('twenty items, each at $499.99 and some with long names, fit the order summary at 320 px @phone', async ({
+test('twenty items, each at $499.99 and some with long names, fit the order summary at 320 px @phone-only', async ({
   page,
   isMobile,
 }) => {

@@ -4,7 +4,7 @@ import { cardForm, enterCode, heading, selfNominate } from './steps.ts';
 
 const REFUND = 'If you turn out not to be eligible, your membership fee is refunded in full.';
 
-test('every page answers who asks, what the fee buys, the refund and whom to call @phone', async ({
+test('every page answers who asks, what the fee buys, the refund and whom to call @phone-only', async ({
   page,
   complaints,
 }) => {
@@ -72,7 +72,7 @@ test('Student Details begin with who invited the joiner and why', async ({ page,
   await expect(main.getByText(/^You are nominating yourself/)).toBeVisible();
 });
 
-test('who comes to Checkout by a link is told what the fee buys, who is eligible and the refund, before the card @phone', async ({
+test('who comes to Checkout by a link is told what the fee buys, who is eligible and the refund, before the card @phone-only', async ({
   page,
 }) => {
   await page.goto('/initialize/checkout?vid=103&mp=1');
@@ -87,7 +87,7 @@ test('who comes to Checkout by a link is told what the fee buys, who is eligible
   expect(told!.y + told!.height).toBeLessThan(asked!.y);
 });
 
-test('a membership that was refunded is told so, without congratulations, emails or the store @phone', async ({
+test('a membership that was refunded is told so, without congratulations, emails or the store @phone-only', async ({
   page,
   stripeApi,
 }) => {

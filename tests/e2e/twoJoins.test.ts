@@ -52,7 +52,7 @@ test('two joins in two tabs: each comes back from its bank to its own, and goes 
   expect((await stripeApi.intentsOf(first)).map(({ amount }) => amount).sort()).toEqual([4500, 6500]);
 });
 
-test('who pays again for the same name and email is asked whether it is for somebody else @phone', async ({
+test('who pays again for the same name and email is asked whether it is for somebody else @phone-only', async ({
   page,
   complaints,
   stripeApi,
