@@ -95,12 +95,13 @@ test('who was refunded and joined again holds the second membership, and what wa
   const code = await invited('8002');
   const restore = await dump(server);
   const client = server.client();
-  const uuid = await orderingJoin(client, code);
+  const mine = { personalEmail: 'twice@example.com' };
+  const uuid = await orderingJoin(client, code, mine);
   await client.call('setCustomDonation', { params: { uuid }, body: { amount: '25.00' } });
   const { intentId } = await payOrder(server, client, uuid);
   const upgrade = await upgraded(client, uuid, intentId);
   await refund(t, uuid, '--upgrade');
-  const second = await paidJoin(server, server.client(), code);
+  const second = await paidJoin(server, server.client(), code, mine);
   const joins = [uuid, second.uuid];
   const intents = [intentId, upgrade, second.intentId];
   const lost = await bookOf(joins, intents);
@@ -113,6 +114,8 @@ test('who was refunded and joined again holds the second membership, and what wa
   for (const id of [second.intentId, intentId, upgrade])
     assert.equal((await runCommand(t, server, settleCommand, [id])).code, 0);
   assert.deepEqual(await bookOf(joins, intents), lost);
+  for (const join of joins)
+    assert.ok(!(await noticesOf(server, join)).some((text) => text.includes('of the same name and email')));
 });
 
 test('a refund of a membership that the backup has as held is taken in before the next one of its contact', async (t) => {
