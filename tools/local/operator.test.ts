@@ -83,19 +83,14 @@ test('npm start encrypts what is uploaded to it, by a key that stays, and the op
   assert.ok(readFileSync(copy).equals(pdf()));
 });
 
-test('a refused line gives the exit code that the operator gives', async (t) => {
+test('a refused line, and a society that cannot be read, give the exit code of a failure, and say why', async (t) => {
   const { file, settings } = arrange(t, 'NEW1,,,,,');
   assert.equal(await npmRun('operator', settings, ['migrate']).ended, 0);
-  const command = npmRun('operator', settings, ['invitations', 'import', file]);
-  assert.equal(await command.ended, 1);
-  assert.match(command.output(), /line 2/);
-});
-
-test('the operator ends, and says why, when the society cannot be read', async (t) => {
-  const { file, settings: data } = arrange(t, 'NEW1,,,,,');
-  const settings = { ...data, SOCIETY_FILE: join(data.DATA_DIR, 'none.json') };
-  assert.equal(await npmRun('operator', settings, ['migrate']).ended, 0);
-  const command = npmRun('operator', settings, ['invitations', 'import', file]);
+  const refused = npmRun('operator', settings, ['invitations', 'import', file]);
+  assert.equal(await refused.ended, 1);
+  assert.match(refused.output(), /line 2/);
+  const unreadable = { ...settings, SOCIETY_FILE: join(settings.DATA_DIR, 'none.json') };
+  const command = npmRun('operator', unreadable, ['invitations', 'import', file]);
   assert.equal(await command.ended, 1, command.output());
   assert.match(command.output(), /none\.json/);
 });
