@@ -6,7 +6,8 @@ import { paidJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { sayWhatFor } from './assignRefund.ts';
 import { followPayment } from './followPayment.ts';
-import { refundJoin } from './refundJoin.ts';
+import { promiseRefund } from './giveBack.ts';
+import { lockPaid, refundJoin } from './refundJoin.ts';
 
 /** Tests that all writes about a join's money are sequential, whichever caller makes them. */
 const server = await sharedServer();
@@ -34,6 +35,22 @@ for (const [what, write] of [
     });
     await late;
   });
+
+test('a refund is planned from what stands once the join is locked', async () => {
+  const { uuid, intentId } = await paidJoin(server, server.client());
+  const { read } = await server.deps.database.transaction().execute(async (trx) => {
+    await trx.selectFrom('join_session').select('uuid').where('uuid', '=', uuid).forUpdate().execute();
+    const read = server.deps.database.transaction().execute((later) => lockPaid(server.deps, later, [uuid]));
+    await waiting(trx, 1);
+    await promiseRefund(trx, { intentId, amountCents: 6500, reason: 'requested' });
+    return { read };
+  });
+  const { orders } = await read;
+  assert.deepEqual(
+    orders.flatMap(({ refunds }) => refunds.map(({ amountCents }) => amountCents)),
+    [6500],
+  );
+});
 
 test('the joins of one payer are locked in one order, whichever of them has changed', async () => {
   const person = { personalEmail: 'locked.in.order@example.com' };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { waiting } from '../../../tests/harness/locks.ts';
 import { differencesOf, membershipOnly, undergraduate } from '../../../tests/harness/refunds.ts';
 import {
@@ -23,6 +23,7 @@ import {
   membershipTypesOf,
 } from '../../../tests/harness/upgrades.ts';
 import { cancelIntent } from '../payments/cancelIntent.ts';
+import type { Tables } from '../platform/database/types.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { refundPayment } from '../settlement/refundPayment.ts';
 
@@ -239,6 +240,26 @@ test('Skip that finds the upgrade paid in that moment confirms it', async () => 
   // Skip is pressed in a tab that does not yet know of the purchase.
   assert.equal((await client.call('skipUpgrade', { params: { uuid }, body: {} })).status, 200);
   assert.deepEqual(await differencesOf(server, idOf(clientSecret)), []);
+});
+
+test('Skip cancels an intent that another tab opens in that moment', async () => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  const id = idOf((await charge(client, uuid, intentId, { charge: false })).data.clientSecret);
+  const write = (database: Kysely<Tables>, status: 'open' | 'canceled') =>
+    database.updateTable('payment').set({ status }).where('intent_id', '=', id).execute();
+  // Until the transaction below ends, nobody else sees the intent as open.
+  await write(server.deps.database, 'canceled');
+  const { skipped } = await server.deps.database.transaction().execute(async (trx) => {
+    await trx.selectFrom('join_session').select('uuid').where('uuid', '=', uuid).forUpdate().execute();
+    const skipped = client.call('skipUpgrade', { params: { uuid }, body: {} });
+    await waiting(trx, 1);
+    await write(trx, 'open');
+    return { skipped };
+  });
+  assert.equal((await skipped).status, 200);
+  assert.equal((await payByCard(server, id)).status, 400);
+  assert.deepEqual(await chargesOf(server, uuid), [{ amount_cents: 4500, status: 'canceled' }]);
 });
 
 test('Skip that is being written lets no intent be opened beside it', async () => {
