@@ -131,7 +131,7 @@ for (const amount of [0, -5, 0.49, 1.234, 10_000.01, '', 'abc', '1e3'])
     assert.deepEqual(await lines(client, uuid), [['membership', '65.00']]);
   });
 
-test('removing twice is safe, the membership stays, and a line that never was is 404', async () => {
+test('removing twice is safe, the membership stays, also when it was exchanged, and a line that never was is 404', async () => {
   const client = server.client();
   const uuid = await orderingJoin(client);
   const { sessionProductUuid } = (
@@ -145,12 +145,12 @@ test('removing twice is safe, the membership stays, and a line that never was is
     assert.deepEqual([removed.status, removed.data.status], [200, 'success']);
   }
   assert.deepEqual(await lines(client, uuid), [['membership', '65.00']]);
-  const membership = (await client.call('getCheckoutDetails', { params: { uuid } })).data.products[0]!
-    .sessionProductUuid!;
-  assert.equal(
-    (await client.call('deleteSessionProduct', { params: { sessionProductUuid: membership } })).status,
-    409,
-  );
+  for (const membershipId of [1, 2]) {
+    await client.call('setMembership', { params: { uuid }, body: { membershipId } });
+    const { products } = (await client.call('getCheckoutDetails', { params: { uuid } })).data;
+    const params = { sessionProductUuid: products[0]!.sessionProductUuid! };
+    assert.equal((await client.call('deleteSessionProduct', { params })).status, 409);
+  }
   assert.equal(
     (await client.call('deleteSessionProduct', { params: { sessionProductUuid: uuid } })).status,
     404,
