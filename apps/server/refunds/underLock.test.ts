@@ -4,6 +4,7 @@ import { waiting } from '../../../tests/harness/locks.ts';
 import { membershipOnly } from '../../../tests/harness/refunds.ts';
 import { paidJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { until } from '../../../tests/harness/until.ts';
 import { sayWhatFor } from './assignRefund.ts';
 import { followPayment } from './followPayment.ts';
 import { promiseRefund } from './giveBack.ts';
@@ -24,6 +25,12 @@ for (const [what, write] of [
     const { uuid, intentId } = await paidJoin(server, server.client());
     const { body } = await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount: '1000' });
     await followPayment(server.deps, intentId);
+    // The return page has the customer of the saved card made in the background. Noting it locks the payment for a moment.
+    const customer = server.deps.database
+      .selectFrom('payment')
+      .select('customer_id')
+      .where('intent_id', '=', intentId);
+    await until(async () => (await customer.executeTakeFirstOrThrow()).customer_id !== '', 10_000);
     const { late } = await server.deps.database.transaction().execute(async (trx) => {
       await trx.selectFrom('join_session').select('uuid').where('uuid', '=', uuid).forNoKeyUpdate().execute();
       const late = write({ uuid, intentId, refund: body.id });
