@@ -293,6 +293,19 @@ const different: [string, string, Partial<Sides>][] = [
     },
   ],
   ['not_returned', refund, { ...returned, stripe, payment: { ...payment, status: 'duplicate' } }],
+  [
+    'not_returned',
+    refund,
+    {
+      ...returned,
+      stripe,
+      payment: {
+        ...payment,
+        status: 'duplicate',
+        refunds: returned.payment.refunds.map((failed) => ({ ...failed, status: 'failed' as const })),
+      },
+    },
+  ],
   ['member_without_money', refund, { ...returned, memberships: agreed.memberships }],
   ['paid_here_only', settle, { stripe: null }],
   ['paid_here_only', settle, { stripe: { ...stripe, status: 'canceled', amountReceivedCents: 0 } }],

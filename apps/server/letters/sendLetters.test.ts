@@ -2,10 +2,12 @@ import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { sql } from 'kysely';
 import { simpleParser } from 'mailparser';
+import { pathOf } from '#contract/calls.ts';
 import { failRefund, membershipOnly, undergraduate } from '../../../tests/harness/refunds.ts';
 import { paidJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
+import { postPdf } from '../../../tests/harness/uploads.ts';
 import { mailTimes } from '../providers/mail/client.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { dueLetters } from './dueLetters.ts';
@@ -322,7 +324,7 @@ test('what does not hold any more is not sent', async () => {
 });
 
 test('who has sent a proof is not asked for it, and who has not is told how many days are left', async () => {
-  const { uuid } = await undergraduate(server);
+  const { client, uuid } = await undergraduate(server);
   await sql`update join_session set paid_at = now() - interval '25 days' where uuid = ${uuid}`.execute(
     server.background,
   );
@@ -333,12 +335,23 @@ test('who has sent a proof is not asked for it, and who has not is told how many
   await sql`update letter set next_try_at = now()`.execute(server.background);
   await send();
   assert.equal((await server.letters())[0]!.subject, 'Your transcript is due in 5 days');
-  await sql`update letter set sent_at = null, next_try_at = now()`.execute(server.background);
-  await sql`update join_session set paid_at = now() - interval '31 days' where uuid = ${uuid}`.execute(
-    server.background,
-  );
-  await send();
-  assert.notEqual((await rowOf(uuid)).withdrawn_at, null);
+  const isWithdrawnNow = async () => {
+    await sql`update letter set sent_at = null, withdrawn_at = null, next_try_at = now()`.execute(
+      server.background,
+    );
+    await send();
+    return (await rowOf(uuid)).withdrawn_at !== null;
+  };
+  const daysPaid = (days: number) =>
+    sql`update join_session set paid_at = now() - make_interval(days => ${days}) where uuid = ${uuid}`.execute(
+      server.background,
+    );
+  await daysPaid(31);
+  assert.ok(await isWithdrawnNow());
+  await daysPaid(25);
+  assert.ok(!(await isWithdrawnNow()));
+  await postPdf(client, pathOf('uploadTranscript', { uuid }));
+  assert.ok(await isWithdrawnNow(), 'it is there, though nobody has looked at it yet');
 });
 
 test('a join of which no address is known is set aside', async () => {

@@ -10,7 +10,7 @@ import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { orderingJoin, paidJoin, payOrder } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
-import { documentsRejectCommand } from '../documents/commands.ts';
+import { documentsAcceptCommand, documentsRejectCommand } from '../documents/commands.ts';
 import { ordersShipCommand } from '../fulfilment/commands.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 
@@ -154,4 +154,18 @@ test('who was rejected finally goes though the contact has joined again and hold
   changeSociety(t, server, rule('  rejectedDays: 40\n'));
   assert.deepEqual(await forgetAll(), { ...none, rejected: 1 });
   assert.ok((await rowOf(uuid))!.erased_at);
+});
+
+test('who was refunded on request is not kept as shortly as who was rejected finally', async (t) => {
+  const client = server.client();
+  const { uuid } = await paidJoin(server, client, 'HONOR104', { personalEmail: 'on.request@example.com' });
+  await uploaded(client, uuid);
+  assert.equal((await runCommand(t, server, documentsAcceptCommand, [uuid])).code, 0);
+  await refundJoin(deps, uuid, everything);
+  await deliver(server);
+  await sql`update document set reviewed_at = now() - interval '41 days' where session_uuid = ${uuid}`.execute(
+    deps.database,
+  );
+  changeSociety(t, server, rule('  rejectedDays: 40\n'));
+  assert.deepEqual(await forgetAll(), none);
 });
