@@ -8,6 +8,7 @@ import {
   lineMetadata,
   linesOfMetadata,
   orderDescription,
+  personKeys,
   promisedMetadata,
   promisedOfMetadata,
   refundMetadata,
@@ -201,6 +202,22 @@ test('of whom a join is can be read again from its intent', () => {
   assert.equal(identityOfMetadata({ lines: '2 membership 89.00 A', origin: 'school' }), null);
   assert.equal(identityOfMetadata({ programme: 'high-school' }), null);
   assert.equal(identityMetadata({ ...whole, school: 'x'.repeat(600) }).school?.length, 500);
+});
+
+test('once a person is erased, an intent tells only how and for which programme they joined', () => {
+  const told = identityMetadata({
+    origin: 'school',
+    programme: 'high-school',
+    contactId: '101',
+    school: 'Lincoln High School',
+    firstName: 'Jordan',
+    lastName: 'Rivera',
+  });
+  const left = Object.entries(told).filter(([key]) => !personKeys.includes(key));
+  assert.deepEqual(left, [
+    ['origin', 'school'],
+    ['programme', 'high-school'],
+  ]);
 });
 
 test('a text is never cut in the middle of a character, which could not be sent', () => {
