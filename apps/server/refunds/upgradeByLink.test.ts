@@ -139,3 +139,24 @@ test('an upgrade that a link sold to the contact whom a school join had made a m
     'HubSpot says former, the upgrade is paid and held, and nobody is told',
   );
 });
+
+test('an upgrade that a link sold stays on a membership of its contact when a school join with the same email goes back', async () => {
+  const personalEmail = 'school.beside.own@example.com';
+  const id = await newContact(server, personalEmail, { firstname: 'Jordan', lastname: 'Rivera' });
+  await server.deps.contacts.refresh(id);
+  const { database } = server.deps;
+  await database.insertInto('invitation').values({ code: 'OWNBASE', contact_id: id }).execute();
+  const own = await paidJoin(server, server.client(), 'OWNBASE', { personalEmail });
+  await deliver(server);
+  const school = await paidJoin(server, server.client(), 'LINCOLN2026', { personalEmail });
+  await deliver(server);
+  const upgrade = await upgradeByLink(server, id);
+  await refundJoin(server.deps, school.uuid, everything);
+  assert.deepEqual(await standingsOf(server, own.uuid), [{ type: 'membership', standing: 'active' }]);
+  assert.ok(!(await noticesOf(server, upgrade.uuid)).some((text) => /upgrade is still paid/.test(text)));
+  const { differences } = await reconcile(server.deps, { graceMinutes: 0 });
+  assert.deepEqual(
+    differences.filter(({ subject }) => subject === upgrade.uuid),
+    [],
+  );
+});

@@ -150,6 +150,24 @@ test('a failure that Stripe keeps under its key does not keep the next press fro
   assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
 });
 
+test('a charge of which Stripe says nothing is not said to have charged nothing', async () => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  const path = '/v1/payment_intents/*/confirm';
+  await server.stripeFault({ kind: 'status_after', method: 'POST', path, times: 9 });
+  const { status, message } = await charge(client, uuid, intentId);
+  await server.stripeFault(null);
+  assert.deepEqual(
+    [status, message],
+    [
+      503,
+      'The payment service did not answer. Please try again in a moment: what was charged is found, and nothing is charged twice.',
+    ],
+  );
+  assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
+  assert.deepEqual(await chargesOf(server, uuid), [{ amount_cents: 4500, status: 'succeeded' }]);
+});
+
 test('a press that is overtaken by one at another price, which is declined and given up, buys what it was made for', async (t) => {
   const client = server.client();
   const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
