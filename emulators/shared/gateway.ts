@@ -73,7 +73,7 @@ export async function passThrough(
     const answer = before ? undefined : work();
     if (fault?.kind === 'status' || fault?.kind === 'status_after') {
       const failure = faultAnswer(gateway, fault);
-      if (failure.status >= 500) remembered?.keep(failure);
+      if (isKept(failure)) remembered?.keep(failure);
       note(send(reply, failure));
     } else if (fault?.kind === 'cut' || fault?.kind === 'cut_after') {
       note(null);
@@ -90,6 +90,14 @@ export async function passThrough(
   } finally {
     finished();
   }
+}
+
+/**
+ * Whether an answer is stored under the request's idempotency key: Stripe's own failures, and 402, which refuses a request that was
+ * valid and had begun. Other refusals come before the work begins.
+ */
+function isKept({ status }: Answer): boolean {
+  return status >= 500 || status === 402;
 }
 
 function faultAnswer(gateway: Gateway, fault: Fault): Answer {

@@ -80,6 +80,21 @@ for (const kind of ['status', 'status_after'] as const)
     assert.equal((await create('k1')).amount, 500);
   });
 
+test('what is refused after the work has begun is kept under its key', async (t) => {
+  const { stripe, control } = await emulate(t);
+  const body = { error: { type: 'invalid_request_error', message: 'not from this account' } };
+  await control('POST', 'faults', {
+    kind: 'status',
+    status: 402,
+    body,
+    method: 'POST',
+    path: '/v1/payment_intents',
+  });
+  const create = (idempotencyKey: string) => stripe.paymentIntents.create(order, { idempotencyKey });
+  for (let time = 0; time < 2; time++) assert.equal((await errorOf(create('k1'))).statusCode, 402);
+  assert.equal((await create('k2')).amount, 500);
+});
+
 test('that a request came too often, or twice at once, is not kept', async (t) => {
   const { stripe, control } = await emulate(t);
   for (const status of [429, 409]) {
