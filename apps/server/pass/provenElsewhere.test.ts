@@ -93,7 +93,8 @@ test("who began a join in somebody's name sees nothing of it and charges no card
   assert.deepEqual(await seenBy(joiner, uuid), EVERYTHING);
   assert.deepEqual(await seenBy(stranger, uuid), NOTHING);
   assert.equal(await isOffered(stranger, uuid), false);
-  assert.equal((await charge(stranger, uuid, paid.intentId)).status, 403);
+  for (const options of [{}, { charge: false }])
+    assert.equal((await charge(stranger, uuid, paid.intentId, options)).status, 403);
   assert.equal(await isOffered(joiner, uuid), true);
   assert.equal((await charge(joiner, uuid, paid.intentId)).data.status, 'succeeded');
 });

@@ -168,6 +168,17 @@ test('a charge of which Stripe says nothing is not said to have charged nothing'
   assert.deepEqual(await chargesOf(server, uuid), [{ amount_cents: 4500, status: 'succeeded' }]);
 });
 
+test('a charge that Stripe refuses for a reason of the account is tried anew by the next press', async () => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  const body = { error: { type: 'invalid_request_error', message: 'not from this account' } };
+  const path = '/v1/payment_intents/*/confirm';
+  await server.stripeFault({ kind: 'status', status: 402, body, method: 'POST', path, times: 1 });
+  assert.equal((await charge(client, uuid, intentId)).status, 502);
+  await server.stripeFault(null);
+  assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
+});
+
 test('a press that is overtaken by one at another price, which is declined and given up, buys what it was made for', async (t) => {
   const client = server.client();
   const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
