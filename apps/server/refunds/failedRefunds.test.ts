@@ -159,6 +159,10 @@ test('of a join whose second payment came back from the bank, refund does not sa
     ['failed'],
     'its $65.00 are with us',
   );
+  assert.equal(
+    (await noticesOf(server, uuid)).at(-1),
+    `The refund of $65.00 of payment ${id} failed: the money is with us again. To decide it again: npm run operator -- refund ${id}`,
+  );
   const { out } = await runCommand(t, server, refundCommand, [uuid]);
   assert.doesNotMatch(out, /nothing was paid/);
 });

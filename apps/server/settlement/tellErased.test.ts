@@ -21,8 +21,14 @@ test('a refund of a join that was erased says that HubSpot cannot be told, and g
   const before = await run(t, refundCommand, uuid, '--dry-run');
   assert.deepEqual([before.code, isTold(before)], [0, false]);
   await sql`update join_session set erased_at = now() where uuid = ${uuid}`.execute(server.deps.database);
+  const { uuid: refund } = await server.deps.database
+    .selectFrom('refund')
+    .select('uuid')
+    .where('intent_id', '=', intentId)
+    .executeTakeFirstOrThrow();
   for (const [command, ...args] of [
     [refundAssignCommand, made.body.id, '--none'],
+    [refundAssignCommand, refund, '--none'],
     [refundCommand, uuid, '--dry-run'],
     [refundCommand, uuid],
     [refundCommand, intentId],
