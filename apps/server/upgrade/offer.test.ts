@@ -216,6 +216,16 @@ test('Skip is honored: the offer does not come back and nothing can be charged',
   assert.deepEqual(await chargesOf(server, uuid), []);
 });
 
+test('Skip of an order that is not paid is refused, and the upgrade is offered once it is', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const skipped = await client.call('skipUpgrade', { params: { uuid }, body: {} });
+  assert.deepEqual([skipped.status, skipped.goOn], [409, '/registration/checkout']);
+  await payOrder(server, client, uuid);
+  const { data } = await client.call('getUpgradeDetails', { params: { uuid } });
+  assert.equal(data.isEligibleForUpgrade, true);
+});
+
 test('Skip cancels an intent whose card form is still open in another tab', async () => {
   const client = server.client();
   const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
