@@ -125,10 +125,11 @@ test('refund assign refuses what it does not understand, and refunds that were m
   ])
     assert.equal((await run(t, refundAssignCommand, ...args)).code, 2, args.join(' '));
   assert.match((await run(t, refundAssignCommand, ours, '--none')).out, /was made here/);
-  assert.match(
-    (await run(t, refundAssignCommand, 're_nobody', '--none')).out,
-    /There is no refund re_nobody/,
-  );
+  for (const unknown of ['re_nobody', 'pyr_nobody', 'du_nobody', 'dp_nobody'])
+    assert.match(
+      (await run(t, refundAssignCommand, unknown, '--none')).out,
+      new RegExp(`There is no refund ${unknown}`),
+    );
 });
 
 test('refunds that together are the membership end it; one of them fails at the bank, and it is there again', async () => {

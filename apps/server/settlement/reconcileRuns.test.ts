@@ -28,7 +28,7 @@ test('the command says what it counted, ends with 1 when there is a difference, 
     const clean = await run(t, reconcileCommand);
     assert.deepEqual(clean.code, 0);
     assert.match(clean.out, /0 intents at Stripe, 0 payments, .* 0 differences\.\n$/);
-    const { uuid } = await paidJoin(fresh, fresh.client(), 'LINCOLN2026');
+    const { uuid, intentId } = await paidJoin(fresh, fresh.client(), 'LINCOLN2026');
     await change(sql`update membership set product_id = 2 where session_uuid = ${uuid}`);
     const dirty = await run(t, reconcileCommand, '--days', '1');
     assert.equal(dirty.code, 1);
@@ -43,6 +43,11 @@ test('the command says what it counted, ends with 1 when there is a difference, 
     const kept = await run(t, reconcileCommand, '--history');
     assert.equal(kept.code, 1);
     assert.match(kept.out, /1 differences, 1 payments\n.*product 2 is held[\s\S]*0 differences, 0 payments/);
+    await fresh.stripe('POST', '/v1/refunds', { payment_intent: intentId });
+    await settlePayment(fresh.deps, intentId);
+    const repaired = await run(t, reconcileCommand);
+    assert.match(repaired.out, / 0 memberships held; \$65\.00 received, \$65\.00 refunded; 0 differences/);
+    assert.equal((await run(t, reconcileCommand, '--history')).code, 0, 'as the last one ended');
     assert.equal((await run(t, reconcileCommand, '--days', 'x')).code, 2);
   } finally {
     server = before;

@@ -81,10 +81,12 @@ test('of more payments than one round takes, those that have waited longest come
 });
 
 test('an abandoned intent is cancelled after a day, in Stripe and then here; and the join can still be paid', async () => {
-  for (const card of [null, 'pm_card_authenticationRequired']) {
+  for (const card of [null, 'pm_card_authenticationRequired', 'not confirmed']) {
     const { uuid, intentId } = await begun();
+    if (card === 'not confirmed')
+      await server.stripe('POST', `/v1/payment_intents/${intentId}`, { payment_method: 'pm_card_visa' });
     // The payer leaves the bank's page without authenticating.
-    if (card) await payByCard(server, intentId, card);
+    else if (card) await payByCard(server, intentId, card);
     await pass('23 hours');
     await sweepPayments(server.deps);
     assert.equal(await statusOf(intentId), 'open');
