@@ -141,8 +141,9 @@ for (const status of ['failed', 'canceled'] as const)
       ...(await noticesOf(server, uuid)),
       ...(await differencesOf(server, intentId)).map(({ text }) => text),
     ];
+    const how = status === 'failed' ? 'failed' : 'was cancelled at Stripe';
     assert.ok(
-      told.some((text) => text.includes('$12.00') && text.includes('with us again')),
+      told.some((text) => text.includes('$12.00') && text.includes(` ${how}: the money is with us again`)),
       `the $12.00 never reached the payer; staff read ${JSON.stringify(told)}`,
     );
   });

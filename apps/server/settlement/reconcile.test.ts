@@ -381,13 +381,13 @@ test('a membership that has ended by mistake is to come back, though its contact
 
 test('a membership that is held though its document was rejected finally', async (t) => {
   const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
-  const rejected = (isFinal = true) =>
+  const rejected = (isFinal = true, reason = 'outdated') =>
     change(sql`
       insert into document (id, kind, session_uuid, name, media_type, size_bytes, sha256, storage_key, review, reason, is_final, reviewed_at)
-      values (gen_random_uuid(), 'transcript', ${uuid}, 'a.pdf', 'application/pdf', 1, '\\x00', gen_random_uuid()::text, 'rejected', 'outdated', ${isFinal}, now())`);
+      values (gen_random_uuid(), 'transcript', ${uuid}, 'a.pdf', 'application/pdf', 1, '\\x00', gen_random_uuid()::text, 'rejected', ${reason}, ${isFinal}, now())`);
   await rejected(false);
   assert.ok(!(await look()).some(({ kind }) => kind === 'rejected_held'), 'another one may be sent');
-  await rejected();
+  await rejected(true, 'unreadable');
   await rejected();
   assert.ok(
     !(await reconcile(server.deps)).differences.some(({ kind }) => kind === 'rejected_held'),
