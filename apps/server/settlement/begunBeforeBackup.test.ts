@@ -115,3 +115,20 @@ test('who is at their bank during the restore pays what their page shows, and is
   assert.equal((await reportPayment(client, uuid, intent)).data.status, 'succeeded');
   assert.deepEqual(await outcomeOf(uuid, intent.id), [active, [], []]);
 });
+
+test('whose bank is deciding on the payment during the restore has paid what their page showed, and is a member', async (t) => {
+  const join = await declinedJoin();
+  await reopen(join);
+  const { client, uuid } = join;
+  const intent = await addPin(client, uuid);
+  const restore = await dump(server);
+  assert.equal((await beginPayment(client, uuid, intent.revision)).status, 200);
+  await server.stripeControl('processing', { hold: true });
+  await payByCard(server, intent.id);
+  await server.stripeControl('processing', { hold: false });
+  await restore();
+  assert.equal((await runCommand(t, server, settleCommand, ['--missing'])).code, 0);
+  await server.stripeControl(`payment_intents/${intent.id}/settle`, {});
+  assert.equal((await reportPayment(client, uuid, intent)).data.status, 'succeeded');
+  assert.deepEqual(await outcomeOf(uuid, intent.id), [active, [], []]);
+});

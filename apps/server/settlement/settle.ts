@@ -127,7 +127,7 @@ export async function settleMissing(
   const missing: Intent[] = [];
   const wentBack: string[] = [];
   const closing: string[] = [];
-  const open: string[] = [];
+  const undecided: string[] = [];
   for await (const page of inPages(deps.payments.listIntents(null))) {
     const ours = page.filter((intent) => namedOrder(deps, intent));
     const here = await paymentsHere(deps, ours);
@@ -138,13 +138,16 @@ export async function settleMissing(
         // The restored database may lack refunds, so they are read from Stripe again.
         else if (intent.charge?.isDisputed || intent.charge?.refundedCents || row.refunded_cents > 0)
           wentBack.push(intent.id);
-      } else if (mayBePaid(intent)) (row && isOfSameOrder(intent, row) ? open : closing).push(intent.id);
+      } else if (intent.status === 'processing' || (mayBePaid(intent) && row && isOfSameOrder(intent, row)))
+        undecided.push(intent.id);
+      else if (mayBePaid(intent)) closing.push(intent.id);
     }
   }
-  // Buy Now may have been pressed again since the backup. So the press in the backup does not show which order is on the page.
+  // Buy Now may have been pressed again since the backup. So the press in the backup does not show which order is on the page, or
+  // was when the bank began to decide.
   await sql`
     update join_session set begun_revision = null
-    where uuid = any(select session_uuid from payment where intent_id = any(${open}) and kind = 'join')
+    where uuid = any(select session_uuid from payment where intent_id = any(${undecided}) and kind = 'join')
       and begun_revision is not null`.execute(deps.database);
   for (const intentId of closing) await giveUpUnwritten(deps, intentId);
   const settled: string[] = [];
