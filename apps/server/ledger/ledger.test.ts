@@ -79,6 +79,9 @@ function readCsv(out: string): Record<string, string>[] {
   return lines.map((cells) => Object.fromEntries(columns!.map((name, index) => [name, cells[index]!])));
 }
 const cents = (dollars: string) => Math.round(Number(dollars) * 100);
+/** Returns the net sum (cents) of the other apps' transactions, which the command tells beside the file. */
+const othersNet = (out: string) =>
+  cents(/other transactions, (-?)\$([\d.,]+),/.exec(out)!.slice(1).join('').replaceAll(',', ''));
 const sum = (rows: Record<string, string>[], column: string) =>
   rows.reduce((total, row) => total + cents(row[column]!), 0);
 const entriesOf = (rows: Record<string, string>[], intentId: string) =>
@@ -293,7 +296,8 @@ test('an automatic payout is named by all that it took, and what it was of sums 
   const { intentId } = await join();
   const payout = await server.stripeControl('payouts', {});
   const { intentId: later } = await join();
-  const rows = readCsv((await ledger(t, '--csv')).out);
+  const { out } = await ledger(t, '--csv');
+  const rows = readCsv(out);
   const of = (intent: string) => rows.filter((row) => row['payment intent'] === intent);
   assert.deepEqual(new Set(of(intentId).map((row) => row.payout)), new Set([payout.id]));
   assert.deepEqual(new Set(of(later).map((row) => row.payout)), new Set(['']));
@@ -303,7 +307,8 @@ test('an automatic payout is named by all that it took, and what it was of sums 
     of(intentId),
   );
   const [own] = rows.filter(({ kind }) => kind === 'payout');
-  assert.ok(cents(own!.net!) < 0);
+  const taken = rows.filter(({ kind, payout: named }) => named === payout.id && kind !== 'payout');
+  assert.equal(sum(taken, 'net') + othersNet(out), -cents(own!.net!));
   await server.stripeControl('payouts', { automatic: false });
   assert.equal((await ledger(t)).code, 0, 'of a manual payout Stripe tells nothing');
 });
@@ -400,10 +405,7 @@ test('whatever is paid, refunded, disputed and paid out, the file sums to the ba
       const { out, code } = await ledger(t, '--csv');
       assert.equal(code, 0, out);
       const rows = readCsv(out);
-      const others = cents(
-        /other transactions, (-?)\$([\d.,]+),/.exec(out)!.slice(1).join('').replace(',', ''),
-      );
-      assert.equal(sum(rows, 'net') + others, await balance());
+      assert.equal(sum(rows, 'net') + othersNet(out), await balance());
       assert.equal(sum(rows, 'gross') - sum(rows, 'fee'), sum(rows, 'net'));
       const byMovement = Map.groupBy(rows, (row) => row['balance transaction']!);
       for (const [id, lines] of byMovement) {
@@ -424,6 +426,7 @@ test('what was paid in these days is named by the payout that took it after them
   const { out } = await runCommand(t, server, ledgerCommand, ['--from', day(-4), '--to', day(-2), '--csv']);
   const own = readCsv(out).filter((row) => row['payment intent'] === intentId);
   assert.deepEqual(new Set(own.map((row) => row.payout)), new Set([payout.id]));
+  assert.deepEqual(new Set(own.map(({ date }) => date)), new Set([day(-3)]));
 });
 
 test('a movement of the second in which one period ends and the next begins is in the next one alone', async () => {

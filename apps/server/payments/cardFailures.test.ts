@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { requestsTo } from '../../../tests/harness/providers.ts';
 import { stateOf } from '../../../tests/harness/rows.ts';
+import { startServerProcess } from '../../../tests/harness/serverProcess.ts';
 import { settingsFor } from '../../../tests/harness/standIns.ts';
 import {
   beginPayment,
@@ -14,7 +15,7 @@ import {
   payByCard,
   reportPayment,
 } from '../../../tests/harness/steps.ts';
-import { type Client, sharedServer, startTestServer } from '../../../tests/harness/testServer.ts';
+import { browser, type Client, sharedServer, startTestServer } from '../../../tests/harness/testServer.ts';
 import { charge, declineSavedCard } from '../../../tests/harness/upgrades.ts';
 import { readConfig } from '../platform/config/config.ts';
 import type { Limit } from '../platform/config/limits.ts';
@@ -196,7 +197,7 @@ test("where Stripe's clock is ahead nobody waits longer than the limit says", as
   await forget();
 });
 
-test('many joins from one address wait together, and the counts outlive a restart and hold on every server', async () => {
+test('many joins from one address wait together, and the counts outlive a restart and hold on every server', async (t) => {
   const uuids: string[] = [];
   for (let join = 0; join < 4; join++) {
     const client = server.client();
@@ -212,6 +213,10 @@ test('many joins from one address wait together, and the counts outlive a restar
   const refused = await beginPayment(other, waiting, revision);
   assert.equal(refused.status, 429, 'it has an intent, and may not begin to pay');
   assert.ok(Number(refused.headers.get('retry-after')) > 3500);
+  const restarted = await startServerProcess(server);
+  t.after(() => restarted.kill());
+  const there = browser(restarted.url);
+  assert.equal((await beginPayment(there, waiting, revision)).status, 429, 'by another server, too');
   const elsewhere = await orderingJoin(other);
   await sql`update join_session set address_hash = 'another' where uuid = ${elsewhere}`.execute(
     server.deps.database,

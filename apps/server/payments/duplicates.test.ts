@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { chargeOf } from '../../../tests/harness/refunds.ts';
+import { chargeOf, failRefund } from '../../../tests/harness/refunds.ts';
 import { membershipsOf, noticesOf, stateOf } from '../../../tests/harness/rows.ts';
 import {
   beginPayment,
@@ -107,6 +107,23 @@ test('while Stripe has yet to take the refund, nobody is told that it was made',
   await followPayment(server.deps, second!.intent.id);
   assert.deepEqual(await refundedOf(first!.client, first!.uuid), [
     { kind: 'join', why: 'held', amount: 6500, isReturned: false, isWithStaff: false },
+  ]);
+});
+
+test('a second payment whose refund is pending at Stripe is told as returned, until it fails', async () => {
+  const [first, second] = await joinsOfOne('7015', [server.client(), server.client()]);
+  for (const { intent } of [first!, second!]) await payByCard(server, intent.id);
+  await confirmPayment(server.deps, first!.intent.id);
+  await server.stripeControl('refunds', { answer: 'pending' });
+  assert.equal(await confirmPayment(server.deps, second!.intent.id), 'refunded');
+  await server.stripeControl('refunds', { answer: 'succeeded' });
+  const told = { kind: 'join', why: 'held', amount: 6500 };
+  assert.deepEqual(await refundedOf(first!.client, first!.uuid), [
+    { ...told, isReturned: true, isWithStaff: false },
+  ]);
+  await failRefund(server, second!.intent.id);
+  assert.deepEqual(await refundedOf(first!.client, first!.uuid), [
+    { ...told, isReturned: false, isWithStaff: true },
   ]);
 });
 

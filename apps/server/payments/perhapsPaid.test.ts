@@ -12,6 +12,7 @@ import {
   startJoin,
 } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
+import { charge } from '../../../tests/harness/upgrades.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 
 const server = await sharedServer();
@@ -50,9 +51,10 @@ test('nobody is asked for another person, or in another browser', async () => {
   assert.equal((await begin(other, await orderFor(other))).status, 200);
 });
 
-test('nobody is asked once the first membership has ended', async () => {
+test('nobody is asked once the first membership has ended, whether or not its upgrade is kept', async () => {
   const client = server.client();
-  const { uuid: first } = await paidJoin(server, client);
+  const { uuid: first, intentId } = await paidJoin(server, client);
+  assert.equal((await charge(client, first, intentId)).data.status, 'succeeded');
   const uuid = await orderFor(client);
   assert.equal((await begin(client, uuid)).status, 409);
   await refundJoin(server.deps, first, {

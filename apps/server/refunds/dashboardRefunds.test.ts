@@ -125,10 +125,11 @@ test('refund assign refuses what it does not understand, and refunds that were m
   ])
     assert.equal((await run(t, refundAssignCommand, ...args)).code, 2, args.join(' '));
   assert.match((await run(t, refundAssignCommand, ours, '--none')).out, /was made here/);
-  assert.match(
-    (await run(t, refundAssignCommand, 're_nobody', '--none')).out,
-    /There is no refund re_nobody/,
-  );
+  for (const unknown of ['re_nobody', 'pyr_nobody', 'du_nobody', 'dp_nobody'])
+    assert.match(
+      (await run(t, refundAssignCommand, unknown, '--none')).out,
+      new RegExp(`There is no refund ${unknown}`),
+    );
 });
 
 test('refunds that together are the membership end it; one of them fails at the bank, and it is there again', async () => {
@@ -140,7 +141,10 @@ test('refunds that together are the membership end it; one of them fails at the 
   await server.stripeControl(`refunds/${first}/settle`, { status: 'failed' });
   await followPayment(server.deps, intentId);
   assert.deepEqual([await standings(uuid), await differences()], [['active'], ['refund_unassigned']]);
-  assert.match((await noticesOf(server, uuid)).at(-2)!, /^\$15\.00 .* its amount does not say what for/);
+  const told = await noticesOf(server, uuid);
+  assert.match(told.at(-2)!, /^\$15\.00 .* its amount does not say what for/);
+  const failed = `The refund of $50.00 of payment ${intentId} failed: the money is with us again.`;
+  assert.ok(told.includes(failed), 'no command makes it again');
   // A refund of all that is left always ends the membership.
   await inDashboard(intentId);
   assert.deepEqual([await standings(uuid), await differences()], [['refunded'], []]);

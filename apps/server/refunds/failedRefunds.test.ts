@@ -141,8 +141,9 @@ for (const status of ['failed', 'canceled'] as const)
       ...(await noticesOf(server, uuid)),
       ...(await differencesOf(server, intentId)).map(({ text }) => text),
     ];
+    const how = status === 'failed' ? 'failed' : 'was cancelled at Stripe';
     assert.ok(
-      told.some((text) => text.includes('$12.00') && text.includes('with us again')),
+      told.some((text) => text.includes('$12.00') && text.includes(` ${how}: the money is with us again`)),
       `the $12.00 never reached the payer; staff read ${JSON.stringify(told)}`,
     );
   });
@@ -158,6 +159,10 @@ test('of a join whose second payment came back from the bank, refund does not sa
     (await refundsOf(server, id)).map(({ status }) => status),
     ['failed'],
     'its $65.00 are with us',
+  );
+  assert.equal(
+    (await noticesOf(server, uuid)).at(-1),
+    `The refund of $65.00 of payment ${id} failed: the money is with us again. To decide it again: npm run operator -- refund ${id}`,
   );
   const { out } = await runCommand(t, server, refundCommand, [uuid]);
   assert.doesNotMatch(out, /nothing was paid/);

@@ -84,6 +84,23 @@ test('a refund that Stripe does not make for now stays due, is tried ever later,
   assert.deepEqual(await differencesOf(server, first.intentId, second.intentId), []);
 });
 
+test('a refund that has waited for weeks is still tried every six hours', async () => {
+  const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  await server.stripeControl('refunds', { answer: 'refused' });
+  await refundJoin(server.deps, uuid, membershipOnly);
+  await sql`update refund set attempts = 60, next_try_at = now() where intent_id = ${intentId}`.execute(
+    server.deps.database,
+  );
+  await sweepRefunds(server.deps);
+  const { rows } = await sql`
+    select ceil(extract(epoch from next_try_at - now()) / 3600)::int as hours, attempts
+    from refund where intent_id = ${intentId}`.execute(server.deps.database);
+  assert.deepEqual(rows, [{ hours: 6, attempts: 61 }]);
+  await server.stripeControl('refunds', { answer: 'succeeded' });
+  await giveBack(server.deps, intentId);
+  assert.deepEqual(await atStripe(server, intentId), [6500]);
+});
+
 test('an error that Stripe keeps under a key delays a refund no longer than it lasts', async () => {
   const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
   const keys: string[] = [];

@@ -94,6 +94,18 @@ test('a product that begins to send something sends it to who buys it from then 
   );
 });
 
+/** Returns the text of a join's confirmation letter on one line, as it would be sent now. */
+async function confirmationOf(uuid: string): Promise<string> {
+  const { id } = await server.deps.database
+    .selectFrom('letter')
+    .select('id')
+    .where('session_uuid', '=', uuid)
+    .where('kind', '=', 'confirmation')
+    .executeTakeFirstOrThrow();
+  const letter = compose(server.deps, (await readLetter(server.deps, id))!, new Date())!;
+  return letter.text.replace(/\n/g, ' ');
+}
+
 test('the processing fee is the one of the day on which the membership was sold', async (t) => {
   const { client, uuid, intentId } = await undergraduate(server);
   sellOtherThings(t);
@@ -101,14 +113,7 @@ test('the processing fee is the one of the day on which the membership was sold'
   const planned = async () =>
     (await refundJoin(server.deps, uuid, wish, { isTrial: true })).refunds[0]!.amountCents;
   assert.equal(await planned(), 9000);
-  const { id } = await server.deps.database
-    .selectFrom('letter')
-    .select('id')
-    .where('session_uuid', '=', uuid)
-    .where('kind', '=', 'confirmation')
-    .executeTakeFirstOrThrow();
-  const letter = async () => compose(server.deps, (await readLetter(server.deps, id))!, new Date())!.text;
-  assert.match((await letter()).replace(/\n/g, ' '), /refunded less a \$5 processing fee/);
+  assert.match(await confirmationOf(uuid), /refunded less a \$5 processing fee/);
   const { refundNote } = (await client.call('getUpgradeDetails', { params: { uuid } })).data;
   assert.match(refundNote, /your membership fee less a \$5 processing fee/);
 
@@ -174,13 +179,14 @@ test('what was promised stays once its payment has begun, whoever opens Checkout
   assert.deepEqual(await toSend(uuid), []);
 });
 
-test('the processing fee of an order from before is the one that the file says', async (t) => {
-  const { uuid } = await undergraduate(server);
+test('the processing fee of an order from before is the one that the file says, to staff and in what the joiner reads', async (t) => {
+  const { client, uuid } = await undergraduate(server);
   sellOtherThings(t);
   await forgetPromises(uuid);
-  const wish = { ...membershipOnly, ineligible: true };
-  const { refunds } = await refundJoin(server.deps, uuid, wish, { isTrial: true });
-  assert.equal(refunds[0]!.amountCents, 7500);
+  assert.equal(await plannedFor(uuid), 7500);
+  const { refundNote } = (await client.call('getUpgradeDetails', { params: { uuid } })).data;
+  assert.match(refundNote, /less a \$20 processing fee/);
+  assert.match(await confirmationOf(uuid), /refunded less a \$20 processing fee/);
 });
 
 test('what a restore has lost is made again with the goods and the fee that it was sold with', async (t) => {

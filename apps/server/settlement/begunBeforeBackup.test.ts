@@ -12,6 +12,7 @@ import {
   reportPayment,
 } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
+import { cancelIntent } from '../payments/cancelIntent.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import { settlePaying } from '../payments/settlePaying.ts';
 import { catchUpOnEvents } from './catchUp.ts';
@@ -115,3 +116,25 @@ test('who is at their bank during the restore pays what their page shows, and is
   assert.equal((await reportPayment(client, uuid, intent)).data.status, 'succeeded');
   assert.deepEqual(await outcomeOf(uuid, intent.id), [active, [], []]);
 });
+
+for (const isOtherForm of [false, true])
+  test(`whose bank is deciding on the payment during the restore has paid what their page showed, and is a member${isOtherForm ? ', though the form was opened after the backup' : ''}`, async (t) => {
+    const join = await declinedJoin();
+    await reopen(join);
+    const { client, uuid } = join;
+    const before = await addPin(client, uuid);
+    const restore = await dump(server);
+    if (isOtherForm) await cancelIntent(server.deps, before.id);
+    const { id, revision } = await openIntent(client, uuid);
+    assert.equal(id !== before.id, isOtherForm);
+    assert.equal((await beginPayment(client, uuid, revision)).status, 200);
+    await server.stripeControl('processing', { hold: true });
+    await payByCard(server, id);
+    await server.stripeControl('processing', { hold: false });
+    await restore();
+    assert.equal((await runCommand(t, server, settleCommand, ['--missing'])).code, 0);
+    await server.stripeControl(`payment_intents/${id}/settle`, {});
+    assert.equal(await confirmPayment(server.deps, id), 'succeeded');
+    assert.deepEqual(await standingsOf(server, uuid), active);
+    assert.deepEqual(await atStripe(server, id), []);
+  });

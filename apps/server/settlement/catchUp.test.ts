@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
 import { forgetRequests, requestsTo } from '../../../tests/harness/providers.ts';
+import { differencesOf } from '../../../tests/harness/refunds.ts';
 import { stateOf } from '../../../tests/harness/rows.ts';
 import { openIntent, orderingJoin, paidJoin, payByCard } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
@@ -213,7 +214,15 @@ test('an event that cannot be acted on is tried again by itself, and neither kee
   assert.deepEqual([await states(), await retries(stuck!.id)], [['paid', 'paid'], []]);
 });
 
-test('an event that cannot be acted on for three days is left, and staff are told once', async () => {
+/** Returns the notices about events that were given up. */
+const givenUp = async () =>
+  (
+    await sql<{ message: string }>`select message from staff_notice where kind = 'event_given_up'`.execute(
+      server.deps.database,
+    )
+  ).rows.map(({ message }) => message);
+
+test('an event that cannot be acted on is tried every hour at last, and left after three days; staff are told once', async () => {
   const client = server.client();
   const uuid = await orderingJoin(client);
   const { id } = await openIntent(client, uuid);
@@ -221,24 +230,47 @@ test('an event that cannot be acted on for three days is left, and staff are tol
   await server.stripeFault({ kind: 'status', status: 500, path: `/v1/payment_intents/${id}`, times: 100 });
   await catchUp();
   await minutesLater(2 * 24 * 60);
+  await sql`update event_retry set attempts = 60`.execute(server.deps.database);
   await catchUp();
-  const notices = async () =>
-    (
-      await sql<{ message: string }>`select message from staff_notice where kind = 'event_given_up'`.execute(
-        server.deps.database,
-      )
-    ).rows.map(({ message }) => message);
-  assert.deepEqual([(await retries(id)).length, await notices()], [1, []]);
+  assert.deepEqual(await retries(id), [{ attempts: 61, minutes: 60 }]);
+  assert.deepEqual([(await retries(id)).length, await givenUp()], [1, []]);
   await minutesLater(25 * 60);
   await catchUp();
   await server.stripeFault(null);
   assert.equal((await retries(id)).length, 0);
   assert.match(
-    (await notices()).join('\n'),
+    (await givenUp()).join('\n'),
     new RegExp(`^Stripe's event evt_\\w+ \\(payment_intent\\.succeeded\\) .* settle ${id}$`),
   );
   await settlePayment(server.deps, id);
   assert.equal(await stateOf(server, uuid), 'paid');
+});
+
+test('several events that cannot be acted on for three days are told together, with the command that finds their payments', async () => {
+  const ids: string[] = [];
+  for (let person = 0; person < 2; person++) {
+    const client = server.client();
+    const { id } = await openIntent(client, await orderingJoin(client));
+    await payByCard(server, id);
+    ids.push(id);
+  }
+  const before = (await givenUp()).length;
+  await server.stripeFault({ kind: 'status', status: 500, path: '/v1/payment_intents/*', times: 100 });
+  await catchUp();
+  await minutesLater(73 * 60);
+  await catchUp();
+  await server.stripeFault(null);
+  const [told, ...more] = (await givenUp()).slice(before);
+  assert.deepEqual(more, []);
+  assert.match(
+    told!,
+    /^2 events of Stripe, evt_\w+ \(payment_intent\.succeeded\) and others, .* operator -- reconcile$/,
+  );
+  assert.deepEqual(
+    (await differencesOf(server, ...ids)).map(({ kind }) => kind),
+    ['unconfirmed', 'unconfirmed'],
+  );
+  for (const id of ids) await settlePayment(server.deps, id);
 });
 
 test('after a long outage the events of all of it are listed', async () => {

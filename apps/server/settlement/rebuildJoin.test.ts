@@ -179,6 +179,29 @@ test('a join that is made again is the one that was lost, by whatever way it cam
   assert.deepEqual(await joins(), lost);
 });
 
+test('an upgrade whose join is missing names what to settle first, and is made again after it', async (t) => {
+  const restore = await dump(server);
+  const client = server.client();
+  const person = { personalEmail: 'join.first@example.com' };
+  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026', person);
+  await client.call('createUpgradeCharge', { params: { uuid }, body: { paymentIntent: intentId } });
+  const { intent_id: upgrade } = await server.deps.database
+    .selectFrom('payment')
+    .select('intent_id')
+    .where('session_uuid', '=', uuid)
+    .where('kind', '=', 'upgrade')
+    .executeTakeFirstOrThrow();
+  await restore();
+  const settle = (id: string) => runCommand(t, server, settleCommand, [id]);
+  assert.deepEqual(await settle(upgrade), {
+    out: `It is the upgrade of join ${uuid}, which is not in this database: settle the join's own payment first, or all with npm run operator -- settle --missing\n`,
+    code: 1,
+  });
+  for (const id of [intentId, upgrade]) assert.equal((await settle(id)).code, 0);
+  const standings = (await standingsOf(server, uuid)).map(({ standing }) => standing);
+  assert.deepEqual(standings, ['active', 'active']);
+});
+
 test('an order that has changed since its payment keeps its later revision when the payment is made again', async (t) => {
   const client = server.client();
   const uuid = await orderingJoin(client, 'LINCOLN2026', { personalEmail: 'changed@example.com' });

@@ -59,4 +59,6 @@ test('staff who refund a join are told that a second payment of it is still with
   const out = await refund(uuid);
   assert.match(out, new RegExp(`^Payment ${id} bought nothing and is still with us: .* refund ${id}$`, 'm'));
   assert.match(out, /^\$65\.00 goes back\.$/m);
+  await refund(id);
+  assert.doesNotMatch(await refund(uuid), /still with us/);
 });

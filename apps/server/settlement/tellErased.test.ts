@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
+import { chargeOf } from '../../../tests/harness/refunds.ts';
 import { noticesOf } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { paidJoin } from '../../../tests/harness/steps.ts';
@@ -21,8 +22,14 @@ test('a refund of a join that was erased says that HubSpot cannot be told, and g
   const before = await run(t, refundCommand, uuid, '--dry-run');
   assert.deepEqual([before.code, isTold(before)], [0, false]);
   await sql`update join_session set erased_at = now() where uuid = ${uuid}`.execute(server.deps.database);
+  const { uuid: refund } = await server.deps.database
+    .selectFrom('refund')
+    .select('uuid')
+    .where('intent_id', '=', intentId)
+    .executeTakeFirstOrThrow();
   for (const [command, ...args] of [
     [refundAssignCommand, made.body.id, '--none'],
+    [refundAssignCommand, refund, '--none'],
     [refundCommand, uuid, '--dry-run'],
     [refundCommand, uuid],
     [refundCommand, intentId],
@@ -32,11 +39,16 @@ test('a refund of a join that was erased says that HubSpot cannot be told, and g
   }
 });
 
-test('the notice that the membership of an erased join went back in the dashboard says that HubSpot is not told, and no upgrade by link found', async () => {
+test('the notice that the membership of an erased join went back in the dashboard says that HubSpot is not told, and no upgrade by link found; that of a dispute says neither', async () => {
   for (const isErased of [false, true]) {
     const { uuid, intentId } = await paidJoin(server, server.client());
     if (isErased)
       await sql`update join_session set erased_at = now() where uuid = ${uuid}`.execute(server.deps.database);
+    const { id } = await server.stripeControl('disputes', { charge: await chargeOf(server, intentId) });
+    await followPayment(server.deps, intentId);
+    await server.stripeControl(`disputes/${id}/close`, { status: 'won' });
+    await followPayment(server.deps, intentId);
+    assert.doesNotMatch((await noticesOf(server, uuid)).join('\n'), /HubSpot/, 'it is held all the while');
     await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount: '6500' });
     await followPayment(server.deps, intentId);
     const told = (await noticesOf(server, uuid)).join('\n');

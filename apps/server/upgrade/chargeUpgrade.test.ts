@@ -77,6 +77,8 @@ test('asked for the client secret alone, no card is charged', async () => {
   assert.equal((await charge(client, uuid, intentId, { charge: false })).data.clientSecret, clientSecret);
   assert.deepEqual(await attemptsOf(server, idOf(clientSecret)), []);
   assert.deepEqual(await chargesOf(server, uuid), [{ amount_cents: 4500, status: 'open' }]);
+  const { body } = await server.stripe('GET', `/v1/payment_intents/${idOf(clientSecret)}`);
+  assert.equal(body.setup_future_usage as unknown, null, 'nor will the card that is typed be kept');
 });
 
 test('another price than the one on the screen is told and not charged', async () => {

@@ -80,15 +80,13 @@ test('a card that was not kept is offered no upgrade', async () => {
 test('half an hour after paying the offer is closed', async () => {
   const client = server.client();
   const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
-  await server.deps.database
-    .updateTable('join_session')
-    .set({ paid_at: sql`now() - interval '31 minutes'` })
-    .where('uuid', '=', uuid)
-    .execute();
-  assert.equal(
-    (await client.call('getUpgradeDetails', { params: { uuid } })).data.isEligibleForUpgrade,
-    false,
-  );
+  const isOffered = async (minutes: number) => {
+    await sql`update join_session set paid_at = now() - make_interval(mins => ${minutes}::int) where uuid = ${uuid}`.execute(
+      server.deps.database,
+    );
+    return (await client.call('getUpgradeDetails', { params: { uuid } })).data.isEligibleForUpgrade;
+  };
+  assert.deepEqual([await isOffered(29), await isOffered(31)], [true, false]);
   assert.equal((await charge(client, uuid, intentId)).status, 409);
 });
 
@@ -216,6 +214,16 @@ test('Skip is honored: the offer does not come back and nothing can be charged',
   assert.equal((await charge(client, uuid, intentId)).status, 409);
   assert.equal((await charge(client, uuid, intentId, { charge: false })).status, 409);
   assert.deepEqual(await chargesOf(server, uuid), []);
+});
+
+test('Skip of an order that is not paid is refused, and the upgrade is offered once it is', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const skipped = await client.call('skipUpgrade', { params: { uuid }, body: {} });
+  assert.deepEqual([skipped.status, skipped.goOn], [409, '/registration/checkout']);
+  await payOrder(server, client, uuid);
+  const { data } = await client.call('getUpgradeDetails', { params: { uuid } });
+  assert.equal(data.isEligibleForUpgrade, true);
 });
 
 test('Skip cancels an intent whose card form is still open in another tab', async () => {
