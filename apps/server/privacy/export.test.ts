@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { sql } from 'kysely';
+import { newContact } from '../../../tests/harness/deliver.ts';
+import { lapelPin } from '../../../tests/harness/refunds.ts';
+import { runCommand } from '../../../tests/harness/runCommand.ts';
+import { openIntent, orderingJoin, payOrder } from '../../../tests/harness/steps.ts';
+import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
+import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { postPdf } from '../../../tests/harness/uploads.ts';
+import { ordersShipCommand } from '../fulfilment/commands.ts';
+import { refundCommand } from '../settlement/refundCommands.ts';
+import { personExportCommand } from './exportCommand.ts';
+
+const server = await sharedServer({}, { hubspotLimits: 'off' });
+const { deps } = server;
+
+test('an export has every kind of row about a person, and no secret that would open something', async (t) => {
+  const email = 'every.kind@example.com';
+  const id = await newContact(server, email, { invitation_code: 'EVERYKIND1' });
+  await deps.contacts.refresh(id);
+  const client = server.client();
+  const uuid = await orderingJoin(client, 'EVERYKIND1', { personalEmail: email });
+  const params = { uuid };
+  await client.call('setSessionProduct', { params, body: { productUuid: lapelPin } });
+  await payOrder(server, client, uuid);
+  await postPdf(client, `/api/public/join-session/${uuid}/upload-transcript`);
+  await runCommand(t, server, ordersShipCommand, [uuid]);
+  await runCommand(t, server, refundCommand, [uuid, '--no-membership', '--items', '30']);
+  await client.call('createUploadLink', { params });
+  const token = new URL(deps.passes.address(uuid)).hash.slice(1);
+  await client.call('sendPassCode', { body: { token } });
+  const others = await orderingJoin(server.client(), undefined, { personalEmail: 'another@example.com' });
+  const { id: intentId } = await openIntent(server.client(), others);
+  for (const statement of [
+    sql`insert into card_failure (charge_id, session_uuid, address_hash)
+      select 'ch_declined', uuid, address_hash from join_session where uuid = ${uuid}`,
+    sql`insert into staff_notice (kind, message) values ('test', ${`a letter to ${email}`})`,
+    sql`insert into pass_request (email) values (${email})`,
+    sql`insert into reminder_stop (email_hash) values (${deps.stopLinks.hash(email)})`,
+    sql`insert into letter (kind, session_uuid, occasion, email, due_at, next_try_at)
+      values ('link', ${others}, 'asked', ${email}, now(), now())`,
+    sql`update payment set receipt_email = ${email} where intent_id = ${intentId}`,
+  ])
+    await statement.execute(deps.database);
+
+  const to = temporaryFolder(t);
+  const { code, out } = await runCommand(t, server, personExportCommand, [email, '--to', to]);
+  assert.equal(code, 0, out);
+  const text = readFileSync(join(to, 'data.json'), 'utf8');
+  assert.deepEqual(Object.keys(JSON.parse(text).data), [
+    'Joins',
+    'Orders',
+    'Payments',
+    'Memberships',
+    'What was sent by post',
+    'Letters',
+    'Declined cards',
+    'Links in letters',
+    'Links for uploads',
+    'Notices to staff',
+    'What happened, step by step',
+    'Other letters to this email',
+    'Other payments that were begun with this email',
+    'Refunds',
+    'Documents',
+    'Contacts, as HubSpot told of them',
+    'Invitations',
+    'Requests for links',
+    'Reminders stopped',
+  ]);
+  const { rows } = await sql<{ secret: string }>`
+    select encode(token_hash, 'hex') as secret from upload_link where session_uuid = ${uuid}
+    union select encode(code_hash, 'hex') from pass where session_uuid = ${uuid}
+    union select encode(code_browser, 'hex') from pass where session_uuid = ${uuid}
+    union select client_secret from payment where session_uuid = ${uuid}`.execute(deps.database);
+  assert.equal(rows.length, 4);
+  for (const { secret } of rows) assert.ok(!text.includes(secret), secret);
+});
