@@ -130,6 +130,7 @@ test('what is not known takes its paragraph with it', () => {
   const full = write('confirmation');
   assert.match(full.text, /Your member number is 7K3M-9QXR\./);
   assert.match(full.text, /due by December 23, 2026/);
+  assert.doesNotMatch(write('confirmation', { hasProof: true }).text, /due by/, 'who has sent it');
   assert.match(write('confirmation', { firstName: null }).text, /^Hello,/);
   const noCard = { ...sampleLetter('confirmation').payment!, card: null };
   assert.match(write('confirmation', { payment: noCard }).text, /Paid on November 23, 2026\nReference/);
