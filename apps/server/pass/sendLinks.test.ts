@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import pg from 'pg';
 import { openIntent, orderingJoin, paidJoin, startJoin } from '../../../tests/harness/steps.ts';
 import { limitWith, sharedServer } from '../../../tests/harness/testServer.ts';
+import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { sendDueLinks } from './sendLinks.ts';
 
@@ -74,6 +75,14 @@ test("an email that only a contact has leads to no join of that contact's id", a
     deps.database,
   );
   assert.deepEqual(await linksFor('typed@example.com'), []);
+});
+
+test('who paid by a checkout link and gave no details gets the link at the email of the receipt', async () => {
+  const { uuid } = await upgradeByLink(server, '105');
+  await sql`update payment set receipt_email = 'Receipt.Of@example.com' where session_uuid = ${uuid}`.execute(
+    deps.database,
+  );
+  assert.deepEqual(await linksFor('receipt.of@example.com'), [[uuid, 'Receipt.Of@example.com']]);
 });
 
 test('the email that a receipt went to leads to no join whose details give another email', async () => {
