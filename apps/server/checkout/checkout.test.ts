@@ -59,7 +59,7 @@ test('checkout shows the order, the presets, what is recommended, and what is kn
   assert.equal(data.isCheckoutOnly, false);
 });
 
-test('a payer from a country where cards are not billed gets no address of it', async () => {
+test('a payer from a country where cards are not billed gets no address of it, one from Canada gets theirs', async () => {
   const client = server.client();
   const uuid = await startJoin(client, 'LINCOLN2026');
   await client.call('submitDetails', {
@@ -71,6 +71,13 @@ test('a payer from a country where cards are not billed gets no address of it', 
   assert.deepEqual(
     [billing.country, billing.line1, billing.state, billing.name],
     ['US', null, null, 'Jordan Rivera'],
+  );
+  const canadian = details({ country: 'Canada', state: 'Ontario', zipcode: 'K1A 0B1' });
+  await client.call('submitDetails', { params: { uuid }, body: canadian });
+  const { billing: theirs } = (await client.call('getCheckoutDetails', { params: { uuid } })).data;
+  assert.deepEqual(
+    [theirs.country, theirs.line1, theirs.state, theirs.postalCode],
+    ['CA', '12 Oak Street', 'ON', 'K1A 0B1'],
   );
 });
 

@@ -125,6 +125,10 @@ for (const [reason, sentence] of Object.entries(rejectionReasons) as [RejectionR
       [null, ['better.pdf']],
     );
     assert.equal((await client.call('getWelcome', { params: { uuid } })).data.rejection, null);
+    const next = reason === 'outdated' ? 'unreadable' : 'outdated';
+    await runCommand(t, server, documentsRejectCommand, [uuid, '--reason', next]);
+    const last = await client.call('getDocuments', { params: { uuid } });
+    assert.deepEqual(last.data.rejection, { message: rejectionReasons[next], isFinal: false });
   });
 
 test('a final rejection gives the membership back, and takes nothing more', async (t) => {

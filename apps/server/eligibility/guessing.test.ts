@@ -345,7 +345,8 @@ for (const [what, guesses, isTold] of [
     limitWith(t, server, { LIMIT_WRONG_CODES_PER_ADDRESS: '8/10' });
     t.after(() => (server.deps.config.limits = limits));
     await sql`insert into limit_count (name, key, window_start, count)
-      select 'wrong_code', 'address ' || n, now(), guesses from unnest(${guesses}::int[]) with ordinality as of_address (guesses, n)`.execute(
+      select 'wrong_code', 'address ' || n, now(), guesses from unnest(${guesses}::int[]) with ordinality as of_address (guesses, n)
+      union all values ('slip_code', 'address 1', now(), 80), ('wrong_code', 'address 1', now() - interval '61 minutes', 80)`.execute(
       server.deps.database,
     );
     await tellOfGuessing(server.deps);

@@ -38,6 +38,13 @@ test('a join is found by the name of its joiner, first or last or both, whole or
   assert.equal((await find(t)).code, 2);
 });
 
+test('of several joins of one person the newest comes first', async (t) => {
+  const person = { lastName: 'Again', personalEmail: 'again@example.com' };
+  const joins = [(await order(person)).uuid, (await order(person)).uuid, (await order(person)).uuid];
+  const { out } = await find(t, 'again@example.com');
+  assert.deepEqual(out.match(/^[\da-f-]{36}/gm), joins.toReversed());
+});
+
 test('a join without details is found by the name and the email address that its contact has', async (t) => {
   const client = server.client();
   const started = await client.call('initiateCheckout', {
