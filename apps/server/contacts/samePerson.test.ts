@@ -218,6 +218,23 @@ test('what staff have corrected at the contact that a linked join leaves stays',
   assert.deepEqual([held.membership_name, held.membership_status || null], ['Honorary member', null]);
 });
 
+test('what the society never writes stays at the contact that a linked join leaves', async (t) => {
+  const { fields } = server.deps.society.crm;
+  const { membership } = fields;
+  fields.membership = { ...membership, write: 'never' };
+  t.after(() => {
+    fields.membership = membership;
+  });
+  const email = 'never.written@example.com';
+  const uuid = await paidSchoolJoin({ personalEmail: email });
+  await deliver(server);
+  const before = (await server.hubspot.findByEmail(email))!.id;
+  await editAtHubspot(server, before, { membership_name: 'Membership' });
+  const id = await newContact(server, `right.${email}`);
+  assert.equal((await runCommand(t, server, linkCommand, [uuid, id])).code, 0);
+  assert.equal((await atHubspot(server, before, 'membership_name')).membership_name, 'Membership');
+});
+
 test('where HubSpot takes no change of the contact that a linked join leaves, staff are told what to correct', async (t) => {
   const email = 'left.in.outage@example.com';
   const before = await newContact(server, email);
