@@ -79,3 +79,21 @@ test('an export has every kind of row about a person, and no secret that would o
   assert.equal(rows.length, 4);
   for (const { secret } of rows) assert.ok(!text.includes(secret), secret);
 });
+
+test('a contact with another email that a join names is told as not exported, and is not', async (t) => {
+  const email = 'names.another@example.com';
+  const id = await newContact(server, 'named.another@example.com', { invitation_code: 'NAMESANOTHER1' });
+  await deps.contacts.refresh(id);
+  await orderingJoin(server.client(), 'NAMESANOTHER1', { personalEmail: email });
+  const to = temporaryFolder(t);
+  const { out } = await runCommand(t, server, personExportCommand, [email, '--to', to]);
+  assert.match(
+    out,
+    new RegExp(`^Not in it: contact ${id}, which a join names and which has another email`, 'm'),
+  );
+  const text = readFileSync(join(to, 'data.json'), 'utf8');
+  assert.deepEqual(
+    text.split('\n').filter((line) => line.includes('named.another@example.com')),
+    [],
+  );
+});
