@@ -69,6 +69,13 @@ test('a link that starts a join tells of no product', async (t) => {
   assert.match(out, /does {6}starts a join\n$/);
 });
 
+test('a link to a contact who is a member tells that they are one', async (t) => {
+  await server.deps.contacts.refresh('105');
+  const minted = await runCommand(t, server, linksCommand, ['init', '105']);
+  const { out } = await runCommand(t, server, linkCheckCommand, [minted.out.trim()]);
+  assert.match(out, /^contact {3}105 \(.+, already a member\)$/m);
+});
+
 test('a checkout link to a contact that was deleted is told to sell nothing', async (t) => {
   await server.deps.contacts.refresh('104');
   await sql`update contact set deleted_at = now() where id = '104'`.execute(server.deps.database);
@@ -86,6 +93,8 @@ test('a link that was changed, has expired, sells too low or leads elsewhere is 
   assert.deepEqual([changed.code, /Refused: This link is not valid/.test(changed.out)], [1, true]);
   const low = await check(await mint('checkout', '103', '--mp', '1', '--c', '1999'));
   assert.deepEqual([low.code, /1999 cents is too low \(floor \$20\.00\)/.test(low.out)], [1, true]);
+  const item = await check(await mint('checkout', '103', '--mp', '30'));
+  assert.deepEqual([item.code, /product {3}30 cannot be bought with a link/.test(item.out)], [1, true]);
   const { exp, sig } = server.deps.links.sign(
     { kind: 'init', contactId: '103' },
     new Date(Date.now() - 60_000),

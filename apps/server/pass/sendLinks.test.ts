@@ -47,6 +47,18 @@ test('"Send me my link" mails one for each person whose join has the email, and 
   assert.deepEqual(await deps.database.selectFrom('pass_request').selectAll().execute(), []);
 });
 
+test('an email gets four links at most: to the join that is paid, and to those that were begun last', async () => {
+  const person = (firstName: string) => ({ firstName, personalEmail: 'many@example.com' });
+  const { uuid: paid } = await paidJoin(server, server.client(), 'LINCOLN2026', person('Ana'));
+  const begun: string[] = [];
+  for (const name of ['Ben', 'Cleo', 'Dan', 'Eve'])
+    begun.push(await orderingJoin(server.client(), 'LINCOLN2026', person(name)));
+  assert.deepEqual(
+    (await linksFor('many@example.com')).map(([uuid]) => uuid),
+    [paid, ...begun.slice(1)].sort(),
+  );
+});
+
 test('a request that a backup brought back is forgotten, and nothing is sent for it', async () => {
   const email = 'restored.request@example.com';
   const uuid = await orderingJoin(server.client(), 'LINCOLN2026', { personalEmail: email });

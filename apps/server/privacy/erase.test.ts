@@ -166,6 +166,8 @@ test('after a whole join is erased, nothing that names its person is left anywhe
     to,
   ]);
   assert.equal(code, 0, out);
+  assert.match(out, /^Gone: 1 join with .*, 2 documents, \d+ letters, 1 contact of the mirror;/m);
+  assert.match(out, /^At Stripe: 1 customer .*\nAt HubSpot: 1 contact and 0 files\.$/m);
   assert.deepEqual(await placesOf(texts), []);
   const accounts = ['erasures', 'join_session', 'membership', 'order_snapshot', 'payment', 'shipment'];
   assert.deepEqual([...(await naming())].sort(), accounts);
