@@ -113,6 +113,8 @@ test('a resume reaches its contact too', async () => {
     .where('contact_id', '=', '102')
     .executeTakeFirstOrThrow();
   await onceAttached(id, '102');
+  const { notes } = await held(id);
+  assert.equal(notes[0]!.properties.hs_note_body, 'Resume: resume.pdf');
 });
 
 test('a document waits for the contact that its join creates', async () => {

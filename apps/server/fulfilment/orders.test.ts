@@ -318,6 +318,8 @@ test('what an upgrade by link brings is held once its base has ended, and to sen
   const goods = async () => of((await run(t, ordersListCommand, '--all')).out, uuid).slice(1);
   const toSend = ['Engraved Medallion (product 10)  to send', 'Lapel Pin (product 30)  to send'];
   assert.deepEqual(await goods(), toSend);
+  const { out } = await run(t, ordersShowCommand, uuid);
+  assert.match(out, /^to {2}12 Oak Street, /m, "its contact's address");
   const { rows } = await sql<{ uuid: string }>`
     select session_uuid as uuid from membership where contact_id = '101' and type = 'membership'`.execute(
     server.deps.database,

@@ -165,6 +165,17 @@ test('a rejection after the last day for a transcript names no day that is over'
   assert.doesNotMatch(write('proof-rejected', { ...reason, paidAt }).text, /due by/);
 });
 
+test('the button of a letter leads to the page that it speaks of', () => {
+  const screens = {
+    certificate: 'congratulations',
+    'proof-due': 'uploadTranscript',
+    'payment-failed': 'checkout',
+  } as const;
+  for (const [kind, screen] of Object.entries(screens) as [keyof typeof screens, string][])
+    assert.match(write(kind).text, new RegExp(`/pass\\?to=${screen}#`), kind);
+  for (const kind of ['link', 'reminder-hour'] as const) assert.match(write(kind).text, /\/pass#/, kind);
+});
+
 test('a refund of which it is not known what it was for names its amount alone', () => {
   const refund = { status: 'succeeded' as const, amountCents: 500, lines: null };
   assert.match(write('refund', { refund }).text, /\n-+\nReturned {2}\$5\.00\n|\n\n-+\nReturned {2}\$5\.00/);
@@ -177,6 +188,7 @@ test('a refund of which it is not known what it was for names its amount alone',
 test('what goes back is told as its own amount, and not as one that was paid', () => {
   const { subject } = write('refund');
   assert.equal(subject, 'Your refund of $90.00');
+  assert.match(write('refund').text, /\nTo Visa ending 4242\nReference: pi_/);
   const second = write('second-payment');
   assert.match(second.text, /\nGoes back +\$95\.00\n/);
   assert.doesNotMatch(second.text, /Total paid/);
