@@ -10,6 +10,7 @@ import { productTypes } from '#core/product.ts';
 import { REJECTED_FINALLY, REJECTED_WITHOUT_REFUND, rejectionReasons } from '#documents/document.ts';
 import { sampleLetter, sampleMails, sampleNow, sampleWriting } from '../../../tests/harness/sampleLetters.ts';
 import { societyFile } from '../../../tests/harness/standIns.ts';
+import type { MailSettings } from '../platform/config/mail.ts';
 import { messageOf } from '../providers/mail/client.ts';
 import { compose } from './compose.ts';
 import type { Letter } from './takeLetter.ts';
@@ -174,6 +175,17 @@ test('the button of a letter leads to the page that it speaks of', () => {
   for (const [kind, screen] of Object.entries(screens) as [keyof typeof screens, string][])
     assert.match(write(kind).text, new RegExp(`/pass\\?to=${screen}#`), kind);
   for (const kind of ['link', 'reminder-hour'] as const) assert.match(write(kind).text, /\/pass#/, kind);
+});
+
+test('a society that has a portal of its own and an address for replies is written with both', () => {
+  const replyTo = { name: 'Office', address: 'office@example.com' };
+  const mail = { from: { name: 'Society', address: 'letters@example.com' }, replyTo } as MailSettings;
+  const { society, config } = writing;
+  const letters = { ...society.letters, portal: 'https://portal.example' };
+  const own = { ...writing, society: { ...society, letters }, config: { ...config, mail } };
+  const letter = compose(own, sampleLetter('portal'), sampleNow)!;
+  assert.match(letter.text, /^https:\/\/portal\.example$/m);
+  assert.deepEqual([letter.from, letter.replyTo], [mail.from, replyTo]);
 });
 
 test('a refund of which it is not known what it was for names its amount alone', () => {

@@ -221,21 +221,22 @@ test('a refund is told when it is made, and not while the bank has yet to make i
   }
 });
 
-test('a decision on a transcript is told once, and a final one again', async () => {
+test('a decision on a transcript of two pages is told once, and a final one again', async () => {
   const { uuid } = await undergraduate(server);
-  await server.deps.database
-    .insertInto('document')
-    .values({
-      id: crypto.randomUUID(),
-      kind: 'transcript',
-      session_uuid: uuid,
-      name: 'transcript.pdf',
-      media_type: 'application/pdf',
-      size_bytes: 1,
-      sha256: Buffer.alloc(32),
-      storage_key: 'none',
-    })
-    .execute();
+  for (const page of [1, 2])
+    await server.deps.database
+      .insertInto('document')
+      .values({
+        id: crypto.randomUUID(),
+        kind: 'transcript',
+        session_uuid: uuid,
+        name: `page ${page}.pdf`,
+        media_type: 'application/pdf',
+        size_bytes: 1,
+        sha256: Buffer.alloc(32),
+        storage_key: `none ${page}`,
+      })
+      .execute();
   const decisions = async () => (await lettersOf(uuid)).filter((letter) => /^proof-(acc|rej)/.test(letter));
   assert.ok((await reviewTranscripts(server.deps, uuid, { review: 'accepted' })) > 0);
   assert.equal(await reviewTranscripts(server.deps, uuid, { review: 'accepted' }), 0);

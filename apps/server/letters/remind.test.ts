@@ -185,7 +185,7 @@ test('an email that a receipt went to, one of a member in HubSpot, and a contact
 });
 
 test('a newer join of the same email has the reminders, and an address gets two in thirty days', async () => {
-  const older = await leftJoin();
+  const older = await leftJoin({ personalEmail: newEmail().replace('left', 'Left') });
   const newer = await leftJoin({ personalEmail: older.email });
   await after(1.1);
   assert.deepEqual(
