@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { sql } from 'kysely';
+import { newContact } from '../../../tests/harness/deliver.ts';
+import { askHubspot } from '../../../tests/harness/providers.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { linkCheckCommand, linksCommand } from './linksCommand.ts';
@@ -67,6 +69,18 @@ test('a link that starts a join tells of no product', async (t) => {
   const { out, code } = await runCommand(t, server, linkCheckCommand, [minted.out.trim()]);
   assert.equal(code, 0, out);
   assert.match(out, /does {6}starts a join\n$/);
+});
+
+test('a link to a contact that was merged tells of the one that it is now', async (t) => {
+  const old = await newContact(server, 'link.of.old@example.com', { firstname: 'Before' });
+  const kept = await newContact(server, 'link.of.kept@example.com', { firstname: 'Prudence' });
+  for (const id of [old, kept]) await server.deps.contacts.refresh(id);
+  const merge = { primaryObjectId: kept, objectIdToMerge: old };
+  const { id } = await askHubspot(server.hubspotUrl, 'POST', '/merge', merge);
+  await server.deps.contacts.refresh(id);
+  const minted = await runCommand(t, server, linksCommand, ['init', old]);
+  const { out } = await runCommand(t, server, linkCheckCommand, [minted.out.trim()]);
+  assert.match(out, new RegExp(`^contact {3}${old} \\(Prudence\\)$`, 'm'));
 });
 
 test('a link to a contact who is a member tells that they are one', async (t) => {

@@ -78,6 +78,11 @@ test('an export has every kind of row about a person, and no secret that would o
     union select client_secret from payment where session_uuid = ${uuid}`.execute(deps.database);
   assert.equal(rows.length, 4);
   for (const { secret } of rows) assert.ok(!text.includes(secret), secret);
+
+  // Retention has removed the file of the transcript.
+  await sql`update document set removed_at = now() where session_uuid = ${uuid}`.execute(deps.database);
+  const later = await runCommand(t, server, personExportCommand, [email, '--to', temporaryFolder(t)]);
+  assert.deepEqual([later.code, / and 0 of 0 documents\. /.test(later.out)], [0, true], later.out);
 });
 
 test('a contact with another email that a join names is told as not exported, and is not', async (t) => {
