@@ -202,6 +202,7 @@ test('the contact with the same email, or the one that the join had created, is 
     assert.match(out, new RegExp(`Contact ${before}, .* says nothing of (it|the join) any more`));
     await deliver(server);
     assert.deepEqual([await blanksOf(before), await statusOf(id)], [told.map(() => null), 'member']);
+    assert.equal((await atHubspot(server, id, 'city')).city, 'Austin', 'which is told of the person, too');
   }
   assert.equal((await atHubspot(server, same, 'city')).city, 'Austin');
 });
