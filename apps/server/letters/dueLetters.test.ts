@@ -92,6 +92,16 @@ test('the transcript is asked of who nominated themselves, and in a programme th
   }
 });
 
+test('the letters about the certificate and the portal are due on the days that the society says', async (t) => {
+  changeSociety(t, server, (source) =>
+    source
+      .replace('certificateAfterDays: 1', 'certificateAfterDays: 3')
+      .replace('portalAfterDays: 7', 'portalAfterDays: 12'),
+  );
+  const { uuid } = await paidJoin(server, server.client());
+  assert.deepEqual(await lettersOf(uuid), ['confirmation +0', 'certificate +3', 'portal +12']);
+});
+
 test('an order that was not paid has no letter', async () => {
   const uuid = await orderingJoin(server.client());
   await openIntent(server.client(), uuid);

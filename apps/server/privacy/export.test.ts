@@ -6,7 +6,7 @@ import { sql } from 'kysely';
 import { newContact } from '../../../tests/harness/deliver.ts';
 import { lapelPin } from '../../../tests/harness/refunds.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
-import { openIntent, orderingJoin, payOrder } from '../../../tests/harness/steps.ts';
+import { openIntent, orderingJoin, paidJoin, payOrder } from '../../../tests/harness/steps.ts';
 import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
@@ -17,7 +17,7 @@ import { personExportCommand } from './exportCommand.ts';
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 const { deps } = server;
 
-test('an export has every kind of row about a person, and no secret that would open something', async (t) => {
+test('an export has every kind of row about a person and of nobody else, and no secret that would open something', async (t) => {
   const email = 'every.kind@example.com';
   const id = await newContact(server, email, { invitation_code: 'EVERYKIND1' });
   await deps.contacts.refresh(id);
@@ -27,8 +27,14 @@ test('an export has every kind of row about a person, and no secret that would o
   await client.call('setSessionProduct', { params, body: { productUuid: lapelPin } });
   await payOrder(server, client, uuid);
   await postPdf(client, `/api/public/join-session/${uuid}/upload-transcript`);
+  await postPdf(client, '/api/public/upload-resume', { contactId: id });
   await runCommand(t, server, ordersShipCommand, [uuid]);
   await runCommand(t, server, refundCommand, [uuid, '--no-membership', '--items', '30']);
+  const stranger = await paidJoin(server, server.client(), 'HONOR102', {
+    personalEmail: 'other@example.com',
+  });
+  await postPdf(server.client(), '/api/public/upload-resume', { contactId: '102' });
+  await runCommand(t, server, refundCommand, [stranger.uuid]);
   await client.call('createUploadLink', { params });
   const token = new URL(deps.passes.address(uuid)).hash.slice(1);
   await client.call('sendPassCode', { body: { token } });
@@ -48,8 +54,10 @@ test('an export has every kind of row about a person, and no secret that would o
 
   const to = temporaryFolder(t);
   const { code, out } = await runCommand(t, server, personExportCommand, [email, '--to', to]);
-  assert.equal(code, 0, out);
+  assert.deepEqual([code, / and 2 of 2 documents\. /.test(out)], [0, true], out);
   const text = readFileSync(join(to, 'data.json'), 'utf8');
+  for (const other of [stranger.uuid, stranger.intentId, 'other@example.com', '"contact_id": "102"'])
+    assert.ok(!text.includes(other), other);
   assert.deepEqual(Object.keys(JSON.parse(text).data), [
     'Joins',
     'Orders',
@@ -79,8 +87,8 @@ test('an export has every kind of row about a person, and no secret that would o
   assert.equal(rows.length, 4);
   for (const { secret } of rows) assert.ok(!text.includes(secret), secret);
 
-  // Retention has removed the file of the transcript.
-  await sql`update document set removed_at = now() where session_uuid = ${uuid}`.execute(deps.database);
+  // Retention has removed the files.
+  await sql`update document set removed_at = now()`.execute(deps.database);
   const later = await runCommand(t, server, personExportCommand, [email, '--to', temporaryFolder(t)]);
   assert.deepEqual([later.code, / and 0 of 0 documents\. /.test(later.out)], [0, true], later.out);
 });
