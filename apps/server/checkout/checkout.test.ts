@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
-import { MOST_REVISIONS } from '#core/orderLine.ts';
+import { lineUuid, MOST_REVISIONS } from '#core/orderLine.ts';
 import { changeSociety } from '../../../tests/harness/changeSociety.ts';
 import {
   beginPayment,
@@ -59,7 +59,7 @@ test('checkout shows the order, the presets, what is recommended, and what is kn
   assert.equal(data.isCheckoutOnly, false);
 });
 
-test('a payer from a country where cards are not billed gets no address of it', async () => {
+test('a payer from a country where cards are not billed gets no address of it, one from Canada gets theirs', async () => {
   const client = server.client();
   const uuid = await startJoin(client, 'LINCOLN2026');
   await client.call('submitDetails', {
@@ -71,6 +71,13 @@ test('a payer from a country where cards are not billed gets no address of it', 
   assert.deepEqual(
     [billing.country, billing.line1, billing.state, billing.name],
     ['US', null, null, 'Jordan Rivera'],
+  );
+  const canadian = details({ country: 'Canada', state: 'Ontario', zipcode: 'K1A 0B1', address2: 'Unit 4' });
+  await client.call('submitDetails', { params: { uuid }, body: canadian });
+  const { billing: theirs } = (await client.call('getCheckoutDetails', { params: { uuid } })).data;
+  assert.deepEqual(
+    [theirs.country, theirs.line1, theirs.line2, theirs.state, theirs.postalCode],
+    ['CA', '12 Oak Street', 'Unit 4', 'ON', 'K1A 0B1'],
   );
 });
 
@@ -151,10 +158,12 @@ test('removing twice is safe, the membership stays, also when it was exchanged, 
     const params = { sessionProductUuid: products[0]!.sessionProductUuid! };
     assert.equal((await client.call('deleteSessionProduct', { params })).status, 409);
   }
-  assert.equal(
-    (await client.call('deleteSessionProduct', { params: { sessionProductUuid: uuid } })).status,
-    404,
-  );
+  for (const sessionProductUuid of [uuid, lineUuid(uuid, 40)])
+    assert.equal(
+      (await client.call('deleteSessionProduct', { params: { sessionProductUuid } })).status,
+      404,
+      sessionProductUuid,
+    );
 });
 
 test('what was removed can be added again', async () => {

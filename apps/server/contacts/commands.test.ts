@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
-import { atHubspot, deliver, editAtHubspot } from '../../../tests/harness/deliver.ts';
+import { atHubspot, deliver, editAtHubspot, newContact } from '../../../tests/harness/deliver.ts';
 import { control } from '../../../tests/harness/providers.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { details, orderingJoin, paidJoin, startJoin } from '../../../tests/harness/steps.ts';
@@ -204,6 +204,16 @@ test('diff shows property by property what would be written, and afterwards noth
   assert.match(out, /^A new contact:\n(.*\n)* {2}firstname: \(empty\) → Jordan/);
   assert.doesNotMatch(out, /^Contact 999/m, 'a line that somebody typed');
   assert.equal((await runCommand(t, server, diffCommand, ['00000000-0000-4000-8000-000000000000'])).code, 1);
+});
+
+test('diff shows of a contact that only has the email of a paid join what was bought, and nothing of the person', async (t) => {
+  const personalEmail = 'diff.shared@example.com';
+  const id = await newContact(server, personalEmail);
+  const { uuid } = await paidJoin(server, server.client(), 'LINCOLN2026', { personalEmail });
+  const { out } = await runCommand(t, server, diffCommand, [uuid]);
+  assert.match(out, new RegExp(`^Contact ${id}:\n`));
+  assert.match(out, /^ {2}membership_status: \(empty\) → member$/m);
+  assert.doesNotMatch(out, /firstname|address|city/);
 });
 
 test('sync reads all contacts the first time, then what changed, and goes on where it was cut off', async (t) => {

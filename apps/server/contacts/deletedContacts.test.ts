@@ -61,6 +61,8 @@ for (const [way, learn] of ways)
     await atCrm('DELETE', `/${id}`);
     await learn(id);
     assert.deepEqual(await profileOf(id), {});
+    const mirrored = server.deps.database.selectFrom('contact').select('email').where('id', '=', id);
+    assert.deepEqual(await mirrored.execute(), [{ email: null }]);
     const uuid = await startJoin(client, code);
     const shown = (await client.call('getContact', { params: { uuid } })).data;
     assert.deepEqual([shown.firstName, shown.lastName, shown.email], [null, null, null]);

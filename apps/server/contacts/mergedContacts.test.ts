@@ -61,6 +61,16 @@ for (const [way, learn] of ways.slice(0, 2))
     await learn(two.id);
     assert.equal((await contactOf(uuid)).contact_id, merged);
     assert.equal((await contactOf(open)).contact_id, merged);
+    const gone = [one.id, two.id].filter((id) => id !== merged);
+    const { rows } = await sql`
+      select distinct profile, email, is_member from contact where id = any(${gone})`.execute(
+      server.background,
+    );
+    assert.deepEqual(
+      rows,
+      [{ profile: {}, email: null, is_member: false }],
+      'the other ids say nothing more',
+    );
     for (const code of [one.code, two.code]) {
       const { data } = await server.client().call('checkEligibility', { body: { invitationCode: code } });
       assert.equal(data.status, 'failed', `${code} leads to a member`);

@@ -202,6 +202,7 @@ test('the contact with the same email, or the one that the join had created, is 
     assert.match(out, new RegExp(`Contact ${before}, .* says nothing of (it|the join) any more`));
     await deliver(server);
     assert.deepEqual([await blanksOf(before), await statusOf(id)], [told.map(() => null), 'member']);
+    assert.equal((await atHubspot(server, id, 'city')).city, 'Austin', 'which is told of the person, too');
   }
   assert.equal((await atHubspot(server, same, 'city')).city, 'Austin');
 });
@@ -216,6 +217,23 @@ test('what staff have corrected at the contact that a linked join leaves stays',
   assert.equal((await runCommand(t, server, linkCommand, [uuid, id])).code, 0);
   const held = await atHubspot(server, before, 'membership_name', 'membership_status');
   assert.deepEqual([held.membership_name, held.membership_status || null], ['Honorary member', null]);
+});
+
+test('what the society never writes stays at the contact that a linked join leaves', async (t) => {
+  const { fields } = server.deps.society.crm;
+  const { membership } = fields;
+  fields.membership = { ...membership, write: 'never' };
+  t.after(() => {
+    fields.membership = membership;
+  });
+  const email = 'never.written@example.com';
+  const uuid = await paidSchoolJoin({ personalEmail: email });
+  await deliver(server);
+  const before = (await server.hubspot.findByEmail(email))!.id;
+  await editAtHubspot(server, before, { membership_name: 'Membership' });
+  const id = await newContact(server, `right.${email}`);
+  assert.equal((await runCommand(t, server, linkCommand, [uuid, id])).code, 0);
+  assert.equal((await atHubspot(server, before, 'membership_name')).membership_name, 'Membership');
 });
 
 test('where HubSpot takes no change of the contact that a linked join leaves, staff are told what to correct', async (t) => {

@@ -113,6 +113,8 @@ test('a resume reaches its contact too', async () => {
     .where('contact_id', '=', '102')
     .executeTakeFirstOrThrow();
   await onceAttached(id, '102');
+  const { notes } = await held(id);
+  assert.equal(notes[0]!.properties.hs_note_body, 'Resume: resume.pdf');
 });
 
 test('a document waits for the contact that its join creates', async () => {
@@ -192,23 +194,26 @@ test('two processes attach a document once', async () => {
 
 test('what HubSpot refuses is shown with its reason, holds up nothing else, and is sent again when staff say so', async (t) => {
   const { uuid, id } = await uploaded('transcript.pdf', '101');
+  await postPdf(server.client(), pathOf('uploadResume'), { contactId: '103', name: 'resume.pdf' });
   await server.hubspotFault({
     kind: 'status',
     status: 413,
     path: FILES,
     body: { message: 'Too large.' },
+    times: 2,
   });
-  assert.equal(await attach(), 1);
-  assert.equal(await attach(), 0, 'it is set aside');
+  assert.equal(await attach(), 2);
+  assert.equal(await attach(), 0, 'both are set aside');
   await deliver(server);
-  assert.match(
-    (await runCommand(t, server, failedCommand, [])).out,
-    new RegExp(`${uuid}  .*document ${id}.*Too large`),
-  );
+  const { out } = await runCommand(t, server, failedCommand, []);
+  assert.match(out, new RegExp(`${uuid}  .*document ${id}.*Too large`));
+  assert.match(out, /^resume of contact 103 {2}document .*Too large/m);
   assert.match((await runCommand(t, server, statusCommand, [])).out, /refused/);
   assert.equal((await runCommand(t, server, retryCommand, [uuid])).code, 0);
   assert.equal(await attach(), 1);
   await onceAttached(id, '101');
+  assert.equal((await runCommand(t, server, retryCommand, ['all'])).code, 0);
+  assert.equal(await attach(), 1, 'the resume');
 });
 
 test('while the key may not upload files, a document waits, and is attached without a hand when it may', async () => {

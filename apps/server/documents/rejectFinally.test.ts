@@ -25,7 +25,12 @@ import { followPayment } from '../refunds/followPayment.ts';
 import { giveBack } from '../refunds/giveBack.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { refundAssignCommand } from '../settlement/refundCommands.ts';
-import { documentsDueCommand, documentsListCommand, documentsRejectCommand } from './commands.ts';
+import {
+  documentsDueCommand,
+  documentsListCommand,
+  documentsRejectCommand,
+  documentsShowCommand,
+} from './commands.ts';
 
 const server = await sharedServer();
 
@@ -341,12 +346,14 @@ test('who begins a join with the code of somebody who was rejected is not told o
   assert.deepEqual([status, /eligib/.test(message ?? '')], [409, false]);
 });
 
-test('what was uploaded at an upgrade by link is listed there when the page is opened again', async () => {
+test('what was uploaded at an upgrade by link is listed there when the page is opened again, and shown to staff', async (t) => {
   await paidJoin(server, server.client(), 'HONOR102');
   const { client, uuid } = await upgradeByLink(server, '102');
   await postPdf(client, pathOf('uploadTranscript', { uuid }));
   assert.equal((await client.call('getDocuments', { params: { uuid } })).data.documents.length, 1);
   assert.equal((await server.client().call('getDocuments', { params: { uuid } })).data.documents.length, 0);
+  const shown = await runCommand(t, server, documentsShowCommand, [uuid]);
+  assert.deepEqual([shown.code, shown.out.match(/application\/pdf/g)?.length], [0, 1]);
 });
 
 test('who is rejected finally and holds another membership under the same name and email is told to staff', async (t) => {

@@ -108,6 +108,15 @@ test('what waits is listed, shown, and accepted once', async (t) => {
   assert.equal((await runCommand(t, server, documentsAcceptCommand, [uuid])).code, 1);
 });
 
+test('a transcript is compared with what its joiner gave, though HubSpot knows their contact by other data', async (t) => {
+  const client = server.client();
+  const given = { firstName: 'Samuel', lastName: 'Okafor-Lee', highSchoolGpa: '3.6' };
+  const { uuid } = await paidJoin(server, client, 'HONOR103', given);
+  await upload(client, uuid);
+  const { out } = await runCommand(t, server, documentsShowCommand, [uuid]);
+  assert.match(out, /^Samuel Okafor-Lee <jordan\.rivera@example\.com>, .*, GPA 3\.6$/m);
+});
+
 for (const [reason, sentence] of Object.entries(rejectionReasons) as [RejectionReason, string][])
   test(`rejected as ${reason}, the applicant reads why, is asked again, and what is uploaded then waits`, async (t) => {
     const { client, uuid } = await uploaded();
@@ -125,6 +134,10 @@ for (const [reason, sentence] of Object.entries(rejectionReasons) as [RejectionR
       [null, ['better.pdf']],
     );
     assert.equal((await client.call('getWelcome', { params: { uuid } })).data.rejection, null);
+    const next = reason === 'outdated' ? 'unreadable' : 'outdated';
+    await runCommand(t, server, documentsRejectCommand, [uuid, '--reason', next]);
+    const last = await client.call('getDocuments', { params: { uuid } });
+    assert.deepEqual(last.data.rejection, { message: rejectionReasons[next], isFinal: false });
   });
 
 test('a final rejection gives the membership back, and takes nothing more', async (t) => {

@@ -177,6 +177,14 @@ test('right codes that only HubSpot knows are not counted either, and forgive no
   assert.deepEqual(await counts(), before);
 });
 
+test('codes that have expired are guesses as well', async () => {
+  await sql`insert into invitation (code, school, expires_at)
+    select 'OVER' || n, 'A School', now() from generate_series(0, 9) as n`.execute(server.deps.database);
+  const answers: Answer[] = [];
+  for (const code of codes('OVER', 10)) answers.push(await check(code));
+  assert.deepEqual(counted(answers), { 200: LIMIT, 429: 10 - LIMIT });
+});
+
 test('the same wrong code again is the same attempt', async () => {
   for (let time = 0; time < LIMIT * 2; time++) assert.equal((await check('AGAIN1')).status, 200);
   const answers = await Promise.all(codes('AFTER', 20).map((code) => check(code)));
@@ -345,7 +353,8 @@ for (const [what, guesses, isTold] of [
     limitWith(t, server, { LIMIT_WRONG_CODES_PER_ADDRESS: '8/10' });
     t.after(() => (server.deps.config.limits = limits));
     await sql`insert into limit_count (name, key, window_start, count)
-      select 'wrong_code', 'address ' || n, now(), guesses from unnest(${guesses}::int[]) with ordinality as of_address (guesses, n)`.execute(
+      select 'wrong_code', 'address ' || n, now(), guesses from unnest(${guesses}::int[]) with ordinality as of_address (guesses, n)
+      union all values ('slip_code', 'address 1', now(), 80), ('wrong_code', 'address 1', now() - interval '61 minutes', 80)`.execute(
       server.deps.database,
     );
     await tellOfGuessing(server.deps);

@@ -88,7 +88,11 @@ test('what was bought and is to be sent is listed, and is sent by one command', 
 });
 
 test('what was said to be sent is taken back, is to be sent again, and what was said is kept', async (t) => {
-  const { uuid } = await join();
+  const { uuid, intentId } = await join();
+  await sql`update payment set succeeded_at = now() - interval '71 hours' where intent_id = ${intentId}`.execute(
+    server.deps.database,
+  );
+  assert.match(of((await run(t, ordersListCommand)).out, uuid)[0]!, / waits for 2 days$/);
   await run(t, ordersShipCommand, uuid, '--note', 'first');
   assert.deepEqual(await run(t, ordersUnshipCommand, uuid), { out: 'Honor Cord is taken back.\n', code: 0 });
   assert.equal((await run(t, ordersUnshipCommand, uuid)).code, 1);
@@ -104,12 +108,14 @@ test('what was said to be sent is taken back, is to be sent again, and what was 
 
 test('one thing of a parcel is taken back, and the rest of it stays sent', async (t) => {
   const { uuid } = await join({ items: [PIN] });
-  await run(t, ordersShipCommand, uuid);
+  const { uuid: another } = await join({ items: [PIN] });
+  for (const one of [uuid, another]) await run(t, ordersShipCommand, one);
   const { out, code } = await run(t, ordersUnshipCommand, uuid, '--item', '30');
   assert.deepEqual({ out, code }, { out: 'Lapel Pin is taken back.\n', code: 0 });
   const [, cord, pin] = of((await run(t, ordersListCommand, '--all')).out, uuid);
   assert.match(cord!, /^Honor Cord \(product 2\) {2}sent on /);
   assert.equal(pin, 'Lapel Pin (product 30)  to send');
+  assert.deepEqual(of((await run(t, ordersListCommand)).out, another), [], "another join's pin stays sent");
 
   const items = [30];
   await shipOrder(server.deps, uuid, { items, by: 'Kim', note: null });
@@ -312,6 +318,8 @@ test('what an upgrade by link brings is held once its base has ended, and to sen
   const goods = async () => of((await run(t, ordersListCommand, '--all')).out, uuid).slice(1);
   const toSend = ['Engraved Medallion (product 10)  to send', 'Lapel Pin (product 30)  to send'];
   assert.deepEqual(await goods(), toSend);
+  const { out } = await run(t, ordersShowCommand, uuid);
+  assert.match(out, /^to {2}12 Oak Street, /m, "its contact's address");
   const { rows } = await sql<{ uuid: string }>`
     select session_uuid as uuid from membership where contact_id = '101' and type = 'membership'`.execute(
     server.deps.database,

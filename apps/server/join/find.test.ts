@@ -38,6 +38,13 @@ test('a join is found by the name of its joiner, first or last or both, whole or
   assert.equal((await find(t)).code, 2);
 });
 
+test('of several joins of one person the newest comes first', async (t) => {
+  const person = { lastName: 'Again', personalEmail: 'again@example.com' };
+  const joins = [(await order(person)).uuid, (await order(person)).uuid, (await order(person)).uuid];
+  const { out } = await find(t, 'again@example.com');
+  assert.deepEqual(out.match(/^[\da-f-]{36}/gm), joins.toReversed());
+});
+
 test('a join without details is found by the name and the email address that its contact has', async (t) => {
   const client = server.client();
   const started = await client.call('initiateCheckout', {
@@ -73,10 +80,11 @@ test('what was bought is shown line by line, with what went back of each', async
   const { client, uuid } = await order({ firstName: 'Line\u001b[2J', lastName: 'Byline' });
   const { intentId } = await payOrder(server, client, uuid);
   const lines = JSON.stringify([{ line: 0, productId: 1, name: 'Membership', cents: 6500 }]);
-  await server.deps.database
-    .insertInto('refund')
-    .values({ intent_id: intentId, amount_cents: 6500, reason: 'requested', status: 'failed', lines })
-    .execute();
+  for (const status of ['failed', 'canceled'] as const)
+    await server.deps.database
+      .insertInto('refund')
+      .values({ intent_id: intentId, amount_cents: 6500, reason: 'requested', status, lines })
+      .execute();
   await runCommand(t, server, refundCommand, [uuid, '--items', '30', '--no-membership']);
   const { out } = await find(t, 'byline');
   const [head, payment, ...shown] = out.trimEnd().split('\n');

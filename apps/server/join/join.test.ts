@@ -33,6 +33,12 @@ test('an expired code starts nothing, by either call', async () => {
     .client()
     .call('initiateSchoolJoin', { body: { invitationCode: 'EXPIRED2025' } });
   assert.equal(status, 404);
+  await server.client().call('checkEligibility', { body: { invitationCode: 'HONOR101' } });
+  await sql`insert into invitation (code, contact_id, expires_at) values ('EXPIRED101', '101', now())`.execute(
+    server.deps.database,
+  );
+  const personal = { contactId: '101', invitationCode: 'EXPIRED101', isTOLA: true };
+  assert.equal((await server.client().call('initiateJoin', { body: personal })).status, 404);
 });
 
 test('a school code starts as many joins as are asked for, prefilled with the school only', async () => {
@@ -131,6 +137,10 @@ test('who invited a joiner and why is told in a sentence: a school, somebody unn
   // The contact's data names a school, which a self-nomination must not reveal.
   await sql`update contact set profile = profile || '{"schoolName":"Lincoln High School"}' where id = '103'`.execute(
     server.deps.database,
+  );
+  assert.match(
+    await invitation(await startJoin(client, 'HONOR103')),
+    /through Lincoln High School, which named you/,
   );
   await sql`update join_session set contact_id = '103' where uuid = ${nominated}`.execute(
     server.deps.database,

@@ -56,6 +56,23 @@ test('staff see why a letter was not sent, read it, and send it when the cause i
   );
 });
 
+test('staff send one letter of those that were refused again, or all of them', async (t) => {
+  const { uuid } = await paidJoin(server, server.client());
+  const { rows } = await sql<{ id: string }>`
+    update letter set refusal = '550' where session_uuid = ${uuid} and kind not like 'reminder%' returning id`.execute(
+    server.background,
+  );
+  const refused = async () =>
+    (await operator(t, 'letters', 'list', uuid)).out.match(/ refused /g)?.length ?? 0;
+  assert.equal(await refused(), rows.length);
+  assert.match((await operator(t, 'letters', 'retry', rows[1]!.id)).out, /^1 will be sent again/);
+  assert.equal(await refused(), rows.length - 1);
+  const all = (await operator(t, 'letters', 'retry', 'all')).out;
+  assert.match(all, new RegExp(`^${rows.length - 1} will be sent again`));
+  assert.equal(await refused(), 0);
+  await sql`delete from letter where session_uuid = ${uuid}`.execute(server.background);
+});
+
 test('a letter that was given up after days is tried for days again', async (t) => {
   const { uuid } = await paidJoin(server, server.client());
   const { rows } = await sql<{ id: string }>`

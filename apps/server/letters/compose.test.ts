@@ -10,6 +10,7 @@ import { productTypes } from '#core/product.ts';
 import { REJECTED_FINALLY, REJECTED_WITHOUT_REFUND, rejectionReasons } from '#documents/document.ts';
 import { sampleLetter, sampleMails, sampleNow, sampleWriting } from '../../../tests/harness/sampleLetters.ts';
 import { societyFile } from '../../../tests/harness/standIns.ts';
+import type { MailSettings } from '../platform/config/mail.ts';
 import { messageOf } from '../providers/mail/client.ts';
 import { compose } from './compose.ts';
 import type { Letter } from './takeLetter.ts';
@@ -130,6 +131,7 @@ test('what is not known takes its paragraph with it', () => {
   const full = write('confirmation');
   assert.match(full.text, /Your member number is 7K3M-9QXR\./);
   assert.match(full.text, /due by December 23, 2026/);
+  assert.doesNotMatch(write('confirmation', { hasProof: true }).text, /due by/, 'who has sent it');
   assert.match(write('confirmation', { firstName: null }).text, /^Hello,/);
   const noCard = { ...sampleLetter('confirmation').payment!, card: null };
   assert.match(write('confirmation', { payment: noCard }).text, /Paid on November 23, 2026\nReference/);
@@ -164,6 +166,28 @@ test('a rejection after the last day for a transcript names no day that is over'
   assert.doesNotMatch(write('proof-rejected', { ...reason, paidAt }).text, /due by/);
 });
 
+test('the button of a letter leads to the page that it speaks of', () => {
+  const screens = {
+    certificate: 'congratulations',
+    'proof-due': 'uploadTranscript',
+    'payment-failed': 'checkout',
+  } as const;
+  for (const [kind, screen] of Object.entries(screens) as [keyof typeof screens, string][])
+    assert.match(write(kind).text, new RegExp(`/pass\\?to=${screen}#`), kind);
+  for (const kind of ['link', 'reminder-hour'] as const) assert.match(write(kind).text, /\/pass#/, kind);
+});
+
+test('a society that has a portal of its own and an address for replies is written with both', () => {
+  const replyTo = { name: 'Office', address: 'office@example.com' };
+  const mail = { from: { name: 'Society', address: 'letters@example.com' }, replyTo } as MailSettings;
+  const { society, config } = writing;
+  const letters = { ...society.letters, portal: 'https://portal.example' };
+  const own = { ...writing, society: { ...society, letters }, config: { ...config, mail } };
+  const letter = compose(own, sampleLetter('portal'), sampleNow)!;
+  assert.match(letter.text, /^https:\/\/portal\.example$/m);
+  assert.deepEqual([letter.from, letter.replyTo], [mail.from, replyTo]);
+});
+
 test('a refund of which it is not known what it was for names its amount alone', () => {
   const refund = { status: 'succeeded' as const, amountCents: 500, lines: null };
   assert.match(write('refund', { refund }).text, /\n-+\nReturned {2}\$5\.00\n|\n\n-+\nReturned {2}\$5\.00/);
@@ -176,6 +200,7 @@ test('a refund of which it is not known what it was for names its amount alone',
 test('what goes back is told as its own amount, and not as one that was paid', () => {
   const { subject } = write('refund');
   assert.equal(subject, 'Your refund of $90.00');
+  assert.match(write('refund').text, /\nTo Visa ending 4242\nReference: pi_/);
   const second = write('second-payment');
   assert.match(second.text, /\nGoes back +\$95\.00\n/);
   assert.doesNotMatch(second.text, /Total paid/);

@@ -26,6 +26,7 @@ import { settlePaying } from '../payments/settlePaying.ts';
 import { followPayment } from '../refunds/followPayment.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { compose } from './compose.ts';
+import { makeUpLetters } from './makeUpLetters.ts';
 import { holds, readLetter } from './takeLetter.ts';
 
 const server = await sharedServer({}, { searchLagMs: 0 });
@@ -79,9 +80,26 @@ test('the transcript is asked of who nominated themselves, and in a programme th
     const membershipId = who.startsWith('a self') ? 1 : 3;
     await client.call('setMembership', { params: { uuid }, body: { membershipId } });
     await payOrder(server, client, uuid);
-    const asked = (await lettersOf(uuid)).filter((letter) => letter.startsWith('proof-due'));
-    assert.deepEqual(asked, ['proof-due 14 +16', 'proof-due 5 +25', 'proof-due 1 +29'], who);
+    const asked = async () => (await lettersOf(uuid)).filter((letter) => letter.startsWith('proof-due'));
+    const days = ['proof-due 14 +16', 'proof-due 5 +25', 'proof-due 1 +29'];
+    assert.deepEqual(await asked(), days, who);
+    await sql`delete from letter where session_uuid = ${uuid}`.execute(server.deps.database);
+    await sql`update membership set has_letters = false where session_uuid = ${uuid}`.execute(
+      server.deps.database,
+    );
+    await makeUpLetters(server.deps);
+    assert.deepEqual(await asked(), days, `${who}, who paid at a server of the version before`);
   }
+});
+
+test('the letters about the certificate and the portal are due on the days that the society says', async (t) => {
+  changeSociety(t, server, (source) =>
+    source
+      .replace('certificateAfterDays: 1', 'certificateAfterDays: 3')
+      .replace('portalAfterDays: 7', 'portalAfterDays: 12'),
+  );
+  const { uuid } = await paidJoin(server, server.client());
+  assert.deepEqual(await lettersOf(uuid), ['confirmation +0', 'certificate +3', 'portal +12']);
 });
 
 test('an order that was not paid has no letter', async () => {
@@ -213,21 +231,22 @@ test('a refund is told when it is made, and not while the bank has yet to make i
   }
 });
 
-test('a decision on a transcript is told once, and a final one again', async () => {
+test('a decision on a transcript of two pages is told once, and a final one again', async () => {
   const { uuid } = await undergraduate(server);
-  await server.deps.database
-    .insertInto('document')
-    .values({
-      id: crypto.randomUUID(),
-      kind: 'transcript',
-      session_uuid: uuid,
-      name: 'transcript.pdf',
-      media_type: 'application/pdf',
-      size_bytes: 1,
-      sha256: Buffer.alloc(32),
-      storage_key: 'none',
-    })
-    .execute();
+  for (const page of [1, 2])
+    await server.deps.database
+      .insertInto('document')
+      .values({
+        id: crypto.randomUUID(),
+        kind: 'transcript',
+        session_uuid: uuid,
+        name: `page ${page}.pdf`,
+        media_type: 'application/pdf',
+        size_bytes: 1,
+        sha256: Buffer.alloc(32),
+        storage_key: `none ${page}`,
+      })
+      .execute();
   const decisions = async () => (await lettersOf(uuid)).filter((letter) => /^proof-(acc|rej)/.test(letter));
   assert.ok((await reviewTranscripts(server.deps, uuid, { review: 'accepted' })) > 0);
   assert.equal(await reviewTranscripts(server.deps, uuid, { review: 'accepted' }), 0);

@@ -166,6 +166,7 @@ test('who paid with another join of the same email is not reminded, whatever bec
 
 test('an email that a receipt went to, one of a member in HubSpot, and a contact who is a member are not reminded', async () => {
   const [receipt, mirrored, invited] = [await leftJoin(), await leftJoin(), await leftJoin()];
+  const profiled = await leftJoin();
   await sql`insert into contact (id, is_member) values ('7776', true)`.execute(database);
   await sql`update join_session set contact_id = '7776' where uuid = ${invited.uuid}`.execute(database);
   const paid = await leftJoin();
@@ -176,16 +177,15 @@ test('an email that a receipt went to, one of a member in HubSpot, and a contact
   );
   await sql`
     insert into contact (id, profile, is_member)
-    values ('7777', ${JSON.stringify({ personalEmail: mirrored.email.toUpperCase() })}, true)`.execute(
-    database,
-  );
+    values ('7777', ${JSON.stringify({ personalEmail: mirrored.email.toUpperCase() })}, true),
+      ('7779', ${JSON.stringify({ email: profiled.email.toUpperCase() })}, true)`.execute(database);
   await after(1.1);
-  for (const { uuid } of [receipt, mirrored, invited])
+  for (const { uuid } of [receipt, mirrored, profiled, invited])
     assert.deepEqual((await statesOf(uuid))[0], 'reminder-hour withdrawn');
 });
 
 test('a newer join of the same email has the reminders, and an address gets two in thirty days', async () => {
-  const older = await leftJoin();
+  const older = await leftJoin({ personalEmail: newEmail().replace('left', 'Left') });
   const newer = await leftJoin({ personalEmail: older.email });
   await after(1.1);
   assert.deepEqual(

@@ -3,7 +3,7 @@ import { beforeEach, test } from 'node:test';
 import { sql } from 'kysely';
 import { simpleParser } from 'mailparser';
 import { pathOf } from '#contract/calls.ts';
-import { failRefund, membershipOnly, undergraduate } from '../../../tests/harness/refunds.ts';
+import { everything, failRefund, membershipOnly, undergraduate } from '../../../tests/harness/refunds.ts';
 import { paidJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
@@ -404,4 +404,39 @@ test('a receipt that was withdrawn is sent once its membership is held again, si
   await failRefund(server, intentId);
   await send();
   assert.equal((await cameTo(email)).length, 1);
+});
+
+test('whatever was withdrawn of a membership and its upgrade is due again when both are held again', async () => {
+  const client = server.client();
+  const email = `member${++people}@example.com`;
+  const { uuid, intentId } = await paidJoin(server, client, undefined, { personalEmail: email });
+  await client.call('createUpgradeCharge', { params: { uuid }, body: { paymentIntent: intentId } });
+  await refundJoin(server.deps, uuid, everything);
+  await sql`update letter set next_try_at = now() where kind not like 'reminder%'`.execute(server.background);
+  await send();
+  const ofKinds = async (which: string) =>
+    (
+      await sql<{ kind: string }>`
+        select kind from letter where session_uuid = ${uuid} and kind not like 'reminder%' and kind <> 'refund'
+          and ${sql.raw(which)} order by kind`.execute(server.background)
+    ).rows.map(({ kind }) => kind);
+  const letters = ['certificate', 'confirmation', 'portal', 'upgrade'];
+  assert.deepEqual(await ofKinds('withdrawn_at is not null'), letters);
+  const { rows: paid } = await sql<{ id: string }>`
+    select intent_id as id from payment where session_uuid = ${uuid}`.execute(server.background);
+  for (const { id } of paid) await failRefund(server, id);
+  await send();
+  assert.deepEqual(await ofKinds('sent_at is not null'), letters);
+});
+
+test('a join of which only the email of its receipt is known gets its letters there', async () => {
+  const { uuid } = await dueLetter();
+  await sql`update join_session set details = details - 'personalEmail' where uuid = ${uuid}`.execute(
+    server.background,
+  );
+  await sql`update payment set receipt_email = 'receipt.alone@example.com' where session_uuid = ${uuid}`.execute(
+    server.background,
+  );
+  await send();
+  assert.equal((await cameTo('receipt.alone@example.com')).length, 1);
 });

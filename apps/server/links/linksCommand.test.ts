@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { sql } from 'kysely';
+import { newContact } from '../../../tests/harness/deliver.ts';
+import { askHubspot } from '../../../tests/harness/providers.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { linkCheckCommand, linksCommand } from './linksCommand.ts';
@@ -69,6 +71,25 @@ test('a link that starts a join tells of no product', async (t) => {
   assert.match(out, /does {6}starts a join\n$/);
 });
 
+test('a link to a contact that was merged tells of the one that it is now', async (t) => {
+  const old = await newContact(server, 'link.of.old@example.com', { firstname: 'Before' });
+  const kept = await newContact(server, 'link.of.kept@example.com', { firstname: 'Prudence' });
+  for (const id of [old, kept]) await server.deps.contacts.refresh(id);
+  const merge = { primaryObjectId: kept, objectIdToMerge: old };
+  const { id } = await askHubspot(server.hubspotUrl, 'POST', '/merge', merge);
+  await server.deps.contacts.refresh(id);
+  const minted = await runCommand(t, server, linksCommand, ['init', old]);
+  const { out } = await runCommand(t, server, linkCheckCommand, [minted.out.trim()]);
+  assert.match(out, new RegExp(`^contact {3}${old} \\(Prudence\\)$`, 'm'));
+});
+
+test('a link to a contact who is a member tells that they are one', async (t) => {
+  await server.deps.contacts.refresh('105');
+  const minted = await runCommand(t, server, linksCommand, ['init', '105']);
+  const { out } = await runCommand(t, server, linkCheckCommand, [minted.out.trim()]);
+  assert.match(out, /^contact {3}105 \(.+, already a member\)$/m);
+});
+
 test('a checkout link to a contact that was deleted is told to sell nothing', async (t) => {
   await server.deps.contacts.refresh('104');
   await sql`update contact set deleted_at = now() where id = '104'`.execute(server.deps.database);
@@ -86,6 +107,8 @@ test('a link that was changed, has expired, sells too low or leads elsewhere is 
   assert.deepEqual([changed.code, /Refused: This link is not valid/.test(changed.out)], [1, true]);
   const low = await check(await mint('checkout', '103', '--mp', '1', '--c', '1999'));
   assert.deepEqual([low.code, /1999 cents is too low \(floor \$20\.00\)/.test(low.out)], [1, true]);
+  const item = await check(await mint('checkout', '103', '--mp', '30'));
+  assert.deepEqual([item.code, /product {3}30 cannot be bought with a link/.test(item.out)], [1, true]);
   const { exp, sig } = server.deps.links.sign(
     { kind: 'init', contactId: '103' },
     new Date(Date.now() - 60_000),

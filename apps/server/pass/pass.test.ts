@@ -116,7 +116,8 @@ test('the code that was mailed opens the join in the browser that asked for it, 
   const { uuid } = await paidJoin(server, owner);
   const token = tokenOf(uuid);
   const device = server.client();
-  await sendCode(device, token);
+  const { headers } = await sendCode(device, token);
+  assert.match(headers.get('set-cookie')!, /; Max-Age=900; .*HttpOnly; SameSite=Lax/);
   assert.equal((await open(device, token)).data.isCodeSent, true);
   const [code] = await mailedCodes(uuid);
   assert.match(code!, /^\d{6}$/);

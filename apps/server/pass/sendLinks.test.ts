@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import pg from 'pg';
 import { openIntent, orderingJoin, paidJoin, startJoin } from '../../../tests/harness/steps.ts';
 import { limitWith, sharedServer } from '../../../tests/harness/testServer.ts';
+import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { sendDueLinks } from './sendLinks.ts';
 
@@ -46,6 +47,18 @@ test('"Send me my link" mails one for each person whose join has the email, and 
   assert.deepEqual(await deps.database.selectFrom('pass_request').selectAll().execute(), []);
 });
 
+test('an email gets four links at most: to the join that is paid, and to those that were begun last', async () => {
+  const person = (firstName: string) => ({ firstName, personalEmail: 'many@example.com' });
+  const { uuid: paid } = await paidJoin(server, server.client(), 'LINCOLN2026', person('Ana'));
+  const begun: string[] = [];
+  for (const name of ['Ben', 'Cleo', 'Dan', 'Eve'])
+    begun.push(await orderingJoin(server.client(), 'LINCOLN2026', person(name)));
+  assert.deepEqual(
+    (await linksFor('many@example.com')).map(([uuid]) => uuid),
+    [paid, ...begun.slice(1)].sort(),
+  );
+});
+
 test('a request that a backup brought back is forgotten, and nothing is sent for it', async () => {
   const email = 'restored.request@example.com';
   const uuid = await orderingJoin(server.client(), 'LINCOLN2026', { personalEmail: email });
@@ -74,6 +87,14 @@ test("an email that only a contact has leads to no join of that contact's id", a
     deps.database,
   );
   assert.deepEqual(await linksFor('typed@example.com'), []);
+});
+
+test('who paid by a checkout link and gave no details gets the link at the email of the receipt', async () => {
+  const { uuid } = await upgradeByLink(server, '105');
+  await sql`update payment set receipt_email = 'Receipt.Of@example.com' where session_uuid = ${uuid}`.execute(
+    deps.database,
+  );
+  assert.deepEqual(await linksFor('receipt.of@example.com'), [[uuid, 'Receipt.Of@example.com']]);
 });
 
 test('the email that a receipt went to leads to no join whose details give another email', async () => {

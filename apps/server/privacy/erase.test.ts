@@ -11,6 +11,7 @@ import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { beginPayment, details, payByCard, reportPayment } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { lookAtContacts } from '../contacts/followContacts.ts';
+import { ordersShipCommand } from '../fulfilment/commands.ts';
 import { sendDue } from '../letters/sendLetters.ts';
 import { followPayment } from '../refunds/followPayment.ts';
 import { reconcile } from '../settlement/reconcile.ts';
@@ -108,6 +109,14 @@ test('after a whole join is erased, nothing that names its person is left anywhe
   await lookAtContacts(deps.database, server.hubspot, deps.society.crm.fields, [own[0]!.id]);
   await upload(client, '/api/public/upload-resume', 'zebulonia-resume.pdf', { contactId: own[0]!.id });
   await client.call('sendPassLinks', { body: { email: person.personalEmail } });
+  const token = new URL(deps.passes.address(uuid)).hash.slice(1);
+  assert.equal((await client.call('sendPassCode', { body: { token } })).status, 200);
+  assert.equal((await client.call('createUploadLink', { params })).status, 200);
+  await sql`
+    insert into card_failure (charge_id, session_uuid, address_hash)
+    select 'ch_declined', uuid, address_hash from join_session where uuid = ${uuid}`.execute(deps.database);
+  const note = `left with ${person.firstName}`;
+  assert.equal((await runCommand(t, server, ordersShipCommand, [uuid, '--note', note])).code, 0);
   await sendDue(deps, deps.config.mail!);
   await sql`insert into staff_notice (kind, message) values ('test', ${`${person.firstName} ${person.lastName} <${person.personalEmail}>`})`.execute(
     deps.database,
@@ -133,6 +142,9 @@ test('after a whole join is erased, nothing that names its person is left anywhe
     /^limit_count|127/.test(place),
   );
   assert.deepEqual(counted, [], 'limits are counted by hashes');
+  const naming = async () => new Set((await placesOf([uuid])).map((place) => place.split('.')[0]!));
+  const before = await naming();
+  for (const table of ['card_failure', 'pass', 'upload_link']) assert.ok(before.has(table), table);
 
   const shown = await runCommand(t, server, personEraseCommand, [person.personalEmail, '--dry-run']);
   assert.equal(shown.code, 0);
@@ -154,7 +166,17 @@ test('after a whole join is erased, nothing that names its person is left anywhe
     to,
   ]);
   assert.equal(code, 0, out);
+  assert.match(out, /^Gone: 1 join with .*, 2 documents, \d+ letters, 1 contact of the mirror;/m);
+  assert.match(out, /^At Stripe: 1 customer .*\nAt HubSpot: 1 contact and 0 files\.$/m);
   assert.deepEqual(await placesOf(texts), []);
+  const accounts = ['erasures', 'join_session', 'membership', 'order_snapshot', 'payment', 'shipment'];
+  assert.deepEqual([...(await naming())].sort(), accounts);
+  const { rows: payments } = await sql`
+    select distinct client_secret, customer_id, payment_method_id, card_brand, card_last4
+    from payment where session_uuid = ${uuid}`.execute(deps.database);
+  assert.deepEqual(payments, [
+    { client_secret: '', customer_id: '', payment_method_id: null, card_brand: null, card_last4: null },
+  ]);
   const left = await sql`select from limit_count where name = 'pass links by email'`.execute(deps.database);
   assert.equal(left.rows.length, 0, 'nor by a hash');
   const mirrored = await sql`select from contact where id = ${own[0]!.id}`.execute(deps.database);

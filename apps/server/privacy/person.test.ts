@@ -121,7 +121,9 @@ test('nothing is erased of a person while money is under way, and all once it is
     deps.database,
   );
   await refusedWith('it is being paid at this moment');
-  await sql`update join_session set intent_changing_since = null where uuid = ${uuid}`.execute(deps.database);
+  await sql`update join_session set intent_changing_since = now() - interval '6 minutes' where uuid = ${uuid}`.execute(
+    deps.database,
+  );
   await sql`update payment set dispute = 'open' where intent_id = ${intentId}`.execute(deps.database);
   await refusedWith('a payment of it is disputed');
   await sql`update payment set dispute = 'lost' where intent_id = ${intentId}`.execute(deps.database);

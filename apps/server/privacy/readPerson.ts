@@ -45,7 +45,7 @@ const aboutOthers = ['session_uuid', 'occasion', 'data', 'refusal'];
  */
 export async function readPerson(
   { database, stopLinks }: Pick<Deps, 'database' | 'stopLinks'>,
-  { email, joins, contacts }: Person,
+  { email, joins, contacts, others }: Person,
 ): Promise<{ sections: Section[]; documents: ExportedDocument[] }> {
   const rowsOf = async (
     table: string,
@@ -72,8 +72,11 @@ export async function readPerson(
       // are replaced.
       fileName: `${String(storage_key).slice(0, 8)}-${String(name).replace(/[^\p{L}\p{N}. _-]/gu, '_')}`,
     }));
+  // What HubSpot had of a contact with another email is left out, since that contact may be another person.
+  const theirs = ({ crm_known, ...row }: Record<string, unknown>) =>
+    others.includes(String(row.contact_id)) ? row : { ...row, crm_known };
   const sections: Section[] = [
-    { title: 'Joins', rows: await rowsOf('join_session', sql`uuid = any(${joins}::uuid[])`) },
+    { title: 'Joins', rows: (await rowsOf('join_session', sql`uuid = any(${joins}::uuid[])`)).map(theirs) },
   ];
   for (const [table, title] of ofJoins) {
     const byEmail =
