@@ -24,8 +24,9 @@ export async function startEmulators(options: {
   hubspot: { url: string; accessToken: string };
   mail: { url: string; smtpUrl: string };
 }> {
+  // No port that the system would choose: until the next start, the system may give that one to a connection (ports.ts).
   const port = async (url: string | undefined) =>
-    String((url && (await freePort(Number(new URL(url).port)))) || 0);
+    String((url && (await freePort(Number(new URL(url).port)))) || (await freePort()));
   const { child, ready } = await startChild<{
     stripe: { url: string };
     hubspot: { url: string };

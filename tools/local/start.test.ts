@@ -41,6 +41,9 @@ test('npm start serves, says where, and Ctrl-C stops everything that it started'
   for (const path of ['/api/openapi.json', '/api/docs/', '/api/docs/static/swagger-ui.css'])
     assert.equal((await fetch(induct.url + path)).status, 200, path);
   assert.equal(induct.local.stripe?.secretKey, 'sk_test_emulated');
+  const { stripe, hubspot, mail } = induct.local;
+  for (const url of [stripe!.url, hubspot!.url, mail!.url, mail!.smtpUrl])
+    assert.ok(Number(new URL(url).port) < 32_000, `the next start finds ${url} free`);
   assert.equal(statSync(join(own.DATA_DIR, 'local.json')).mode & 0o777, 0o600);
   const began = Date.now();
   // 130 is the exit code that a terminal expects after Ctrl-C.
