@@ -20,6 +20,17 @@ export const chargesOf = async (server: TestServer, uuid: string) =>
     .where('kind', '=', 'upgrade')
     .execute();
 
+/** Returns the id of the payment intent of a join's upgrade. */
+export async function upgradeIntentOf(server: TestServer, uuid: string): Promise<string> {
+  const { intent_id } = await server.deps.database
+    .selectFrom('payment')
+    .select('intent_id')
+    .where('session_uuid', '=', uuid)
+    .where('kind', '=', 'upgrade')
+    .executeTakeFirstOrThrow();
+  return intent_id;
+}
+
 /** During one test, runs `happens` right before the server makes this call to Stripe. */
 export function beforeStripe(
   server: TestServer,

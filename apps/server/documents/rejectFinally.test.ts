@@ -17,7 +17,7 @@ import {
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { paidJoin, startJoin } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
-import { charge, upgradeByLink } from '../../../tests/harness/upgrades.ts';
+import { charge, upgradeByLink, upgradeIntentOf } from '../../../tests/harness/upgrades.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
 import { compose } from '../letters/compose.ts';
 import { readLetter } from '../letters/takeLetter.ts';
@@ -101,12 +101,7 @@ test('a final rejection is refused while the payment is disputed, in a trial as 
 test('a final rejection is refused while the payment for the upgrade is disputed, since the upgrade would stay', async (t) => {
   const { client, uuid, intentId } = await uploaded();
   assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
-  const { intent_id: upgradeIntent } = await server.deps.database
-    .selectFrom('payment')
-    .select('intent_id')
-    .where('session_uuid', '=', uuid)
-    .where('kind', '=', 'upgrade')
-    .executeTakeFirstOrThrow();
+  const upgradeIntent = await upgradeIntentOf(server, uuid);
   await disputed(upgradeIntent);
   const { code, out } = await reject(t, uuid);
   assert.equal(code, 1);

@@ -16,7 +16,7 @@ import {
 import { noticesOf } from '../../../tests/harness/rows.ts';
 import { paidJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
-import { charge } from '../../../tests/harness/upgrades.ts';
+import { charge, upgradeIntentOf } from '../../../tests/harness/upgrades.ts';
 import { handleEvent } from '../payments/handleEvent.ts';
 import { followPayment } from './followPayment.ts';
 import { promiseRefund } from './giveBack.ts';
@@ -371,12 +371,7 @@ test('an upgrade whose refund fails at the bank after all is held again beside i
   const { uuid, intentId } = await paidJoin(server, client, 'HONOR103');
   const charged = await charge(client, uuid, intentId);
   assert.equal(charged.data.status, 'succeeded');
-  const { intent_id: upgrade } = await server.deps.database
-    .selectFrom('payment')
-    .select('intent_id')
-    .where('session_uuid', '=', uuid)
-    .where('kind', '=', 'upgrade')
-    .executeTakeFirstOrThrow();
+  const upgrade = await upgradeIntentOf(server, uuid);
   await refundJoin(server.deps, uuid, { ...membershipOnly, membership: false, upgrade: true });
   const standings = async () => (await standingsOf(server, uuid)).map(({ standing }) => standing);
   assert.deepEqual(await standings(), ['active', 'refunded']);

@@ -15,6 +15,7 @@ import {
 import { noticesOf } from '../../../tests/harness/rows.ts';
 import { orderingJoin, paidJoin, reportPayment } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { upgradeIntentOf } from '../../../tests/harness/upgrades.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import { RefundRefused } from '../providers/stripe/failures.ts';
 import { refundPayment } from '../settlement/refundPayment.ts';
@@ -57,14 +58,7 @@ test('across both payments: the membership, the upgrade and the items, each only
     body: { paymentIntent: intentId },
   });
   assert.equal(charged.data.status, 'succeeded');
-  const upgrade = (
-    await server.deps.database
-      .selectFrom('payment')
-      .select('intent_id')
-      .where('session_uuid', '=', uuid)
-      .where('kind', '=', 'upgrade')
-      .executeTakeFirstOrThrow()
-  ).intent_id;
+  const upgrade = await upgradeIntentOf(server, uuid);
   const trial = await refundJoin(server.deps, uuid, everything, { isTrial: true });
   assert.deepEqual(
     trial.refunds.map(({ amountCents }) => amountCents),
@@ -161,12 +155,7 @@ test('an upgrade that is paid late, when its membership has been refunded, goes 
   await server.stripeControl('processing', { hold: true });
   await client.call('createUpgradeCharge', { params: { uuid }, body: { paymentIntent: intentId } });
   await server.stripeControl('processing', { hold: false });
-  const { intent_id: upgrade } = await server.deps.database
-    .selectFrom('payment')
-    .select('intent_id')
-    .where('session_uuid', '=', uuid)
-    .where('kind', '=', 'upgrade')
-    .executeTakeFirstOrThrow();
+  const upgrade = await upgradeIntentOf(server, uuid);
   await refundJoin(server.deps, uuid, membershipOnly);
   await server.stripeControl(`payment_intents/${upgrade}/settle`, {});
   assert.equal(await confirmPayment(server.deps, upgrade), 'refunded');

@@ -15,6 +15,7 @@ import {
   payOrder,
 } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { upgradeIntentOf } from '../../../tests/harness/upgrades.ts';
 import { sendDue } from '../letters/sendLetters.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
@@ -185,12 +186,7 @@ test('an upgrade whose join is missing names what to settle first, and is made a
   const person = { personalEmail: 'join.first@example.com' };
   const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026', person);
   await client.call('createUpgradeCharge', { params: { uuid }, body: { paymentIntent: intentId } });
-  const { intent_id: upgrade } = await server.deps.database
-    .selectFrom('payment')
-    .select('intent_id')
-    .where('session_uuid', '=', uuid)
-    .where('kind', '=', 'upgrade')
-    .executeTakeFirstOrThrow();
+  const upgrade = await upgradeIntentOf(server, uuid);
   await restore();
   const settle = (id: string) => runCommand(t, server, settleCommand, [id]);
   assert.deepEqual(await settle(upgrade), {

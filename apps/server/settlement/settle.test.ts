@@ -15,7 +15,7 @@ import {
   startJoin,
 } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
-import { charge } from '../../../tests/harness/upgrades.ts';
+import { charge, upgradeIntentOf } from '../../../tests/harness/upgrades.ts';
 import { listParcels } from '../fulfilment/orders.ts';
 import { findJoins } from '../join/findJoins.ts';
 import { readLetter } from '../letters/takeLetter.ts';
@@ -111,13 +111,8 @@ test('HubSpot does not go on naming an upgrade whose payment was none', async (t
     return [held.upgrade_name || null, held.amount_paid];
   };
   assert.deepEqual(await told(), ['Distinguished Member upgrade', '110.00']);
-  const { intent_id } = await server.deps.database
-    .selectFrom('payment')
-    .select('intent_id')
-    .where('session_uuid', '=', uuid)
-    .where('kind', '=', 'upgrade')
-    .executeTakeFirstOrThrow();
-  await settleUnknown(t, intent_id);
+  const upgrade = await upgradeIntentOf(server, uuid);
+  await settleUnknown(t, upgrade);
   assert.deepEqual(await told(), [null, '65.00']);
 });
 

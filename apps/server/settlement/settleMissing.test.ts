@@ -22,7 +22,7 @@ import {
   reportPayment,
 } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
-import { charge, upgradeByLink } from '../../../tests/harness/upgrades.ts';
+import { charge, upgradeByLink, upgradeIntentOf } from '../../../tests/harness/upgrades.ts';
 import { parcelOf } from '../fulfilment/orders.ts';
 import { ledgerCommand } from '../ledger/ledgerCommand.ts';
 import { sendDue } from '../letters/sendLetters.ts';
@@ -48,13 +48,7 @@ const refund = async (t: TestContext, ...args: string[]) => {
 /** Buys the upgrade of a paid join. Returns the id of its payment intent. */
 async function upgraded(client: Client, uuid: string, intentId: string): Promise<string> {
   await charge(client, uuid, intentId);
-  const { intent_id } = await server.deps.database
-    .selectFrom('payment')
-    .select('intent_id')
-    .where('session_uuid', '=', uuid)
-    .where('kind', '=', 'upgrade')
-    .executeTakeFirstOrThrow();
-  return intent_id;
+  return upgradeIntentOf(server, uuid);
 }
 
 /** Returns an invite code for a contact that no other test uses. */

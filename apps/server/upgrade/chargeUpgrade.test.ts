@@ -13,6 +13,7 @@ import {
   intentsOf,
   membershipTypesOf,
   saveOtherCard,
+  upgradeIntentOf,
 } from '../../../tests/harness/upgrades.ts';
 import { cancelIntent } from '../payments/cancelIntent.ts';
 import { giveUpUnwritten } from '../settlement/catchUp.ts';
@@ -58,13 +59,8 @@ test('an upgrade about which the bank still decides is neither bought nor declin
   for (let press = 0; press < 2; press++)
     assert.deepEqual((await charge(client, uuid, intentId)).data, { status: 'processing' });
   await server.stripeControl('processing', { hold: false });
-  const { intent_id } = await server.deps.database
-    .selectFrom('payment')
-    .select('intent_id')
-    .where('session_uuid', '=', uuid)
-    .where('kind', '=', 'upgrade')
-    .executeTakeFirstOrThrow();
-  await server.stripeControl(`payment_intents/${intent_id}/settle`, {});
+  const upgrade = await upgradeIntentOf(server, uuid);
+  await server.stripeControl(`payment_intents/${upgrade}/settle`, {});
   assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
   assert.deepEqual(await chargesOf(server, uuid), [{ amount_cents: 4500, status: 'succeeded' }]);
 });
