@@ -73,10 +73,13 @@ export async function readPerson(
       fileName: `${String(storage_key).slice(0, 8)}-${String(name).replace(/[^\p{L}\p{N}. _-]/gu, '_')}`,
     }));
   // What HubSpot had of a contact with another email is left out, since that contact may be another person.
-  const theirs = ({ crm_known, ...row }: Record<string, unknown>) =>
+  const leaveOutOthers = ({ crm_known, ...row }: Record<string, unknown>) =>
     others.includes(String(row.contact_id)) ? row : { ...row, crm_known };
   const sections: Section[] = [
-    { title: 'Joins', rows: (await rowsOf('join_session', sql`uuid = any(${joins}::uuid[])`)).map(theirs) },
+    {
+      title: 'Joins',
+      rows: (await rowsOf('join_session', sql`uuid = any(${joins}::uuid[])`)).map(leaveOutOthers),
+    },
   ];
   for (const [table, title] of ofJoins) {
     const byEmail =
