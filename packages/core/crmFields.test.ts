@@ -10,6 +10,7 @@ import {
   type FieldValue,
   isSame,
   joinFields,
+  knownOfSeveral,
   laterFields,
   mustRead,
   propertiesForUnproven,
@@ -298,4 +299,30 @@ test('whatever is joined, held and known: an unproven contact gets nothing of a 
     }),
     { numRuns: 2_000 },
   );
+});
+
+test('of a contact that several joins write, only status and stage are known as one of them wrote them', () => {
+  const own: CrmValues = {
+    membershipStatus: 'member',
+    stage: 'paid',
+    membership: 'Membership',
+    donation: '25.00',
+  };
+  const rules = { ...defaultFieldRules, items: { ...defaultFieldRules.items, property: null } };
+  const present = Object.fromEntries(
+    joinFields.flatMap((field) => {
+      const { property } = rules[field];
+      return property === null || field === 'donation' ? [] : [[property, `${field} there`]];
+    }),
+  );
+  const others = joinFields.filter(
+    (field) => !['membershipStatus', 'stage', 'donation', 'items'].includes(field),
+  );
+  assert.deepEqual(knownOfSeveral(rules, own, present), {
+    membershipStatus: 'member',
+    stage: 'paid',
+    donation: '',
+    items: '',
+    ...Object.fromEntries(others.map((field) => [field, `${field} there`])),
+  });
 });

@@ -130,3 +130,20 @@ test('a parcel goes where the joiner said, else where the contact lives, else no
   assert.equal(addressFrom(null, { city: 'Reno' }), null);
   assert.equal(addressFrom(null, null), null);
 });
+
+test('what a lost dispute took is told as that, and what was refunded beside it as refunded', () => {
+  const why = (refunds: ShippedOrder['refunds']) =>
+    goodsOfOrder(order({ refunds })).map(({ state }) => (state.is === 'ended' ? state.because : state.is));
+  const lost = 'a dispute over its money was lost';
+  const dispute = (amountCents: number, line: number | null) => ({
+    ...back(amountCents, line),
+    isDispute: true,
+  });
+  assert.deepEqual(why([dispute(1200, 2)]), ['open', lost]);
+  assert.deepEqual(why([back(1200, 2), dispute(2500, 1)]), ['open', 'refunded']);
+  assert.deepEqual(why([dispute(5000, 0), back(1200, 2)]), [lost, 'refunded']);
+  assert.deepEqual(why([back(12_600, null)]), ['refunded', 'refunded']);
+  assert.deepEqual(why([back(10_000, null), dispute(2600, null)]), [lost, lost]);
+  const over = { ...dispute(2600, null), status: 'canceled' as const };
+  assert.deepEqual(why([back(12_600, null), over]), ['refunded', 'refunded']);
+});

@@ -252,3 +252,17 @@ test('a refund made elsewhere keeps the fee where it leaves exactly that of the 
     ['fee kept', -500, 0],
   ]);
 });
+
+test('refunds of an order that goes back as a whole take its lines one after the other', () => {
+  const returned = { ...order, isReturned: true };
+  const first = refund({ amountCents: 10_000 });
+  assert.deepEqual(told(movement('refund', -10_000), returned, first), [
+    ['dues', -9500, 0],
+    ['donation', -500, 0],
+  ]);
+  const second = refund({ amountCents: 3200, before: [first] });
+  assert.deepEqual(told(movement('refund', -3200), returned, second), [
+    ['donation', -2000, 0],
+    ['goods', -1200, 0],
+  ]);
+});
