@@ -98,6 +98,7 @@ test('what a refund was for is not read from metadata that does not say it', () 
   ]);
   for (const metadata of [
     {},
+    { reason: 'requested', lines: `${lines}\nbroken` },
     { lines },
     { reason: 'dashboard', lines },
     { reason: 'requested' },
@@ -113,9 +114,9 @@ test('what an order promised besides its lines is read back from its intent', ()
   const donation = { productId: 20, type: 'donation', name: 'Scholarships', priceCents: 2500 } as const;
   const lines = [donation, membership, pin];
   for (const cord of ['Honor Cord', null]) {
-    const promised = { goods: [null, cord, 'Lapel Pin'], processingFeeCents: 500 };
+    const promised = { goods: [null, cord, 'Lapel Pin'], processingFeeCents: 1500 };
     const metadata = promisedMetadata(lines, promised);
-    assert.deepEqual(metadata, { fee: '5.00', goods: cord ?? '' });
+    assert.deepEqual(metadata, { fee: '15.00', goods: cord ?? '' });
     assert.deepEqual(promisedOfMetadata(metadata, lines), promised);
   }
   const long = { goods: ['x'.repeat(501)], processingFeeCents: 0 };
@@ -125,7 +126,7 @@ test('what an order promised besides its lines is read back from its intent', ()
     goods: [null],
     processingFeeCents: 0,
   });
-  for (const older of [{}, { goods: 'Honor Cord' }, { fee: '5' }, { fee: 'x5.00' }])
+  for (const older of [{}, { goods: 'Honor Cord' }, { fee: '5' }, { fee: 'x5.00' }, { fee: '5.000' }])
     assert.equal(promisedOfMetadata(older, lines), null);
 });
 
