@@ -246,6 +246,25 @@ const different: [string, string, Partial<Sides>][] = [
       payment: { ...payment, refunds: [{ ...refundOfDues('failed'), saidBy: 'staff' }] },
     },
   ],
+  // What failed of other lines, or of no line, says nothing of the membership.
+  [
+    'paid_anew',
+    'npm run operator -- refund u',
+    {
+      memberships: [{ productId: 1, standing: 'refunded', isHeld: false, isReplaced: true }],
+      payment: {
+        ...payment,
+        refunds: [
+          {
+            ...refundOfDues('failed'),
+            amountCents: 1200,
+            lines: [{ line: 1, productId: 30, name: 'Lapel Pin', cents: 1200 }],
+          },
+          { ...refundOfDues('failed'), uuid: 's', lines: null },
+        ],
+      },
+    },
+  ],
   // The last of two failed refunds counts: less the fee, after one of the whole price.
   [
     'paid_anew',

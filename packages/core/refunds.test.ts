@@ -174,6 +174,13 @@ test('a refund that Stripe has not made yet is told from one that is made', () =
   assert.deepEqual(notes('due'), ['Membership is to go back already.']);
   for (const status of ['pending', 'succeeded'] as const)
     assert.deepEqual(notes(status), ['Membership has already been refunded.']);
+  const pin = { line: 1, productId: 1200, name: 'Lapel Pin', cents: 1200 };
+  const refunds = [
+    outside(6500, { status: 'due', lines, saidBy: 'us' }),
+    outside(1200, { lines: [pin], saidBy: 'us' }),
+  ];
+  const beside = paid([membership('join'), bought('Lapel Pin', 1200)], refunds);
+  assert.deepEqual(planRefund([beside], asked).notes, ['Membership is to go back already.']);
 });
 
 test('what is due or pending has gone, what failed or was cancelled has not', () => {
