@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { bought, membership, outside, paid } from '../../tests/harness/paidOrders.ts';
-import { assignRefund, feeReadBy, isUnassigned, matchRefunds } from './dashboardRefunds.ts';
+import { assignRefund, feeReadBy, isUnassigned, matchRefunds, withLines } from './dashboardRefunds.ts';
 import type { OrderLine } from './orderLine.ts';
 import { counts, type GivenBack, type PaidOrder, type RefundStatus, standingAfter } from './refunds.ts';
 
@@ -305,4 +305,13 @@ test('dashboard refunds are read by the fee that they were read by before, else 
     300,
     'no membership',
   );
+});
+
+test('only refunds made elsewhere get lines by their amount, or none', () => {
+  const lines = [membership('join'), bought('Lapel Pin', 1200), bought('Honor Cord', 1500)];
+  const [elsewhere, unclear, ours] = [outside(1200), outside(700), outside(1500, { saidBy: 'us' })];
+  const told = withLines(paid(lines, [elsewhere, unclear, ours]), 0).map((refund) =>
+    refund.lines?.map(({ line, cents }) => [line, cents]),
+  );
+  assert.deepEqual(told, [[[1, 1200]], undefined, undefined]);
 });
