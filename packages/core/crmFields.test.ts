@@ -126,6 +126,7 @@ test('what was told of a payment that is made again is its own: it is dated by S
   };
   assert.equal(properties('2026-05-04T10:20:30.000Z', paidAt), 'former');
   assert.equal(properties('2026-05-04T10:12:00.000Z', paidAt), 'former');
+  assert.equal(properties('2026-05-04T10:20:30.000Z', '2026-05-04T10:30:30.000Z'), 'former', 'ten minutes');
   assert.equal(properties(paidAt, paidAt), 'former');
   for (const [again, held, whose] of [
     ['2026-05-04T10:20:31.000Z', paidAt, 'of one that was paid before'],

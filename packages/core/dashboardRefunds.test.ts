@@ -309,9 +309,11 @@ test('dashboard refunds are read by the fee that they were read by before, else 
 
 test('only refunds made elsewhere get lines by their amount, or none', () => {
   const lines = [membership('join'), bought('Lapel Pin', 1200), bought('Honor Cord', 1500)];
-  const [elsewhere, unclear, ours] = [outside(1200), outside(700), outside(1500, { saidBy: 'us' })];
+  const cordLine = [{ line: 2, productId: 1500, name: 'Honor Cord', cents: 1500 }];
+  const ours = outside(1500, { saidBy: 'us', lines: cordLine });
+  const [elsewhere, unclear] = [outside(1200), outside(700)];
   const told = withLines(paid(lines, [elsewhere, unclear, ours]), 0).map((refund) =>
     refund.lines?.map(({ line, cents }) => [line, cents]),
   );
-  assert.deepEqual(told, [[[1, 1200]], undefined, undefined]);
+  assert.deepEqual(told, [[[1, 1200]], undefined, [[2, 1500]]]);
 });

@@ -141,14 +141,14 @@ export function decidedOfMetadata(
   if (reason === 'duplicate' || reason === 'unconfirmed') return { reason, lines: null };
   if (reason !== 'requested' && reason !== 'ineligible') return null;
   const lines = textsIn(metadata).map((text) => {
-    const [, line, id, price, name] = /^(\d{1,4}) (\d{1,10}) (\d{1,9}\.\d{2}) (.*)$/.exec(text) ?? [];
+    const [, line, id, price, name] = /^(\d{1,4}) (\d{1,10}) (\d{1,9}\.\d{2}) (.*)/.exec(text) ?? [];
     return price === undefined
       ? null
       : { line: Number(line), productId: Number(id), name: name!, cents: fromPrice(price) };
   });
   if (!lines.every((line) => line !== null)) return null;
   const sum = lines.reduce((total, { cents }) => total + cents, 0);
-  return lines.length > 0 && sum === amountCents ? { reason, lines } : null;
+  return sum === amountCents ? { reason, lines } : null;
 }
 
 /** Whose join it is and how it began: enough to rebuild the join's row if the database has lost it. Unknown fields are null. */

@@ -203,7 +203,8 @@ test('whatever is split sums to what it was split of', () => {
 });
 
 test('a processing fee that goes back later is not kept, and no dues', () => {
-  const first = refund({ reason: 'ineligible', lines: [dues(9000)] });
+  const donated = { line: 1, productId: 21, name: 'Donation', cents: 2500 };
+  const first = refund({ reason: 'ineligible', amountCents: 11_500, lines: [dues(9000), donated] });
   const rest = (...before: LedgerRefund[]) => refund({ amountCents: 500, lines: [dues(500)], before });
   assert.deepEqual(told(movement('refund', -500), order, rest(first)), [['fee kept', -500, 0]]);
   assert.deepEqual(told(movement('refund_failure', 500), order, rest(first)), [['fee kept', 500, 0]]);
@@ -212,6 +213,13 @@ test('a processing fee that goes back later is not kept, and no dues', () => {
     { ...first, reason: 'requested' },
   ])
     assert.deepEqual(told(movement('refund', -500), order, rest(other)), [['dues', -500, 0]]);
+});
+
+test('a fee that was kept makes no fee of what goes back of another line', () => {
+  const before = [refund({ reason: 'ineligible', lines: [dues(9000)] })];
+  const lines = [{ line: 1, productId: 21, name: 'Donation', cents: 2500 }];
+  const donation = refund({ amountCents: 2500, lines, before });
+  assert.deepEqual(told(movement('refund', -2500), order, donation), [['donation', -2500, 0]]);
 });
 
 test('a fee is kept only of a membership of which less than its price went back', () => {
@@ -263,6 +271,11 @@ test('refunds of an order that goes back as a whole take its lines one after the
   const second = refund({ amountCents: 3200, before: [first] });
   assert.deepEqual(told(movement('refund', -3200), returned, second), [
     ['donation', -2000, 0],
+    ['goods', -1200, 0],
+  ]);
+  const fromALine = refund({ amountCents: 3700, before: [refund({ amountCents: 9500 })] });
+  assert.deepEqual(told(movement('refund', -3700), returned, fromALine), [
+    ['donation', -2500, 0],
     ['goods', -1200, 0],
   ]);
 });

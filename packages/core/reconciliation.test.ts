@@ -280,6 +280,7 @@ const different: [string, string, Partial<Sides>][] = [
             lines: [{ line: 0, productId: 1, name: 'Membership', cents: 6500 }],
           },
           { ...refundOfDues('failed'), uuid: 's' },
+          { ...refundOfDues('failed'), uuid: 'of no line', lines: null },
         ],
       },
     },

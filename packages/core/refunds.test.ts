@@ -194,7 +194,7 @@ test('what is due or pending has gone, what failed or was cancelled has not', ()
 
 test('a membership that goes back while its upgrade stays paid is said, with what to do', () => {
   const asked: RefundWish = { membership: true, ineligible: false, upgrade: false, items: 'none' };
-  const join = paid([membership('join')], []);
+  const join = paid([membership('join'), bought('Lapel Pin', 1200)], []);
   const upgrade = paid([membership('upgrade')], [], { intentId: 'up' });
   const note = 'The upgrade stays paid and held: Membership, $65.00. To give it back too: --upgrade.';
   const notes = (order: PaidOrder, wish: RefundWish = asked) => planRefund([join, order], wish).notes;
@@ -361,6 +361,8 @@ test('the command that decides a refund again names its lines and keeps its fee'
   );
   assert.equal(told([], 'requested'), 'npm run operator -- refund JOIN', 'of an order that is lost');
   assert.equal(told([], 'requested', true), 'npm run operator -- refund JOIN --dry-run');
+  const decided = { lines: [], reason: 'requested' } as const;
+  assert.equal(decideAgainCommand('JOIN', paid([], []), decided), 'npm run operator -- refund JOIN');
 });
 
 test('the command that decides a refund again gives back all that is left where another refund of its membership counts', () => {
@@ -383,5 +385,12 @@ test('the command that decides a refund again gives back all that is left where 
   assert.match(told([membership('join'), pin], fee), /dashboard/, 'the pin would go back as well');
   const ofPin = outside(1200, { saidBy: 'us', lines: [{ line: 1, productId: 1200, name: '', cents: 1200 }] });
   assert.equal(told([membership('join'), pin], ofPin), again, 'of something else');
+  const ofBoth = [...dues(6000), { line: 1, productId: 1200, name: '', cents: 1200 }];
+  const both = paid([membership('join'), pin], [fee, { ...failed, amountCents: 7200, lines: ofBoth }]);
+  assert.equal(
+    decideAgainCommand('JOIN', both, { lines: ofBoth, reason: 'ineligible' }),
+    'npm run operator -- refund pi',
+    'of the membership and something else',
+  );
   assert.equal(told([membership('join'), pin], ofPin, fee), 'npm run operator -- refund pi');
 });

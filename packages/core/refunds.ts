@@ -371,11 +371,9 @@ export function standingAfter({
   const at = lines.findIndex(({ type }) => isMembershipType(type));
   if (at < 0) return 'void';
   const paidCents = lines.reduce((sum, { priceCents }) => sum + priceCents, 0);
-  const made = refunds.filter(counts);
-  const end = made.find(
-    (_, index) =>
-      namedLines({ refunds: made.slice(index, index + 1) }).has(at) ||
-      goneCents(made.slice(0, index + 1)) >= paidCents,
+  const end = refunds.find(
+    (refund, index) =>
+      namedLines({ refunds: [refund] }).has(at) || goneCents(refunds.slice(0, index + 1)) >= paidCents,
   );
   if (end) return end.isDispute ? 'charged_back' : 'refunded';
   return dispute === 'open' ? 'disputed' : 'active';
