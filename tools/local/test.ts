@@ -1,6 +1,6 @@
 import { existsSync, globSync, lstatSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { parseArgs, stripVTControlCharacters } from 'node:util';
 import type { JSONReport, JSONReportSuite } from '@playwright/test/reporter';
 import { placeCluster, startTestPostgres } from '../../tests/harness/database.ts';
@@ -10,6 +10,7 @@ import { programs, runProgram } from './checks.ts';
 import { compiledCode } from './child.ts';
 import { findChromium } from './chromium.ts';
 import { explain } from './settings.ts';
+import { groupsOf, startsPrograms } from './testGroups.ts';
 
 /** `npm test`: runs every suite, even if an earlier one failed. */
 
@@ -32,11 +33,6 @@ const env = {
   ...(values.long ? { TEST_LENGTH: 'long' } : {}),
 };
 const TEST_TIMEOUT_MS = values.long ? 3_600_000 : 180_000;
-
-/** How many test files share a process at most. */
-const MOST_TOGETHER = 8;
-/** The folders whose test files each need a process of their own, since they test what a process has only once, such as its metrics. */
-const apart = ['apps/server', 'apps/server/watch'];
 
 const suites: Record<string, () => Promise<Counts>> = {
   types: () => check(runProgram(programs.types)),
@@ -116,10 +112,7 @@ async function check(outcome: Promise<boolean>): Promise<Counts> {
   return (await outcome) ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
 }
 
-/**
- * Runs the unit and integration tests, all on one PostgreSQL that is thrown away afterwards. The test files of a folder share a
- * process, which loads the server only once. A file that starts whole programs has a process of its own.
- */
+/** Runs the unit and integration tests, all on one PostgreSQL that is thrown away afterwards. */
 async function runNodeTests(): Promise<Counts> {
   const chosen = ['apps', 'emulators', 'packages', 'society', 'tests', 'tools'].flatMap((folder) =>
     globSync(`${folder}/**/*.test.ts`, {
@@ -141,16 +134,11 @@ async function runNodeTests(): Promise<Counts> {
   process.once('SIGINT', stop).once('SIGTERM', stop);
   try {
     const settings = { TEST_POSTGRES_URL: postgres.url, TEST_POSTGRES_FILES: files };
-    const startsPrograms = (file: string) => /^(tests|tools)\//.test(file);
-    const together = Map.groupBy(
-      chosen.filter((file) => !startsPrograms(file)),
-      (file) => (apart.includes(dirname(file)) ? file : dirname(file)),
-    );
-    const groups = [...together.values()].flatMap(parts);
+    const groups = groupsOf(chosen.filter((file) => !startsPrograms(file)));
     // Several processes for each processor, since tests mostly wait: for the database, timeouts, and programs that start.
     const [rest, programs] = await Promise.all([
       inProcesses(groups, 2 * availableParallelism(), settings),
-      inProcesses(alone(chosen.filter(startsPrograms)), availableParallelism(), settings),
+      inProcesses(groupsOf(chosen.filter(startsPrograms)), availableParallelism(), settings),
     ]);
     return sum(rest, programs);
   } finally {
@@ -162,17 +150,7 @@ async function runNodeTests(): Promise<Counts> {
 /** Runs the whole join in Firefox and in WebKit, if they are installed. */
 async function runOtherBrowsers(): Promise<Counts> {
   const files = globSync('tests/e2e/browsers/*.browsers.ts', { cwd: root }).filter(isChosen).sort();
-  return inProcesses(alone(files), availableParallelism());
-}
-
-/** Divides a large group, since its tests run one after another. */
-function parts(files: string[]): string[][] {
-  const rest = files.splice(MOST_TOGETHER);
-  return rest.length === 0 ? [files] : [files, ...parts(rest)];
-}
-
-function alone(files: readonly string[]): string[][] {
-  return files.map((file) => [file]);
+  return inProcesses(groupsOf(files), availableParallelism());
 }
 
 /** Runs each group of test files in a process of its own, `most` processes at a time. Starts the largest group first. */

@@ -161,7 +161,7 @@ async function run(scope: Scope): Promise<number> {
     commandRunner: { command: ['node', ...testArguments(tests)].join(' ') },
     mutate: drawn.length === all.length ? files : drawn.map(rangeOf),
     mutator: { plugins: null, excludedMutations },
-    concurrency: availableParallelism(),
+    concurrency: lanes(scope),
     reporters: ['progress-append-only'],
     // StrykerJS would rewrite tsconfig.json through TypeScript's JavaScript API, which version 7 lacks; Node does not read the
     // file.
@@ -209,8 +209,13 @@ function runStryker(options: object): Promise<Result[]> {
   });
 }
 
+/** How many mutants are tested at a time. The server's tests mostly wait: for the database, timeouts, and programs that start. */
+function lanes(scope: Scope): number {
+  return scope === 'core' ? availableParallelism() : 2 * availableParallelism();
+}
+
 /**
- * Mutates one file at a time in copies of the repository, one copy for each processor, and runs the tests there. Rejects when a
+ * Mutates one file at a time in copies of the repository, one copy for each lane, and runs the tests there. Rejects when a
  * test that failed with a mutant also fails without it.
  */
 async function runInCopies(mutants: readonly Mutant[], tests: readonly string[]): Promise<Result[]> {
@@ -225,31 +230,32 @@ async function runInCopies(mutants: readonly Mutant[], tests: readonly string[])
       writeFileSync(file, withMutant(text, mutant));
       const failed = await firstFailure(copy, ['--changed', mutant.fileName, ...tests]);
       writeFileSync(file, text);
-      if (failed && !sound.has(failed) && (await firstFailure(copy, [failed])) && !isEnding)
-        throw new Error(`${failed} fails without a fault, too.`);
-      if (failed) sound.add(failed);
+      const names = failed?.join(', ') ?? '';
+      if (failed && !sound.has(names) && (await firstFailure(copy, failed)) && !isEnding)
+        throw new Error(`A test of ${names} fails without a fault, too.`);
+      if (failed) sound.add(names);
       results.push({ ...mutant, status: failed ? 'Killed' : 'Survived' });
       const place = `${mutant.fileName}:${mutant.location.start.line}`;
       console.log(
-        `${results.length} of ${mutants.length}: ${place}, ${failed ? `caught by ${failed}` : 'survived'}`,
+        `${results.length} of ${mutants.length}: ${place}, ${failed ? `caught by ${names}` : 'survived'}`,
       );
     }
   };
   await Promise.all(
-    Array.from({ length: availableParallelism() }, (_, number) => work(join(sandboxes, `copy-${number}`))),
+    Array.from({ length: lanes('sql') }, (_, number) => work(join(sandboxes, `copy-${number}`))),
   );
   return results;
 }
 
 /**
- * Returns the first test file that fails in a copy of the repository; null when none does. Rejects when the tests could not be
- * run.
+ * Returns the files of the first group with a test that fails in a copy of the repository; null when none does. Rejects when the
+ * tests could not be run.
  */
-async function firstFailure(copy: string, args: readonly string[]): Promise<string | null> {
+async function firstFailure(copy: string, args: readonly string[]): Promise<string[] | null> {
   const run = start(testArguments(args), { cwd: copy, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
-  let failed: string | null = null;
-  run.once('message', (file) => {
-    failed = file as string;
+  let failed: string[] | null = null;
+  run.once('message', (files) => {
+    failed = files as string[];
   });
   const code = await new Promise((done) => run.once('exit', done));
   if (code !== 0 && failed === null && !isEnding) throw new Error('The tests could not be run.');

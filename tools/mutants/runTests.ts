@@ -4,16 +4,17 @@ import { availableParallelism } from 'node:os';
 import { dirname, join, normalize, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
+import { groupsOf } from '../local/testGroups.ts';
 import { arrows } from '../local/walls.ts';
 import { nearTests, testsOf } from './mutants.ts';
 
 /**
  * Runs the tests for one mutant, in a copy of the repository. These are the tests that load the mutated file; for a file of the
- * server, only those of its folder and of related folders. Stops at the first test file that fails, since that is enough to catch
- * the mutant.
+ * server, only those of its folder and of related folders. The nearest test file runs first, the others in groups. Stops at the
+ * first group with a failure, since that is enough to catch the mutant.
  *
  * StrykerJS names the mutant in an environment variable. A caller that has mutated a file itself names the file with --changed, and
- * gets the failing test file by IPC. If no mutant is named, all tests run.
+ * gets the files of the failing group by IPC. If no mutant is named, all tests run.
  *
  *   node tools/mutants/runTests.ts --seed N [--changed FILE] PATTERN …
  */
@@ -40,8 +41,8 @@ const chosen =
     ? all
     : nearTests(changed, all, arrows).flatMap((tests) => testsOf(changed, tests, importsOf));
 if (chosen.every((file) => file.startsWith('packages/'))) await runHere(chosen);
-else if (changed === null) await runFiles(chosen);
-else for (const file of chosen) await runFiles([file]);
+else if (changed === null) await runGroups(groupsOf(chosen), 2 * availableParallelism());
+else await runGroups([chosen.slice(0, 1), ...groupsOf(chosen.slice(1))], 1);
 
 /** Returns the file that contains the mutant with this id. StrykerJS puts a call with the id into the file, around the mutant. */
 function fileOf(id: string): string {
@@ -61,11 +62,20 @@ async function runHere(files: readonly string[]): Promise<void> {
   for (const file of files) await import(pathToFileURL(resolve(file)).href);
 }
 
+/** Runs groups of test files, each in a process of its own, `most` at a time. Ends this process when one fails. */
+async function runGroups(groups: string[][], most: number): Promise<void> {
+  const worker = async () => {
+    for (let files = groups.shift(); files; files = groups.shift()) await runFiles(files);
+  };
+  await Promise.all(Array.from({ length: most }, worker));
+}
+
 async function runFiles(files: readonly string[]): Promise<void> {
+  if (files.length === 0) return;
   const args = [
     '--disable-warning=ExperimentalWarning',
     '--test',
-    `--test-concurrency=${availableParallelism()}`,
+    '--test-isolation=none',
     // A mutant that makes a test hang must be caught, too.
     '--test-timeout=180000',
     '--test-reporter=./tests/harness/terseReporter.ts',
@@ -74,6 +84,6 @@ async function runFiles(files: readonly string[]): Promise<void> {
   const run = spawn(process.execPath, args, { stdio: 'inherit' });
   const code = await new Promise((done) => run.once('exit', done));
   if (code === 0) return;
-  if (process.send) await new Promise((done) => process.send!(files[0], done));
+  if (process.send) await new Promise((done) => process.send!(files, done));
   process.exit(1);
 }

@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { groupsOf } from './testGroups.ts';
+
+test('up to eight test files of a folder share a process, in the order given', () => {
+  const links = Array.from({ length: 9 }, (_, number) => `apps/server/links/${9 - number}.test.ts`);
+  const money = 'packages/core/money.test.ts';
+  assert.deepEqual(groupsOf([links[0]!, money, ...links.slice(1)]), [
+    links.slice(0, 8),
+    links.slice(8),
+    [money],
+  ]);
+});
+
+test('a test file that starts whole programs, or tests what a process has once, shares its process with none', () => {
+  const files = [
+    'apps/server/app.test.ts',
+    'apps/server/operator.test.ts',
+    'apps/server/watch/alerts.test.ts',
+    'apps/server/watch/metrics.test.ts',
+    'tests/faults/books.test.ts',
+    'tools/local/drift.test.ts',
+    'tools/local/lock.test.ts',
+  ];
+  assert.deepEqual(
+    groupsOf(files),
+    files.map((file) => [file]),
+  );
+});
