@@ -1,7 +1,10 @@
 import { type ComponentProps, useLayoutEffect, useRef } from 'react';
 import styles from './ui.module.css';
 
-/** A button. While busy it is disabled and shows the text `busy`. */
+/**
+ * A button. While busy it is disabled and shows the text `busy`. Its content is in an element that is replaced as a
+ * whole, for pages that the browser translates (docs/accessibility.md).
+ */
 export function Button({
   variant = 'main',
   full = false,
@@ -45,7 +48,9 @@ export function Button({
       aria-busy={isBusy || undefined}
     >
       {busy && variant === 'main' && <span className={styles.busyDot} />}
-      {busy || children}
+      <span key={isBusy ? 'busy' : 'idle'} className={styles.content}>
+        {busy || children}
+      </span>
     </button>
   );
 }

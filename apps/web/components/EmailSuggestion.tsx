@@ -14,13 +14,13 @@ export function EmailSuggestion({ typed, onTake }: { typed: string; onTake: (ema
   return (
     <p className={styles.suggestion} role="status">
       {suggestion && (
-        <>
+        <span>
           Did you mean{' '}
           <button type="button" onClick={() => onTake(suggestion)}>
             {suggestion}
           </button>
           ?
-        </>
+        </span>
       )}
     </p>
   );

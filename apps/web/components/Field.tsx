@@ -50,7 +50,7 @@ function FieldError({ id, message }: { id: string; message: string | undefined }
     message && (
       <p className={styles.error} id={`${id}-error`}>
         <Icon name="alert" size={16} />
-        {message}
+        <span>{message}</span>
       </p>
     )
   );

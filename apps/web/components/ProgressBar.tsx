@@ -13,7 +13,9 @@ export function ProgressBar({ current }: { current: (typeof progressSteps)[numbe
           const done = index < at;
           const content = (
             <>
-              <span className={styles.mark}>{done ? <Icon name="tick" size={14} /> : index + 1}</span>
+              <span className={styles.mark}>
+                {done ? <Icon name="tick" size={14} /> : <span>{index + 1}</span>}
+              </span>
               <span className={styles.stepName}>
                 {name}
                 {done && <span className="sr"> (done)</span>}

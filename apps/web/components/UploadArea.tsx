@@ -127,7 +127,7 @@ export function UploadArea({ documentName, send }: { documentName: string; send:
               <progress className={styles.bar} max={100} value={state.percent} aria-hidden="true" />
             </div>
             <p className={styles.percent}>
-              {state.percent}%{state.percent === 100 && ', now it is being checked…'}
+              {state.percent < 100 ? `${state.percent}%` : '100%, now it is being checked…'}
             </p>
           </div>
           <Button variant="quiet" onClick={cancel}>
@@ -161,7 +161,7 @@ export function UploadArea({ documentName, send }: { documentName: string; send:
       {state.error && (
         <Alert>
           {state.file && <strong className={styles.failedName}>{state.file.name}</strong>}
-          {state.error}
+          <span>{state.error}</span>
         </Alert>
       )}
       {state.error && state.file && !state.isRefused && (

@@ -49,7 +49,7 @@ function Preset({ option, given }: { option: Option; given: boolean }) {
         }}
       >
         {given && <Icon name="tick" size={16} />}
-        {amount}
+        <span>{amount}</span>
       </button>
       {error && (
         <div className={styles.presetError}>

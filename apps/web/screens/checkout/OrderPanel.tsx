@@ -63,7 +63,7 @@ export function OrderPanel({
           aria-controls="order-summary"
           onClick={() => setOpen(!open)}
         >
-          {open ? 'Hide order summary' : 'Show order summary'}
+          <span>{open ? 'Hide order summary' : 'Show order summary'}</span>
           <Icon name="chevron" size={18} />
         </button>
         <span className={styles.barTotal}>{total}</span>

@@ -141,10 +141,10 @@ function Verification({
       onChange={(event) => void change(event.currentTarget.checked)}
       hint={
         isVerifiable ? (
-          <>
+          <span>
             Whoever has your number sees <Link to={verifyPath(number.replace('-', ''))}>this page</Link>:
             since when it is valid and in which program, and nothing else of you.
-          </>
+          </span>
         ) : (
           'Your number is answered like one that does not exist, also when somebody scans the QR code on your certificate.'
         )

@@ -147,7 +147,7 @@ function MembershipCard({
         onClick={onChoose}
       >
         {selected && <Icon name="tick" size={18} />}
-        {says}
+        <span>{says}</span>
       </Button>
     </li>
   );

@@ -260,8 +260,7 @@ export function DetailsForm({
         </Button>
         {hasErrors && (
           <p className={ui.hint} id="unsaved">
-            {invalidFields.length === 1 ? 'One answer is' : `${invalidFields.length} answers are`} missing or
-            not right yet: they are marked above, and listed at the top.
+            {`${invalidFields.length === 1 ? 'One answer is' : `${invalidFields.length} answers are`} missing or not right yet: they are marked above, and listed at the top.`}
           </p>
         )}
         <div className={ui.foot}>

@@ -32,7 +32,7 @@ export function OtherCard(props: Props) {
           Another card
         </h3>
         <Button variant="plain" disabled={props.disabled} onClick={props.onBack}>
-          Use {props.saved ?? 'the saved card'}
+          {`Use ${props.saved ?? 'the saved card'}`}
         </Button>
       </div>
       <CardElements clientSecret={props.clientSecret} placeholderClass={styles.unloadedForm}>

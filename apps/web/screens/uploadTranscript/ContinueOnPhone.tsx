@@ -128,7 +128,7 @@ function CopyableAddress({ address }: { address: string }) {
         }
       >
         <Icon name={copied ? 'tick' : 'copy'} size={18} />
-        {copied ? 'Copied' : 'Copy address'}
+        <span>{copied ? 'Copied' : 'Copy address'}</span>
       </Button>
     </p>
   );

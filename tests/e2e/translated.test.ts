@@ -1,0 +1,53 @@
+import { pdf } from '../harness/documents.ts';
+import { expect, test } from './fixtures.ts';
+import {
+  button,
+  buyNow,
+  chooseMembership,
+  fillDetails,
+  heading,
+  pay,
+  save,
+  selfNominate,
+  typeCard,
+} from './steps.ts';
+import { translatePages } from './translation.ts';
+
+test('whose browser translates the page can correct, choose, give, be declined, pay and send a transcript @phone-only', async ({
+  page,
+  context,
+  complaints,
+  stripeApi,
+}) => {
+  // A page that is translated before it is hydrated is rendered anew.
+  complaints.expect(/status of 402/, /React error #418/);
+  await translatePages(context);
+  await selfNominate(page);
+  await fillDetails(page, { personalEmail: 'jordan.rivera@gmial.com' });
+  await button(page, 'jordan.rivera@gmail.com').click();
+  await expect(page.getByText('Did you mean')).toBeHidden();
+  await page.getByLabel('First name').fill('');
+  await button(page, 'Save').click();
+  await expect(page.getByText('First name is required.').first()).toBeVisible();
+  await page.getByLabel('First name').fill('Jordan');
+  await save(page);
+  await chooseMembership(page, 'Membership with Honor Cord');
+  await button(page, 'Donate $25').click();
+  await expect(page.getByText('$114.00', { exact: true }).first()).toBeVisible();
+  await page.goBack();
+  await chooseMembership(page, 'Membership');
+  await expect(page.getByText('$90.00', { exact: true }).first()).toBeVisible();
+  await typeCard(page, '4000000000000002');
+  await buyNow(page);
+  await expect(page.getByRole('alert').filter({ hasText: 'Your card was declined.' })).toBeVisible();
+  const intent = await pay(page);
+  expect(await stripeApi.taken(intent)).toEqual([9000]);
+  await button(page, 'Skip').click();
+  const transcript = { name: 'transcript.pdf', mimeType: 'application/pdf', buffer: pdf({ size: 2345 }) };
+  await page.getByLabel('Choose your transcript').setInputFiles(transcript);
+  await expect(page.getByRole('region', { name: 'Uploaded files' })).toContainText('transcript.pdf');
+  await page.getByRole('link', { name: 'Continue', exact: true }).click();
+  await expect(heading(page, 'Congratulations')).toBeVisible();
+  await page.getByRole('switch', { name: 'Let others verify my membership' }).click();
+  await expect(page.getByText('Your number is answered like one that does not exist')).toBeVisible();
+});
