@@ -23,6 +23,7 @@ import { serveHealth } from './platform/http/health.ts';
 import { logRequestIds } from './platform/http/logging.ts';
 import { observeRequests, routeOf } from './platform/http/observe.ts';
 import { servePage, writePage } from './platform/http/page.ts';
+import { otherPageFile } from './platform/http/pageFiles.ts';
 import { serve } from './platform/http/routes.ts';
 import { otherHeadersOfPages, secureCalls, securePages } from './platform/http/securityHeaders.ts';
 import { shedLoad } from './platform/http/shedding.ts';
@@ -145,7 +146,7 @@ export async function buildApp(
   certificateRoutes(app, deps);
   await app.register(documentRoutes, { deps });
   await app.register(reportRoutes, { deps });
-  if (page) await servePage(app, webBuild!, page);
+  if (page) await servePage(app, webBuild!, page, (path) => otherPageFile(deps.database, path));
   return app;
 }
 

@@ -7,6 +7,7 @@ import { ConfigFaults, readConfig } from './platform/config/config.ts';
 import { migrate } from './platform/database/migrate.ts';
 import { whenReached } from './platform/database/whenReached.ts';
 import { createLog, withCopy } from './platform/http/logging.ts';
+import { keepPageFiles } from './platform/http/pageFiles.ts';
 import { stopMs } from './platform/http/stopping.ts';
 import { serverFolder } from './platform/serverFolder.ts';
 import { version } from './platform/version.ts';
@@ -48,11 +49,13 @@ async function main(): Promise<void> {
   // If a launcher started this process and ends, this server ends, too, because nobody else would stop it.
   process.once('disconnect', () => closing.close());
 
+  const hasPage = existsSync(webBuild);
   const { done: wired, room } = await whenReached(config, log, async () => {
     await migrate(config.databaseUrl);
     const wired = await wire(config, log);
     try {
       if (config.providers.emulated) await importDemo(wired);
+      if (hasPage) await keepPageFiles(wired.background, webBuild);
       return wired;
     } catch (error) {
       await Promise.all([wired.database.destroy(), wired.background.destroy()]);
@@ -64,7 +67,7 @@ async function main(): Promise<void> {
       'documents are not encrypted: DOCUMENT_KEY is not set (docs/operations.md, "Encrypted documents")',
     );
   server = await run(wired, {
-    ...(config.mode === 'live' || existsSync(webBuild) ? { webBuild } : {}),
+    ...(config.mode === 'live' || hasPage ? { webBuild } : {}),
     ...(room ? { room } : {}),
   });
   process.send?.({ listening: server.url });

@@ -10,6 +10,7 @@ const { deps } = await sharedServer();
 const nobodys: Record<string, string> = {
   browser_report: '*',
   crm_budget: '*',
+  page_file: '*',
   schedule: '*',
   secret: '*',
   stripe_event: '*',

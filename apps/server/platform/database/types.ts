@@ -30,6 +30,7 @@ export interface Tables {
     first_seen_at: Timestamp;
     last_seen_at: Timestamp;
   };
+  page_file: { path: string; content: Buffer; started_at: Timestamp };
   refund: RefundTable;
   shipment: ShipmentTable;
   join_event: JoinEventTable;

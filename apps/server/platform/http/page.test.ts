@@ -20,8 +20,15 @@ const site = toSite(society, {
   apiUrl: '',
 });
 
-/** Serves a small build of the web app that has each kind of file of a real build. */
-async function build(t: TestContext, given = site): Promise<{ app: FastifyInstance; page: Page }> {
+/**
+ * Serves a small build of the web app that has each kind of file of a real build. `others`: the files of another build by their path
+ * below /static.
+ */
+async function build(
+  t: TestContext,
+  given = site,
+  others: Record<string, string> = {},
+): Promise<{ app: FastifyInstance; page: Page }> {
   const folder = mkdtempSync(join(tmpdir(), 'induct-page-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   mkdirSync(join(folder, 'static/css'), { recursive: true });
@@ -54,7 +61,7 @@ async function build(t: TestContext, given = site): Promise<{ app: FastifyInstan
   const page = await writePage(folder, given);
   const app = Fastify(addressOptions);
   handleErrors(app);
-  await servePage(app, folder, page);
+  await servePage(app, folder, page, async (path) => (others[path] ? Buffer.from(others[path]) : null));
   t.after(() => app.close());
   return { app, page };
 }
@@ -116,6 +123,27 @@ test('hashed files are for ever, in the smallest form, and a missing one is neve
     assert.equal(missing.statusCode, 404, url);
     assert.match(String(missing.headers['content-type']), /json/);
   }
+  assert.equal((await app.inject('/static/js/gone.js')).headers['cache-control'], 'no-store');
+});
+
+test('a file of another build is answered like one of this build', async (t) => {
+  const others = { 'js/async/upgrade.2.js': 'script', 'countries/3/CA.json': '{}', 'app.js': 'not this one' };
+  const { app } = await build(t, site, others);
+  const get = async (path: string, accepted: string) => {
+    const answer = await app.inject({ url: `/static/${path}`, headers: { 'accept-encoding': accepted } });
+    const isGzip = answer.headers['content-encoding'] === 'gzip';
+    const body = isGzip ? gunzipSync(answer.rawPayload).toString() : answer.body;
+    return [answer.statusCode, isGzip, answer.headers['content-type'], answer.headers['cache-control'], body];
+  };
+  const forEver = 'public, max-age=31536000, immutable';
+  const script = [200, true, 'text/javascript; charset=utf-8', forEver, 'script'];
+  assert.deepEqual(await get('js/async/upgrade.2.js', 'gzip, br'), script);
+  assert.deepEqual(await get('js/async/upgrade.2.js?x', 'identity'), script.with(1, false));
+  const json = [200, true, 'application/json; charset=utf-8', forEver, '{}'];
+  assert.deepEqual(await get('countries/3/CA.json', 'gzip'), json);
+  assert.equal((await get('app.js', 'identity'))[4], 'plain', 'this build has one of that name');
+  const own = await app.inject('/static/app.js');
+  assert.equal(own.headers['cache-control'], forEver);
 });
 
 test('every screen’s tab says its name before any script, and so does an address that is none', async (t) => {

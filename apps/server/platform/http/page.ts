@@ -15,6 +15,7 @@ import {
   screenPaths,
   screenTitles,
 } from '#core/navigation.ts';
+import { nothingHere } from './errors.ts';
 import { iconPng, iconSvg } from './icon.ts';
 
 /** The web app's HTML, rendered once at start with the society's data. */
@@ -30,6 +31,14 @@ export interface Page {
   /** For each screen, the `Link` header that preloads the screen's scripts. */
   links: Partial<Record<ScreenName, string>>;
 }
+
+const YEAR_SECONDS = 365 * 86_400;
+const FOR_EVER = `public, max-age=${YEAR_SECONDS}, immutable`;
+const fileTypes = {
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  json: 'application/json; charset=utf-8',
+};
 
 /** Reads the web app's build (`apps/web/dist`) and inserts the society's data into its HTML. */
 export async function writePage(buildDir: string, site: Site): Promise<Page> {
@@ -106,17 +115,43 @@ function encode(html: string): Encoded {
 /**
  * Serves the build's files under /static, and the page for every other path outside /api. Browsers may cache the files for a year,
  * since their names contain a hash. A path without a screen gets the page with status 404, from which crawlers and scripts see that
- * nothing is there. A missing file under /static gets a 404 without the page.
+ * nothing is there. A file that is not of this build is asked of `otherFile` by its path below /static, and gets a 404 without the
+ * page when that returns null.
  */
-export async function servePage(app: FastifyInstance, buildDir: string, page: Page): Promise<void> {
-  await app.register(staticFiles, {
-    root: resolve(buildDir, 'static'),
-    prefix: '/static/',
-    immutable: true,
-    maxAge: '365d',
-    index: false,
-    preCompressed: true,
-  });
+export async function servePage(
+  app: FastifyInstance,
+  buildDir: string,
+  page: Page,
+  otherFile: (path: string) => Promise<Buffer | null>,
+): Promise<void> {
+  await app.register(
+    async (files) => {
+      files.setNotFoundHandler(async (request, reply) => {
+        const [, path, type] = /^\/static\/([\w/.-]+\.(js|css|json))(?:\?|$)/.exec(request.url) ?? [];
+        const file = path === undefined ? null : await otherFile(path);
+        if (!file) {
+          // A missing file may be there a moment later, when another server has started.
+          void reply.header('cache-control', 'no-store');
+          return nothingHere(request, reply);
+        }
+        void reply
+          .type(fileTypes[type as keyof typeof fileTypes])
+          .headers({ 'cache-control': FOR_EVER, vary: 'accept-encoding' });
+        if (preferredEncoding(request.headers['accept-encoding'], { br: null }) === 'identity')
+          return reply.send(file);
+        return reply.header('content-encoding', 'gzip').send(gzipSync(file));
+      });
+      await files.register(staticFiles, {
+        root: resolve(buildDir, 'static'),
+        prefix: '/',
+        immutable: true,
+        maxAge: YEAR_SECONDS * 1_000,
+        index: false,
+        preCompressed: true,
+      });
+    },
+    { prefix: '/static' },
+  );
   const getStarted = encode(titled(page.getStarted, screenTitles.getStarted));
   /** The pages that show a placeholder, by their title. Each is made when it is first requested. */
   const waitings = new Map<string, Encoded>();
@@ -178,7 +213,7 @@ function titled(html: string, title: string): string {
 
 function preferredEncoding(
   accepted: string | string[] | undefined,
-  { br }: Encoded,
+  { br }: Pick<Encoded, 'br'>,
 ): 'br' | 'gzip' | 'identity' {
   const names = String(accepted ?? '')
     .split(/\s*,\s*/)

@@ -1,0 +1,40 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Kysely, sql } from 'kysely';
+import type { Tables } from '../database/types.ts';
+
+/** For how many days after the last start with a build other servers answer with its files. A tab may be open for that long. */
+const KEPT_DAYS = 30;
+
+/**
+ * Stores the files of this server's build in the database, so that servers with another build can answer with them, and deletes old
+ * ones. The names of the files contain a hash of their content, so a stored file is never changed. Called before the server is
+ * ready: from then on, its page may ask any server for these files (decision 0046).
+ */
+export async function keepPageFiles(database: Kysely<Tables>, buildDir: string): Promise<void> {
+  const folder = join(buildDir, 'static');
+  const paths = globSync('**/*.{js,css,json}', { cwd: folder }).map((path) => path.replaceAll('\\', '/'));
+  const { rows: known } = await sql<{ path: string }>`
+    update page_file set started_at = now() where path = any(${paths}::text[]) returning path`.execute(
+    database,
+  );
+  const kept = new Set(known.map(({ path }) => path));
+  const missing = paths.filter((path) => !kept.has(path)).sort();
+  const contents = missing.map((path) => readFileSync(join(folder, path)));
+  await sql`
+    insert into page_file (path, content) select * from unnest(${missing}::text[], ${contents}::bytea[])
+    on conflict (path) do update set started_at = now()`.execute(database);
+  await sql`delete from page_file where started_at < now() - ${`${KEPT_DAYS} days`}::interval`.execute(
+    database,
+  );
+}
+
+/** Returns a file of another server's build by its path below /static; null if there is none. */
+export async function otherPageFile(database: Kysely<Tables>, path: string): Promise<Buffer | null> {
+  const file = await database
+    .selectFrom('page_file')
+    .select('content')
+    .where('path', '=', path)
+    .executeTakeFirst();
+  return file?.content ?? null;
+}
