@@ -6,9 +6,7 @@ import {
   hasStartedOver,
   keep,
   keepOwnJoin,
-  leaveToPay,
   recall,
-  returnFromPaying,
   startOver,
   storedSession,
   storeSession,
@@ -92,53 +90,106 @@ test('a storage that throws does not end the page: memory keeps the join', () =>
   assert.deepEqual(recall('joinDraft'), { city: 'Austin' });
 });
 
-/** Stores a join as another tab would, and dispatches the browser's storage event in this tab. */
-function otherTabStores(
-  { local }: Storages,
-  newValue: string,
-  hear: (event: object) => void = () => {},
-): void {
-  const oldValue = local.get('joinSessionUuid') ?? null;
-  local.set('joinSessionUuid', newValue);
-  hear({ key: 'joinSessionUuid', oldValue, newValue });
+/** A page that has begun to keep its own join, with what the browser tells it. */
+function openPage() {
+  const listeners = new Map<string, (event: object) => void>();
+  const reloads: number[] = [];
+  const addEventListener = (type: string, listener: (event: object) => void) => listeners.set(type, listener);
+  const document = { addEventListener, visibilityState: 'visible' };
+  const location = { reload: () => reloads.push(1) };
+  Object.assign(globalThis, { window: { addEventListener, location }, document });
+  keepOwnJoin();
+  const tell = (type: string, event: object = {}) => listeners.get(type)!(event);
+  return {
+    reloads,
+    hears: (oldValue: string, newValue: string) =>
+      tell('storage', { key: 'joinSessionUuid', oldValue, newValue }),
+    /** The browser hides the page before it leaves it. */
+    hide: () => {
+      document.visibilityState = 'hidden';
+      tell('visibilitychange');
+    },
+    leave: () => tell('pagehide'),
+    restore: () => tell('pageshow', { persisted: true }),
+  };
 }
 
 test('a tab goes on with its own join when other tabs start theirs; a new tab has the newest', () => {
-  const storage = storages();
-  let hear: (event: object) => void = () => {};
-  Object.assign(globalThis, {
-    window: { addEventListener: (_: string, listener: typeof hear) => (hear = listener) },
-  });
-  keepOwnJoin();
+  const { local } = storages();
+  const page = openPage();
   storeSession('a');
   keep('joinDraft', { city: 'Austin' });
-  otherTabStores(storage, 'b', hear);
-  otherTabStores(storage, 'c', hear);
+  for (const [before, now] of [
+    ['a', 'b'],
+    ['b', 'c'],
+  ] as const) {
+    local.set('joinSessionUuid', now);
+    page.hears(before, now);
+  }
   assert.deepEqual([storedSession(), recall('joinDraft')], ['a', { city: 'Austin' }]);
-  use({ local: storage.local, tab: new Map() });
+  use({ local, tab: new Map() });
+  openPage();
   assert.equal(storedSession(), 'c');
 });
 
-test('back from the card provider a tab is at the join that it left for, though it heard of no other', () => {
-  const storage = storages();
+test('back from the card provider, or loaded again after the phone discarded it, a tab has its join, though it heard of no other', () => {
+  for (const away of ['hide', 'leave'] as const) {
+    const { local } = storages();
+    const page = openPage();
+    storeSession('a');
+    keep('joinDraft', { city: 'Austin' });
+    page[away]();
+    local.set('joinSessionUuid', 'b');
+    openPage();
+    assert.deepEqual([storedSession(), recall('joinDraft')], ['a', { city: 'Austin' }], away);
+    storeSession('c');
+    assert.equal(storedSession(), 'c');
+  }
+});
+
+test('a page that Back brings up as it was goes on with the join that it shows, and so does the one that was left for it', () => {
+  const { local } = storages();
+  const first = openPage();
   storeSession('a');
-  leaveToPay('a');
-  otherTabStores(storage, 'b');
-  returnFromPaying();
-  keep('joinReturn', { paymentIntent: 'pi_1' });
-  assert.deepEqual([storedSession(), recall('joinReturn')], ['a', { paymentIntent: 'pi_1' }]);
-  storeSession('c');
-  assert.equal(storedSession(), 'c');
+  first.leave();
+  // The next page in the same tab begins a join.
+  const second = openPage();
+  storeSession('b');
+  second.leave();
+  first.restore();
+  assert.equal(storedSession(), 'a');
+  first.leave();
+  second.restore();
+  assert.equal(storedSession(), 'b');
+  assert.equal(local.get('joinSessionUuid'), 'b');
+  assert.deepEqual([...first.reloads, ...second.reloads], []);
+});
+
+test('a page that Back brings up after Start Over is loaded again: it would show the join', () => {
+  storages();
+  const page = openPage();
+  storeSession('a');
+  page.leave();
+  startOver('/registration/membership');
+  page.restore();
+  assert.equal(page.reloads.length, 1);
+  const empty = openPage();
+  empty.leave();
+  empty.restore();
+  assert.equal(empty.reloads.length, 0, 'it showed none');
 });
 
 test('a session id that is stored by hand counts, and one that is gone is gone for every tab', () => {
   const { local } = storages();
+  const page = openPage();
   storeSession('a');
   local.set('joinSessionUuid', 'by hand');
   assert.equal(storedSession(), 'by hand');
+  page.leave();
+  openPage();
+  assert.equal(storedSession(), 'by hand');
   local.delete('joinSessionUuid');
-  leaveToPay('a');
-  returnFromPaying();
+  openPage();
   assert.equal(storedSession(), null);
 });
 

@@ -4,18 +4,15 @@
  * memory is used instead.
  *
  * Two tabs may have different joins, but local storage has only the one that was stored last. A tab whose join was replaced there
- * by another tab keeps its own join. For this it remembers, in session storage, its own join and the one that replaced it.
+ * keeps its own join. For this it remembers, in session storage, its own join and the one that replaced it.
  */
 
 const SESSION_KEY = 'joinSessionUuid';
 type TabKey = 'joinDraft' | 'joinReturn' | 'joinPass';
-/**
- * The storage key of the join that this tab is paying for. The tab may go to the card provider's page for that, and must still know
- * the join when it returns.
- */
-const PAYING_KEY = 'joinPaying';
+/** The storage key of the join that this tab had when it was last left or hidden. */
+const LEFT_KEY = 'joinLeft';
 const OWN_KEY = 'joinOwn';
-const TAB_KEYS = ['joinDraft', 'joinReturn', 'joinPass', PAYING_KEY, OWN_KEY] as const;
+const TAB_KEYS = ['joinDraft', 'joinReturn', 'joinPass', LEFT_KEY, OWN_KEY] as const;
 
 const memory = new Map<string, string>();
 
@@ -124,30 +121,37 @@ export function undoStartOver(): string | null {
   return path;
 }
 
-/** Keeps this tab's join from now on when another tab stores a new one. */
+/**
+ * Makes this tab go on with its own join when another one is stored. A page that is open hears of that by an event. It hears nothing
+ * while the tab is at the card provider's page or was discarded by the phone, nor while the page is in the back/forward cache. So
+ * the join is recorded whenever the page is hidden or left.
+ */
 export function keepOwnJoin(): void {
+  goOnWith(read(tab, LEFT_KEY));
+  let left: string | null = null;
+  const leave = () => {
+    left = storedSession();
+    if (left) write(tab, LEFT_KEY, left);
+  };
+  document.addEventListener('visibilitychange', () => {
+    if (document.visibilityState === 'hidden') leave();
+  });
+  window.addEventListener('pagehide', leave);
+  window.addEventListener('pageshow', ({ persisted }) => {
+    if (!persisted) return;
+    // Start Over was pressed meanwhile: the page must not show that join any more.
+    if (left && !storedSession()) window.location.reload();
+    else goOnWith(left);
+  });
   window.addEventListener('storage', ({ key, oldValue, newValue }) => {
     if (key === SESSION_KEY && oldValue && newValue) stayWith(ownInsteadOf(oldValue), newValue);
   });
 }
 
-/**
- * Records that this tab is about to pay for this join. The page calls it before it pays with a card form, since the card provider
- * may redirect the tab to its own page.
- */
-export function leaveToPay(uuid: string): void {
-  write(tab, PAYING_KEY, uuid);
-}
-
-/**
- * Makes the tab go on with the join that it was paying for, even if another tab has stored a newer join meanwhile. The page to
- * which the card provider returns calls it.
- */
-export function returnFromPaying(): void {
-  const paying = read(tab, PAYING_KEY);
+/** Makes the tab go on with this join, unless it is null or no join is stored any more. */
+function goOnWith(own: string | null): void {
   const last = read(local, SESSION_KEY);
-  if (paying && last) stayWith(paying, last);
-  remove(tab, PAYING_KEY);
+  if (own && last) stayWith(own, last);
 }
 
 function stayWith(own: string, last: string): void {

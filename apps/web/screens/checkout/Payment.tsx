@@ -12,7 +12,7 @@ import { Checkbox } from '../../components/Field.tsx';
 import { Icon } from '../../components/icons.tsx';
 import { ApiError, call, messageOf } from '../../lib/api.ts';
 import { prefetch } from '../../lib/prefetch.ts';
-import { leaveToPay, storedSession } from '../../lib/session.ts';
+import { storedSession } from '../../lib/session.ts';
 import { useSite } from '../../lib/site.ts';
 import { lazyScreens } from '../lazyScreens.tsx';
 import type { CheckoutDetails, PaymentIntent } from './order.ts';
@@ -170,7 +170,6 @@ function CardForm({
       }
       return false;
     }
-    leaveToPay(uuid);
     try {
       const { error: refused } = await stripe.confirmPayment({
         elements,

@@ -13,7 +13,7 @@ import { TryAgain } from '../../components/TryAgain.tsx';
 import ui from '../../components/ui.module.css';
 import { ApiError, call, type RetryMs, requireSession, retryMsOf } from '../../lib/api.ts';
 import { prefetch } from '../../lib/prefetch.ts';
-import { drop, keep, recall, returnFromPaying } from '../../lib/session.ts';
+import { drop, keep, recall } from '../../lib/session.ts';
 import { useSite } from '../../lib/site.ts';
 import { lazyScreens } from '../lazyScreens.tsx';
 
@@ -48,7 +48,6 @@ interface Return {
  * settled, session storage keeps them for a reload.
  */
 export function loader({ request }: LoaderFunctionArgs): { uuid: string; returned: Return | null } {
-  returnFromPaying();
   const uuid = requireSession();
   const query = new URL(request.url).searchParams;
   const paymentIntent = query.get('payment_intent');

@@ -4,7 +4,6 @@ import { screens } from '#core/navigation.ts';
 import { UPGRADE_FAILED } from '#core/sentences.ts';
 import { call } from '../../lib/api.ts';
 import { loadPayments } from '../../lib/payments.ts';
-import { leaveToPay } from '../../lib/session.ts';
 import { theSite } from '../../lib/site.ts';
 
 /** The upgrade on the screen. `amount` is in cents. `paymentIntent` is the intent that paid for the membership. */
@@ -48,7 +47,6 @@ export async function buyWithOtherCard(
   const answer = await ask(purchase, { charge: false });
   if (answer.status !== 'requires_payment_method') return read(answer);
   if (answer.clientSecret !== clientSecret) return read(answer, FORM_EXPIRED);
-  leaveToPay(purchase.uuid);
   const { error } = await stripe.confirmPayment({
     elements,
     redirect: 'if_required',
