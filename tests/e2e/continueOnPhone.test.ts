@@ -1,5 +1,6 @@
 import { devices, type Page } from '@playwright/test';
 import jsQR from 'jsqr';
+import { pathOf } from '#contract/calls.ts';
 import { jpeg, pdf } from '../harness/documents.ts';
 import { call, hold, paidJoin, selfNomination } from './arrange.ts';
 import { expect, expectAccessible, expectNoSidewaysScroll, test, theInduct } from './fixtures.ts';
@@ -110,6 +111,26 @@ test('the computer looks for the photo only while the code is shown and the page
   const after = looks;
   await page.clock.runFor(20_000);
   expect(looks).toBe(after);
+});
+
+test('a computer whose clock is hours ahead shows the code, and one that slept lists what came meanwhile', async ({
+  page,
+}) => {
+  await page.clock.install({ time: Date.now() + 3 * 3_600_000 });
+  const { uuid } = await paidJoin(page, selfNomination);
+  await page.goto(UPLOAD);
+  await button(page, 'Show the code').click();
+  await expect(qr(page)).toBeVisible();
+  const looked = page.waitForResponse((response) => response.url().endsWith(`${uuid}/documents`));
+  await page.clock.runFor(3_500);
+  await (await looked).finished();
+  await expect(qr(page)).toBeVisible();
+  await page.context().request.post(`${theInduct().server.url}${pathOf('uploadTranscript', { uuid })}`, {
+    multipart: { file: photo },
+  });
+  await page.clock.fastForward(3_700_000);
+  await expect(uploaded(page)).toContainText('IMG_0042.jpg');
+  await expect(page.getByRole('alert')).toHaveCount(0);
 });
 
 test('a code that is over says so on the phone, and how to go on @phone-only', async ({

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { sql } from 'kysely';
 import { uploadLinkPath } from '#core/navigation.ts';
-import { UPLOAD_LINK_OVER } from '#documents/document.ts';
+import { UPLOAD_LINK_MINUTES, UPLOAD_LINK_OVER } from '#documents/document.ts';
 import type { Deps } from '../deps.ts';
 import { countWithin, TOO_MANY } from '../platform/http/limits.ts';
 import { Refusal } from '../platform/http/refusal.ts';
@@ -11,7 +11,6 @@ import { stateAllows } from '../session/states.ts';
 import { joinForUpload, refuseAfterFinal, uploadTranscript } from './uploadTranscript.ts';
 
 const TOKEN_BYTES = 16;
-const LASTS_MINUTES = 60;
 
 export interface UploadLink {
   /** The path of the page on which the link's holder uploads, such as a phone's browser. */
@@ -32,7 +31,7 @@ export async function createUploadLink(deps: Deps, uuid: string): Promise<Upload
   const { rows } = await sql<{ expires_at: Date }>`
     with forgotten as (delete from upload_link where expires_at < now())
     insert into upload_link (token_hash, session_uuid, expires_at)
-    select ${hashOf(token)}, uuid, now() + make_interval(mins => ${LASTS_MINUTES}) from join_session
+    select ${hashOf(token)}, uuid, now() + make_interval(mins => ${UPLOAD_LINK_MINUTES}) from join_session
     where uuid = ${uuid} and ${stateAllows('uploadTranscript')}
     returning expires_at`.execute(deps.database);
   if (!rows[0]) throw await refusalFor(deps, 'uploadTranscript', uuid);

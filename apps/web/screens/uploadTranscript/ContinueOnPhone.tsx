@@ -1,5 +1,6 @@
 import { useEffect, useId, useRef, useState } from 'react';
 import type { Data } from '#contract/schemas.ts';
+import { UPLOAD_LINK_MINUTES } from '#documents/document.ts';
 import { Alert } from '../../components/Alert.tsx';
 import { Button } from '../../components/Button.tsx';
 import { Icon } from '../../components/icons.tsx';
@@ -12,7 +13,8 @@ const FAILED = 'We could not make a code just now. Please try again.';
 
 interface Shown {
   address: string;
-  expiresAt: number;
+  /** When the code expires (ms since 1970, by this device's clock, which may differ from the server's). */
+  until: number;
   code: QrCode;
 }
 
@@ -41,23 +43,24 @@ export function ContinueOnPhone({
     setError(null);
     setArrived(null);
     try {
-      const { path, expiresAt } = await call('createUploadLink', { params: { uuid }, body: {}, quiet: true });
+      const { path } = await call('createUploadLink', { params: { uuid }, body: {}, quiet: true });
+      const until = Date.now() + UPLOAD_LINK_MINUTES * 60_000;
       const address = location.origin + path;
-      setShown({ address, expiresAt: Date.parse(expiresAt), code: await qrCode(address) });
+      setShown({ address, until, code: await qrCode(address) });
     } catch (failure) {
       setError(messageOf(failure, FAILED));
     }
     setBusy(false);
   }
 
-  useDocumentPolling(shown === null ? null : shown.expiresAt, uuid, (documents) => {
-    if (documents === 'expired') {
-      setShown(null);
-      setError('The code has expired. You can show a new one.');
-    } else if (documents.length > known) {
+  useDocumentPolling(shown?.until ?? null, uuid, (documents, hasExpired) => {
+    if (documents.length > known) {
       setShown(null);
       setArrived(documents.at(-1)!.name);
       onArrival(documents);
+    } else if (hasExpired) {
+      setShown(null);
+      setError('The code has expired. You can show a new one.');
     }
   });
 
@@ -135,28 +138,28 @@ function CopyableAddress({ address }: { address: string }) {
 }
 
 /**
- * Polls for documents while the page is visible, until `expiresAt` (ms since 1970); then reports 'expired'. Does not poll if
- * `expiresAt` is null.
+ * Polls for documents while the page is visible, and a last time after `until` (ms since 1970): a phone may have uploaded while this
+ * computer slept. Does not poll if `until` is null.
  */
 function useDocumentPolling(
-  expiresAt: number | null,
+  until: number | null,
   uuid: string,
-  onDocuments: (documents: Data<'getDocuments'>['documents'] | 'expired') => void,
+  onDocuments: (documents: Data<'getDocuments'>['documents'], hasExpired: boolean) => void,
 ) {
   const latest = useRef(onDocuments);
   latest.current = onDocuments;
   useEffect(() => {
-    if (expiresAt === null) return;
+    if (until === null) return;
     const ended = new AbortController();
     const { signal } = ended;
     let isPolling = false;
     async function poll() {
       if (isPolling || document.visibilityState !== 'visible') return;
-      if (Date.now() > expiresAt!) return latest.current('expired');
       isPolling = true;
+      const hasExpired = Date.now() > until!;
       try {
         const { documents } = await call('getDocuments', { params: { uuid }, quiet: true, signal });
-        if (!signal.aborted) latest.current(documents);
+        if (!signal.aborted) latest.current(documents, hasExpired);
       } catch {
         // A failed poll is ignored, since the next one may succeed.
       }
@@ -169,5 +172,5 @@ function useDocumentPolling(
       clearInterval(timer);
       ended.abort();
     };
-  }, [expiresAt, uuid]);
+  }, [until, uuid]);
 }
