@@ -1,3 +1,4 @@
+import { rmSync, writeFileSync } from 'node:fs';
 import type { Page } from '@playwright/test';
 import { doc, docx, encryptedPdf, jpeg, pdf, permissions, png, program } from '../harness/documents.ts';
 import { npmRun } from '../harness/npmStart.ts';
@@ -112,7 +113,7 @@ test('a slow upload shows real progress, can be cancelled, and goes through the 
   await expect(uploaded(page)).toHaveCount(1);
 });
 
-test('what is sent and not yet answered is said to be checked, and can still be cancelled', async ({
+test('what is sent and not yet answered is said to be checked, and cannot be cancelled any more: it is stored', async ({
   page,
 }) => {
   await openUpload(page);
@@ -124,10 +125,32 @@ test('what is sent and not yet answered is said to be checked, and can still be 
   });
   await choose(page).setInputFiles(file('transcript.pdf'));
   await expect(page.getByText('100%, now it is being checked…')).toBeVisible();
-  await button(page, 'Cancel').click();
-  await expect(button(page, 'Choose a file')).toBeVisible();
-  await expect(alert(page)).toHaveCount(0);
-  await expect(uploaded(page)).toHaveCount(0);
+  await expect(button(page, 'Cancel')).toHaveCount(0);
+  await network.send('Fetch.disable');
+  await expect(uploaded(page)).toHaveCount(1);
+  await expect(page.getByRole('status').filter({ hasText: 'transcript.pdf was uploaded.' })).toBeAttached();
+});
+
+test('a file that is gone since it was chosen is to be chosen again, and is not tried again', async ({
+  page,
+  complaints,
+}, info) => {
+  complaints.expectFailedRequests();
+  await openUpload(page);
+  await page.route('**/upload-transcript', (route) => route.abort(), { times: 1 });
+  const photo = info.outputPath('photo.pdf');
+  writeFileSync(photo, pdf());
+  await choose(page).setInputFiles(photo);
+  await expect(alert(page)).toContainText('Failed to upload file.');
+  rmSync(photo);
+  await button(page, 'Try again').click();
+  await expect(alert(page)).toContainText('This file could not be read any more. Please choose it again.');
+  await expect(button(page, 'Try again')).toHaveCount(0);
+  writeFileSync(photo, pdf());
+  const chooser = page.waitForEvent('filechooser');
+  await button(page, 'Choose a file').click();
+  await (await chooser).setFiles(photo);
+  await expect(uploaded(page)).toHaveCount(1);
 });
 
 test('a connection that breaks says so inline, keeps the file, and Try again sends it', async ({

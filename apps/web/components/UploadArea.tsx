@@ -4,6 +4,7 @@ import {
   ACCEPTED_DOCUMENTS,
   acceptedDocuments,
   DOCUMENT_EMPTY,
+  DOCUMENT_UNREADABLE,
   nameFault,
   sizeInKilobytes,
   UPLOAD_FAILED,
@@ -29,6 +30,8 @@ interface UploadState {
   retryMs: RetryMs;
   /** The number of automatic retries so far. */
   tries: number;
+  /** The name of the last file that was uploaded. */
+  sent: string | null;
 }
 const idle: UploadState = {
   file: null,
@@ -38,6 +41,7 @@ const idle: UploadState = {
   isRefused: false,
   retryMs: null,
   tries: 0,
+  sent: null,
 };
 
 /** The file types that the file dialog offers. HEIC is left out, so that iPhones convert photos to JPEG. */
@@ -84,7 +88,7 @@ export function UploadArea({ documentName, send }: { documentName: string; send:
       if (signal.aborted) return;
       if (fault) return refuse(fault);
       await send(file, (percent) => !signal.aborted && setState((now) => ({ ...now, percent })), signal);
-      if (!signal.aborted) setState(idle);
+      if (!signal.aborted) setState({ ...idle, sent: file.name });
     } catch (error) {
       if (signal.aborted) return;
       const sentence = messageOf(error, error instanceof Refused ? error.message : UPLOAD_FAILED);
@@ -130,9 +134,12 @@ export function UploadArea({ documentName, send }: { documentName: string; send:
               {state.percent < 100 ? `${state.percent}%` : '100%, now it is being checked…'}
             </p>
           </div>
-          <Button variant="quiet" onClick={cancel}>
-            Cancel
-          </Button>
+          {/* What the server has received in full is stored, whether or not the page waits for the answer. */}
+          {state.percent < 100 && (
+            <Button variant="quiet" onClick={cancel}>
+              Cancel
+            </Button>
+          )}
         </div>
       ) : (
         <div {...root} className={styles.zone} data-over={isDragActive || undefined}>
@@ -174,15 +181,17 @@ export function UploadArea({ documentName, send }: { documentName: string; send:
         />
       )}
       <p className="sr" role="status">
-        {state.uploading && state.file ? `Uploading ${state.file.name}` : ''}
+        {state.uploading && state.file
+          ? `Uploading ${state.file.name}`
+          : state.sent && `${state.sent} was uploaded.`}
       </p>
     </div>
   );
 }
 
 /**
- * Checks a file's content before the upload, by reading parts of it. Returns the sentence for a fault; null if there is none, or
- * the browser cannot tell. The server checks again.
+ * Checks a file's content before the upload, by reading parts of it. Returns the sentence for a fault, also when the file was changed
+ * or removed since it was chosen; null if there is none, or the browser cannot tell. The server checks again.
  */
 async function contentFault(file: File): Promise<string | null> {
   try {
@@ -195,8 +204,10 @@ async function contentFault(file: File): Promise<string | null> {
       read: async (start, length) => new Uint8Array(await file.slice(start, start + length).arrayBuffer()),
     });
     return 'fault' in inspection ? documentFaults[inspection.fault] : null;
-  } catch {
-    return null;
+  } catch (error) {
+    const cannotRead =
+      error instanceof DOMException && ['NotReadableError', 'NotFoundError'].includes(error.name);
+    return cannotRead ? DOCUMENT_UNREADABLE : null;
   }
 }
 
@@ -211,7 +222,7 @@ export interface UploadedFile {
 export function UploadedList({ files }: { files: readonly UploadedFile[] }) {
   if (files.length === 0) return null;
   return (
-    <section className={styles.uploaded} aria-label="Uploaded files" aria-live="polite">
+    <section className={styles.uploaded} aria-label="Uploaded files">
       <ul>
         {files.map(({ name, size }, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: files are only ever added at the end
