@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { HUBSPOT_ACCESS_TOKEN } from './keys.ts';
-import { CARDS_ONLY, clientOf } from './stripe/test-support.ts';
+import { CONFIRMED, clientOf } from './stripe/test-support.ts';
 
 interface Started {
   process: ChildProcess;
@@ -36,7 +36,7 @@ test('every answered write is there after kill -9, on the same ports', async (t)
   for (let kill = 0; kill < 3; kill += 1) {
     const writing = (async () => {
       while (true) {
-        const order = { ...CARDS_ONLY, amount: 500, payment_method: 'pm_card_visa', confirm: true } as const;
+        const order = { ...CONFIRMED, amount: 500, payment_method: 'pm_card_visa' } as const;
         ids.push((await stripe.paymentIntents.create(order)).id);
         if (ids.length === (kill + 1) * 10) started.process.kill('SIGKILL');
       }

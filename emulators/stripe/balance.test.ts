@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type Stripe from 'stripe';
-import { CARDS_ONLY, emulate, errorOf } from './test-support.ts';
+import { CONFIRMED, emulate, errorOf } from './test-support.ts';
 
-const paid = { ...CARDS_ONLY, amount: 6500, payment_method: 'pm_card_visa', confirm: true } as const;
+const paid = { ...CONFIRMED, amount: 6500, payment_method: 'pm_card_visa' } as const;
 
 async function movements(stripe: Stripe) {
   const found = await stripe.balanceTransactions.list({ limit: 100 }).autoPagingToArray({ limit: 1000 });

@@ -9,7 +9,7 @@ import type Stripe from 'stripe';
 import { findChromium } from '../../tools/local/chromium.ts';
 import { type StripeEmulator, startStripeEmulator } from './server.ts';
 import { serveTestPage } from './test-page/serve.ts';
-import { CARDS_ONLY, clientOf } from './test-support.ts';
+import { CARDS_ONLY, CONFIRMED, clientOf } from './test-support.ts';
 
 let emulator: StripeEmulator;
 let site: { url: string; close(): Promise<void> };
@@ -338,10 +338,9 @@ test('a page that does not let the frames in is told so by the elements', async 
 
 test('the client secret of an intent that is over is a load error of the element', async (t) => {
   const done = await stripe.paymentIntents.create({
-    ...CARDS_ONLY,
+    ...CONFIRMED,
     amount: 500,
     payment_method: 'pm_card_visa',
-    confirm: true,
   });
   const page = await browser.newPage();
   t.after(() => page.close());

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CARDS_ONLY, clientOf, emulate, errorOf } from './test-support.ts';
+import { CARDS_ONLY, clientOf, emulate, errorOf, RETURN_URL } from './test-support.ts';
 
 const order = { ...CARDS_ONLY, amount: 500 };
 
@@ -25,7 +25,10 @@ test('a status fault after the work leaves the work done', async (t) => {
   const { stripe, control } = await emulate(t);
   await control('POST', 'faults', { kind: 'status_after', path: '/v1/payment_intents/*/confirm' });
   const { id } = await stripe.paymentIntents.create({ ...order, payment_method: 'pm_card_visa' });
-  assert.equal((await errorOf(stripe.paymentIntents.confirm(id))).statusCode, 500);
+  assert.equal(
+    (await errorOf(stripe.paymentIntents.confirm(id, { return_url: RETURN_URL }))).statusCode,
+    500,
+  );
   assert.equal((await stripe.paymentIntents.retrieve(id)).status, 'succeeded');
 });
 

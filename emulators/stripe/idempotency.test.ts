@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startStripeEmulator } from './server.ts';
-import { CARDS_ONLY, clientOf, emulate, errorOf } from './test-support.ts';
+import { CARDS_ONLY, clientOf, emulate, errorOf, RETURN_URL } from './test-support.ts';
 
 const order = { ...CARDS_ONLY, amount: 500 };
 
@@ -17,6 +17,7 @@ test('a refusal of work that began is kept under its key', async (t) => {
     ...order,
     payment_method: 'pm_card_visa',
     confirm: true,
+    return_url: RETURN_URL,
   });
   const cancel = () => errorOf(stripe.paymentIntents.cancel(id, {}, { idempotencyKey: 'k1' }));
   await cancel();

@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type Stripe from 'stripe';
-import { CARDS_ONLY, emulate, errorOf } from './test-support.ts';
+import { CARDS_ONLY, CONFIRMED, emulate, errorOf } from './test-support.ts';
 
 test('a card that asks for authentication asks again with the customer present, and not off-session once set up', async (t) => {
   const { stripe, url } = await emulate(t);
   const customer = await stripe.customers.create();
-  const order = { ...CARDS_ONLY, amount: 500, customer: customer.id, confirm: true };
+  const order = { ...CONFIRMED, amount: 500, customer: customer.id };
   const first = await stripe.paymentIntents.create({
     ...order,
     payment_method: 'pm_card_authenticationRequiredOnSetup',
     setup_future_usage: 'off_session',
+    use_stripe_sdk: true,
   });
   assert.equal(first.status, 'requires_action');
   assert.equal(first.next_action?.type, 'use_stripe_sdk');
@@ -32,10 +33,9 @@ test('a card that asks for authentication asks again with the customer present, 
 test('failed authentication takes the card away and charges nothing', async (t) => {
   const { stripe, url } = await emulate(t);
   const asking = await stripe.paymentIntents.create({
-    ...CARDS_ONLY,
+    ...CONFIRMED,
     amount: 500,
     payment_method: 'pm_card_threeDSecure2Required',
-    confirm: true,
   });
   await answerAuthentication(url, asking, 'fail');
   const failed = await stripe.paymentIntents.retrieve(asking.id);
@@ -69,8 +69,7 @@ test('with a return address the issuer is a page of its own that goes back to it
 
 test('a request that is refused halfway leaves nothing behind but its answer', async (t) => {
   const { stripe } = await emulate(t);
-  // If no payment methods are listed, one that redirects is possible, so Stripe refuses to confirm without a return URL.
-  const order = { amount: 500, currency: 'usd', payment_method: 'pm_card_visa', confirm: true };
+  const order = { ...CARDS_ONLY, amount: 500, payment_method: 'pm_card_visa', confirm: true };
   const refused = () => errorOf(stripe.paymentIntents.create(order, { idempotencyKey: 'k1' }));
   assert.match((await refused()).message, /return_url/);
   assert.equal((await refused()).headers?.['idempotent-replayed'], 'true');
@@ -78,10 +77,25 @@ test('a request that is refused halfway leaves nothing behind but its answer', a
   assert.equal((await stripe.events.list()).data.length, 0);
 });
 
+test('a server gives a return address when it confirms, also an intent of cards alone, unless nothing redirects', async (t) => {
+  const { stripe } = await emulate(t);
+  const order = { amount: 500, currency: 'usd', payment_method: 'pm_card_visa', confirm: true };
+  for (const types of [{}, { ...CARDS_ONLY }])
+    assert.match((await errorOf(stripe.paymentIntents.create({ ...order, ...types }))).message, /return_url/);
+  const automatic_payment_methods = { enabled: true, allow_redirects: 'never' } as const;
+  assert.equal(
+    (await stripe.paymentIntents.create({ ...order, automatic_payment_methods })).status,
+    'succeeded',
+  );
+  const customer = await stripe.customers.create();
+  const offSession = { ...CARDS_ONLY, customer: customer.id, off_session: true };
+  assert.equal((await stripe.paymentIntents.create({ ...order, ...offSession })).status, 'succeeded');
+});
+
 test('an intent that a test holds stays in processing until it is settled', async (t) => {
   const { stripe, control } = await emulate(t);
   await control('POST', 'processing', { hold: true });
-  const order = { ...CARDS_ONLY, amount: 500, payment_method: 'pm_card_visa', confirm: true };
+  const order = { ...CONFIRMED, amount: 500, payment_method: 'pm_card_visa' };
   const held = await stripe.paymentIntents.create(order);
   assert.equal(held.status, 'processing');
   await control('POST', `payment_intents/${held.id}/settle`, {});
@@ -97,11 +111,10 @@ test('a saved card that its issuer closed is declined from then on', async (t) =
   const method = await stripe.paymentMethods.attach('pm_card_visa', { customer: customer.id });
   await control('POST', `payment_methods/${method.id}`, { declines: 'lost_card' });
   const order = {
-    ...CARDS_ONLY,
+    ...CONFIRMED,
     amount: 500,
     customer: customer.id,
     payment_method: method.id,
-    confirm: true,
   };
   assert.equal((await errorOf(stripe.paymentIntents.create(order))).decline_code, 'lost_card');
 });

@@ -276,14 +276,15 @@ function confirm(call: Call, intent: Intent): ApiObject {
     );
   }
   const returnUrl = params.return_url as string | undefined;
-  if (!call.fromBrowser && !returnUrl && intent.automatic_payment_methods?.allow_redirects === 'always') {
+  const offSession = params.off_session !== undefined && params.off_session !== false;
+  const mayRedirect = intent.automatic_payment_methods?.allow_redirects !== 'never';
+  if (!call.fromBrowser && !returnUrl && !offSession && mayRedirect) {
     throw refused(
       'This PaymentIntent is configured to accept payment methods that may redirect your customer off of your page, ' +
         'so you must provide a `return_url`. To accept none of those, set `automatic_payment_methods[allow_redirects]` ' +
         'to `never` when creating the PaymentIntent.',
     );
   }
-  const offSession = params.off_session !== undefined && params.off_session !== false;
   if (offSession && !intent.customer) {
     throw invalid('off_session payments need a customer whose payment method was saved.', 'off_session');
   }

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type Stripe from 'stripe';
-import { CARDS_ONLY, emulate, errorOf } from './test-support.ts';
+import { CARDS_ONLY, CONFIRMED, emulate, errorOf, RETURN_URL } from './test-support.ts';
 
-const paid = { ...CARDS_ONLY, amount: 6500, payment_method: 'pm_card_visa', confirm: true } as const;
+const paid = { ...CONFIRMED, amount: 6500, payment_method: 'pm_card_visa' } as const;
 
 test('every refund is an event of its charge and lowers the balance, and the fee is not given back', async (t) => {
   const { stripe } = await emulate(t);
@@ -129,7 +129,9 @@ test('an event about a declined card names the charge of that moment, whatever b
   const { id } = await stripe.paymentIntents.create({ ...CARDS_ONLY, amount: 6500 });
   const charges: (string | undefined)[] = [];
   for (const payment_method of ['pm_card_chargeDeclined', 'pm_card_chargeDeclinedInsufficientFunds'])
-    charges.unshift((await errorOf(stripe.paymentIntents.confirm(id, { payment_method }))).charge);
+    charges.unshift(
+      (await errorOf(stripe.paymentIntents.confirm(id, { return_url: RETURN_URL, payment_method }))).charge,
+    );
   const { data } = await stripe.events.list({ type: 'payment_intent.payment_failed' });
   const named = data.map(({ data: { object } }) => {
     const intent = object as Stripe.PaymentIntent;

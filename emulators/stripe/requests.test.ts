@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type Stripe from 'stripe';
-import { CARDS_ONLY, clientOf, emulate, errorOf } from './test-support.ts';
+import { CARDS_ONLY, CONFIRMED, clientOf, emulate, errorOf } from './test-support.ts';
 
 test('what the emulator does not stand in for answers 501, be it a call or a parameter', async (t) => {
   const { stripe } = await emulate(t);
@@ -102,10 +102,9 @@ test('search joins its clauses by AND or OR, denies with a minus, and refuses wh
 test('a charge in a list is expanded with its refunds', async (t) => {
   const { stripe } = await emulate(t);
   await stripe.paymentIntents.create({
-    ...CARDS_ONLY,
+    ...CONFIRMED,
     amount: 500,
     payment_method: 'pm_card_visa',
-    confirm: true,
   });
   const list = await stripe.paymentIntents.list({ expand: ['data.latest_charge.refunds'] });
   assert.deepEqual((list.data[0]!.latest_charge as Stripe.Charge).refunds?.data, []);

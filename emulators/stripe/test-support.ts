@@ -62,6 +62,16 @@ export const CARDS_ONLY: { currency: string; allowed_payment_method_types: ['car
   allowed_payment_method_types: ['card'],
 };
 
+/** The page to which an intent leads back. Stripe requires one at each confirmation by the server with the member present. */
+export const RETURN_URL = 'https://society.example/back';
+
+/** An order that is confirmed in the call that creates it. */
+export const CONFIRMED: typeof CARDS_ONLY & { confirm: true; return_url: string } = {
+  ...CARDS_ONLY,
+  confirm: true,
+  return_url: RETURN_URL,
+};
+
 /** Returns the error with which a call of the client fails. */
 export async function errorOf(call: Promise<unknown>): Promise<Stripe.errors.StripeError> {
   const error = await call.then(

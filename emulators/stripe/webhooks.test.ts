@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type Stripe from 'stripe';
 import { startStripeEmulator } from './server.ts';
-import { CARDS_ONLY, emulate, receiveWebhooks } from './test-support.ts';
+import { CONFIRMED, emulate, receiveWebhooks } from './test-support.ts';
 
-const paid = { ...CARDS_ONLY, amount: 500, payment_method: 'pm_card_visa', confirm: true } as const;
+const paid = { ...CONFIRMED, amount: 500, payment_method: 'pm_card_visa' } as const;
 
 test('every change of state is an event, delivered signed and in order', async (t) => {
   const receiver = await receiveWebhooks(t);

@@ -78,6 +78,7 @@ async function charge(world: World, { session, cents }: { session: string; cents
     ...(await intentOf(world, session)),
     amount: String(cents),
     confirm: 'true',
+    return_url: world.wired.deps.config.publicUrl,
     payment_method: 'pm_card_visa',
   });
 }

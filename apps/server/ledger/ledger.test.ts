@@ -274,6 +274,7 @@ test('what another app took on the same account is left out, counted, and makes 
     amount: '4200',
     currency: 'usd',
     confirm: 'true',
+    return_url: server.url,
     payment_method: 'pm_card_visa',
     'allowed_payment_method_types[0]': 'card',
     'metadata[app]': 'bookshop',

@@ -193,6 +193,7 @@ test('a second payment of the same join is told on its welcome page; another joi
     'allowed_payment_method_types[0]': 'card',
     payment_method: 'pm_card_visa',
     confirm: 'true',
+    return_url: server.url,
     'metadata[app]': 'induct',
     'metadata[environment]': server.deps.environment,
     'metadata[session]': uuid,

@@ -180,6 +180,7 @@ const calls: Record<Exclude<keyof PaymentProvider, 'readEvent'>, [string, string
     () =>
       server.deps.payments.confirmWithSavedCard('pi_1', {
         paymentMethodId: 'pm_1',
+        returnUrl: server.url,
         idempotencyKey: randomUUID(),
       }),
   ],

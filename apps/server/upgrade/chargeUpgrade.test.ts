@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type Stripe from 'stripe';
 import { changeSociety } from '../../../tests/harness/changeSociety.ts';
+import { askStripe } from '../../../tests/harness/providers.ts';
 import { membershipsOf } from '../../../tests/harness/rows.ts';
 import { paidJoin, payByCard } from '../../../tests/harness/steps.ts';
 import { sharedServer, startTestServer } from '../../../tests/harness/testServer.ts';
@@ -269,6 +271,24 @@ test('a bank that asks for authentication gets it in the page, and the same inte
   assert.equal(response.status, 200);
   assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
   assert.deepEqual(await chargesOf(server, uuid), [{ amount_cents: 4500, status: 'succeeded' }]);
+});
+
+test('a bank that asks on a page of its own leads back to the return page', async () => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  await saveOtherCard(server, uuid, 'pm_card_authenticationRequired');
+  const upgrade = idOf((await charge(client, uuid, intentId, { charge: false })).data.clientSecret);
+  await server.stripeControl(`payment_intents/${upgrade}/authentication`, { by: 'redirect' });
+  assert.equal((await charge(client, uuid, intentId)).data.status, 'requires_action');
+  const asking = await askStripe<Stripe.PaymentIntent>(
+    server.stripeUrl,
+    'GET',
+    `/v1/payment_intents/${upgrade}`,
+  );
+  assert.equal(
+    asking.next_action?.redirect_to_url?.return_url,
+    `${server.deps.config.publicUrl}/registration/post-payment`,
+  );
 });
 
 test("a payment that is not this join's, or none at all, buys nothing", async () => {

@@ -3,6 +3,7 @@ import type { Data, ParsedBody } from '#contract/schemas.ts';
 import { type Holding, mayChargeCard } from '#core/holding.ts';
 import { lineMetadata, orderDescription, promisedMetadata } from '#core/intentText.ts';
 import { displayPrice } from '#core/money.ts';
+import { screens } from '#core/navigation.ts';
 import type { OrderLine } from '#core/orderLine.ts';
 import { NO_PAYMENT_INTENT, UPGRADE_FAILED } from '#core/sentences.ts';
 import type { Deps } from '../deps.ts';
@@ -137,7 +138,8 @@ async function chargeSavedCard(
     // The idempotency key is the same within an attempt: so two simultaneous presses, or a press repeated after a crash, ask the
     // bank once.
     const idempotencyKey = `${deps.environment}-${uuid}-upgrade-${attempt}-confirm`;
-    await deps.payments.confirmWithSavedCard(intentId, { paymentMethodId, idempotencyKey });
+    const returnUrl = deps.config.publicUrl + screens.postPayment;
+    await deps.payments.confirmWithSavedCard(intentId, { paymentMethodId, returnUrl, idempotencyKey });
   } catch (error) {
     if (error instanceof Declined) message = error.message;
     // Stripe replays a failure or refusal under the same key for a day, so this attempt ends, and the next press has a new key. The

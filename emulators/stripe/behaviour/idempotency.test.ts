@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type Stripe from 'stripe';
 import { uniqueWord } from '../../shared/subjects.ts';
 import { subject } from '../subject.ts';
-import { CARDS_ONLY, errorOf } from '../test-support.ts';
+import { CARDS_ONLY, CONFIRMED, errorOf } from '../test-support.ts';
 
 test('the same key and body give the first answer again, and nothing is done twice', async (t) => {
   const { stripe, customer } = await subject(t);
@@ -35,11 +35,10 @@ test('a decline is given again for its key', async (t) => {
     errorOf(
       stripe.paymentIntents.create(
         {
-          ...CARDS_ONLY,
+          ...CONFIRMED,
           amount: 500,
           customer: payer,
           payment_method: 'pm_card_visa_chargeDeclined',
-          confirm: true,
         },
         { idempotencyKey },
       ),

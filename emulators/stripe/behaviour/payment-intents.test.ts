@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type Stripe from 'stripe';
 import { subject } from '../subject.ts';
-import { CARDS_ONLY, errorOf } from '../test-support.ts';
+import { CARDS_ONLY, CONFIRMED, errorOf, RETURN_URL } from '../test-support.ts';
 
 test('an intent is created, updated with the same client secret, confirmed and charged once', async (t) => {
   const { stripe, customer } = await subject(t);
@@ -27,6 +27,7 @@ test('an intent is created, updated with the same client secret, confirmed and c
 
   const paid = await stripe.paymentIntents.confirm(created.id, {
     payment_method: 'pm_card_visa',
+    return_url: RETURN_URL,
     expand: ['latest_charge', 'payment_method'],
   });
   const charge = paid.latest_charge as Stripe.Charge;
@@ -59,8 +60,13 @@ test('a charge has notes of its own: what its intent noted when it was made, cha
   const person = { first_name: 'Jordan', revision: '1' };
   const intent = { ...CARDS_ONLY, amount: 500, description: 'Society: Membership', metadata: person };
   const { id } = await stripe.paymentIntents.create(intent);
-  await errorOf(stripe.paymentIntents.confirm(id, { payment_method: 'pm_card_visa_chargeDeclined' }));
-  await stripe.paymentIntents.confirm(id, { payment_method: 'pm_card_visa' });
+  await errorOf(
+    stripe.paymentIntents.confirm(id, {
+      return_url: RETURN_URL,
+      payment_method: 'pm_card_visa_chargeDeclined',
+    }),
+  );
+  await stripe.paymentIntents.confirm(id, { return_url: RETURN_URL, payment_method: 'pm_card_visa' });
   await stripe.paymentIntents.update(id, { metadata: { first_name: '' }, description: 'Another' });
   const charges = await stripe.charges.list({ payment_intent: id });
   assert.deepEqual(
@@ -80,13 +86,12 @@ test('a charge has notes of its own: what its intent noted when it was made, cha
 test('a succeeded intent can be neither confirmed, canceled nor given another amount', async (t) => {
   const { stripe } = await subject(t);
   const { id } = await stripe.paymentIntents.create({
-    ...CARDS_ONLY,
+    ...CONFIRMED,
     amount: 500,
     payment_method: 'pm_card_visa',
-    confirm: true,
   });
   for (const call of [
-    () => stripe.paymentIntents.confirm(id, { payment_method: 'pm_card_visa' }),
+    () => stripe.paymentIntents.confirm(id, { return_url: RETURN_URL, payment_method: 'pm_card_visa' }),
     () => stripe.paymentIntents.cancel(id),
     () => stripe.paymentIntents.update(id, { amount: 600 }),
   ]) {
@@ -105,7 +110,7 @@ test('an intent without a payment method cannot be confirmed', async (t) => {
   const { stripe, afterwards } = await subject(t);
   const { id } = await stripe.paymentIntents.create({ ...CARDS_ONLY, amount: 500 });
   afterwards(() => stripe.paymentIntents.cancel(id));
-  const error = await errorOf(stripe.paymentIntents.confirm(id));
+  const error = await errorOf(stripe.paymentIntents.confirm(id, { return_url: RETURN_URL }));
   assert.deepEqual([error.statusCode, error.code], [400, 'payment_intent_unexpected_state']);
 });
 
@@ -115,7 +120,7 @@ test('a canceled intent stays canceled and says why', async (t) => {
   const canceled = await stripe.paymentIntents.cancel(id, { cancellation_reason: 'abandoned' });
   assert.deepEqual([canceled.status, canceled.cancellation_reason], ['canceled', 'abandoned']);
   for (const call of [
-    () => stripe.paymentIntents.confirm(id, { payment_method: 'pm_card_visa' }),
+    () => stripe.paymentIntents.confirm(id, { return_url: RETURN_URL, payment_method: 'pm_card_visa' }),
     () => stripe.paymentIntents.cancel(id),
   ])
     assert.equal((await errorOf(call())).code, 'payment_intent_unexpected_state');
@@ -125,7 +130,10 @@ test('a decline is 402 with its code, leaves a failed charge and lets the next c
   const { stripe } = await subject(t);
   const { id } = await stripe.paymentIntents.create({ ...CARDS_ONLY, amount: 500 });
   const error = await errorOf(
-    stripe.paymentIntents.confirm(id, { payment_method: 'pm_card_visa_chargeDeclinedInsufficientFunds' }),
+    stripe.paymentIntents.confirm(id, {
+      return_url: RETURN_URL,
+      payment_method: 'pm_card_visa_chargeDeclinedInsufficientFunds',
+    }),
   );
   assert.equal(error.statusCode, 402);
   assert.equal(error.type, 'StripeCardError');
@@ -138,7 +146,10 @@ test('a decline is 402 with its code, leaves a failed charge and lets the next c
   assert.equal(after.payment_method, null);
   assert.equal(after.last_payment_error?.decline_code, 'insufficient_funds');
   assert.equal((after.latest_charge as Stripe.Charge).status, 'failed');
-  const paid = await stripe.paymentIntents.confirm(id, { payment_method: 'pm_card_mastercard' });
+  const paid = await stripe.paymentIntents.confirm(id, {
+    return_url: RETURN_URL,
+    payment_method: 'pm_card_mastercard',
+  });
   assert.deepEqual([paid.status, paid.last_payment_error], ['succeeded', null]);
 });
 
@@ -154,7 +165,7 @@ for (const [card, code, declineCode] of [
   test(`${card} is declined with ${declineCode ?? code}`, async (t) => {
     const { stripe } = await subject(t);
     const error = await errorOf(
-      stripe.paymentIntents.create({ ...CARDS_ONLY, amount: 500, payment_method: card, confirm: true }),
+      stripe.paymentIntents.create({ ...CONFIRMED, amount: 500, payment_method: card }),
     );
     assert.deepEqual([error.statusCode, error.code], [402, code]);
     if (declineCode) assert.equal(error.decline_code, declineCode);
@@ -165,10 +176,9 @@ for (const [card, code, declineCode] of [
 test('a card that asks for authentication waits in requires_action for Stripe.js, and can be canceled', async (t) => {
   const { stripe } = await subject(t);
   const asking = await stripe.paymentIntents.create({
-    ...CARDS_ONLY,
+    ...CONFIRMED,
     amount: 500,
     payment_method: 'pm_card_threeDSecure2Required',
-    confirm: true,
     use_stripe_sdk: true,
   });
   assert.equal(asking.status, 'requires_action');
@@ -183,12 +193,11 @@ test('a card that always asks is declined off-session with authentication_requir
   const method = await stripe.paymentMethods.attach('pm_card_authenticationRequired', { customer: payer });
   const error = await errorOf(
     stripe.paymentIntents.create({
-      ...CARDS_ONLY,
+      ...CONFIRMED,
       amount: 500,
       customer: payer,
       payment_method: method.id,
       off_session: true,
-      confirm: true,
     }),
   );
   assert.deepEqual([error.statusCode, error.code], [402, 'authentication_required']);
@@ -198,20 +207,18 @@ test('a card that was saved by a payment is charged again with its owner present
   const { stripe, customer } = await subject(t);
   const payer = await customer();
   const first = await stripe.paymentIntents.create({
-    ...CARDS_ONLY,
+    ...CONFIRMED,
     amount: 6500,
     customer: payer,
     setup_future_usage: 'on_session',
     payment_method: 'pm_card_visa',
-    confirm: true,
   });
   const saved = first.payment_method as string;
   const second = await stripe.paymentIntents.create({
-    ...CARDS_ONLY,
+    ...CONFIRMED,
     amount: 4500,
     customer: payer,
     payment_method: saved,
-    confirm: true,
     use_stripe_sdk: true,
     expand: ['payment_method'],
   });
@@ -230,11 +237,10 @@ test('a saved card whose issuer says no is declined when it is charged', async (
   const method = await stripe.paymentMethods.attach('pm_card_chargeCustomerFail', { customer: payer });
   const error = await errorOf(
     stripe.paymentIntents.create({
-      ...CARDS_ONLY,
+      ...CONFIRMED,
       amount: 500,
       customer: payer,
       payment_method: method.id,
-      confirm: true,
     }),
   );
   assert.deepEqual([error.statusCode, error.code], [402, 'card_declined']);
@@ -251,12 +257,11 @@ test('most cards that would be declined cannot be saved to a customer at all', a
 test('a card that was charged without a customer cannot be charged again', async (t) => {
   const { stripe } = await subject(t);
   const first = await stripe.paymentIntents.create({
-    ...CARDS_ONLY,
+    ...CONFIRMED,
     amount: 500,
     payment_method: 'pm_card_visa',
-    confirm: true,
   });
-  const again = { ...CARDS_ONLY, amount: 500, payment_method: first.payment_method as string, confirm: true };
+  const again = { ...CONFIRMED, amount: 500, payment_method: first.payment_method as string };
   const error = await errorOf(stripe.paymentIntents.create(again));
   assert.equal(error.statusCode, 400);
   assert.match(error.message, /may not be used again/);
@@ -267,7 +272,7 @@ test("a saved card cannot be charged for another customer's payment", async (t) 
   const [mine, other] = [await customer(), await customer()];
   const method = await stripe.paymentMethods.attach('pm_card_visa', { customer: mine });
   for (const payer of [{ customer: other }, {}]) {
-    const order = { ...CARDS_ONLY, ...payer, amount: 500, payment_method: method.id, confirm: true };
+    const order = { ...CONFIRMED, ...payer, amount: 500, payment_method: method.id };
     assert.equal((await errorOf(stripe.paymentIntents.create(order))).statusCode, 400);
   }
   assert.equal((await stripe.paymentIntents.list({ customer: other })).data.length, 0);
@@ -278,10 +283,9 @@ test('a test token becomes a card that pays', async (t) => {
   const method = await stripe.paymentMethods.create({ type: 'card', card: { token: 'tok_mastercard' } });
   assert.deepEqual([method.card?.brand, method.card?.last4], ['mastercard', '4444']);
   const paid = await stripe.paymentIntents.create({
-    ...CARDS_ONLY,
+    ...CONFIRMED,
     amount: 500,
     payment_method: method.id,
-    confirm: true,
   });
   assert.equal(paid.status, 'succeeded');
   const none = { type: 'card', card: { token: 'tok_none' } } as const;
@@ -290,7 +294,7 @@ test('a test token becomes a card that pays', async (t) => {
 
 test('a card that paid without a customer and is to be kept can be given to one afterwards, and then pays again', async (t) => {
   const { stripe, afterwards } = await subject(t);
-  const paid = { ...CARDS_ONLY, amount: 500, payment_method: 'pm_card_visa', confirm: true } as const;
+  const paid = { ...CONFIRMED, amount: 500, payment_method: 'pm_card_visa' } as const;
   const { payment_method: card } = await stripe.paymentIntents.create({
     ...paid,
     setup_future_usage: 'on_session',
@@ -312,10 +316,9 @@ test('a card that paid without a customer and is to be kept can be given to one 
 test('a card that paid without a customer and is not to be kept can be given to none', async (t) => {
   const { stripe } = await subject(t);
   const { payment_method } = await stripe.paymentIntents.create({
-    ...CARDS_ONLY,
+    ...CONFIRMED,
     amount: 500,
     payment_method: 'pm_card_visa',
-    confirm: true,
   });
   const error = await errorOf(stripe.customers.create({ payment_method: payment_method as string }));
   assert.equal(error.statusCode, 400);

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type Stripe from 'stripe';
 import { subject } from '../subject.ts';
-import { CARDS_ONLY, errorOf } from '../test-support.ts';
+import { CARDS_ONLY, CONFIRMED, errorOf } from '../test-support.ts';
 
-const paid = { ...CARDS_ONLY, amount: 6500, payment_method: 'pm_card_visa', confirm: true } as const;
+const paid = { ...CONFIRMED, amount: 6500, payment_method: 'pm_card_visa' } as const;
 
 test('refunds add up to the charge and never beyond it', async (t) => {
   const { stripe } = await subject(t);

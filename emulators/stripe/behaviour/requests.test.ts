@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import Stripe from 'stripe';
 import { uniqueWord } from '../../shared/subjects.ts';
 import { subject } from '../subject.ts';
-import { CARDS_ONLY, errorOf } from '../test-support.ts';
+import { CARDS_ONLY, CONFIRMED, errorOf } from '../test-support.ts';
 
 const invalidCreates: [string, object, string | undefined, string | undefined, RegExp][] = [
   [
@@ -198,10 +198,9 @@ test('a payment intent is found by its metadata', async (t) => {
 test('a property that cannot be expanded is refused', async (t) => {
   const { stripe } = await subject(t);
   const { id } = await stripe.paymentIntents.create({
-    ...CARDS_ONLY,
+    ...CONFIRMED,
     amount: 500,
     payment_method: 'pm_card_visa',
-    confirm: true,
   });
   const error = await errorOf(stripe.paymentIntents.retrieve(id, { expand: ['amount'] }));
   assert.equal(error.statusCode, 400);

@@ -80,7 +80,11 @@ const calls: Record<Exclude<keyof PaymentProvider, 'readEvent'>, () => Promise<u
   chargeTimes: () => payments.chargeTimes('pi_1'),
   listIntents: () => drain(payments.listIntents(now)),
   confirmWithSavedCard: () =>
-    payments.confirmWithSavedCard('pi_1', { paymentMethodId: 'pm_1', idempotencyKey: 'k' }),
+    payments.confirmWithSavedCard('pi_1', {
+      paymentMethodId: 'pm_1',
+      returnUrl: 'https://society.example/back',
+      idempotencyKey: 'k',
+    }),
   cancelIntent: () => payments.cancelIntent('pi_1'),
   refund: () =>
     payments.refund({

@@ -134,12 +134,12 @@ export interface PaymentProvider {
   /** Lists the account's intents since `since` (null: all), newest first, including those of other apps. */
   listIntents(since: Date | null): AsyncIterable<Intent>;
   /**
-   * Charges a saved card while the member is on our pages. The bank may require authentication. Throws {@link Declined} and {@link
-   * UnexpectedState}.
+   * Charges a saved card while the member is on our pages. The bank may require authentication: in the page, or on a page of its
+   * own that leads back to `returnUrl`. Throws {@link Declined} and {@link UnexpectedState}.
    */
   confirmWithSavedCard(
     id: string,
-    confirmation: { paymentMethodId: string; idempotencyKey: string },
+    confirmation: { paymentMethodId: string; returnUrl: string; idempotencyKey: string },
   ): Promise<Intent>;
   /** Throws {@link UnexpectedState} if the intent cannot be cancelled any more. */
   cancelIntent(id: string): Promise<Intent>;
@@ -339,12 +339,18 @@ export function stripeProvider({
       for await (const { created } of charges) times.unshift(new Date(created * 1000));
       return times;
     },
-    async confirmWithSavedCard(id, { paymentMethodId, idempotencyKey }) {
+    // Without the return URL Stripe may refuse to confirm (https://docs.stripe.com/changelog/2023-08-16/automatic-payment-methods).
+    async confirmWithSavedCard(id, { paymentMethodId, returnUrl, idempotencyKey }) {
       return read(
         await attempt('confirmWithSavedCard', (stripe) =>
           stripe.paymentIntents.confirm(
             id,
-            { payment_method: paymentMethodId, use_stripe_sdk: true, ...withCard },
+            {
+              payment_method: paymentMethodId,
+              return_url: returnUrl,
+              use_stripe_sdk: true,
+              ...withCard,
+            },
             { idempotencyKey },
           ),
         ),
