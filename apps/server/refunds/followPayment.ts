@@ -21,7 +21,7 @@ import { dueLetters, dueSecondPayment } from '../letters/dueLetters.ts';
 import { tellStaff, tellStaffOfEvent } from '../notices/tellStaff.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
 import type { JoinSessionTable, RefundTable, Tables } from '../platform/database/types.ts';
-import type { MoneyBack } from '../providers/stripe/provider.ts';
+import type { MoneyBack } from '../providers/stripe/moneyBack.ts';
 import { bringStanding } from './membershipStanding.ts';
 import { paidOrders, refundsOfPayment, type SettledOrder } from './paidOrders.ts';
 

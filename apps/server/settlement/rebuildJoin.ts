@@ -10,7 +10,8 @@ import type { Deps } from '../deps.ts';
 import { namedOrder } from '../payments/namedOrder.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
 import type { Origin } from '../platform/database/types.ts';
-import type { Intent, MoneyBack } from '../providers/stripe/provider.ts';
+import type { MoneyBack } from '../providers/stripe/moneyBack.ts';
+import type { Intent } from '../providers/stripe/provider.ts';
 
 import { followPayment, lockSession } from '../refunds/followPayment.ts';
 import { bringStanding } from '../refunds/membershipStanding.ts';

@@ -1,10 +1,10 @@
 import Stripe from 'stripe';
-import { type Decided, decidedOfMetadata, refundMetadata, shorten } from '#core/intentText.ts';
-import type { Dispute } from '#core/refunds.ts';
+import { type Decided, refundMetadata, shorten } from '#core/intentText.ts';
 import type { Providers } from '../../platform/config/providers.ts';
 import type { WatchCall } from '../../platform/watchCall.ts';
 import { stripeClient } from './client.ts';
 import { type CallFailure, isInvalidEmail, NotAtStripe, understood, understoodOfRefund } from './failures.ts';
+import { type MoneyBack, readMoneyBack } from './moneyBack.ts';
 import { type BalanceMovement, movementSources, readMovement, tellsItsMovements } from './movements.ts';
 
 /** The fields of a Stripe PaymentIntent that we read. Amounts are cents. */
@@ -79,23 +79,6 @@ export interface ProviderEvent {
   metadata: Record<string, string>;
   /** In a `payment_intent.payment_failed`: the failed charge. The intent may have been charged again since. */
   failedChargeId: string | null;
-}
-
-/** The refunds and disputes of a payment. */
-export interface MoneyBack {
-  refunds: {
-    id: string;
-    amountCents: number;
-    status: 'pending' | 'succeeded' | 'failed' | 'canceled';
-    createdAt: Date;
-    /** The uuid of our refund row; null if the refund was made elsewhere, in Stripe's Dashboard, for example. */
-    uuid: string | null;
-    /** Our reason for the refund and its order lines, from the refund's metadata; null if they are not there. */
-    decided: Decided | null;
-  }[];
-  dispute: Dispute | null;
-  /** The amount of each lost dispute, with the dispute's id. */
-  lost: { id: string; amountCents: number }[];
 }
 
 /**
@@ -387,26 +370,14 @@ export function stripeProvider({
       );
     },
     async moneyBack(intentId) {
-      const refunds: MoneyBack['refunds'] = [];
-      const disputes: Stripe.Dispute[] = [];
       const ofIntent = { payment_intent: intentId, limit: 100 };
-      for await (const { id, amount, status, metadata, created } of attemptEach('moneyBack', (stripe) =>
-        stripe.refunds.list(ofIntent),
-      ))
-        refunds.push({
-          id,
-          amountCents: amount,
-          status: status === 'succeeded' || status === 'failed' || status === 'canceled' ? status : 'pending',
-          createdAt: new Date(created * 1000),
-          uuid: metadata?.refund ?? null,
-          decided: metadata ? decidedOfMetadata(metadata, amount) : null,
-        });
+      const refunds: Stripe.Refund[] = [];
+      for await (const refund of attemptEach('moneyBack', (stripe) => stripe.refunds.list(ofIntent)))
+        refunds.push(refund);
+      const disputes: Stripe.Dispute[] = [];
       for await (const dispute of attemptEach('moneyBack', (stripe) => stripe.disputes.list(ofIntent)))
         disputes.push(dispute);
-      const lost = disputes
-        .filter(({ status }) => status === 'lost')
-        .map(({ id, amount }) => ({ id, amountCents: amount }));
-      return { refunds, dispute: worst(disputes), lost };
+      return readMoneyBack(refunds, disputes);
     },
     async *listMovements(from, until) {
       const transactions = attemptEach('listMovements', (stripe) =>
@@ -473,16 +444,6 @@ function readEvent({ id, type, created, data }: Stripe.Event): ProviderEvent {
     metadata: object.metadata ?? {},
     failedChargeId: isFailure ? (object.last_payment_error?.charge ?? object.latest_charge ?? null) : null,
   };
-}
-
-/**
- * Returns the worst status among a payment's disputes: `lost`, else `open`. In both the bank has the money. Returns null if there
- * are no disputes, or only early warnings and won disputes.
- */
-function worst(disputes: readonly Stripe.Dispute[]): Dispute | null {
-  if (disputes.some(({ status }) => status === 'lost')) return 'lost';
-  const isOpen = disputes.some(({ status }) => /^(needs_response|under_review|appeal_.*)$/.test(status));
-  return isOpen ? 'open' : null;
 }
 
 function seconds(date: Date): number {
