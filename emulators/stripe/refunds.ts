@@ -12,7 +12,7 @@ type Refund = Stripe.Refund & ApiObject;
 
 export const REFUND_PARAMS = ['amount', 'charge', 'expand', 'metadata', 'payment_intent', 'reason'];
 
-/** How refund requests are answered. `refused`: with the error for a balance that is too low. */
+/** How refund requests are answered. While the balance is too low: `pending`, or `refused` with an error. */
 export const REFUND_ANSWERS = ['succeeded', 'pending', 'requires_action', 'refused'] as const;
 export type RefundAnswer = (typeof REFUND_ANSWERS)[number];
 

@@ -301,6 +301,20 @@ const different: [string, string, Partial<Sides>][] = [
     },
   ],
   [
+    'refund_waits',
+    settle,
+    {
+      stripe: { ...stripe, refundedCents: 1000 },
+      payment: {
+        ...payment,
+        refundedCents: 1000,
+        refunds: [
+          { uuid: 'r', amountCents: 1000, status: 'pending', lines: [], refusal: 'No money.', saidBy: 'us' },
+        ],
+      },
+    },
+  ],
+  [
     'refund_unassigned',
     'npm run operator -- refund assign r --membership, --upgrade, --items ID,ID or --none',
     {

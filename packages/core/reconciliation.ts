@@ -135,6 +135,9 @@ export function differencesOf(sides: Sides, graceMinutes: number): Difference[] 
           ...new Set(due.flatMap(({ refusal }) => (refusal ? [`Stripe says: ${refusal}`] : []))),
         ].join(' '),
       );
+    for (const { amountCents, status, refusal } of payment.refunds)
+      if (status === 'pending' && refusal)
+        add('refund_waits', `A refund of ${displayPrice(amountCents)} waits: ${refusal}`);
   };
   // A payment that bought nothing is compared here, before the check of the order, because its order may be missing in this
   // database.

@@ -23,7 +23,7 @@ export interface GivenBack {
   amountCents: number;
   status: RefundStatus;
   lines: RefundedLine[] | null;
-  /** The reason that Stripe gave for refusing a due refund at the last attempt. */
+  /** The reason that Stripe gave for refusing a due refund at the last attempt, or why a pending refund is not sent yet. */
   refusal?: string | null;
   /** Whether this is not a refund but the amount that a lost dispute took. */
   isDispute?: boolean;

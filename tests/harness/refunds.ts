@@ -66,14 +66,21 @@ export const refundsOf = ({ deps }: TestServer, intentId: string) =>
     .execute();
 
 /**
- * Makes the bank return the last refund of a payment, and lets our server take that in (`followPayment`), as it does at a webhook.
+ * Settles the last refund of a payment at Stripe, and lets our server take that in (`followPayment`), as it does at a webhook.
  */
-export async function failRefund(server: TestServer, intentId: string): Promise<void> {
+export async function settleRefund(
+  server: TestServer,
+  intentId: string,
+  status: 'succeeded' | 'failed',
+): Promise<void> {
   const { body } = await server.stripe('GET', `/v1/refunds?payment_intent=${intentId}`);
   const [last] = (body as unknown as { data: { id: string }[] }).data;
-  await server.stripeControl(`refunds/${last!.id}/settle`, { status: 'failed' });
+  await server.stripeControl(`refunds/${last!.id}/settle`, { status });
   await followPayment(server.deps, intentId);
 }
+
+/** Makes the bank return the last refund of a payment. */
+export const failRefund = (server: TestServer, intentId: string) => settleRefund(server, intentId, 'failed');
 
 export const chargeOf = async (server: TestServer, intentId: string) =>
   (await server.stripe('GET', `/v1/payment_intents/${intentId}`)).body.latest_charge as unknown as string;

@@ -259,7 +259,10 @@ for (const answer of ['pending', 'requires_action'])
       (await standingsOf(server, uuid))[0]?.standing,
     ];
     assert.deepEqual(await state(), ['pending', 'refunded']);
-    assert.deepEqual(await differencesOf(server, intentId), []);
+    assert.deepEqual(
+      (await differencesOf(server, intentId)).map(({ kind }) => kind),
+      answer === 'pending' ? ['refund_waits'] : [],
+    );
     const { body } = await server.stripe('GET', `/v1/refunds?payment_intent=${intentId}`);
     const [{ id }] = (body as unknown as { data: [{ id: string }] }).data;
     await server.stripeControl(`refunds/${id}/settle`, { status: 'failed' });
@@ -340,7 +343,7 @@ test('a refund that is due is replaced by none that came to nothing, and is not 
     [other.intentId, 1000],
   ] as const)
     await promiseRefund(server.deps.database, { intentId: of, amountCents, reason: 'requested' });
-  const outside = { uuid: null, decided: null, createdAt: new Date() };
+  const outside = { uuid: null, decided: null, lacksFunds: false, createdAt: new Date() };
   t.mock.method(server.deps.payments, 'moneyBack', async () => ({
     refunds: [
       { ...outside, id: 're_canceled', amountCents: 6500, status: 'canceled' as const },

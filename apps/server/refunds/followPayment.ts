@@ -28,6 +28,10 @@ import { paidOrders, refundsOfPayment, type SettledOrder } from './paidOrders.ts
 /** followPayment throws after this many attempts, if each time another caller has written first. */
 const ROUNDS = 10;
 
+/** The reason that is stored for a refund that Stripe has taken on and does not send yet, as the balance is too low. */
+const LACKS_FUNDS =
+  'Stripe sends it once the balance of the Stripe account suffices. Put money on that account.';
+
 /**
  * Copies a payment's refunds (also those made outside Induct) and disputes from Stripe, and updates the membership's standing.
  * Reads Stripe's present state, so events may arrive in any order, repeatedly or not at all. Does nothing for an intent that is not
@@ -191,10 +195,11 @@ async function takeIn(
   refund: MoneyBack['refunds'][number],
 ): Promise<{ uuid: string; reason: RefundTable['reason']; isNew: boolean; isMadeNow: boolean }> {
   const { id, amountCents, status, uuid } = refund;
+  const refusal = refund.lacksFunds ? LACKS_FUNDS : null;
   const known =
     (await trx
       .selectFrom('refund')
-      .select(['uuid', 'status', 'reason'])
+      .select(['uuid', 'status', 'reason', 'refusal'])
       .where('intent_id', '=', intentId)
       .where((row) =>
         row.or([row('stripe_id', '=', id), ...(uuid && isUuid(uuid) ? [row('uuid', '=', uuid)] : [])]),
@@ -204,10 +209,17 @@ async function takeIn(
       ? await madeInItsPlace(trx, intentId, amountCents)
       : undefined) ??
     (await decidedBefore(trx, intentId, refund));
+  if (refusal !== null && known?.refusal !== refusal)
+    await tellStaff(
+      trx,
+      sessionUuid,
+      'refund_waits',
+      `${waitsSentence(intentId, amountCents, refusal)} Until then it is in npm run operator -- reconcile.`,
+    );
   if (known) {
     await trx
       .updateTable('refund')
-      .set({ stripe_id: id, status, amount_cents: amountCents, refusal: null, updated_at: sql`now()` })
+      .set({ stripe_id: id, status, amount_cents: amountCents, refusal, updated_at: sql`now()` })
       .where('uuid', '=', known.uuid)
       .execute();
     const isLost = (of: RefundTable['status']) => of === 'failed' || of === 'canceled';
@@ -234,11 +246,17 @@ async function takeIn(
       amount_cents: amountCents,
       reason: 'dashboard' satisfies RefundTable['reason'],
       status,
+      refusal,
       created_at: sql`clock_timestamp()`,
     })
     .returning('uuid')
     .executeTakeFirstOrThrow();
   return { uuid: made.uuid, reason: 'dashboard', isNew: true, isMadeNow: status === 'succeeded' };
+}
+
+/** Returns the sentence for staff about a refund that Stripe has taken on and does not send yet. */
+export function waitsSentence(intentId: string, amountCents: number, refusal: string): string {
+  return `The refund of ${displayPrice(amountCents)} of payment ${intentId} waits: ${refusal}`;
 }
 
 /**
@@ -312,7 +330,7 @@ async function decidedBefore(
       status: 'due',
       created_at: sql`clock_timestamp()`,
     })
-    .returning(['uuid', 'status', 'reason'])
+    .returning(['uuid', 'status', 'reason', 'refusal'])
     .executeTakeFirstOrThrow();
 }
 
@@ -399,7 +417,7 @@ export async function toDecideAgain(trx: Kysely<Tables>, refund: string): Promis
 async function madeInItsPlace(trx: Kysely<Tables>, intentId: string, amountCents: number) {
   return trx
     .selectFrom('refund')
-    .select(['uuid', 'status', 'reason'])
+    .select(['uuid', 'status', 'reason', 'refusal'])
     .where('intent_id', '=', intentId)
     .where('status', '=', 'due')
     .where('stripe_id', 'is', null)

@@ -7,15 +7,15 @@ import { dueSecondPayment } from '../letters/dueLetters.ts';
 import { tellStaff } from '../notices/tellStaff.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { ProviderFailed, RefundRefused } from '../providers/stripe/failures.ts';
-import { followPayment, toDecideAgain } from './followPayment.ts';
+import { followPayment, toDecideAgain, waitsSentence } from './followPayment.ts';
 
 /** The outcome of decided refunds after the calls to Stripe. */
 export interface Given {
   /** The sum, in cents, of the refunds that Stripe has made. */
   cents: number;
   /**
-   * Sentences for staff about refunds that are still due or were dropped (`notes`), and about refunds that failed or that Stripe
-   * refused for good (`refused`).
+   * Sentences for staff about refunds that are still due, wait at Stripe or were dropped (`notes`), and about refunds that failed or
+   * that Stripe refused for good (`refused`).
    */
   notes: string[];
   refused: string[];
@@ -120,7 +120,10 @@ export async function givenOf(deps: Pick<Deps, 'database'>, uuids: readonly stri
           ? `The refund of ${amount} of payment ${intent_id} failed: the money is with us again.`
           : refusedSentence(intent_id, amount_cents, refusal),
       );
-    else given.cents += amount_cents;
+    else {
+      given.cents += amount_cents;
+      if (refusal !== null) given.notes.push(waitsSentence(intent_id, amount_cents, refusal));
+    }
   }
   return given;
 }

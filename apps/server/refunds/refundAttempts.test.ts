@@ -8,6 +8,7 @@ import {
   membershipOnly,
   paidElsewhere,
   refundsOf,
+  settleRefund,
   standingsOf,
   undergraduate,
 } from '../../../tests/harness/refunds.ts';
@@ -82,6 +83,50 @@ test('a refund that Stripe does not make for now stays due, is tried ever later,
     [[6500], [9500]],
   );
   assert.deepEqual(await differencesOf(server, first.intentId, second.intentId), []);
+});
+
+test('a refund that Stripe holds back until its balance suffices is told to staff once, and is in reconcile until it is sent', async () => {
+  const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  await server.stripeControl('refunds', { answer: 'pending' });
+  const { notes } = await refundJoin(server.deps, uuid, membershipOnly);
+  await server.stripeControl('refunds', { answer: 'succeeded' });
+  const held = 'Stripe sends it once the balance of the Stripe account suffices. Put money on that account.';
+  assert.deepEqual(notes, [`The refund of $65.00 of payment ${intentId} waits: ${held}`]);
+  await sql`update staff_notice set created_at = created_at - interval '2 days'`.execute(
+    server.deps.database,
+  );
+  await followPayment(server.deps, intentId);
+  assert.deepEqual(
+    (await noticesOf(server, uuid)).filter((text) => text.includes(held)),
+    [
+      `The refund of $65.00 of payment ${intentId} waits: ${held} Until then it is in npm run operator -- reconcile.`,
+    ],
+  );
+  assert.deepEqual(
+    (await differencesOf(server, intentId)).map(({ kind, text }) => [kind, text]),
+    [['refund_waits', `A refund of $65.00 waits: ${held}`]],
+  );
+  await settleRefund(server, intentId, 'succeeded');
+  assert.deepEqual(await differencesOf(server, intentId), []);
+  assert.deepEqual(
+    (await refundsOf(server, intentId)).map(({ status }) => status),
+    ['succeeded'],
+  );
+});
+
+test("a refund of the dashboard's that waits for the balance is told, too", async () => {
+  const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  await server.stripeControl('refunds', { answer: 'pending' });
+  await server.stripe('POST', '/v1/refunds', { payment_intent: intentId });
+  await server.stripeControl('refunds', { answer: 'succeeded' });
+  await followPayment(server.deps, intentId);
+  const told = (await noticesOf(server, uuid)).filter((text) => / waits: Stripe sends it once/.test(text));
+  assert.equal(told.length, 1);
+  assert.deepEqual(
+    (await differencesOf(server, intentId)).map(({ kind }) => kind),
+    ['refund_waits'],
+  );
+  await settleRefund(server, intentId, 'succeeded');
 });
 
 test('a refund that has waited for weeks is still tried every six hours', async () => {

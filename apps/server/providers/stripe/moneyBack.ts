@@ -8,6 +8,11 @@ export interface MoneyBack {
     id: string;
     amountCents: number;
     status: 'pending' | 'succeeded' | 'failed' | 'canceled';
+    /**
+     * Whether the refund is pending because the account's balance is too low: Stripe sends nothing until it suffices
+     * (https://support.stripe.com/questions/pending-refunds-due-to-insufficient-funds-or-stripe-balance).
+     */
+    lacksFunds: boolean;
     createdAt: Date;
     /** The uuid of our refund row; null if the refund was made elsewhere, in Stripe's Dashboard, for example. */
     uuid: string | null;
@@ -24,10 +29,11 @@ export function readMoneyBack(
   disputes: readonly Stripe.Dispute[],
 ): MoneyBack {
   return {
-    refunds: refunds.map(({ id, amount, status, metadata, created }) => ({
+    refunds: refunds.map(({ id, amount, status, pending_reason, metadata, created }) => ({
       id,
       amountCents: amount,
       status: status === 'succeeded' || status === 'failed' || status === 'canceled' ? status : 'pending',
+      lacksFunds: status === 'pending' && pending_reason === 'insufficient_funds',
       createdAt: new Date(created * 1000),
       uuid: metadata?.refund ?? null,
       decided: metadata ? decidedOfMetadata(metadata, amount) : null,
