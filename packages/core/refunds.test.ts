@@ -98,7 +98,11 @@ test('a lost dispute ends a membership as a refund of what it took would, and is
   const lost = (refund: GivenBack): GivenBack => ({ ...refund, isDispute: true });
   const standing = (...refunds: GivenBack[]) => standingAfter({ lines, refunds, dispute: 'lost' });
   assert.equal(standing(lost(of(1, 1200))), 'active');
-  assert.equal(standing(lost(outside(1000))), 'active', 'until staff say what for');
+  assert.equal(standing(lost(outside(1000))), 'disputed', 'until staff say what for');
+  assert.equal(standing(lost(outside(1000, { lines: [] }))), 'active', 'staff: for none of the lines');
+  assert.equal(standing(lost(of(1, 1200)), outside(1000)), 'active', 'a refund of the dashboard alone waits');
+  assert.equal(standing(lost(of(1, 1200)), lost(outside(1000, { status: 'canceled' }))), 'active');
+  assert.equal(standing(of(0, 6000), lost(outside(1000))), 'refunded');
   assert.equal(standing(lost(of(0, 6500))), 'charged_back');
   assert.equal(standing(lost(outside(7700))), 'charged_back');
   assert.equal(standing(outside(1200), lost(outside(6500))), 'charged_back');

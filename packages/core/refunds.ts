@@ -344,7 +344,7 @@ export type Dispute = 'open' | 'lost';
 /**
  * The standing of a membership. The first two are held; the others have ended:
  * - `active`: paid.
- * - `disputed`: the bank holds the money.
+ * - `disputed`: the bank holds the money, or a dispute was lost and nobody has said yet what its amount was for.
  * - `refunded`: the money went back.
  * - `charged_back`: a dispute was lost.
  * - `void`: Stripe has no such payment.
@@ -360,7 +360,8 @@ export function isHeld(standing: MembershipStanding): boolean {
 /**
  * Returns the standing of a membership after the refunds and disputes of its payment. A membership is ended by a refund of its
  * line, or by refunds that together equal the payment, whatever they were for. The amount of a lost dispute counts as a refund. The
- * first event that ends the membership decides its standing, so a later dispute over the kept fee does not change it.
+ * first event that ends the membership decides its standing, so a later dispute over the kept fee does not change it. A membership
+ * that a lost dispute without lines has not ended stays disputed.
  */
 export function standingAfter({
   lines,
@@ -376,5 +377,6 @@ export function standingAfter({
       namedLines({ refunds: [refund] }).has(at) || goneCents(refunds.slice(0, index + 1)) >= paidCents,
   );
   if (end) return end.isDispute ? 'charged_back' : 'refunded';
-  return dispute === 'open' ? 'disputed' : 'active';
+  const isUnassigned = refunds.some((refund) => refund.isDispute && counts(refund) && refund.lines === null);
+  return dispute === 'open' || isUnassigned ? 'disputed' : 'active';
 }

@@ -210,7 +210,7 @@ test('a dispute that is lost over a part of the payment takes what that amount w
     [['active'], ['ended'], []],
   );
   assert.deepEqual(await noticesOf(server, uuid), [
-    `The membership paid for by ${intentId} is disputed: its payer's bank has taken the money back for now.`,
+    `The membership paid for by ${intentId} is disputed: its payer's bank has taken money back.`,
     `$12.00 of payment ${intentId} was lost by a dispute, for Lapel Pin.`,
     `The membership paid for by ${intentId} is active again.`,
   ]);
@@ -240,19 +240,24 @@ test('of a payment that went back in part before, a lost dispute takes the rest 
   assert.equal(refunded_cents, 1200, 'as Stripe counts');
 });
 
-test('a lost dispute whose amount does not say what for waits for staff', async (t) => {
-  const { uuid, intentId } = await withItems(lapelPin);
-  const dispute = await loses(intentId, 3000);
-  assert.deepEqual(
-    [await standings(uuid), await goodsIn(uuid), await differences()],
-    [['active'], ['held'], ['refund_unassigned']],
-  );
-  assert.equal((await run(t, refundAssignCommand, dispute, '--membership')).code, 0);
-  assert.deepEqual(
-    [await standings(uuid), await goodsIn(uuid), await differences()],
-    [['charged_back'], ['open'], []],
-  );
-});
+for (const [assigned, standing] of [
+  ['--membership', 'charged_back'],
+  ['--none', 'active'],
+] as const)
+  test(`a membership stays disputed while a lost dispute does not say what for, until staff say it: ${assigned}`, async (t) => {
+    const { uuid, intentId } = await withItems(lapelPin);
+    const dispute = await loses(intentId, 3000);
+    assert.deepEqual(
+      [await standings(uuid), await goodsIn(uuid), await differences()],
+      [['disputed'], ['held'], ['refund_unassigned']],
+    );
+    assert.ok(!(await noticesOf(server, uuid)).some((text) => text.includes('is active again')));
+    assert.equal((await run(t, refundAssignCommand, dispute, assigned)).code, 0);
+    assert.deepEqual(
+      [await standings(uuid), await goodsIn(uuid), await differences()],
+      [[standing], ['open'], []],
+    );
+  });
 
 test('a dispute that was lost before its amount was kept is named when it took only a part, and settled', async (t) => {
   const { uuid, intentId } = await withItems(lapelPin);

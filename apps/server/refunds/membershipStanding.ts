@@ -10,7 +10,7 @@ import type { LockedSession } from './followPayment.ts';
 
 const because: Record<MembershipStanding, string> = {
   active: 'is active again.',
-  disputed: "is disputed: its payer's bank has taken the money back for now.",
+  disputed: "is disputed: its payer's bank has taken money back.",
   refunded: 'has ended: its money goes back.',
   charged_back: 'has ended: a dispute over its money was lost.',
   void: 'has ended: nothing was paid for it.',
