@@ -83,6 +83,10 @@ test('transactions are listed by type, source, time, and by the automatic payout
   assert.deepEqual(await sources({ type: 'charge' }), [late.latest_charge, early.latest_charge]);
   assert.deepEqual(await sources({ source: early.latest_charge as string }), [early.latest_charge]);
   assert.deepEqual(await sources({ created: { lt: now / 1000 } }), [payout.id, early.latest_charge]);
+  assert.equal(payout.reconciliation_status, 'in_progress');
+  assert.equal((await errorOf(sources({ payout: payout.id }))).code, 'payout_reconciliation_not_ready');
+  await control('POST', `payouts/${payout.id}/reconcile`, {});
+  assert.equal((await stripe.payouts.retrieve(payout.id)).reconciliation_status, 'completed');
   assert.deepEqual(await sources({ payout: payout.id }), [payout.id, early.latest_charge]);
   assert.match((await errorOf(sources({ payout: manual.id }))).message, /only be filtered on automatic/);
   assert.equal((await errorOf(sources({ payout: 'po_none' }))).code, 'resource_missing');

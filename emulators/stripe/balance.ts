@@ -95,7 +95,7 @@ export function retrieveBalanceTransaction(call: Call): ApiObject {
 
 /**
  * Lists balance transactions, newest first. They can be filtered by type, by the object that moved the money, and by the automatic
- * payout that included them.
+ * payout that included them, once it is reconciled.
  */
 export function listBalanceTransactions(call: Call): object {
   const filters = given(call.params, 'type', 'source');
@@ -106,6 +106,12 @@ export function listBalanceTransactions(call: Call): object {
       throw invalid(
         'Balance transaction history can only be filtered on automatic transfers, not manual.',
         'payout',
+      );
+    if (payout.reconciliation_status !== 'completed')
+      throw invalid(
+        'The transactions of this payout are not ready to be listed yet.',
+        'payout',
+        'payout_reconciliation_not_ready',
       );
     filters.push(leftWith(id));
   }

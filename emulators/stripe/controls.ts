@@ -4,7 +4,7 @@ import { closeDispute, DISPUTE_ENDINGS, openDispute } from './disputes.ts';
 import { invalid } from './errors.ts';
 import type { Intent } from './intent-states.ts';
 import { authenticationOf, processingOf, settle } from './payments.ts';
-import { failPayout, payOut } from './payouts.ts';
+import { failPayout, payOut, reconcilePayout } from './payouts.ts';
 import { REFUND_ANSWERS, settleRefund } from './refunds.ts';
 import { closeReview, REVIEW_ENDINGS, REVIEWING, type ReviewEnding } from './reviews.ts';
 import type { App, Perform } from './server.ts';
@@ -25,7 +25,8 @@ import { WEBHOOK_MODES, type WebhookMode, type Webhooks } from './webhooks.ts';
  *   /_emulator/payment_intents/:id/settle {declines?: code}`
  * - `POST /_emulator/reviews {hold}`: Radar holds payments for review from now on; `POST /_emulator/reviews/:id/close {reason}`:
  *   `approved`, `refunded` or `refunded_as_fraud`
- * - `POST /_emulator/payouts {automatic?}`, `POST /_emulator/payouts/:id/fail`: pays the balance out to the bank, or returns it
+ * - `POST /_emulator/payouts {automatic?}`, `POST /_emulator/payouts/:id/reconcile`, `POST /_emulator/payouts/:id/fail`: pays the
+ *   balance out to the bank, lets the API list the transactions of an automatic payout, or returns the money
  * - `POST /_emulator/account {charges_enabled}`: Stripe stops the account, or lets it charge again
  * - `POST /_emulator/webhook_endpoints/:id {api_version?, url?}`: gives an endpoint another API version, or a local URL, which
  *   cannot be registered
@@ -109,6 +110,9 @@ export function addTestControls(app: App, perform: Perform, webhooks: Webhooks):
     const { automatic } = bodyOf(request.body) as { automatic?: boolean };
     return perform({}, (call) => payOut(call, automatic ?? true));
   });
+  app.post<{ Params: { id: string } }>('/_emulator/payouts/:id/reconcile', async (request) =>
+    perform({}, (call) => reconcilePayout(call, request.params.id)),
+  );
   app.post<{ Params: { id: string } }>('/_emulator/payouts/:id/fail', async (request) =>
     perform({}, (call) => failPayout(call, request.params.id)),
   );

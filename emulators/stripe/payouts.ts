@@ -10,7 +10,7 @@ type Payout = Stripe.Payout & ApiObject;
 
 /**
  * Pays out all US dollars that no payout has included yet to the account's bank. If the payout is automatic, the API can list the
- * transactions that it included; otherwise it cannot (https://docs.stripe.com/payouts/reconciliation).
+ * transactions that it included once it is reconciled; otherwise it cannot (https://docs.stripe.com/payouts/reconciliation).
  */
 export function payOut(call: Call, automatic: boolean): Payout {
   const currency = 'usd';
@@ -47,7 +47,7 @@ export function payOut(call: Call, automatic: boolean): Payout {
     method: 'standard',
     original_payout: null,
     payout_method: null,
-    reconciliation_status: automatic ? 'completed' : 'not_applicable',
+    reconciliation_status: automatic ? 'in_progress' : 'not_applicable',
     reversed_by: null,
     source_type: 'card',
     statement_descriptor: null,
@@ -60,6 +60,16 @@ export function payOut(call: Call, automatic: boolean): Payout {
   emit(call, 'payout.created', payout);
   emit(call, 'payout.paid', payout);
   return payout;
+}
+
+/** Reconciles an automatic payout: the API can list its transactions from now on. */
+export function reconcilePayout(call: Call, id: string): Payout {
+  const payout = require<Payout>(call, 'payout', id, 'payout');
+  if (payout.reconciliation_status !== 'in_progress') throw refused('This payout is not being reconciled.');
+  const reconciled: Payout = { ...payout, reconciliation_status: 'completed' };
+  call.store.save(reconciled);
+  emit(call, 'payout.reconciliation_completed', reconciled);
+  return reconciled;
 }
 
 /** Fails a payout: the bank sends it back, and its money is in the balance again. */

@@ -293,9 +293,14 @@ test('what another app took on the same account is left out, counted, and makes 
   assert.deepEqual(readCsv(disputed), rows);
 });
 
-test('an automatic payout is named by all that it took, and what it was of sums to it', async (t) => {
+const reconciled = ({ id }: { id: string }) => server.stripeControl(`payouts/${id}/reconcile`, {});
+
+test('an automatic payout is named by all that it took once Stripe has reconciled it, and what it was of sums to it', async (t) => {
   const { intentId } = await join();
   const payout = await server.stripeControl('payouts', {});
+  const early = readCsv((await ledger(t, '--csv')).out);
+  assert.deepEqual(new Set(early.map((row) => row.payout)), new Set(['']));
+  await reconciled(payout);
   const { intentId: later } = await join();
   const { out } = await ledger(t, '--csv');
   const rows = readCsv(out);
@@ -400,7 +405,7 @@ test('whatever is paid, refunded, disputed and paid out, the file sums to the ba
           await server.stripeControl(`disputes/${await dispute()}/close`, { status: 'won' });
         if (fate === 'dispute lost')
           await server.stripeControl(`disputes/${await dispute()}/close`, { status: 'lost' });
-        if (fate === 'paid out') await server.stripeControl('payouts', {});
+        if (fate === 'paid out') await reconciled(await server.stripeControl('payouts', {}));
         await followPayment(server.deps, intentId);
       }
       const { out, code } = await ledger(t, '--csv');
@@ -423,7 +428,7 @@ test('what was paid in these days is named by the payout that took it after them
   behind = 3 * 86_400_000;
   const { intentId } = await join();
   behind = 0;
-  const payout = await server.stripeControl('payouts', {});
+  const payout = await reconciled(await server.stripeControl('payouts', {}));
   const { out } = await runCommand(t, server, ledgerCommand, ['--from', day(-4), '--to', day(-2), '--csv']);
   const own = readCsv(out).filter((row) => row['payment intent'] === intentId);
   assert.deepEqual(new Set(own.map((row) => row.payout)), new Set([payout.id]));

@@ -182,7 +182,7 @@ const objects: Record<string, z.ZodObject> = {
     fee_details: z.array(z.object({ description: text.nullable(), type: text })),
     source: expandable(z.object({ object: text })).nullable(),
   }),
-  payouts: identified('payout').extend({ automatic: z.boolean(), status: text }),
+  payouts: identified('payout').extend({ automatic: z.boolean(), status: text, reconciliation_status: text }),
   events: identified('event').extend({
     type: text,
     created: time,

@@ -55,7 +55,10 @@ function isOfKind<T extends { object: string }>(source: Source, kind: T['object'
   return typeof source === 'object' && source?.object === kind;
 }
 
-/** Whether Stripe can list a payout's transactions: only if it is automatic and has not failed or been cancelled. */
-export function tellsItsMovements({ automatic, status }: Stripe.Payout): boolean {
-  return automatic && status !== 'failed' && status !== 'canceled';
+/**
+ * Whether Stripe can list a payout's transactions: only if it is automatic, has not failed or been cancelled, and Stripe has
+ * finished reconciling it. Before that Stripe answers `payout_reconciliation_not_ready`.
+ */
+export function tellsItsMovements({ automatic, status, reconciliation_status }: Stripe.Payout): boolean {
+  return automatic && reconciliation_status === 'completed' && status !== 'failed' && status !== 'canceled';
 }
