@@ -17,7 +17,7 @@ import { WEBHOOK_MODES, type WebhookMode, type Webhooks } from './webhooks.ts';
  * - `POST /_emulator/webhooks {mode, ms?}`: how webhooks are delivered from now on; `POST /_emulator/webhooks/flush`: sends the
  *   pending ones; `POST /_emulator/webhooks/idle`: waits until none is being sent
  * - `POST /_emulator/disputes {charge, reason?, amount?, isInquiry?}`, `POST /_emulator/disputes/:id/close {status: won | lost |
- *   warning_closed}`
+ *   prevented | warning_closed}`
  * - `POST /_emulator/refunds {answer: succeeded | pending | requires_action | refused}`: the outcome of refunds from now on;
  *   `POST /_emulator/refunds/:id/settle {status: succeeded | failed | canceled}`
  * - `POST /_emulator/payment_methods/:id {declines: code | null}`: the issuer declines this card from now on

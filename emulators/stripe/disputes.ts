@@ -15,15 +15,14 @@ const DAYS_TO_RESPOND = 21;
 
 interface Opening {
   reason?: string;
-  /** The disputed amount (cents). When absent: all of the charge that was not refunded. */
+  /** The disputed amount (cents), up to the whole charge, whatever was refunded. When absent: all that was not refunded. */
   amount?: number;
   /** Whether the bank only inquires, and takes no money yet. */
   isInquiry?: boolean;
 }
 
 /**
- * Opens a dispute: the cardholder's bank takes back all or part of the unrefunded amount of a charge, and Stripe takes a fee. An
- * inquiry moves no money.
+ * Opens a dispute: the cardholder's bank takes back all or part of a charge, and Stripe takes a fee. An inquiry moves no money.
  */
 export function openDispute(
   call: Call,
@@ -39,7 +38,7 @@ export function openDispute(
   const id = newId('du');
   const left = charge.amount - charge.amount_refunded;
   const amount = part ?? left;
-  if (amount > left) throw refused(`Charge ${charge.id} has less left than is disputed.`);
+  if (amount > charge.amount) throw refused(`Charge ${charge.id} is of less than is disputed.`);
   if (left === 0) throw refused(`Charge ${charge.id} has been refunded and cannot be disputed.`);
   const withdraw = () =>
     moveMoney(call, {
@@ -84,24 +83,34 @@ export function openDispute(
   return dispute;
 }
 
-/** How disputes end. An inquiry can only be closed (`warning_closed`). */
-export const DISPUTE_ENDINGS = ['won', 'lost', 'warning_closed'] as const;
+/**
+ * How disputes end. An inquiry, which has taken no money, can only be closed (`warning_closed`) or prevented. A prevented dispute
+ * keeps the money that it has taken.
+ */
+export const DISPUTE_ENDINGS = ['won', 'lost', 'prevented', 'warning_closed'] as const;
 type DisputeEnding = (typeof DISPUTE_ENDINGS)[number];
 
-/** Closes a dispute by the bank's decision. `won` returns the money to the account. */
+/**
+ * Closes a dispute by the bank's decision. `won` returns the money to the account. Otherwise what was taken beyond the unrefunded
+ * part of the charge returns (https://docs.stripe.com/disputes/how-disputes-work).
+ */
 export function closeDispute(call: Call, id: string, status: DisputeEnding): Dispute {
   const dispute = require<Dispute>(call, 'dispute', id, 'id');
   if ((DISPUTE_ENDINGS as readonly string[]).includes(dispute.status))
     throw refused('This dispute is already closed.');
-  if (dispute.status.startsWith('warning_') !== (status === 'warning_closed'))
+  const isInquiry = dispute.status.startsWith('warning_');
+  if (status !== 'prevented' && isInquiry !== (status === 'warning_closed'))
     throw refused(`A dispute that is ${dispute.status} does not end as ${status}.`);
+  const charge = require<Charge>(call, 'charge', dispute.charge as string, 'charge');
+  const left = charge.amount - charge.amount_refunded;
+  const backCents = isInquiry ? 0 : status === 'won' ? dispute.amount : Math.max(0, dispute.amount - left);
   const reinstated =
-    status === 'won'
+    backCents > 0
       ? [
           moveMoney(call, {
             type: 'adjustment',
             category: 'dispute_reversal',
-            amount: dispute.amount,
+            amount: backCents,
             currency: dispute.currency,
             source: dispute.id,
             description: `Chargeback reversal for ${dispute.charge}`,
@@ -111,11 +120,11 @@ export function closeDispute(call: Call, id: string, status: DisputeEnding): Dis
   const closed: Dispute = {
     ...dispute,
     balance_transactions: [...dispute.balance_transactions, ...reinstated],
-    is_charge_refundable: status !== 'lost',
+    is_charge_refundable: isInquiry || status === 'won',
     status,
   };
   call.store.save(closed);
-  if (status === 'won') emit(call, 'charge.dispute.funds_reinstated', closed);
+  if (backCents > 0) emit(call, 'charge.dispute.funds_reinstated', closed);
   emit(call, 'charge.dispute.closed', closed);
   return closed;
 }

@@ -36,14 +36,37 @@ test('a dispute takes the money until it is won', async (t) => {
   assert.equal((await stripe.refunds.create({ charge: charge as string })).status, 'succeeded');
 });
 
-test('a bank may dispute a part of what is left, and no more', async (t) => {
+test('a bank may dispute a part of what is left, or the whole charge, of which it takes only what was left', async (t) => {
   const { stripe, control } = await emulate(t);
   const { latest_charge: charge } = await stripe.paymentIntents.create(paid);
   await stripe.refunds.create({ charge: charge as string, amount: 1000 });
-  await control('POST', 'disputes', { charge, amount: 5501 });
+  await control('POST', 'disputes', { charge, amount: 6501 });
   assert.deepEqual((await stripe.disputes.list()).data, []);
-  const { id } = await control('POST', 'disputes', { charge, amount: 5500 });
-  assert.equal((await stripe.disputes.retrieve(id)).amount, 5500);
+  const { id } = await control('POST', 'disputes', { charge, amount: 6500 });
+  await control('POST', `disputes/${id}/close`, { status: 'lost' });
+  const whole = await stripe.disputes.retrieve(id);
+  assert.deepEqual(
+    [whole.amount, ...whole.balance_transactions.map(({ amount }) => amount)],
+    [6500, -6500, 1000],
+  );
+  const { latest_charge: other } = await stripe.paymentIntents.create(paid);
+  assert.equal((await control('POST', 'disputes', { charge: other, amount: 5500 })).amount, 5500);
+});
+
+test('a dispute that is prevented keeps what it has taken, and an inquiry has taken nothing', async (t) => {
+  const { stripe, control } = await emulate(t);
+  const prevented: unknown[] = [];
+  for (const isInquiry of [false, true]) {
+    const { latest_charge: charge } = await stripe.paymentIntents.create(paid);
+    const { id } = await control('POST', 'disputes', { charge, isInquiry });
+    await control('POST', `disputes/${id}/close`, { status: 'prevented' });
+    const { status, is_charge_refundable, balance_transactions } = await stripe.disputes.retrieve(id);
+    prevented.push([status, is_charge_refundable, balance_transactions.map(({ amount }) => amount)]);
+  }
+  assert.deepEqual(prevented, [
+    ['prevented', false, [-6500]],
+    ['prevented', true, []],
+  ]);
 });
 
 test('a charge whose dispute was lost is not refunded', async (t) => {

@@ -224,20 +224,37 @@ test('a dispute that is lost over a part of the payment takes what that amount w
   );
 });
 
-test('of a payment that went back in part before, a lost dispute takes the rest alone', async () => {
-  const { uuid, intentId } = await withItems(lapelPin);
-  await inDashboard(intentId, 1200);
-  await loses(intentId);
-  assert.deepEqual(
-    [await standings(uuid), await goodsIn(uuid), await differences()],
-    [['charged_back'], ['ended'], []],
-  );
-  const { refunded_cents } = await server.deps.database
-    .selectFrom('payment')
-    .select('refunded_cents')
-    .where('intent_id', '=', intentId)
-    .executeTakeFirstOrThrow();
-  assert.equal(refunded_cents, 1200, 'as Stripe counts');
+for (const amount of [undefined, 7700])
+  test(`of a payment that went back in part before, a lost dispute takes the rest alone, of ${amount ? 'all' : 'that'}`, async () => {
+    const { uuid, intentId } = await withItems(lapelPin);
+    await inDashboard(intentId, 1200);
+    await loses(intentId, amount);
+    assert.deepEqual(
+      [await standings(uuid), await goodsIn(uuid), await differences()],
+      [['charged_back'], ['ended'], []],
+    );
+    const told = (await noticesOf(server, uuid)).filter((text) => text.includes('was lost by a dispute'));
+    assert.deepEqual(told, [`$65.00 of payment ${intentId} was lost by a dispute, for Membership.`]);
+    const { refunded_cents } = await server.deps.database
+      .selectFrom('payment')
+      .select('refunded_cents')
+      .where('intent_id', '=', intentId)
+      .executeTakeFirstOrThrow();
+    assert.equal(refunded_cents, 1200, 'as Stripe counts');
+  });
+
+test('a dispute that was prevented has taken what Stripe says that it took, maybe nothing', async () => {
+  for (const [isInquiry, standing] of [
+    [false, 'charged_back'],
+    [true, 'active'],
+  ] as const) {
+    const { uuid, intentId } = await withItems();
+    const { body } = await server.stripe('GET', `/v1/payment_intents/${intentId}`);
+    const { id } = await server.stripeControl('disputes', { charge: body.latest_charge, isInquiry });
+    await server.stripeControl(`disputes/${id}/close`, { status: 'prevented' });
+    await followPayment(server.deps, intentId);
+    assert.deepEqual([await standings(uuid), await differences()], [[standing], []]);
+  }
 });
 
 for (const [assigned, standing] of [

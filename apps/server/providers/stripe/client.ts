@@ -170,7 +170,12 @@ const objects: Record<string, z.ZodObject> = {
     status: text.nullable(),
     metadata: metadata.nullable(),
   }),
-  disputes: identified('dispute').extend({ status: text, amount: cents }),
+  disputes: identified('dispute').extend({
+    status: text,
+    amount: cents,
+    currency: text,
+    balance_transactions: z.array(z.object({ amount: cents, currency: text })),
+  }),
   balance_transactions: identified('balance_transaction').extend({
     created: time,
     reporting_category: text,

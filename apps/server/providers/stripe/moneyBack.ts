@@ -20,7 +20,7 @@ export interface MoneyBack {
     decided: Decided | null;
   }[];
   dispute: Dispute | null;
-  /** The amount of each lost dispute, with the dispute's id. */
+  /** The amount that each lost dispute took, with the dispute's id. */
   lost: { id: string; amountCents: number }[];
 }
 
@@ -28,6 +28,10 @@ export function readMoneyBack(
   refunds: readonly Stripe.Refund[],
   disputes: readonly Stripe.Dispute[],
 ): MoneyBack {
+  const lost = disputes
+    .map((dispute) => ({ id: dispute.id, amountCents: takenCents(dispute) }))
+    .filter(({ amountCents }) => amountCents > 0);
+  const isOpen = disputes.some(({ status }) => /^(needs_response|under_review|appeal_.*)$/.test(status));
   return {
     refunds: refunds.map(({ id, amount, status, pending_reason, metadata, created }) => ({
       id,
@@ -38,19 +42,21 @@ export function readMoneyBack(
       uuid: metadata?.refund ?? null,
       decided: metadata ? decidedOfMetadata(metadata, amount) : null,
     })),
-    dispute: worst(disputes),
-    lost: disputes
-      .filter(({ status }) => status === 'lost')
-      .map(({ id, amount }) => ({ id, amountCents: amount })),
+    // Of several disputes the worst one counts. In both cases the bank has the money.
+    dispute: lost.length > 0 ? 'lost' : isOpen ? 'open' : null,
+    lost,
   };
 }
 
 /**
- * Returns the worst status among a payment's disputes: `lost`, else `open`. In both the bank has the money. Returns null if there
- * are no disputes, or only early warnings and won disputes.
+ * Returns the cents that a dispute took for good: what its balance transactions withdrew and did not return. This may be less than
+ * the disputed amount if a part of the payment was refunded before. A prevented dispute has taken money only if it has such
+ * transactions. A lost dispute without them, or a dispute whose transactions are in another currency, took its amount.
  */
-function worst(disputes: readonly Stripe.Dispute[]): Dispute | null {
-  if (disputes.some(({ status }) => status === 'lost')) return 'lost';
-  const isOpen = disputes.some(({ status }) => /^(needs_response|under_review|appeal_.*)$/.test(status));
-  return isOpen ? 'open' : null;
+function takenCents({ status, amount, currency, balance_transactions: moved }: Stripe.Dispute): number {
+  if (status !== 'lost' && status !== 'prevented') return 0;
+  if (moved.length === 0) return status === 'lost' ? amount : 0;
+  const netCents = moved.reduce((sum, transaction) => sum + transaction.amount, 0);
+  if (netCents >= 0) return 0;
+  return moved.every((transaction) => transaction.currency === currency) ? -netCents : amount;
 }
