@@ -178,7 +178,9 @@ function Notes({ welcome: { refunded, memberships } }: { welcome: Welcome }) {
     return `${payment} was received and ${whatBecomes}.`;
   });
   if (main?.standing === 'disputed')
-    notes.push('The bank of your card is looking into its payment. Your membership stands meanwhile.');
+    notes.push(
+      'The payment for your membership is disputed by the bank of your card. Your membership stands meanwhile.',
+    );
   if (main && isHeld(main.standing))
     for (const { name, standing } of upgrades)
       if (!isHeld(standing))
