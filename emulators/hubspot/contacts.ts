@@ -57,7 +57,7 @@ export class Contacts {
 
   /**
    * Finds a contact by its id; the id of a merged contact finds the one into which it was merged. With `idProperty`, finds the
-   * contact that has the value `id` in this unique property. Finds only archived contacts if `archived` is true, otherwise only
+   * contact that has the value `id` in this unique property, or has it as an additional email. Finds only archived contacts if `archived` is true, otherwise only
    * those that are not archived.
    */
   find(id: string, idProperty = 'hs_object_id', archived = false): Row | undefined {
@@ -79,7 +79,8 @@ export class Contacts {
 
   /**
    * Merges two contacts into a new one. Where both have a value, that of the contact `primaryId` is kept. Both old ids lead to the
-   * new contact (https://developers.hubspot.com/changelog/updated-merge-functionality-for-contacts-and-companies).
+   * new contact (https://developers.hubspot.com/changelog/updated-merge-functionality-for-contacts-and-companies), and the other
+   * contact's emails are additional emails of the new one.
    */
   merge(primaryId: string, otherId: string, now: number): Row {
     const [primary, other] = [this.require(primaryId), this.require(otherId)];
@@ -88,10 +89,13 @@ export class Contacts {
       ...(properties.hs_merged_object_ids?.split(';') ?? []),
       id,
     ]);
-    const merged = this.#store.insert(
-      { ...other.properties, ...primary.properties, hs_merged_object_ids: ids.join(';') },
-      now,
-    );
+    const properties = { ...other.properties, ...primary.properties };
+    const emails = [primary, other].flatMap(({ properties: { email, hs_additional_emails: more } }) => [
+      ...(email ? [email] : []),
+      ...(more?.split(';') ?? []),
+    ]);
+    properties.hs_additional_emails = emails.filter((email) => email !== properties.email).join(';');
+    const merged = this.#store.insert({ ...properties, hs_merged_object_ids: ids.join(';') }, now);
     for (const row of [primary, other])
       this.#store.save({ ...row, archived: true, mergedInto: merged.id }, now);
     return merged;

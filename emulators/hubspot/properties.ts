@@ -54,7 +54,9 @@ export const FIRST_PROPERTIES: readonly Property[] = [
   ),
   defined('email', 'string', { hasUniqueValue: true }),
   ...['createdate', 'lastmodifieddate'].map((name) => defined(name, 'datetime', { readOnlyValue: true })),
-  defined('hs_merged_object_ids', 'string', { readOnlyValue: true }),
+  ...['hs_merged_object_ids', 'hs_additional_emails'].map((name) =>
+    defined(name, 'string', { readOnlyValue: true }),
+  ),
   defined('hs_object_id', 'number', { readOnlyValue: true, hasUniqueValue: true }),
   ...['middlename', 'address2', 'personal_email', 'school_email', 'school_id', 'school_name'].map((name) =>
     own(name),

@@ -24,6 +24,7 @@ const SCHEMA = `
     id integer primary key, email text, body text not null
   );
   create index if not exists contact_email on contact (email);
+  create table if not exists additional_email (email text primary key, id integer not null);
   create table if not exists version (
     seq integer primary key autoincrement, id integer not null, time integer not null, body text not null
   );
@@ -83,7 +84,14 @@ export class Store {
 
   byUnique(property: string, value: string): Row | undefined {
     return property === 'email'
-      ? this.#one("select body from contact where email = ? and json_extract(body, '$.archived') = 0", value)
+      ? (this.#one(
+          "select body from contact where email = ? and json_extract(body, '$.archived') = 0",
+          value,
+        ) ??
+          this.#one(
+            'select body from additional_email join contact using (id) where additional_email.email = ?',
+            value,
+          ))
       : this.#one(
           "select body from contact where json_extract(body, '$.properties.' || ?) = ?",
           property,
@@ -125,6 +133,10 @@ export class Store {
     this.database
       .prepare('insert or replace into contact (id, email, body) values (?, ?, ?)')
       .run(Number(row.id), kept.properties.email ?? null, body);
+    for (const email of kept.properties.hs_additional_emails?.split(';') ?? [])
+      this.database
+        .prepare('insert or replace into additional_email (email, id) values (?, ?)')
+        .run(email, Number(row.id));
     this.database
       .prepare('insert into version (id, time, body) values (?, ?, ?)')
       .run(Number(row.id), now, body);
@@ -193,7 +205,7 @@ export class Store {
   /** Erases contacts completely, with every version that search could find, and the notes that are only about them. */
   erase(ids: readonly string[]): void {
     for (const id of ids)
-      for (const table of ['contact', 'version'])
+      for (const table of ['contact', 'version', 'additional_email'])
         this.database.prepare(`delete from ${table} where id = ?`).run(Number(id));
     for (const { id, contactIds } of this.notes())
       if (contactIds.every((contact) => ids.includes(contact))) this.removeNote(id);

@@ -166,7 +166,8 @@ function receiptOf(
   { unsent, isAsked }: { unsent: readonly Unsent[]; isAsked: boolean },
   erased: PersonErased,
 ): string {
-  const { gone, stripped, documents, letters, contacts, customers, money, atHubspot, leftAtHubspot } = erased;
+  const { gone, stripped, documents, letters, contacts, customers, money } = erased;
+  const { atHubspot, othersAtHubspot, leftAtHubspot } = erased;
   return [
     `Erased at ${deps.now().toISOString()}.`,
     `Gone: ${count(gone + stripped, 'join')} with all that was given in ${gone + stripped === 1 ? 'it' : 'them'}, ${count(documents, 'document')}, ${count(letters, 'letter')}, ${count(contacts, 'contact')} of the mirror; invitations, links, notices and the story.`,
@@ -190,9 +191,15 @@ function receiptOf(
         `Paid by join ${uuid} and never sent: ${goods.join(', ')}. The address is gone, and the money stays.`,
     ),
     ...(ofOthers > 0 ? [`Gone: the email itself, in ${rowsOfOthers(ofOthers)}. Stays: these joins.`] : []),
-    ...others.map(
+    ...others
+      .filter((id) => !othersAtHubspot.includes(id))
+      .map(
+        (id) =>
+          `Stays: contact ${id}, which has another email${isAsked ? '' : ' as far as is known: HubSpot could not be asked'}.`,
+      ),
+    ...othersAtHubspot.map(
       (id) =>
-        `Stays: contact ${id}, which has another email${isAsked ? '' : ' as far as is known: HubSpot could not be asked'}.`,
+        `Stays: contact ${id}, which has another email in HubSpot, and theirs as an additional one: if it is another person's, take that email off it there; if it is theirs, erase it by its own.`,
     ),
     'Stays: a keyed hash of the email, in the list of erasures and, where reminders were stopped, in that list.',
     `Stays elsewhere: letters in mailboxes, backups until they are thrown away (after a restore: npm run operator -- person erase --again), and logs until they end.`,

@@ -4,6 +4,8 @@ import type { Deps } from '../deps.ts';
 import { findUnnotedFiles } from '../documents/attachDocuments.ts';
 import { cancelIntent } from '../payments/cancelIntent.ts';
 import type { Tables } from '../platform/database/types.ts';
+import type { CrmContact } from '../providers/hubspot/answers.ts';
+import { DEFAULT_TIMEOUT_MS } from '../providers/hubspot/calls.ts';
 import type { HubspotClient } from '../providers/hubspot/client.ts';
 import { type AtStripe, dueAtStripe, forgetAtStripe } from './atStripe.ts';
 import { type Erased, eraseJoins, NotErasable } from './eraseJoins.ts';
@@ -21,6 +23,8 @@ export interface PersonErased extends Erased {
   customers: number;
   /** The contacts and files that were deleted in HubSpot; null if the erasure did not include HubSpot. */
   atHubspot: AtHubspot | null;
+  /** The contacts of other persons that HubSpot finds by the person's email, or by the id of a contact of theirs. They stay. */
+  othersAtHubspot: string[];
   /** The contacts and files of the person that HubSpot may still have. */
   leftAtHubspot: AtHubspot;
 }
@@ -50,9 +54,12 @@ async function eraseNow(deps: Deps, shown: Person, hubspot: HubspotClient | null
       throw new NotErasable(`This person has begun joins that were not shown: ${begun.join(', ')}.`);
     const person = { ...shown, contacts, atHubspot };
     await prepare(deps, person.joins);
+    let othersAtHubspot: string[] = [];
     if (hubspot) {
       progress.at = 'hubspot';
-      progress.atHubspot = await eraseAtHubspot(deps, person, hubspot);
+      const { erased, others } = await eraseAtHubspot(deps, person, hubspot);
+      progress.atHubspot = erased;
+      othersAtHubspot = others;
     }
     progress.at = 'stripe';
     const told = await forgetAtStripe(deps, person.joins);
@@ -61,6 +68,7 @@ async function eraseNow(deps: Deps, shown: Person, hubspot: HubspotClient | null
     return {
       ...(await eraseHere(deps, person, { atHubspot: progress.atHubspot, atStripe: told })),
       customers,
+      othersAtHubspot,
     };
   } catch (error) {
     throw new StoppedErasing(error, progress);
@@ -71,7 +79,7 @@ async function eraseHere(
   deps: Deps,
   person: Person,
   { atHubspot, atStripe }: { atHubspot: AtHubspot | null; atStripe: readonly AtStripe[] },
-): Promise<Omit<PersonErased, 'customers'>> {
+): Promise<Omit<PersonErased, 'customers' | 'othersAtHubspot'>> {
   const { database } = deps;
   const hash = await emailHash(database, person.email);
   return database.transaction().execute(async (trx) => {
@@ -168,18 +176,22 @@ export async function prepare(deps: Deps, joins: readonly string[]): Promise<voi
       );
 }
 
+/**
+ * Erases the person's contacts and files in HubSpot. HubSpot also finds a contact by an additional email, and by the id of a contact
+ * that was merged into it. Such a contact may be another person's, so it stays and is returned in `others` if its email is another.
+ */
 async function eraseAtHubspot(
   { database }: Deps,
   person: Person,
   hubspot: HubspotClient,
-): Promise<AtHubspot> {
+): Promise<{ erased: AtHubspot; others: string[] }> {
   const { email, contacts, atHubspot } = person;
   const known = await hubspot.findByEmail(email);
   const { rows: isAnothers } = await sql`
     select where ${isOfAnother(sql`${known?.id ?? null}`, sql`${person.joins}::uuid[]`)}`.execute(database);
-  const isTheirs = known && isAnothers.length === 0;
+  const named = [...new Set([...contacts, ...atHubspot.contacts])];
   const all = {
-    contacts: [...new Set([...contacts, ...atHubspot.contacts, ...(isTheirs ? [known.id] : [])])],
+    contacts: [] as string[],
     files: [
       ...new Set([
         ...(await filesAtHubspot(database, person)),
@@ -188,9 +200,17 @@ async function eraseAtHubspot(
       ]),
     ],
   };
+  const others = new Set<string>();
+  const sort = (id: string, there: CrmContact | null) => {
+    const isTheirs = !there || named.includes(there.id) || there.properties.email?.toLowerCase() === email;
+    if (isTheirs) all.contacts.push(id);
+    else others.add(there.id);
+  };
+  for (const id of named) sort(id, await hubspot.getContact(id, DEFAULT_TIMEOUT_MS));
+  if (known && !named.includes(known.id) && isAnothers.length === 0) sort(known.id, known);
   for (const id of all.files) await hubspot.eraseFile(id);
   for (const id of all.contacts) await hubspot.eraseContact(id);
-  return all;
+  return { erased: all, others: [...others] };
 }
 
 /** SQL for whether a `contact` row was last read from HubSpot (or, if never read, created) before a time. */

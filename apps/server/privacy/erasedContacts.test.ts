@@ -50,6 +50,30 @@ test('of a person whose contacts were merged in HubSpot no id is left', async (t
   assert.equal(await left(), 0);
 });
 
+test('a contact of another person stays in HubSpot where the email is an additional one of theirs', async (t) => {
+  for (const isInMirror of [false, true]) {
+    const [email, others] = [`additional.${isInMirror}@example.com`, `primary.${isInMirror}@example.com`];
+    const primaryObjectId = await newContact(server, others);
+    const objectIdToMerge = await newContact(server, email);
+    if (isInMirror) await deps.contacts.refresh(objectIdToMerge);
+    const { id } = await askHubspot(server.hubspotUrl, 'POST', '/merge', {
+      primaryObjectId,
+      objectIdToMerge,
+    });
+    const { code, out } = await runCommand(t, server, personEraseCommand, [email, '--hubspot', '--yes']);
+    assert.equal(code, 0, out);
+    assert.match(out, /^At HubSpot: 0 contacts and 0 files\.$/m);
+    assert.match(
+      out,
+      new RegExp(
+        `^Stays: contact ${id}, which has another email in HubSpot, and theirs as an additional`,
+        'm',
+      ),
+    );
+    assert.equal((await server.hubspot.getContact(primaryObjectId, 5_000))?.id, id);
+  }
+});
+
 test('a notice that has the name of an erased contact goes, though no join has that name', async (t) => {
   const email = 'noticed@example.com';
   const id = await newContact(server, email, { firstname: 'Thaddeus', lastname: 'Quillfeather' });

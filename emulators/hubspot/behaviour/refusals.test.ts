@@ -191,6 +191,21 @@ test('a contact of two that were merged answers to both ids, with an id of its o
   assert.deepEqual([written.status, written.body.results[0]?.id], [200, merged.body.id]);
 });
 
+test('the other email of a merged contact finds it, and is refused for a new one', async (t) => {
+  const { contact, contacts, afterwards } = await subject(t);
+  const [one, two] = [await contact(), await contact()];
+  const merged = await contacts('POST', '/merge', { primaryObjectId: one.id, objectIdToMerge: two.id });
+  afterwards(() => contacts('DELETE', `/${merged.body.id}`));
+  const wanted = 'properties=email,hs_additional_emails';
+  const found = await contacts('GET', `/${encodeURIComponent(two.email)}?idProperty=email&${wanted}`);
+  assert.deepEqual([found.status, found.body.id], [200, merged.body.id]);
+  const { email, hs_additional_emails: more } = found.body.properties;
+  assert.deepEqual([email, more], [one.email, two.email]);
+  const refused = await contacts('POST', '', { properties: { email: two.email } });
+  assert.deepEqual([refused.status, refused.body.category], [409, 'CONFLICT']);
+  assert.equal(/Existing ID: (\d+)/.exec(refused.body.message)?.[1], merged.body.id);
+});
+
 test('contacts that were deleted are listed as such', async (t) => {
   const { contact, contacts, eventually } = await subject(t);
   const { id } = await contact();
