@@ -153,6 +153,30 @@ export async function findUnnotedFiles(
   return found;
 }
 
+/**
+ * Returns the ids of the notes that HubSpot has of documents of these joins and contacts. A note whose id was not recorded, because
+ * a process died before that, is looked for at its contact.
+ */
+export async function findNotes(
+  database: Database,
+  hubspot: HubspotClient,
+  { joins, contacts }: { joins: readonly string[]; contacts: readonly string[] },
+): Promise<string[]> {
+  const { rows } = await sql<{ note_id: string | null; file_id: string | null; contact_id: string | null }>`
+    select crm_note_id as note_id, crm_file_id as file_id, coalesce(document.contact_id, ${crmId}) as contact_id
+    from document left join join_session on join_session.uuid = session_uuid
+    where coalesce(crm_note_id, crm_file_id) is not null
+      and (session_uuid = any(${joins}::uuid[]) or document.contact_id = any(${contacts}::text[]))`.execute(
+    database,
+  );
+  const found: string[] = [];
+  for (const { note_id, file_id, contact_id } of rows) {
+    const id = note_id ?? (file_id && contact_id && (await hubspot.findNote(contact_id, file_id)));
+    if (id) found.push(id);
+  }
+  return found;
+}
+
 type Named = Pick<Row, 'id' | 'kind' | 'media_type' | 'first_name' | 'last_name'>;
 
 /**

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { tellingHubspotNothing } from '../contacts/fence.ts';
 import type { Deps } from '../deps.ts';
-import { findUnnotedFiles } from '../documents/attachDocuments.ts';
+import { findNotes, findUnnotedFiles } from '../documents/attachDocuments.ts';
 import { cancelIntent } from '../payments/cancelIntent.ts';
 import type { Tables } from '../platform/database/types.ts';
 import type { CrmContact } from '../providers/hubspot/answers.ts';
@@ -177,8 +177,9 @@ export async function prepare(deps: Deps, joins: readonly string[]): Promise<voi
 }
 
 /**
- * Erases the person's contacts and files in HubSpot. HubSpot also finds a contact by an additional email, and by the id of a contact
- * that was merged into it. Such a contact may be another person's, so it stays and is returned in `others` if its email is another.
+ * Erases the person's contacts, files and notes in HubSpot. HubSpot also finds a contact by an additional email, and by the id of a
+ * contact that was merged into it. Such a contact may be another person's, so it stays and is returned in `others` if its email is
+ * another.
  */
 async function eraseAtHubspot(
   { database }: Deps,
@@ -208,6 +209,8 @@ async function eraseAtHubspot(
   };
   for (const id of named) sort(id, await hubspot.getContact(id, DEFAULT_TIMEOUT_MS));
   if (known && !named.includes(known.id) && isAnothers.length === 0) sort(known.id, known);
+  // A note has the person's name. HubSpot erases only the notes of an erased contact, and a document's contact may be another's.
+  for (const id of await findNotes(database, hubspot, person)) await hubspot.deleteNote(id);
   for (const id of all.files) await hubspot.eraseFile(id);
   for (const id of all.contacts) await hubspot.eraseContact(id);
   return { erased: all, others: [...others] };

@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import { personKeys } from '#core/intentText.ts';
-import { deliver } from '../../../tests/harness/deliver.ts';
+import { deliver, editAtHubspot, newContact } from '../../../tests/harness/deliver.ts';
 import { waiting } from '../../../tests/harness/locks.ts';
 import { askHubspot, control } from '../../../tests/harness/providers.ts';
 import { membershipOnly } from '../../../tests/harness/refunds.ts';
@@ -187,6 +187,27 @@ test('a file whose upload to HubSpot was not noted, since the process died, is f
   await erase(t, email, '--hubspot');
   assert.deepEqual((await heldByHubspot()).files, []);
 });
+
+for (const isNoted of [true, false])
+  test(`a note on a contact of another email, which stays, is deleted${isNoted ? '' : ', also where its id was not recorded'}`, async (t) => {
+    const email = `note.${isNoted}@example.com`;
+    const contact = await newContact(server, `other.of.${email}`);
+    await deps.contacts.refresh(contact);
+    const client = server.client();
+    const { uuid } = await paidJoin(server, client, undefined, { personalEmail: email });
+    await sql`update join_session set contact_id = ${contact} where uuid = ${uuid}`.execute(deps.database);
+    await postPdf(client, `/api/public/join-session/${uuid}/upload-transcript`);
+    await deliver(server);
+    await attachDue(background, server.hubspot);
+    assert.equal((await heldByHubspot()).notes.length, 1);
+    await editAtHubspot(server, contact, { personal_email: '' });
+    await sql`update document set review = 'accepted', reviewed_at = now(), crm_note_id = case when ${isNoted} then crm_note_id end
+      where session_uuid = ${uuid}`.execute(deps.database);
+    await erase(t, email, '--hubspot');
+    const { files, notes } = await heldByHubspot();
+    assert.deepEqual([files, notes], [[], []]);
+    assert.equal((await server.hubspot.getContact(contact, 5_000))?.id, contact);
+  });
 
 test('a file whose id is kept while staff are asked is deleted at HubSpot as well', async (t) => {
   const email = 'asked.long@example.com';
