@@ -30,7 +30,7 @@ import { keepContacts } from './contacts.ts';
 import { followMerges } from './followContacts.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
-const { person, merge, sync, contactOf, ways } = hubspotPeople(server);
+const { atCrm, person, merge, sync, contactOf, ways } = hubspotPeople(server);
 const argumentsOf = (notice: string) => /operator -- refund (.*)$/.exec(notice)![1]!.split(' ');
 
 test('joins by a personal code are limited, whichever id of its merged contact they name', async (t) => {
@@ -112,6 +112,30 @@ test('what is written to a merged contact reaches the one that it is now, its bl
   for (const join of [uuid, other]) assert.equal((await contactOf(join)).contact_id, merged);
   assert.deepEqual([(await contactOf(uuid)).crm_refusal, (await contactOf(uuid)).due], [null, false]);
 });
+
+for (const what of ['merged', 'deleted'] as const)
+  test(`an update that HubSpot leaves out of its answer since the contact was ${what} reaches the one that there is`, async (t) => {
+    const [one, two] = [await person(), await person()];
+    const uuid = await startJoin(server.client(), two.code);
+    const merged = what === 'merged' ? await merge(one.id, two.id) : null;
+    if (what === 'deleted') await atCrm('DELETE', `/${two.id}`);
+    const personalEmail = `left.out.${what}@example.com`;
+    const body = details({ personalEmail, city: 'Dallas' });
+    await server.client().call('submitDetails', { params: { uuid }, body });
+    await server.hubspotFault({
+      kind: 'status',
+      status: 200,
+      path: '/crm/objects/*/contacts/batch/update',
+      about: `"${two.id}"`,
+      body: { status: 'COMPLETE', results: [] },
+      times: 100,
+    });
+    t.after(() => server.hubspotFault(null));
+    await deliver(server);
+    const { due, crm_refusal, own_contact } = await contactOf(uuid);
+    assert.deepEqual([due, crm_refusal], [false, null]);
+    assert.equal((await atHubspot(server, merged ?? own_contact!, 'city')).city, 'Dallas');
+  });
 
 test('a member whose contact was merged before their upgrade is told to HubSpot is the member that it remains', async () => {
   const [kept, old] = [await person({ membership_status: 'invited' }), await person()];

@@ -106,17 +106,8 @@ async function updateAll(deps: Deps, hubspot: HubspotClient, rows: readonly DueJ
       ? values.some(({ field }) => field === 'paidAt')
       : row.has_others || row.may_have_been_member || mustRead(fields, values, row.crm_known),
   );
-  const present =
-    toRead.length === 0
-      ? new Map<string, CrmContact>()
-      : await hubspot.readContacts(
-          toRead.map(({ row }) => row.crm_id!),
-          neededProperties(fields),
-        );
-  const gone = toRead.filter(({ row }) => {
-    const contact = present.get(row.crm_id!);
-    return contact === undefined || contact.id !== row.crm_id;
-  });
+  const present = await readOf(hubspot, fields, toRead);
+  const gone = toRead.filter(({ row }) => present.get(row.crm_id!)?.id !== row.crm_id);
   await follow(
     deps,
     hubspot,
@@ -132,17 +123,30 @@ async function updateAll(deps: Deps, hubspot: HubspotClient, rows: readonly DueJ
     planned.filter((change) => !nothing.includes(change)),
     hubspot.updateContacts,
   );
-  // Recorded before merges are followed: that forgets what the merged contact was told, so that the remaining one is told all.
   await conclude(deps, sent, outcomes);
+  // HubSpot answers the update of a merged contact under the id of the remaining one, or not at all. If an unanswered contact is
+  // there under its own id, its join stays due.
+  const unanswered = sent.filter(({ row }) => !outcomes.has(row.uuid));
+  const presentNow = await readOf(hubspot, fields, unanswered);
   const moved = sent.filter(({ row }) => {
     const outcome = outcomes.get(row.uuid);
-    return outcome?.kind === 'gone' || (outcome?.kind === 'written' && outcome.isMerged);
+    return outcome === undefined ? presentNow.get(row.crm_id!)?.id !== row.crm_id : outcome.kind === 'gone';
   });
   await follow(
     deps,
     hubspot,
     moved.map(({ row }) => row),
   );
+}
+
+/** Reads the contacts of joins from HubSpot. Returns them by the ids that the joins have, as {@link HubspotClient.readContacts}. */
+async function readOf(
+  hubspot: HubspotClient,
+  fields: FieldRules,
+  joins: readonly { row: DueJoin }[],
+): Promise<Map<string, CrmContact>> {
+  const ids = joins.map(({ row }) => row.crm_id!);
+  return ids.length === 0 ? new Map() : hubspot.readContacts(ids, neededProperties(fields));
 }
 
 /**

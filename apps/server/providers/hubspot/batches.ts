@@ -11,13 +11,13 @@ export interface BatchWrite {
 }
 /**
  * The result for one contact:
- * - `written`: HubSpot has written it. `isMerged`: the contact had been merged into another one, and HubSpot updated that one.
+ * - `written`: HubSpot has written it.
  * - `conflict`: another contact has the email. `id` is that contact's id, or null if HubSpot does not name it.
  * - `gone`: the contact does not exist or was deleted.
  * - `refused`: HubSpot refuses the values.
  */
 export type BatchOutcome =
-  | { kind: 'written'; id: string; isMerged: boolean }
+  | { kind: 'written'; id: string }
   | { kind: 'gone' }
   | { kind: 'conflict'; id: string | null }
   | { kind: 'refused'; reason: string; isEmail: boolean };
@@ -41,8 +41,8 @@ export function existingId(message: string): string | null {
 
 /**
  * Returns the outcome of each write by its mark. An error in the answer names the write by its mark or by its contact's id. If the
- * answer does not mention an update, that update has no outcome. If it does not mention a creation, the outcome is a conflict
- * without an id.
+ * answer does not mention an update by that id, as when the contact was merged, that update has no outcome. If it does not mention a
+ * creation, the outcome is a conflict without an id.
  */
 export function outcomesOf(writes: readonly BatchWrite[], answer: BatchAnswer): Map<string, BatchOutcome> {
   const outcomes = new Map<string, BatchOutcome>();
@@ -66,9 +66,9 @@ export function outcomesOf(writes: readonly BatchWrite[], answer: BatchAnswer): 
       );
   }
   const answered = new Set(answer.results.map(({ id }) => id));
-  // Contacts in the answer with an id that was not requested: created contacts, and contacts into which a requested one was merged.
-  const others = answer.results.filter((contact) => writes.every(({ id }) => id !== contact.id));
-  const byEmail = new Map(others.map((contact) => [contact.properties.email?.toLowerCase(), contact.id]));
+  const byEmail = new Map(
+    answer.results.map((contact) => [contact.properties.email?.toLowerCase(), contact.id]),
+  );
   for (const { mark, id, properties } of writes) {
     if (outcomes.has(mark)) continue;
     if (id === null) {
@@ -78,10 +78,9 @@ export function outcomesOf(writes: readonly BatchWrite[], answer: BatchAnswer): 
         written === undefined
           ? // The answer does not mention the new contact. The caller then searches for a contact with its email.
             { kind: 'conflict', id: null }
-          : { kind: 'written', id: written, isMerged: false },
+          : { kind: 'written', id: written },
       );
-    } else if (answered.has(id) || others.length > 0)
-      outcomes.set(mark, { kind: 'written', id, isMerged: !answered.has(id) });
+    } else if (answered.has(id)) outcomes.set(mark, { kind: 'written', id });
   }
   return outcomes;
 }
