@@ -167,8 +167,8 @@ for (const [what, fault] of [
   });
 
 for (const [what, fault, times] of [
-  ['falls silent', { kind: 'hang', at: 'data' }, { silenceMs: 200 }],
-  ['is endlessly slow', { kind: 'slow', at: 'data', ms: 60_000 }, { sendMs: 200 }],
+  ['falls silent', { kind: 'hang', at: 'data' }, { answerMs: 200 }],
+  ['is endlessly slow', { kind: 'slow', at: 'rcpt', ms: 60_000 }, { sendMs: 200 }],
 ] as const)
   test(`a server that ${what} at a letter holds up nobody, and the letter is sent later`, async () => {
     const [late, prompt] = [await dueLetter(), await dueLetter()];
@@ -181,6 +181,20 @@ for (const [what, fault, times] of [
     await send();
     assert.equal((await cameTo(late.email)).length, 1);
   });
+
+test('a server that takes its time after the whole letter has come gets it once', async () => {
+  const { email, uuid } = await dueLetter();
+  await server.mailFault({ kind: 'slow', at: 'data', ms: 600 });
+  const deps = { ...server.deps, database: server.background };
+  await sendDue(deps, settings, { ...mailTimes, sendMs: 300 });
+  await later();
+  await send();
+  assert.deepEqual(
+    (await cameTo(email)).map(({ arrivals }) => arrivals),
+    [1],
+  );
+  assert.equal((await rowOf(uuid)).attempts, 1);
+});
 
 test('a server that greets nobody is given up after a while', async () => {
   const { uuid, email } = await dueLetter();
@@ -293,7 +307,9 @@ test('a letter is nobody else’s for longer than sending it may last', async ()
   const sending = send();
   let row = await rowOf(uuid);
   while (row.attempts === 0) row = await rowOf(uuid);
-  assert.ok(row.next_try_at.getTime() - Date.now() > mailTimes.openMs + mailTimes.sendMs);
+  assert.ok(
+    row.next_try_at.getTime() - Date.now() > mailTimes.openMs + mailTimes.sendMs + mailTimes.answerMs,
+  );
   await sending;
 });
 

@@ -16,7 +16,7 @@ import { contactOfJoin, isJoinerMember, isReturned, joinHolds, membershipFee } f
 import { firstName, payer, payerEmails } from '../session/person.ts';
 
 /** For this many seconds no other server takes the letter. Sending takes less time than that. */
-const TAKEN_SECONDS = (mailTimes.openMs + mailTimes.sendMs) / 1000 + 35;
+const TAKEN_SECONDS = (mailTimes.openMs + mailTimes.sendMs + mailTimes.answerMs) / 1000 + 35;
 
 /** A letter with everything that its text may use, as read now. Amounts are in cents. */
 export interface Letter {

@@ -1,9 +1,14 @@
+import { Readable } from 'node:stream';
 import MailComposer from 'nodemailer/lib/mail-composer';
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
 import type { MailAddress, MailSettings } from '../../platform/config/mail.ts';
 
-/** Timeouts (ms): for connecting and logging in, for sending one letter, and for silence of the server while connected. */
-export const mailTimes = { openMs: 25_000, sendMs: 60_000, silenceMs: 30_000 };
+/**
+ * Timeouts (ms): for connecting and logging in, for sending one letter, and for the answer once the whole letter was sent. The
+ * server may have accepted the letter when it is slow to answer, so that a short timeout would send it again (RFC 5321, 4.5.3.2.6:
+ * ten minutes).
+ */
+export const mailTimes = { openMs: 25_000, sendMs: 60_000, answerMs: 600_000 };
 /** The timeout (ms) for each of: the DNS lookup, the connection, the server's greeting. */
 const CONNECT_MS = 10_000;
 
@@ -57,7 +62,7 @@ export async function openMail(settings: MailSettings, times = mailTimes): Promi
     connectionTimeout: CONNECT_MS,
     greetingTimeout: CONNECT_MS,
     dnsTimeout: CONNECT_MS,
-    socketTimeout: times.silenceMs,
+    socketTimeout: times.answerMs,
     socketCloseTimeout: 0,
   });
   // Rejects at the connection's first error. The empty handler marks the rejection as handled: without it, an error that comes
@@ -65,13 +70,20 @@ export async function openMail(settings: MailSettings, times = mailTimes): Promi
   const failed = new Promise<never>((_, fail) => connection.on('error', fail));
   failed.catch(() => {});
   const close = () => connection.close();
-  const within = async <T>(ms: number, work: (done: (error?: unknown, value?: T) => void) => void) => {
+  /** Runs `work` with a timeout, which begins anew with another time when `work` calls `allow`. */
+  const within = async <T>(
+    firstMs: number,
+    work: (done: (error?: unknown, value?: T) => void, allow: (ms: number) => void) => void,
+  ) => {
     let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, fail) => {
-      timer = setTimeout(() => fail(new Error(`no end after ${ms / 1000} s`)), ms);
-    });
+    const { promise: late, reject } = Promise.withResolvers<never>();
+    const allow = (ms: number) => {
+      clearTimeout(timer);
+      timer = setTimeout(() => reject(new Error(`no end after ${ms / 1000} s`)), ms);
+    };
+    allow(firstMs);
     const worked = new Promise<T | undefined>((done, fail) =>
-      work((error, value) => (error ? fail(error) : done(value))),
+      work((error, value) => (error ? fail(error) : done(value)), allow),
     );
     try {
       return await Promise.race([worked, failed, late]);
@@ -94,11 +106,14 @@ export async function openMail(settings: MailSettings, times = mailTimes): Promi
     close,
     async send(mail) {
       const message = await messageOf(mail);
+      const body = Readable.from(message);
       try {
-        await within(times.sendMs, (done) =>
-          connection.send({ from: mail.from.address, to: [mail.to], size: message.length }, message, done),
-        );
+        await within(times.sendMs, (done, allow) => {
+          body.once('end', () => allow(times.answerMs));
+          connection.send({ from: mail.from.address, to: [mail.to], size: message.length }, body, done);
+        });
       } catch (error) {
+        body.destroy();
         close();
         throw failureOf(error as SmtpError, settings);
       }
