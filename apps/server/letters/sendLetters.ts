@@ -146,7 +146,7 @@ async function waitForServer(
   { database, log, now }: Deps,
   { host, port }: MailSettings,
   { id, dueAt }: Letter,
-  { message, notice }: MailDown,
+  { code, notice }: MailDown,
 ): Promise<void> {
   mailServer.isDown = true;
   await sql`
@@ -160,7 +160,7 @@ async function waitForServer(
     provider: 'Mail',
     call: 'SMTP',
     status: null,
-    code: message,
+    code,
     param: null,
     requestId: null,
     notice:

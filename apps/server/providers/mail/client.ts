@@ -33,13 +33,16 @@ export class MailRefused extends Error {}
 /** Thrown if this letter was not sent, but may be accepted later. */
 export class MailPostponed extends Error {}
 /**
- * Thrown if no letter can be sent now. `notice` tells staff what to repair at the mail server or in the settings; null if the
- * failure may end by itself.
+ * Thrown if no letter can be sent now. `code` is the server's reply code, or says how the connection failed. It is for the log: the
+ * message may quote a reply with the recipient's address. `notice` tells staff what to repair at the mail server or in the settings;
+ * null if the failure may end by itself.
  */
 export class MailDown extends Error {
+  readonly code: string;
   readonly notice: string | null;
-  constructor(message: string, notice: string | null) {
+  constructor(message: string, code: string, notice: string | null) {
     super(message);
+    this.code = code;
     this.notice = notice;
   }
 }
@@ -163,31 +166,25 @@ interface SmtpError extends Error {
 function downBy(error: SmtpError, { host, port }: MailSettings): MailDown {
   const { code, responseCode = 0, command = '' } = error;
   const isForGood = responseCode >= 500;
-  const said = `${responseCode || code}`;
+  const said = `${responseCode || (code ?? error.message)}`;
   const where = `The mail server ${host}:${port}`;
+  const down = (notice: string | null) => new MailDown(error.message, said, notice);
   if (code === 'EAUTH' || code === 'ENOAUTH')
-    return new MailDown(
-      error.message,
+    return down(
       responseCode > 0 && !isForGood
         ? null
         : `${where} does not accept the user and password of SMTP_URL (${said}). No letter is sent until it does.`,
     );
   if (code === 'ETLS')
-    return new MailDown(
-      error.message,
+    return down(
       `${where} offers no TLS, or none with a certificate that is valid for its name. No letter is sent until it does.`,
     );
   if (isForGood && command === 'MAIL FROM')
-    return new MailDown(
-      error.message,
+    return down(
       `${where} does not accept letters from MAIL_FROM (${said}). No letter is sent until it does.`,
     );
-  if (isForGood)
-    return new MailDown(
-      error.message,
-      `${where} refuses us (${said}). No letter is sent until it takes them.`,
-    );
-  return new MailDown(error.message, null);
+  if (isForGood) return down(`${where} refuses us (${said}). No letter is sent until it takes them.`);
+  return down(null);
 }
 
 /** SMTP reply codes about authentication, which may follow any command (RFC 4954, section 6). */
