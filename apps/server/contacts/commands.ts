@@ -19,7 +19,7 @@ const FAILED_SHOWN = 200;
 export const syncCommand: Command = {
   usage: 'contacts sync [--all]',
   summary:
-    'Bring the mirror up to all contacts that HubSpot has changed since the last run; the first run, or --all, reads them all. One that was cut off goes on where it was.',
+    'Bring the mirror up to all contacts that HubSpot has changed since the last run, and look whether 2,000 others are still there; the first run, or --all, reads them all. One that was cut off goes on where it was.',
   async run(args, { deps, hubspot }) {
     const read = readArgs(args, { all: { type: 'boolean', default: false } });
     if (!read || read.positionals.length > 0) return misused(syncCommand);

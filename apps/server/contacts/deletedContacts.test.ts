@@ -22,6 +22,7 @@ import { LARGEST_PAGE } from '../providers/hubspot/client.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { failedCommand, linkCommand, retryCommand, statusCommand } from './commands.ts';
 import { pushDue } from './push.ts';
+import { syncContacts } from './syncContacts.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
 const { atCrm, person, sync, contactOf, ways } = hubspotPeople(server);
@@ -108,6 +109,26 @@ test('a sync learns of every deletion, however many there were', async () => {
     server.background,
   );
   assert.equal(rows[0]!.left, 0);
+});
+
+test('a sync learns in turn of contacts that were deleted for good, which HubSpot lists nowhere', async () => {
+  const people: { id: string; code: string }[] = [];
+  while (people.length <= LARGEST_PAGE) people.push(await person({ lastname: 'Lovelace' }));
+  await sync();
+  const gone = people.filter((_, index) => index === 0 || index === LARGEST_PAGE);
+  const known = async () =>
+    Promise.all(gone.map(async ({ id }) => JSON.stringify(await profileOf(id)).includes('Lovelace')));
+  for (const { id: objectId } of gone) await atCrm('POST', '/gdpr-delete', { objectId });
+  assert.deepEqual(await known(), [true, true]);
+  const { n } = (await sql<{ n: number }>`select count(*)::int as n from contact`.execute(server.background))
+    .rows[0]!;
+  const deps = { ...server.deps, database: server.background };
+  for (let looked = 0; looked < n; looked += LARGEST_PAGE)
+    await syncContacts(deps, server.hubspot, { most: LARGEST_PAGE });
+  assert.deepEqual(await known(), [false, false]);
+  await atCrm('POST', '/gdpr-delete', { objectId: people[1]!.id });
+  await sync();
+  assert.deepEqual(await profileOf(people[1]!.id), {}, 'and begins anew at the end');
 });
 
 test('no link and no staff lead to a contact that was deleted', async (t) => {

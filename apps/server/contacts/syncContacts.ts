@@ -6,6 +6,10 @@ import { keepContacts } from './contacts.ts';
 import { isThere, lookAtContacts, wasAtHubspot } from './followContacts.ts';
 
 const TASK = 'contacts sync';
+/** The row of `schedule` whose cursor is the last contact that {@link lookAtNext} has looked at. */
+const LOOKS = 'contacts look';
+/** The most contacts of the mirror that one run looks at although HubSpot does not list them. */
+const MOST = 2_000;
 /**
  * How far (ms) each run goes back behind the time that the previous run had reached. HubSpot's search is eventually consistent, so
  * the previous run may have missed the last changes.
@@ -19,8 +23,8 @@ export interface SyncProgress {
 }
 
 /**
- * Reads the contacts that changed since the previous run from HubSpot into the mirror; the first run reads all. The position is
- * stored after each page, so an interrupted run is resumed there. `progress` is called after each page.
+ * Reads the contacts that changed since the previous run from HubSpot into the mirror, and looks at `most` others; the first run
+ * reads all. The position is stored after each page, so an interrupted run is resumed there. `progress` is called after each page.
  */
 export async function syncContacts(
   deps: Deps,
@@ -28,7 +32,8 @@ export async function syncContacts(
   {
     fromScratch = false,
     progress = () => {},
-  }: { fromScratch?: boolean; progress?: (soFar: SyncProgress) => void } = {},
+    most = MOST,
+  }: { fromScratch?: boolean; progress?: (soFar: SyncProgress) => void; most?: number } = {},
 ): Promise<SyncProgress> {
   const began = deps.now();
   if (fromScratch) await deps.database.deleteFrom('schedule').where('name', '=', TASK).execute();
@@ -54,7 +59,7 @@ export async function syncContacts(
       after = page.after;
       // Before the position is stored: if this run ends meanwhile, the next one looks at the unlisted contacts again.
       if (after === null) await lookAtUnlisted(deps, hubspot, since);
-      await reachedBy(deps, since, after);
+      await reachedBy(deps, TASK, since, after);
       if (after === null) return soFar;
     }
   }
@@ -77,10 +82,11 @@ export async function syncContacts(
       edge = new Set();
       since = new Date(since.getTime() + 1);
     }
-    await reachedBy(deps, since, null);
+    await reachedBy(deps, TASK, since, null);
   }
   await lookAtDeleted(deps, hubspot);
-  await reachedBy(deps, began, null);
+  await lookAtNext(deps, hubspot, began, most);
+  await reachedBy(deps, TASK, began, null);
   return soFar;
 }
 
@@ -100,6 +106,30 @@ async function lookAtUnlisted(
     const ids = rows.map(({ id }) => id);
     await patiently(() => lookAtContacts(database, hubspot, society.crm.fields, ids));
     lastId = ids.at(-1)!;
+  }
+}
+
+/**
+ * Reads the next contacts of the mirror, in the order of their ids and beginning anew after the last one. A contact that was deleted
+ * for good, or long ago, is in no list of HubSpot's.
+ */
+async function lookAtNext(deps: Deps, hubspot: HubspotClient, began: Date, most: number): Promise<void> {
+  const { database, society } = deps;
+  const at = await database
+    .selectFrom('schedule')
+    .select('cursor')
+    .where('name', '=', LOOKS)
+    .executeTakeFirst();
+  let lastId: string | null = at?.cursor ?? '';
+  for (let looked = 0; looked < most && lastId !== null; looked += LARGEST_PAGE) {
+    const { rows } = await sql<{ id: string }>`
+      select id from contact where id > ${lastId} and fetched_at < ${began} and ${isThere} order by id limit ${LARGEST_PAGE}`.execute(
+      database,
+    );
+    const ids = rows.map(({ id }) => id);
+    await patiently(() => lookAtContacts(database, hubspot, society.crm.fields, ids));
+    lastId = ids.length < LARGEST_PAGE ? null : ids.at(-1)!;
+    await reachedBy(deps, LOOKS, began, lastId);
   }
 }
 
@@ -142,9 +172,9 @@ async function eachChangedAt(
   }
 }
 
-async function reachedBy(deps: Deps, reachedAt: Date, cursor: string | null): Promise<void> {
+async function reachedBy(deps: Deps, name: string, reachedAt: Date, cursor: string | null): Promise<void> {
   await sql`
-    insert into schedule (name, reached_at, cursor) values (${TASK}, ${reachedAt}, ${cursor})
+    insert into schedule (name, reached_at, cursor) values (${name}, ${reachedAt}, ${cursor})
     on conflict (name) do update set reached_at = excluded.reached_at, cursor = excluded.cursor`.execute(
     deps.database,
   );

@@ -16,6 +16,7 @@ import {
 } from '../../../../tests/harness/steps.ts';
 import { type Client, startTestServer, type TestServer } from '../../../../tests/harness/testServer.ts';
 import { fillDue } from '../../contacts/fillContacts.ts';
+import { syncContacts } from '../../contacts/syncContacts.ts';
 import { sweepDocuments } from '../../documents/sweepDocuments.ts';
 import { tellOfGuessing } from '../../eligibility/watchGuesses.ts';
 import { findJoins } from '../../join/findJoins.ts';
@@ -201,6 +202,10 @@ test('the statements of what runs in the background read by index', async () => 
     await sweepRefunds(server.deps);
     await database.query("insert into contact (id, fill_at) values ('99990001', now())");
     assert.equal((await fillDue(server.deps, server.hubspot)).taken, 1);
+    await database.query(
+      "insert into schedule (name, reached_at, cursor) values ('contacts sync', now(), null), ('contacts look', now(), '9999')",
+    );
+    await syncContacts(server.deps, server.hubspot);
     await tellOfGuessing(server.deps);
     await database.query('update membership set has_letters = false where session_uuid = $1', [begun]);
     await database.query(
