@@ -43,6 +43,12 @@ export interface NamedPart {
 export class Bucket {
   readonly objects = new Map<string, StoredObject>();
   readonly uploads = new Map<string, PendingUpload>();
+  /**
+   * What the bucket says of its versioning, and the days of a lifecycle rule after which noncurrent versions expire; null if not set.
+   * No versions are kept.
+   */
+  versioning: 'Enabled' | 'Suspended' | null = null;
+  noncurrentDays: number | null = null;
   readonly #folder: string;
   readonly #now: () => Date;
 

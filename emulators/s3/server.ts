@@ -53,6 +53,8 @@ const ROUTES: readonly Route[] = [
   ['DELETE', 'object', ['uploadId', 'x-id?'], abortUpload],
   ['GET', 'bucket', ['list-type', 'prefix?', 'max-keys?', 'continuation-token?'], listObjects],
   ['GET', 'bucket', ['uploads', 'prefix?', 'key-marker?', 'upload-id-marker?'], listUploads],
+  ['GET', 'bucket', ['versioning'], getVersioning],
+  ['GET', 'bucket', ['lifecycle'], getLifecycle],
 ];
 
 /**
@@ -251,6 +253,19 @@ async function listUploads({ response, bucket, query }: Call): Promise<void> {
       Initiated: initiated.toISOString(),
     })),
   });
+}
+
+async function getVersioning({ response, bucket }: Call): Promise<void> {
+  xml(response, 'VersioningConfiguration', bucket.versioning === null ? {} : { Status: bucket.versioning });
+}
+
+async function getLifecycle({ response, bucket }: Call): Promise<void> {
+  const { noncurrentDays } = bucket;
+  if (noncurrentDays === null)
+    throw new S3Error(404, 'NoSuchLifecycleConfiguration', 'The lifecycle configuration does not exist');
+  const NoncurrentVersionExpiration = { NoncurrentDays: noncurrentDays };
+  const Rule = { ID: 'versions', Filter: { Prefix: '' }, Status: 'Enabled', NoncurrentVersionExpiration };
+  xml(response, 'LifecycleConfiguration', { Rule });
 }
 
 /** Returns the upload's headers that S3 stores and later returns with the object. */

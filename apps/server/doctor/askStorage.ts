@@ -4,6 +4,7 @@ import type { Config } from '../platform/config/config.ts';
 import type { Answer } from '../providers/answer.ts';
 import { isKey } from '../providers/storage/arrive.ts';
 import { openStorage } from '../providers/storage/openStorage.ts';
+import type { Versions } from '../providers/storage/s3Storage.ts';
 import { DocumentFault, NotStored, type Storage, StorageFull } from '../providers/storage/storage.ts';
 
 const PROBE = 'written by the doctor, and removed again';
@@ -14,6 +15,8 @@ const SAMPLE = 10;
 export interface StorageState {
   /** Why a document of the sample cannot be read; null if all can. */
   unreadable: string | null;
+  /** What becomes of removed documents in a bucket; null if the documents are in a folder. */
+  versions: Answer<Versions> | null;
 }
 
 /**
@@ -33,12 +36,21 @@ export async function askStorage(config: Config): Promise<{ place: string; answe
       place,
       answer:
         read === PROBE
-          ? { said: { unreadable: await unreadableOf(storage) } }
+          ? { said: { unreadable: await unreadableOf(storage), versions: await versionsOf(settings) } }
           : { down: 'what is read is not what was written' },
     };
   } catch (error) {
     return { place, answer: { down: reasonOf(error) } };
   }
+}
+
+async function versionsOf(settings: Config['storage']): Promise<StorageState['versions']> {
+  if (settings.kind === 'folder') return null;
+  const { askVersions } = await import('../providers/storage/s3Storage.ts');
+  return askVersions(settings).then(
+    (said) => ({ said }),
+    (error) => ({ down: reasonOf(error) }),
+  );
 }
 
 async function unreadableOf(storage: Storage): Promise<string | null> {

@@ -353,6 +353,15 @@ test('a bucket is written to, read and left as it was; one that refuses us is mi
     /ok +Documents: A file was written to the bucket documents/,
   );
   assert.equal(s3.bucket.objects.size, 0);
+  const versions = async () =>
+    /^ *(\w[\w ]*?) +Versions of documents: (.*)$/m.exec((await asReal({ storage })).report);
+  assert.deepEqual((await versions())?.[1], 'ok');
+  s3.bucket.versioning = 'Enabled';
+  assert.match((await versions())![0], /missing .*NoncurrentVersionExpiration/);
+  s3.bucket.noncurrentDays = 30;
+  assert.deepEqual((await versions())?.[1], 'ok');
+  s3.meet({ kind: 'status', status: 403, about: 'lifecycle' });
+  assert.deepEqual((await versions())?.[1], 'could not be checked');
   const credentials = { ...s3.keys, secretAccessKey: 'another' };
   const { report, status } = await asReal({ storage: { ...storage, credentials } });
   assert.match(report, /missing +Documents: .*SignatureDoesNotMatch/);

@@ -61,7 +61,7 @@ const live: Facts = {
     tried: null,
   },
   ruleRefusals: { said: [] },
-  storage: { place: '/data/documents', answer: { said: { unreadable: null } } },
+  storage: { place: '/data/documents', answer: { said: { unreadable: null, versions: null } } },
   attachDocuments: true,
   mail: {
     server: 'mail.society.example:465',
@@ -131,7 +131,12 @@ const cases: [string, Partial<Facts>, string, Finding['standing'], RegExp][] = [
   ['live keys without a document key', { hasDocumentKey: false }, 'Document key', 'missing', /not encrypted/],
   [
     'documents under a key that is not there',
-    { storage: { place: '/documents', answer: { said: { unreadable: 'Documents need the key x.' } } } },
+    {
+      storage: {
+        place: '/documents',
+        answer: { said: { unreadable: 'Documents need the key x.', versions: null } },
+      },
+    },
     'Documents',
     'missing',
     /need the key x/,

@@ -39,6 +39,7 @@ function ofSettings(facts: Facts): Finding[] {
     ...ofAbsent(facts),
     ofDatabase(facts.database),
     ofStorage(facts.storage),
+    ...ofVersions(facts.storage),
     ofEncryption(facts),
     ofArrival(facts),
   ];
@@ -120,6 +121,27 @@ function ofStorage({ place, answer }: Facts['storage']): Finding {
     : storage.missing(
         `They cannot be kept in ${place} (${reasonOf(answer)}). Check STORAGE_URL; docs/operations.md has the permissions of a bucket.`,
       );
+}
+
+function ofVersions({ answer }: Facts['storage']): Finding[] {
+  const versions = 'said' in answer ? answer.said.versions : null;
+  if (versions === null) return [];
+  const finding = about('Versions of documents');
+  const rule =
+    'a lifecycle rule with NoncurrentVersionExpiration, as of 30 days, ends what is left of erased documents';
+  if (!('said' in versions))
+    return [
+      finding.unknown(`The bucket does not tell (${reasonOf(versions)}). If it has versioning, ${rule}.`),
+    ];
+  if (versions.said === 'stay')
+    return [
+      finding.missing(`The bucket keeps what is erased as noncurrent versions. Set it there: ${rule}.`),
+    ];
+  return [
+    finding.ok(
+      versions.said === 'none' ? 'The bucket keeps none.' : 'A lifecycle rule of the bucket ends them.',
+    ),
+  ];
 }
 
 function ofEncryption({ hasDocumentKey, keys, mode }: Facts): Finding {

@@ -99,6 +99,24 @@ test('goods that were paid and not sent are told before the question, and in the
   );
 });
 
+test('a receipt names the versions that a bucket may keep', async (t) => {
+  const email = 'in.a.bucket@example.com';
+  await paid(email);
+  const { config } = deps;
+  t.after(() => Object.assign(deps, { config }));
+  const storage = {
+    kind: 's3',
+    bucket: 'documents',
+    prefix: '',
+    region: null,
+    endpoint: null,
+    credentials: null,
+  };
+  Object.assign(deps, { config: { ...config, storage } });
+  const { out } = await erase(t, email, '--yes');
+  assert.match(out, /^Stays elsewhere: .*noncurrent versions of documents in the bucket/m);
+});
+
 const HOLDS_ON = { status: 503, headers: { 'stripe-should-retry': 'false' } };
 test('while Stripe is down, what is erased at HubSpot already is told, and the same command goes on', async (t) => {
   const email = 'stripe.down@example.com';

@@ -202,6 +202,6 @@ function receiptOf(
         `Stays: contact ${id}, which has another email in HubSpot, and theirs as an additional one: if it is another person's, take that email off it there; if it is theirs, erase it by its own.`,
     ),
     'Stays: a keyed hash of the email, in the list of erasures and, where reminders were stopped, in that list.',
-    `Stays elsewhere: letters in mailboxes, backups until they are thrown away (after a restore: npm run operator -- person erase --again), and logs until they end.`,
+    `Stays elsewhere: letters in mailboxes, backups until they are thrown away (after a restore: npm run operator -- person erase --again),${deps.config.storage.kind === 'folder' ? '' : ' noncurrent versions of documents in the bucket, if it has versioning, until its lifecycle rule removes them,'} and logs until they end.`,
   ].join('\n');
 }

@@ -5,6 +5,8 @@ import type { Readable } from 'node:stream';
 import {
   AbortMultipartUploadCommand,
   DeleteObjectCommand,
+  GetBucketLifecycleConfigurationCommand,
+  GetBucketVersioningCommand,
   GetObjectCommand,
   ListMultipartUploadsCommand,
   type ListMultipartUploadsCommandOutput,
@@ -34,15 +36,8 @@ const UPLOADS_AT_ONCE = 4;
  * there, then uploaded. Objects have the bucket's default access, and each part has a checksum that the service verifies.
  */
 export function s3Storage(settings: S3Settings, incoming: string, reserveBytes: number): ByteStore {
-  const { bucket, prefix, region, endpoint, credentials } = settings;
-  const client = new S3Client({
-    requestHandler: { connectionTimeout: CONNECT_MS, socketTimeout: SILENCE_MS },
-    // S3-compatible services often do not support virtual-hosted addresses, in which the host name contains the bucket's name.
-    ...(endpoint === null ? {} : { endpoint, forcePathStyle: true }),
-    ...(region === null ? {} : { region }),
-    // Without credentials the SDK looks for some in its default places: environment variables, profile, the machine's role.
-    ...(credentials === null ? {} : { credentials }),
-  });
+  const { bucket, prefix } = settings;
+  const client = clientOf(settings);
   const nameOf = (key: string) => ({ Bucket: bucket, Key: prefix + key });
   const atOnce = gate(UPLOADS_AT_ONCE);
   const room = roomOf(incoming, reserveBytes);
@@ -146,6 +141,41 @@ export function s3Storage(settings: S3Settings, incoming: string, reserveBytes: 
       }
     },
   };
+}
+
+/** What becomes of removed objects: no versions are kept, a lifecycle rule lets the versions expire, or they stay. */
+export type Versions = 'none' | 'expire' | 'stay';
+
+/** Asks the service what becomes of removed objects. Throws {@link StorageDown}, also if the keys may not ask. */
+export async function askVersions(settings: S3Settings): Promise<Versions> {
+  const { bucket: Bucket, prefix } = settings;
+  const client = clientOf(settings);
+  const { Status } = await asDown(client.send(new GetBucketVersioningCommand({ Bucket })));
+  // Suspended versioning leaves the versions of before.
+  if (Status === undefined) return 'none';
+  const { Rules = [] } = await asDown(
+    client.send(new GetBucketLifecycleConfigurationCommand({ Bucket })).catch((error: Error) => {
+      if (error.name === 'NoSuchLifecycleConfiguration') return { Rules: [] };
+      throw error;
+    }),
+  );
+  const expire = Rules.some(({ Status, NoncurrentVersionExpiration, Filter, Prefix }) => {
+    const { Prefix: under = Prefix ?? '', ...others } = Filter ?? {};
+    const isForAll = prefix.startsWith(under) && Object.values(others).every((other) => other === undefined);
+    return Status === 'Enabled' && NoncurrentVersionExpiration !== undefined && isForAll;
+  });
+  return expire ? 'expire' : 'stay';
+}
+
+function clientOf({ region, endpoint, credentials }: S3Settings): S3Client {
+  return new S3Client({
+    requestHandler: { connectionTimeout: CONNECT_MS, socketTimeout: SILENCE_MS },
+    // S3-compatible services often do not support virtual-hosted addresses, in which the host name contains the bucket's name.
+    ...(endpoint === null ? {} : { endpoint, forcePathStyle: true }),
+    ...(region === null ? {} : { region }),
+    // Without credentials the SDK looks for some in its default places: environment variables, profile, the machine's role.
+    ...(credentials === null ? {} : { credentials }),
+  });
 }
 
 /** Converts a rejection of the work to {@link StorageDown}: a failure of the service or the network is not the sender's fault. */
