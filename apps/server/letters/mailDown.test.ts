@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { sql } from 'kysely';
 import { paidJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { createLog } from '../platform/http/logging.ts';
@@ -23,4 +24,27 @@ for (const [at, status] of [
     assert.doesNotMatch(lines.join(''), /@/);
     const told = lines.map((line) => JSON.parse(line)).find(({ provider }) => provider === 'Mail');
     assert.equal(told.code, String(status));
+  });
+
+for (const [at, message] of [
+  ['rcpt', '5.7.1 <help@society.example>: Sender address rejected: not owned by user'],
+  ['data', 'Message rejected: Email address is not verified. Identities that failed: help@society.example'],
+] as const)
+  test(`a server that names the sender when it refuses a letter at ${at} sets none aside`, async () => {
+    await sql`truncate letter, staff_notice`.execute(server.background);
+    const personalEmail = `sender.refused.${at}@example.com`;
+    const { uuid } = await paidJoin(server, server.client(), undefined, { personalEmail });
+    await server.mailFault({ kind: 'status', at, status: 554, message });
+    assert.equal(
+      await sendDue({ ...server.deps, database: server.background }, server.deps.config.mail!),
+      false,
+    );
+    const letters = server.background.selectFrom('letter').select(['refusal', 'attempts']);
+    for (const { refusal, attempts } of await letters.where('session_uuid', '=', uuid).execute())
+      assert.deepEqual([refusal, attempts], [null, 0]);
+    const notices = await server.background.selectFrom('staff_notice').select('message').execute();
+    assert.deepEqual(
+      notices.map(({ message }) => /letters from MAIL_FROM \(554\)/.test(message)),
+      [true],
+    );
   });

@@ -118,7 +118,7 @@ export async function openMail(settings: MailSettings, times = mailTimes): Promi
       } catch (error) {
         body.destroy();
         close();
-        throw failureOf(error as SmtpError, settings);
+        throw failureOf(error as SmtpError, settings, mail);
       }
     },
   };
@@ -192,8 +192,8 @@ const AUTHENTICATION = [530, 534, 535, 538];
 /** The reply code with which the server closes the connection (RFC 5321, 3.8). */
 const CLOSING = 421;
 
-function failureOf(error: SmtpError, settings: MailSettings): Error {
-  const { responseCode = 0, command, response } = error;
+function failureOf(error: SmtpError, settings: MailSettings, { from, to }: Mail): Error {
+  const { responseCode = 0, command, response = '' } = error;
   const isOfLetter = command === 'RCPT TO' || command === 'DATA';
   if (AUTHENTICATION.includes(responseCode)) return downBy(Object.assign(error, { code: 'EAUTH' }), settings);
   if (!isOfLetter || responseCode === CLOSING) {
@@ -202,7 +202,10 @@ function failureOf(error: SmtpError, settings: MailSettings): Error {
     return downBy(error, settings);
   }
   // 503 means a bad sequence of commands, which is not the letter's fault.
-  return responseCode >= 500 && responseCode !== 503
-    ? new MailRefused(response ?? error.message)
-    : new MailPostponed(response ?? error.message);
+  if (responseCode < 500 || responseCode === 503) return new MailPostponed(response || error.message);
+  // Many servers refuse the sender only after the recipient (Postfix) or after the letter (Amazon SES), and then name the sender.
+  const names = (address: string) => response.toLowerCase().includes(address.toLowerCase());
+  return names(from.address) && !names(to)
+    ? downBy(Object.assign(error, { command: 'MAIL FROM' }), settings)
+    : new MailRefused(response || error.message);
 }
