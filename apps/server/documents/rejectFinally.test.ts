@@ -351,8 +351,10 @@ test('what was uploaded at an upgrade by link is listed there when the page is o
   assert.deepEqual([shown.code, shown.out.match(/application\/pdf/g)?.length], [0, 1]);
 });
 
-test('who is rejected finally and holds another membership under the same name and email is told to staff', async (t) => {
+test('who is rejected finally and holds another membership under the same name and email is told to staff, but for one that ended', async (t) => {
   const person = { personalEmail: 'rejected.twice@example.com' };
+  const ended = await paidJoin(server, server.client(), 'LINCOLN2026', person);
+  await refundJoin(server.deps, ended.uuid, membershipOnly);
   const { uuid: other } = await paidJoin(server, server.client(), 'LINCOLN2026', person);
   const client = server.client();
   const { uuid } = await paidJoin(server, client, 'LINCOLN2026', person);

@@ -316,7 +316,10 @@ test('an automatic payout is named by all that it took once Stripe has reconcile
   const taken = rows.filter(({ kind, payout: named }) => named === payout.id && kind !== 'payout');
   assert.equal(sum(taken, 'net') + othersNet(out), -cents(own!.net!));
   await server.stripeControl('payouts', { automatic: false });
-  assert.equal((await ledger(t)).code, 0, 'of a manual payout Stripe tells nothing');
+  const afterManual = await ledger(t, '--csv');
+  assert.equal(afterManual.code, 0, 'of a manual payout Stripe tells nothing');
+  const stillOf = readCsv(afterManual.out).filter((row) => row['payment intent'] === intentId);
+  assert.deepEqual(new Set(stillOf.map((row) => row.payout)), new Set([payout.id]), 'but of one before it');
 });
 
 test('a line that goes missing is said, and the exit status is 1', async (t) => {

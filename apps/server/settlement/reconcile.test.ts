@@ -349,6 +349,30 @@ test('a contact that holds two memberships since a merge: the one that is left o
   assert.deepEqual([await standingsOf(one.uuid), await standingsOf(other.uuid)], [['active'], ['refunded']]);
 });
 
+test('of a contact that holds two upgrades since a merge, the upgrade that is left over goes back', async (t) => {
+  const [present, old] = [
+    await newContact(server, 'present.upgraded@example.com'),
+    await newContact(server, 'old.upgraded@example.com'),
+  ];
+  for (const contact of [present, old]) {
+    await upgradeByLink(server, contact, { productId: 1 });
+    await upgradeByLink(server, contact);
+  }
+  await server.deps.database.transaction().execute((trx) => moveContacts(trx, [{ old, present }]));
+  const found = await look();
+  assert.deepEqual(
+    found.map(({ kind }) => kind),
+    ['held_twice', 'held_twice'],
+  );
+  const commands = found.map(({ repair }) => repair.replace('npm run operator -- refund ', '').split(' '));
+  assert.deepEqual(commands.map(([, ...options]) => options.join(' ')).sort(), [
+    '',
+    '--no-membership --upgrade',
+  ]);
+  for (const args of commands) assert.equal((await run(t, refundCommand, ...args)).code, 0);
+  assert.deepEqual(await look(), []);
+});
+
 test('a membership whose refund failed unseen is to come back, though its contact has had another one that ended', async (t) => {
   const paidAndReturned = async () => {
     const { uuid, intentId } = await paidJoin(server, server.client(), 'HONOR103');
