@@ -22,6 +22,7 @@ import type { Command } from '../platform/command.ts';
 import { settleCommand } from './commands.ts';
 import { reconcile } from './reconcile.ts';
 import { refundCommand } from './refundCommands.ts';
+import { refundPayment } from './refundPayment.ts';
 
 /** By how much (ms) Stripe's clock is behind ours, so that new objects there look that old. */
 let behind = 0;
@@ -138,8 +139,12 @@ test('a payment of another amount than the one on the screen goes back', async (
   assert.deepEqual(rows, [{ status: 'duplicate', reason: 'unconfirmed', refunded: 'succeeded' }]);
 });
 
-test('money for a join that does not exist goes back', async (t) => {
-  await paidElsewhere(server);
+test('money for a join that does not exist goes back, and an outage of Stripe is not told as a refusal', async (t) => {
+  const id = await paidElsewhere(server);
+  const outage = new Error('Stripe did not answer');
+  const refund = t.mock.method(server.deps.payments, 'refund', () => Promise.reject(outage));
+  await assert.rejects(refundPayment(server.deps, id), outage);
+  refund.mock.restore();
   await foundAndRepaired(t, 'nothing_sold');
 });
 
