@@ -77,7 +77,7 @@ const scopes = {
         .sort(),
     ),
     tests: decidingRooms.map((room) => `apps/server/${room}/*.test.ts`),
-    sample: 120,
+    sample: 80,
   },
   sql: {
     files: globSync('apps/server/*/**/*.ts', {
