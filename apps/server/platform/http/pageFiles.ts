@@ -14,17 +14,20 @@ const KEPT_DAYS = 30;
 export async function keepPageFiles(database: Kysely<Tables>, buildDir: string): Promise<void> {
   const folder = join(buildDir, 'static');
   const paths = globSync('**/*.{js,css,json}', { cwd: folder }).map((path) => path.replaceAll('\\', '/'));
+  // Servers that start at once lock the rows in one order, so that none waits for another in a circle.
   const { rows: known } = await sql<{ path: string }>`
-    update page_file set started_at = now() where path = any(${paths}::text[]) returning path`.execute(
-    database,
-  );
+    update page_file set started_at = now()
+    where path in (select path from page_file where path = any(${paths}::text[]) order by path for update)
+    returning path`.execute(database);
   const kept = new Set(known.map(({ path }) => path));
   const missing = paths.filter((path) => !kept.has(path)).sort();
   const contents = missing.map((path) => readFileSync(join(folder, path)));
   await sql`
     insert into page_file (path, content) select * from unnest(${missing}::text[], ${contents}::bytea[])
     on conflict (path) do update set started_at = now()`.execute(database);
-  await sql`delete from page_file where started_at < now() - ${`${KEPT_DAYS} days`}::interval`.execute(
+  await sql`
+    delete from page_file where path in
+      (select path from page_file where started_at < now() - ${`${KEPT_DAYS} days`}::interval for update skip locked)`.execute(
     database,
   );
 }
