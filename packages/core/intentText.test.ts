@@ -187,33 +187,27 @@ test('a name is one line of metadata, whatever stands in it', () => {
   assert.equal(lineMetadata([{ ...pin, name: 'Lapel  \n Pin' }]).lines, '30 store 12.00 Lapel Pin');
 });
 
+const identity = {
+  origin: 'school',
+  programme: 'high-school',
+  contactId: '101',
+  school: 'Lincoln High School',
+  firstName: 'Jordan',
+  lastName: 'Rivera',
+};
+
 test('of whom a join is can be read again from its intent', () => {
-  const whole = {
-    origin: 'school',
-    programme: 'high-school',
-    contactId: '101',
-    school: 'Lincoln High School',
-    firstName: 'Jordan',
-    lastName: 'Rivera',
-  };
-  assert.deepEqual(identityOfMetadata(identityMetadata(whole)), whole);
-  const little = { ...whole, contactId: null, school: null, firstName: null, lastName: null };
+  assert.deepEqual(identityOfMetadata(identityMetadata(identity)), identity);
+  const little = { ...identity, contactId: null, school: null, firstName: null, lastName: null };
   assert.deepEqual(identityOfMetadata(identityMetadata(little)), little);
   assert.deepEqual(Object.values(identityMetadata(little)), ['school', 'high-school', '', '', '', '']);
   assert.equal(identityOfMetadata({ lines: '2 membership 89.00 A', origin: 'school' }), null);
   assert.equal(identityOfMetadata({ programme: 'high-school' }), null);
-  assert.equal(identityMetadata({ ...whole, school: 'x'.repeat(600) }).school?.length, 500);
+  assert.equal(identityMetadata({ ...identity, school: 'x'.repeat(600) }).school?.length, 500);
 });
 
 test('once a person is erased, an intent tells only how and for which programme they joined', () => {
-  const told = identityMetadata({
-    origin: 'school',
-    programme: 'high-school',
-    contactId: '101',
-    school: 'Lincoln High School',
-    firstName: 'Jordan',
-    lastName: 'Rivera',
-  });
+  const told = identityMetadata(identity);
   const left = Object.entries(told).filter(([key]) => !personKeys.includes(key));
   assert.deepEqual(left, [
     ['origin', 'school'],
