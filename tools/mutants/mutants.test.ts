@@ -97,21 +97,31 @@ test('an entry is stale when there is no such mutant any more, and needless when
   assert.deepEqual(needlessEntries([entry], [result(whole, 'Killed')], sourceOf), []);
 });
 
-/** Mutants at random places of one file. */
+/** A file of 70 different lines. */
+const lines = Array.from({ length: 70 }, (_, line) => `line${line}();`);
+const linesOf = () => lines.join('\n');
+const wholeLines = (line: number, count = 1): Mutant => {
+  const end = { line: line + count - 1, column: lines[line + count - 2]!.length + 1 };
+  return {
+    fileName: 'a.ts',
+    mutatorName: 'Any',
+    replacement: '',
+    location: { start: { line, column: 1 }, end },
+  };
+};
+/** Mutants at random places of that file. */
 const mutants = fc
-  .array(fc.tuple(fc.integer({ min: 1, max: 60 }), fc.nat(8)), { minLength: 1, maxLength: 80 })
-  .map((places) =>
-    places.map(([line, lines]): Mutant => {
-      const location = { start: { line, column: 1 }, end: { line: line + lines, column: 2 } };
-      return { fileName: 'a.ts', mutatorName: 'Any', replacement: '', location };
-    }),
-  );
+  .array(fc.tuple(fc.integer({ min: 1, max: 60 }), fc.integer({ min: 1, max: 9 })), {
+    minLength: 1,
+    maxLength: 80,
+  })
+  .map((places) => places.map(([line, count]) => wholeLines(line, count)));
 
 test('a sample is the same for the same seed, has each mutant once, all that stand within it, and at most five too many', () => {
   fc.assert(
     fc.property(mutants, fc.integer({ min: 1, max: 90 }), fc.nat(1000), (all, least, seed) => {
-      const drawn = draw(all, least, seed);
-      assert.deepEqual(draw(all, least, seed), drawn);
+      const drawn = draw(all, least, seed, linesOf);
+      assert.deepEqual(draw(all, least, seed, linesOf), drawn);
       assert.equal(new Set(drawn).size, drawn.length);
       if (least >= all.length) return assert.deepEqual(drawn, all);
       assert.ok(drawn.length <= least + 5);
@@ -122,13 +132,29 @@ test('a sample is the same for the same seed, has each mutant once, all that sta
 });
 
 test('another seed draws another sample', () => {
-  const all = Array.from({ length: 100 }, (_, line): Mutant => {
-    const location = { start: { line, column: 1 }, end: { line, column: 2 } };
-    return { fileName: 'a.ts', mutatorName: 'Any', replacement: '', location };
-  });
-  const linesOf = (seed: number) => draw(all, 10, seed).map(({ location }) => location.start.line);
-  assert.equal(linesOf(1).length, 10);
-  assert.notDeepEqual(linesOf(1), linesOf(2));
+  const all = lines.map((_, index) => wholeLines(index + 1));
+  const drawnBy = (seed: number) => draw(all, 10, seed, linesOf).map(({ location }) => location.start.line);
+  assert.equal(drawnBy(1).length, 10);
+  assert.notDeepEqual(drawnBy(1), drawnBy(2));
+});
+
+test('a seed draws the same mutants after lines were added and removed elsewhere', () => {
+  const textOf = (text: readonly string[]) => () => text.join('\n');
+  const drawnFrom = (text: readonly string[]) => {
+    const all = text.map((line, index): Mutant => {
+      const location = {
+        start: { line: index + 1, column: 1 },
+        end: { line: index + 1, column: line.length + 1 },
+      };
+      return { fileName: 'a.ts', mutatorName: 'Any', replacement: '', location };
+    });
+    return draw(all, 20, 1, textOf(text)).map((drawn) => originalOf(drawn, textOf(text)()));
+  };
+  const before = drawnFrom(lines);
+  const removed = before[3]!;
+  const after = drawnFrom(['added();', ...lines.filter((line) => line !== removed)]);
+  // The removed line makes room for one, and the added line may take the turn of another.
+  assert.ok(before.filter((line) => after.includes(line)).length >= 18);
 });
 
 test('the tests of a file are those that load it, the nearest first', () => {

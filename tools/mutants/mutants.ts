@@ -1,4 +1,4 @@
-import { random } from '../../tests/faults/random.ts';
+import { createHash } from 'node:crypto';
 
 /** A range in a file, as StrykerJS reports it: lines and columns from 1, the end excluded. */
 export interface Place {
@@ -60,18 +60,47 @@ const MOST_IN_A_PLACE = 6;
  * Draws mutants at random by the seed, until there are at least `least`; all of them if there are not more. StrykerJS is told
  * ranges instead of mutants and makes every mutant within a range. So all mutants within the range of a drawn one count as drawn,
  * and the result may have a few more than `least`.
+ *
+ * Whether a mutant is drawn depends on its own text, not on its position: after a change elsewhere in the code, the same seed
+ * draws the same mutants, except where new ones take their turn. `sourceOf` returns the text of a file.
  */
-export function draw(all: readonly Mutant[], least: number, seed: number): Mutant[] {
+export function draw(
+  all: readonly Mutant[],
+  least: number,
+  seed: number,
+  sourceOf: (file: string) => string,
+): Mutant[] {
   if (least >= all.length) return [...all];
-  const dice = random(seed);
-  const left = [...all];
   const drawn = new Set<Mutant>();
-  while (drawn.size < least && left.length > 0) {
-    const [place] = left.splice(dice.integer(left.length), 1) as [Mutant];
+  for (const place of shuffled(all, seed, sourceOf)) {
+    if (drawn.size >= least) break;
     const within = all.filter((mutant) => isWithin(mutant, place));
     if (within.length <= MOST_IN_A_PLACE) for (const mutant of within) drawn.add(mutant);
   }
   return [...drawn];
+}
+
+/** Sorts mutants by a hash of the seed and of what each one is: its file, its line, what it replaces and by what. */
+function shuffled(
+  all: readonly Mutant[],
+  seed: number,
+  sourceOf: (file: string) => string,
+): readonly Mutant[] {
+  const times = new Map<string, number>();
+  const ranked = all.map((mutant) => {
+    const source = sourceOf(mutant.fileName);
+    const identity = [
+      mutant.fileName,
+      lineOf(mutant, source),
+      originalOf(mutant, source),
+      mutant.replacement,
+    ];
+    const name = JSON.stringify(identity);
+    const time = (times.get(name) ?? 0) + 1;
+    times.set(name, time);
+    return { mutant, rank: createHash('sha256').update(`${seed} ${time} ${name}`).digest('hex') };
+  });
+  return ranked.sort((a, b) => (a.rank < b.rank ? -1 : 1)).map(({ mutant }) => mutant);
 }
 
 export function isWithin(inner: Mutant, outer: Mutant): boolean {
@@ -102,8 +131,13 @@ export function isAccepted(mutant: Mutant, source: string, entry: Accepted): boo
     mutant.fileName === entry.file &&
     mutant.replacement === entry.replacement &&
     originalOf(mutant, source) === entry.original &&
-    (entry.line === undefined || source.split('\n')[mutant.location.start.line - 1]!.trim() === entry.line)
+    (entry.line === undefined || lineOf(mutant, source) === entry.line)
   );
+}
+
+/** Returns the line in which a mutant begins, trimmed. */
+function lineOf({ location: { start } }: Mutant, source: string): string {
+  return source.split('\n')[start.line - 1]!.trim();
 }
 
 /** Returns the entries of accepted.json that match no existing mutant. `sourceOf` returns the text of a file. */

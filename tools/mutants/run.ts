@@ -150,7 +150,7 @@ async function run(scope: Scope): Promise<number> {
   const { files, tests, sample } = scopes[scope];
   const all = scope === 'sql' ? await sqlMutantsOf(files) : await mutantsOf(files);
   const least = Number(values.sample ?? sample ?? all.length);
-  const drawn = draw(all, least, Number(values.seed));
+  const drawn = draw(all, least, Number(values.seed), textOf);
   console.log(
     `${scope}: ${drawn.length} of ${all.length} mutants in ${files.length} files, seed ${values.seed}`,
   );
