@@ -67,6 +67,28 @@ for (const path of ['/registration/get-started', '/initialize/checkout?vid=103&m
     expect(await shifts()).toEqual([]);
   });
 
+test('a page whose scripts were lost on the way says after a while that it can be reloaded', async ({
+  page,
+  complaints,
+}) => {
+  complaints.expect(/^Failed to load resource/);
+  const late = page.getByText('please reload it');
+  const isLost = (url: URL) => /^\/static\/js\/index\./.test(url.pathname);
+  await page.route(isLost, (route) => route.abort('connectionreset'));
+  for (const path of ['/registration/get-started', '/registration/checkout']) {
+    await page.goto(path);
+    await expect(late).toBeHidden();
+    // Twenty seconds pass, which no fake clock does for a style sheet.
+    await page.evaluate(() => {
+      for (const animation of document.getAnimations()) animation.finish();
+    });
+    await expect(late).toBeVisible();
+  }
+  await page.unroute(isLost);
+  await page.goto('/registration/get-started');
+  await expect(late).toHaveCount(0);
+});
+
 test('a card form whose script does not load says so, and Try again brings it', async ({
   page,
   complaints,

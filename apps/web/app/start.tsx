@@ -27,6 +27,7 @@ export function start(site: Site) {
   setSite(site);
   setToaster(() => import(/* webpackChunkName: "toaster" */ '../components/Toaster.tsx'));
   keepOwnJoin();
+  document.getElementById('late')?.remove();
   const { pathname, search, hash } = window.location;
   const path = firstPath(pathname);
   if (path !== pathname) window.history.replaceState(null, '', path + queryForGetStarted(search));
