@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { sql } from 'kysely';
+import { deliver } from '../../../tests/harness/deliver.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { details, openIntent, payOrder, startJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
@@ -43,6 +45,19 @@ test('of several joins of one person the newest comes first', async (t) => {
   const joins = [(await order(person)).uuid, (await order(person)).uuid, (await order(person)).uuid];
   const { out } = await find(t, 'again@example.com');
   assert.deepEqual(out.match(/^[\da-f-]{36}/gm), joins.toReversed());
+});
+
+test('a join is found by the id of the contact that it created in HubSpot', async (t) => {
+  const person = { lastName: 'Created', personalEmail: 'created@example.com' };
+  const { client, uuid } = await order(person);
+  await payOrder(server, client, uuid);
+  await deliver(server);
+  const { rows } = await sql<{ id: string }>`
+    select hubspot_contact_id as id from join_session where uuid = ${uuid} and owns_hubspot_contact`.execute(
+    server.deps.database,
+  );
+  const { out } = await find(t, rows[0]!.id);
+  assert.match(out, new RegExp(`^${uuid} .* Created `, 'm'));
 });
 
 test('a join without details is found by the name and the email address that its contact has', async (t) => {

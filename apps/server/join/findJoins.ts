@@ -101,7 +101,7 @@ function waysTo(text: string): RawBuilder<unknown>[] {
     ...(number === null
       ? []
       : [sql`select session_uuid as uuid from membership where member_number = ${number}`]),
-    sql`select uuid from join_session where contact_id = ${text}`,
+    sql`select uuid from join_session where contact_id = ${text} or hubspot_contact_id = ${text}`,
     sql`select uuid from join_session where invitation_code = ${code} and school is not null`,
     sql`select uuid from join_session
       where contact_id in (select contact_id from invitation where code = ${code}) and invitation_code = ${code}`,
