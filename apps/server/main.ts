@@ -76,7 +76,7 @@ async function main(): Promise<void> {
 }
 
 async function importDemo({ database, deps }: Wired): Promise<void> {
-  await importInvitations(database, demoInvitations, Object.keys(deps.society.programmes));
+  await importInvitations(database, demoInvitations, deps.society);
 }
 
 // If the server cannot start, prints the reason and ends the process.

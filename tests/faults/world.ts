@@ -385,7 +385,7 @@ async function invite({ database, deps }: Wired, folder: string, contacts: numbe
       '\n',
     ),
   );
-  const { refused } = await importInvitations(database, file, Object.keys(deps.society.programmes));
+  const { refused } = await importInvitations(database, file, deps.society);
   if (refused > 0) throw new Error(`${refused} of the run's invitations were not taken`);
 }
 

@@ -111,7 +111,7 @@ export async function startTestServer(
     await endOthers();
     throw error;
   });
-  await importInvitations(wired.database, demoInvitations, Object.keys(wired.deps.society.programmes));
+  await importInvitations(wired.database, demoInvitations, wired.deps.society);
   const app = await buildApp(wired.deps);
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
 

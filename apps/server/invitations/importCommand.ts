@@ -8,26 +8,21 @@ import { importInvitations, NotInvitations } from './importInvitations.ts';
 export const importCommand: Command = {
   usage: 'invitations import FILE.csv',
   summary:
-    'Take invitations from a CSV file: code,contactId,firstName,lastName,email,school. Safe to run again.',
+    'Take invitations from a CSV file in UTF-8: code,contactId,firstName,lastName,email,school and, where wanted, programme,expiresAt (the last day, YYYY-MM-DD). Safe to run again.',
   async run([file, ...more], { database, deps }) {
     if (!file || more.length > 0) return misused(importCommand);
     const began = performance.now();
     const warnings: string[] = [];
     const progress = new Progress('lines', statSync(file, { throwIfNoEntry: false })?.size ?? null);
     try {
-      const { imported, unchanged, refused } = await importInvitations(
-        database,
-        file,
-        Object.keys(deps.society.programmes),
-        {
-          refused: (line, text) => {
-            progress.end();
-            console.error(`line ${line}: ${plain(text)}`);
-          },
-          progress: (lines, bytes) => progress.at(lines, bytes),
-          guessable: (found) => warnings.push(warningOf(found)),
+      const { imported, unchanged, refused } = await importInvitations(database, file, deps.society, {
+        refused: (line, text) => {
+          progress.end();
+          console.error(`line ${line}: ${plain(text)}`);
         },
-      );
+        progress: (lines, bytes) => progress.at(lines, bytes),
+        guessable: (found) => warnings.push(warningOf(found)),
+      });
       progress.end();
       console.log(`${imported} imported, ${unchanged} unchanged, ${refused} not taken.`);
       const lines = imported + unchanged + refused;

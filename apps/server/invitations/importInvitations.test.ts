@@ -31,7 +31,7 @@ async function take(path: string) {
   const { imported, unchanged, refused } = await importInvitations(
     database,
     path,
-    ['high-school', 'undergraduate'],
+    { programmes: { 'high-school': {}, undergraduate: {} }, society: { timeZone: 'America/Chicago' } },
     { refused: (line, text) => faults.push({ line, text }) },
   );
   assert.equal(refused, faults.length);
@@ -76,14 +76,70 @@ test('a code that is imported again with other values has these', async () => {
       .execute();
   await take(file(header, 'CHANGED1,202,,,,,high-school,2027-01-31'));
   assert.deepEqual(await rows(), [
-    { contact_id: '202', school: null, programme: 'high-school', expires_at: new Date('2027-01-31') },
+    { contact_id: '202', school: null, programme: 'high-school', expires_at: new Date('2027-02-01T06:00Z') },
   ]);
   await take(file(header, 'CHANGED1,202,,,,,high-school,2028-01-31'));
-  assert.deepEqual((await rows())[0]?.expires_at, new Date('2028-01-31'));
+  assert.deepEqual((await rows())[0]?.expires_at, new Date('2028-02-01T06:00Z'));
   assert.equal((await take(file(header, 'CHANGED1,,,,,Lincoln,undergraduate,'))).imported, 1);
   assert.deepEqual(await rows(), [
     { contact_id: null, school: 'Lincoln', programme: 'undergraduate', expires_at: null },
   ]);
+});
+
+test('a code is valid until the end of its last day where the society is, or until a moment', async () => {
+  const header = `${HEADER},expiresAt`;
+  for (const [expires, until] of [
+    ['2027-06-30', '2027-07-01T05:00Z'],
+    // The clocks go back on this day, and the year has ended in UTC at the end of the other one.
+    ['2027-11-07', '2027-11-08T06:00Z'],
+    ['2027-12-31', '2028-01-01T06:00Z'],
+    ['2028-02-29', '2028-03-01T06:00Z'],
+    ['2027-06-30T12:00:00Z', '2027-06-30T12:00Z'],
+    ['2027-06-30T12:00:00-05:00', '2027-06-30T17:00Z'],
+    ['2027-06-30T12:00+23:00', '2027-06-29T13:00Z'],
+  ] as const) {
+    const { faults } = await take(file(header, `LASTDAY1,,,,,Lincoln,${expires}`));
+    assert.deepEqual(faults, []);
+    const { expires_at } = await database
+      .selectFrom('invitation')
+      .select('expires_at')
+      .where('code', '=', 'LASTDAY1')
+      .executeTakeFirstOrThrow();
+    assert.deepEqual(expires_at, new Date(until), expires);
+  }
+  const wrong = [
+    '2027-02-30',
+    '5',
+    '06/07/2027',
+    '46568',
+    '2027-6-30',
+    'June 30, 2027',
+    '12027-01-01',
+    '0000-01-01',
+  ];
+  const { imported, faults } = await take(
+    file(header, ...wrong.map((text, n) => `WRONG${n},,,,,Lincoln,${text.replace(',', '')}`)),
+  );
+  assert.equal(imported, 0);
+  assert.deepEqual(
+    faults.map(({ text }) => / is not a date: write it as 2027-06-30\.$/.test(text)),
+    wrong.map(() => true),
+  );
+});
+
+test('a line that is not UTF-8 is refused, and never taken with other letters', async () => {
+  const path = join(folder, 'windows.csv');
+  writeFileSync(
+    path,
+    Buffer.from(`${HEADER}\nWINDOWS1,401,Amélie,,,\nWINDOWS2,402,Ada,,,\nWINDOWS3,,,,,Collège`, 'latin1'),
+  );
+  const { imported, faults } = await take(path);
+  assert.equal(imported, 1);
+  assert.deepEqual(
+    faults.map(({ line }) => line),
+    [2, 4],
+  );
+  assert.match(faults[0]!.text, /not encoded in UTF-8.*CSV UTF-8/);
 });
 
 test('every bad line is named with its number and nothing of it is taken; the good ones are', async () => {

@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream';
 import { parse } from 'csv-parse';
 import { sql } from 'kysely';
+import { z } from 'zod';
 import { inviteCodeError, normaliseInviteCode } from '#core/inviteCode.ts';
 import { isEmail } from '#core/studentDetails.ts';
 import type { Database } from '../platform/database/client.ts';
@@ -36,6 +37,7 @@ interface Invitation {
   email: string | null;
   school: string | null;
   programme: string | null;
+  /** A day (YYYY-MM-DD), the last on which the code is valid, or a time (ISO 8601), at which it expires. */
   expiresAt: string | null;
 }
 
@@ -44,6 +46,12 @@ interface Line extends Invitation {
 }
 
 const BATCH = 1000;
+
+/** What an import needs to know of the society. */
+interface Issuer {
+  programmes: Readonly<Record<string, unknown>>;
+  society: { timeZone: string };
+}
 
 /** Thrown when the file cannot be read, or is not a CSV file of invitations. */
 export class NotInvitations extends Error {}
@@ -56,7 +64,7 @@ export class NotInvitations extends Error {}
 export async function importInvitations(
   database: Database,
   file: string,
-  programmes: readonly string[],
+  { programmes, society: { timeZone } }: Issuer,
   { refused = () => {}, progress = () => {}, guessable }: Partial<ImportListener> = {},
 ): Promise<ImportReport> {
   const report: ImportReport = { imported: 0, unchanged: 0, refused: 0 };
@@ -88,11 +96,11 @@ export async function importInvitations(
           header = readHeader(record);
           continue;
         }
-        const read = readLine(header, record, programmes);
+        const read = readLine(header, record, Object.keys(programmes));
         if (typeof read === 'string') refuse(info.lines, read);
         else batch.push({ line: info.lines, ...read });
         if (batch.length < BATCH) continue;
-        await write(connection, batch, report, refuse);
+        await write(connection, batch, timeZone, report, refuse);
         progress(info.lines, source.bytesRead);
         batch = [];
       }
@@ -100,7 +108,7 @@ export async function importInvitations(
         throw new NotInvitations(
           `${file} is empty: its first line must name the columns ${columns.join(',')}.`,
         );
-      await write(connection, batch, report, refuse);
+      await write(connection, batch, timeZone, report, refuse);
       if (guessable) for (const found of await findGuessable(connection)) guessable(found);
     } catch (error) {
       throw readable(error, file);
@@ -133,6 +141,9 @@ function readHeader(record: string[]): Column[] {
 /** Parses one line as an invitation. Returns a sentence when the line is faulty. */
 function readLine(header: Column[], record: string[], programmes: readonly string[]): Invitation | string {
   if (record.length !== header.length) return `has ${record.length} fields, not ${header.length}.`;
+  // Node replaces bytes that are not UTF-8 by this character.
+  if (record.some((field) => field.includes('\ufffd')))
+    return 'is not encoded in UTF-8, so that some of its letters are lost. In Excel, save the file as "CSV UTF-8".';
   const field = (name: Column) => record[header.indexOf(name)]?.replaceAll('\0', '').toWellFormed() || null;
   const [code, contactId, school, email] = [
     field('code') ?? '',
@@ -150,7 +161,7 @@ function readLine(header: Column[], record: string[], programmes: readonly strin
   if (email !== null && !isEmail(email)) return `"${email}" is not an email address.`;
   if (programme !== null && !programmes.includes(programme))
     return `"${programme}" is not a programme (${programmes.join(', ')}).`;
-  if (expiresAt !== null && Number.isNaN(Date.parse(expiresAt))) return `"${expiresAt}" is not a date.`;
+  if (expiresAt !== null && !isExpiry(expiresAt)) return notExpiry(expiresAt);
   return {
     code: normaliseInviteCode(code),
     contactId,
@@ -159,17 +170,33 @@ function readLine(header: Column[], record: string[], programmes: readonly strin
     email,
     school,
     programme,
-    expiresAt: expiresAt === null ? null : new Date(expiresAt).toISOString(),
+    // PostgreSQL refuses some offsets from UTC that Date.parse takes.
+    expiresAt: expiresAt?.includes('T') ? new Date(expiresAt).toISOString() : expiresAt,
   };
 }
 
+const expiry = z
+  .union([z.iso.date(), z.iso.datetime({ offset: true })])
+  .refine((text) => Date.parse(text) > 0, 'must be after 1970');
+
+/** Whether a text says when a code expires: a day of the calendar (YYYY-MM-DD) or a time with its offset (ISO 8601). */
+export function isExpiry(text: string): boolean {
+  return expiry.safeParse(text).success;
+}
+
+/** Returns the sentence about a text that {@link isExpiry} refuses. */
+export function notExpiry(text: string): string {
+  return `"${text}" is not a date: write it as 2027-06-30.`;
+}
+
 /**
- * Stores a batch. Data from HubSpot takes precedence: an import does not change a contact that was read from HubSpot; of any other
- * contact it fills only the fields that the mirror lacks.
+ * Stores a batch. A day in `expiresAt` ends at midnight in the society's `timeZone`. Data from HubSpot takes precedence: an import
+ * does not change a contact that was read from HubSpot; of any other contact it fills only the fields that the mirror lacks.
  */
 async function write(
   connection: Database,
   batch: readonly Line[],
+  timeZone: string,
   report: ImportReport,
   refuse: (line: number, text: string) => void,
 ): Promise<void> {
@@ -195,7 +222,7 @@ async function write(
   const { rows } = await sql<{ code: string }>`
     with line as (
       select * from json_to_recordset(${JSON.stringify(lines)}::json) as line (
-        code text, "contactId" text, "firstName" text, "lastName" text, email text, school text, programme text, "expiresAt" timestamptz)
+        code text, "contactId" text, "firstName" text, "lastName" text, email text, school text, programme text, "expiresAt" text)
     ), contacts as (
       insert into contact (id, email, profile)
       select distinct on ("contactId") "contactId", email, json_strip_nulls(json_build_object(
@@ -207,7 +234,9 @@ async function write(
       returning id
     )
     insert into invitation (code, contact_id, school, programme, expires_at)
-    select code, "contactId", case when "contactId" is null then school end, programme, "expiresAt" from line
+    select code, "contactId", case when "contactId" is null then school end, programme,
+      case when "expiresAt" like '%T%' then "expiresAt"::timestamptz else ("expiresAt"::date + 1)::timestamp at time zone ${timeZone} end
+    from line
     on conflict (code) do update set
       contact_id = excluded.contact_id, school = excluded.school, programme = excluded.programme, expires_at = excluded.expires_at
     where (invitation.contact_id, invitation.school, invitation.programme, invitation.expires_at)

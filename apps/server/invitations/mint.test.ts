@@ -61,6 +61,8 @@ test('what cannot be meant is not minted', async (t) => {
     ['--count', '0'],
     ['a.csv', '--count', '2'],
     ['--count', '2', '--programme', 'none'],
+    ['--count', '2', '--expires', '2027-02-30'],
+    ['--count', '2', '--expires', '06/07/2027'],
   ])
     assert.equal((await mint(t, ...args)).code, 2, args.join(' '));
   assert.equal((await mint(t, '/nowhere.csv')).code, 1);

@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream';
 import { parse } from 'csv-parse';
 import { type Command, misused, plain, printCsvLine, readArgs } from '../platform/command.ts';
+import { isExpiry, notExpiry } from './importInvitations.ts';
 import { mintCodes } from './mintInvitations.ts';
 
 const columns = ['contactId', 'firstName', 'lastName', 'email', 'school', 'programme', 'expiresAt'] as const;
@@ -31,8 +32,8 @@ export const mintCommand: Command = {
       console.error(`"${plain(programme)}" is not a programme (${programmes.join(', ')}).`);
       return 2;
     }
-    if (expires !== undefined && Number.isNaN(Date.parse(expires))) {
-      console.error(`"${plain(expires)}" is not a date.`);
+    if (expires !== undefined && !isExpiry(expires)) {
+      console.error(plain(notExpiry(expires)));
       return 2;
     }
     const all: Invitation = {
