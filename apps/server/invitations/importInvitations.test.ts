@@ -96,7 +96,7 @@ test('a code is valid until the end of its last day where the society is, or unt
     ['2028-02-29', '2028-03-01T06:00Z'],
     ['2027-06-30T12:00:00Z', '2027-06-30T12:00Z'],
     ['2027-06-30T12:00:00-05:00', '2027-06-30T17:00Z'],
-    ['2027-06-30T12:00+23:00', '2027-06-29T13:00Z'],
+    ['2027-06-30T12:00:00+23:00', '2027-06-29T13:00Z'],
   ] as const) {
     const { faults } = await take(file(header, `LASTDAY1,,,,,Lincoln,${expires}`));
     assert.deepEqual(faults, []);

@@ -15,9 +15,9 @@ import { tellErased } from './tellErased.ts';
 
 export const refundCommand: Command = {
   usage:
-    'refund JOIN|PAYMENT_INTENT [--ineligible] [--upgrade] [--items all|ID,ID] [--no-membership] [--dry-run]',
+    'refund JOIN [--ineligible] [--upgrade] [--items all|ID,ID] [--no-membership] [--dry-run] | refund PAYMENT_INTENT [--dry-run]',
   summary:
-    'Give money back. Of a join: its membership, less the processing fee if its payer is --ineligible; the upgrade, donations and store items only if asked for. Of a payment: all that is left. Asked twice, given once.',
+    'Give money back. Of a join: its membership, less the processing fee if its payer is --ineligible; the upgrade, donations and store items only if asked for. Of a payment: all that is left. Asked twice, given once. With --dry-run it only says what would go back.',
   async run(args, { deps }) {
     const read = readArgs(args, {
       ineligible: { type: 'boolean', default: false },
@@ -34,10 +34,11 @@ export const refundCommand: Command = {
     await tellErased(deps.database, subject);
     try {
       if (isIntentId(subject)) {
-        if (args.length > 1) return misused(refundCommand);
-        const { cents, notes, refused } = await refundPayment(deps, subject);
+        if (ineligible || upgrade || items !== undefined || !membership) return misused(refundCommand);
+        const { cents, notes, refused } = await refundPayment(deps, subject, { isTrial });
         for (const note of [...notes, ...refused]) console.log(note);
-        if (cents > 0) console.log(`${displayPrice(cents)} of ${subject} goes back.`);
+        if (cents > 0)
+          console.log(`${displayPrice(cents)} of ${subject} ${isTrial ? 'would go' : 'goes'} back.`);
         else if (notes.length + refused.length === 0) console.log(`All of ${subject} has already gone back.`);
         return refused.length > 0 ? 1 : 0;
       }

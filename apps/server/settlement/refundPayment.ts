@@ -11,8 +11,11 @@ import { type Given, giveBack, promiseRefund, promiseReturn, watchRefunds } from
 import { paidOrders } from '../refunds/paidOrders.ts';
 import { NotRefundable, orNotRefundable } from '../refunds/refundJoin.ts';
 
-/** Refunds all that is left of one payment, whatever it was for and whether or not it can be confirmed. */
-export async function refundPayment(deps: Deps, intentId: string): Promise<Given> {
+/**
+ * Refunds all that is left of one payment, whatever it was for and whether or not it can be confirmed. With `isTrial`, gives
+ * nothing back: `cents` is then what would go back.
+ */
+export async function refundPayment(deps: Deps, intentId: string, { isTrial = false } = {}): Promise<Given> {
   const intent = await orNotRefundable(deps.payments.retrieveIntent(intentId));
   const named = namedOrder(deps, intent);
   if (!named) throw new NotRefundable(`Payment ${intentId} is not one of this installation.`);
@@ -35,26 +38,28 @@ export async function refundPayment(deps: Deps, intentId: string): Promise<Given
     );
     if (rows.length === 0) {
       const cents = intent.amountReceivedCents - backBefore;
-      if (cents > 0) await refundUnknown(deps, intentId, cents);
+      if (cents > 0 && !isTrial) await refundUnknown(deps, intentId, cents);
       return { cents, notes: [], refused: [] };
     }
     await deps.database.transaction().execute((trx) => recordSuccess(trx, intent, named, 'duplicate'));
   }
   await orNotRefundable(followPayment(deps, intentId));
-  await deps.database.transaction().execute(async (trx) => {
+  const leftBefore = await deps.database.transaction().execute(async (trx) => {
     const session = await lockSession(trx, intentId);
     const [order] = await paidOrders(deps, trx, [intentId]);
     const refunds = order?.refunds ?? [];
     const left = leftCents({ amountCents: intent.amountReceivedCents, refunds });
-    if (left === 0) return;
-    if (order?.dispute) throw new NotRefundable(disputedSentence(order));
+    if (left > 0 && order?.dispute) throw new NotRefundable(disputedSentence(order));
+    if (left === 0 || isTrial) return left;
     const promised = { intentId, amountCents: left };
     if (outcome instanceof Error) await promiseRefund(trx, { ...promised, reason: 'unconfirmed' });
     else if (order?.status === 'succeeded')
       await promiseRefund(trx, { ...promised, reason: 'requested', lines: restOf(order) });
     else await promiseReturn(trx, deps, session.uuid, intentId, left);
     await recount(deps, trx, session, intentId);
+    return left;
   });
+  if (isTrial) return { cents: leftBefore, notes: [], refused: [] };
   await giveBack(deps, intentId);
   const { refunded_cents } = await deps.database
     .selectFrom('payment')
