@@ -9,10 +9,18 @@ import { askHubspot } from '../../../tests/harness/providers.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { linkCheckCommand, linksCommand } from './linksCommand.ts';
+import { mintLink } from './mintLink.ts';
 
 const server = await sharedServer({ PUBLIC_URL: 'https://join.society.example' });
 const folder = mkdtempSync(join(tmpdir(), 'induct-links-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Signs a checkout link with any parameters, as one from before the society changed its products. */
+function checkoutLink(parameters: Record<string, string>): string {
+  const { links, config, now } = server.deps;
+  const target = { kind: 'checkout' as const, contactId: '103', parameters };
+  return mintLink(links, config.publicUrl, target, new Date(now().getTime() + 86_400_000));
+}
 
 test('a link that was printed tells what it does: contact, product, price, floor, upgrade, expiry', async (t) => {
   await server.deps.contacts.refresh('103');
@@ -51,8 +59,7 @@ test('a link without a price or an upgrade of its own tells those of the product
 
 test('a link with an upgrade of its own tells that one, and is refused when it is none', async (t) => {
   const check = async (usp: string) => {
-    const minted = await runCommand(t, server, linksCommand, ['checkout', '103', '--mp', '1', '--usp', usp]);
-    return runCommand(t, server, linkCheckCommand, [minted.out.trim()]);
+    return runCommand(t, server, linkCheckCommand, [checkoutLink({ mp: '1', usp })]);
   };
   const good = await check('11');
   assert.deepEqual(
@@ -105,9 +112,9 @@ test('a link that was changed, has expired, sells too low or leads elsewhere is 
   const good = await mint('checkout', '103', '--mp', '1', '--c', '4500');
   const changed = await check(good.replace('c=4500', 'c=2500'));
   assert.deepEqual([changed.code, /Refused: This link is not valid/.test(changed.out)], [1, true]);
-  const low = await check(await mint('checkout', '103', '--mp', '1', '--c', '1999'));
+  const low = await check(checkoutLink({ mp: '1', c: '1999' }));
   assert.deepEqual([low.code, /1999 cents is too low \(floor \$20\.00\)/.test(low.out)], [1, true]);
-  const item = await check(await mint('checkout', '103', '--mp', '30'));
+  const item = await check(checkoutLink({ mp: '30' }));
   assert.deepEqual([item.code, /product {3}30 cannot be bought with a link/.test(item.out)], [1, true]);
   const { exp, sig } = server.deps.links.sign(
     { kind: 'init', contactId: '103' },
@@ -119,6 +126,22 @@ test('a link that was changed, has expired, sells too low or leads elsewhere is 
   assert.deepEqual([elsewhere.code, /It leads to https:\/\/evil\.example/.test(elsewhere.out)], [1, true]);
   assert.equal((await check('https://join.society.example/registration/membership')).code, 1);
   assert.equal((await check('not a link')).code, 2);
+});
+
+test('no link is signed that could sell nothing, nor a file of them', async (t) => {
+  const file = join(folder, 'dear.csv');
+  writeFileSync(file, 'contactId\n103\n');
+  for (const [args, why] of [
+    [['--c', '45'], /45 cents is too low \(floor \$20\.00\)/],
+    [['--c', '999999999'], /999999999 cents is too high/],
+    [['--mp', '30'], /30 cannot be bought with a link/],
+    [['--mp', '999'], /999 cannot be bought with a link/],
+    [['--usp', '2'], /2 is not an upgrade/],
+  ] as const)
+    for (const subject of ['103', file]) {
+      const { out, code } = await runCommand(t, server, linksCommand, ['checkout', subject, ...args]);
+      assert.deepEqual([code, why.test(out), out.includes('https://')], [2, true, false], out);
+    }
 });
 
 test('of a file, every contact gets a link that holds, and a bad line is named', async (t) => {

@@ -4,7 +4,7 @@ import { parse } from 'csv-parse';
 import { type Command, misused, plain, printCsvLine, readArgs } from '../platform/command.ts';
 import type { LinkTarget } from './links.ts';
 import { mintLink } from './mintLink.ts';
-import { previewLink } from './previewLink.ts';
+import { previewLink, previewSale } from './previewLink.ts';
 
 const options = {
   mp: { type: 'string' },
@@ -26,6 +26,11 @@ export const linksCommand: Command = {
     if (!isKind(kind) || numbers.some((number) => !/^[1-9]\d{0,8}$/.test(number)))
       return misused(linksCommand);
     if (kind !== 'checkout' && Object.keys(parameters).length > 0) return misused(linksCommand);
+    const sale = kind === 'checkout' ? previewSale(deps.society, parameters) : null;
+    if (sale && !sale.isGood) {
+      console.error(['No link is signed, since it could sell nothing:', ...sale.lines].join('\n'));
+      return 2;
+    }
     const expires = new Date(deps.now().getTime() + Number(days) * 86_400_000);
     const mint = (contactId: string) =>
       mintLink(deps.links, deps.config.publicUrl, { kind, contactId, parameters }, expires);

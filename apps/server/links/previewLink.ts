@@ -3,6 +3,7 @@ import { floorOf, salePrice } from '#core/price.ts';
 import { isMembershipType } from '#core/product.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { isMemberNow, presentId } from '../session/members.ts';
+import type { Society } from '../society/society.ts';
 import type { Wired } from '../wire.ts';
 import type { LinkTarget } from './links.ts';
 
@@ -66,21 +67,27 @@ export async function previewLink(
   if (contact?.deleted_at)
     return { lines: [...lines, 'refused   the contact was deleted in HubSpot'], isGood: false };
 
-  const { mp, usp, c } = target.parameters ?? {};
-  const { society } = deps;
+  const sale = previewSale(deps.society, target.parameters ?? {});
+  return { lines: [...lines, ...sale.lines], isGood: isGood && sale.isGood };
+}
+
+/** Returns lines for staff about what a checkout link with these parameters sells, and whether it may be sold. */
+export function previewSale(
+  society: Society,
+  { mp, usp, c }: NonNullable<LinkTarget['parameters']>,
+): { lines: string[]; isGood: boolean } {
   const id = mp === undefined ? society.programme(society.defaultProgramme).defaultMembership : Number(mp);
   const product = society.product(id);
   if (!product || !isMembershipType(product.type))
-    return { lines: [...lines, `product   ${id} cannot be bought with a link`], isGood: false };
+    return { lines: [`product   ${id} cannot be bought with a link`], isGood: false };
   const price = salePrice(product, c === undefined ? null : Number(c));
-  lines.push(`product   ${product.id} ${product.name}, ${displayPrice(product.priceCents ?? 0)}`);
-  lines.push(
+  const lines = [
+    `product   ${product.id} ${product.name}, ${displayPrice(product.priceCents ?? 0)}`,
     `price     ${typeof price === 'number' ? displayPrice(price) : `${c} cents is ${price}`} (floor ${displayPrice(floorOf(product))})`,
-  );
+  ];
   const offer = society.product(usp === undefined ? (product.upgrade ?? 0) : Number(usp));
-  if (usp !== undefined && offer?.type !== 'membership_upgrade') {
-    isGood = false;
-    lines.push(`upgrade   ${usp} is not an upgrade`);
-  } else if (offer) lines.push(`upgrade   ${offer.id} ${offer.name}, ${displayPrice(offer.priceCents ?? 0)}`);
-  return { lines, isGood: isGood && typeof price === 'number' };
+  const isOffer = usp === undefined || offer?.type === 'membership_upgrade';
+  if (!isOffer) lines.push(`upgrade   ${usp} is not an upgrade`);
+  else if (offer) lines.push(`upgrade   ${offer.id} ${offer.name}, ${displayPrice(offer.priceCents ?? 0)}`);
+  return { lines, isGood: typeof price === 'number' && isOffer };
 }
