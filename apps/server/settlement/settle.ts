@@ -116,11 +116,11 @@ export async function settleJoin(deps: Deps, uuid: string): Promise<string[] | n
  * Repairs the payments after a restore, before servers start. Nothing is refunded automatically: `reconcile` lists what is left for
  * staff. Returns the payments that it settled, how many it cancelled, and a sentence for each that it could not settle and that was
  * not refunded in full. In this order:
- * - Makes the payments since the backup again, from Stripe's data, the oldest first.
- * - Updates the payments in this database that have refunds or disputes. If a refund has failed since, its membership must not
- *   become held again when the contact has bought another one later. So the later payment has to be made again before.
  * - Cancels each open intent whose order here differs from the one at Stripe, because the page would show one order and charge the
  *   other.
+ * - Makes the payments since the backup again, from Stripe's data, the oldest first.
+ * - Updates the payments in this database that have refunds or disputes. This comes last: if a refund has failed since, its
+ *   membership must not become held again when the contact has bought another one later.
  */
 export async function settleMissing(
   deps: Deps,
