@@ -54,8 +54,8 @@ export function tooManyDeclined(seconds: number): Refusal {
 
 /**
  * SQL for the seconds until the session may try a card again; 0 if it need not wait. The failures of the session and of its counted
- * address are counted within the limits' time windows. The SQL belongs into a statement over `join_session as session`, which saves
- * a query of its own.
+ * address are counted within the limits' time windows. For use in a statement over `join_session as session`, which saves a
+ * separate query.
  */
 export function pauseSeconds(deps: Deps): RawBuilder<number> {
   const { limits } = deps.config;

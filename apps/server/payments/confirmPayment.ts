@@ -327,7 +327,7 @@ async function writeUnwanted(
       'duplicate_payment',
       `Payment ${intent.id} of ${displayPrice(intent.amountReceivedCents)} ${why} ${goesBack}`,
     );
-  // Reopens the order if it is frozen. A joiner who tries to pay it again is told why it is not sold.
+  // Reopens the order if it is frozen. A joiner who tries to pay it again gets the reason why it is not sold.
   await reopenFrozen(trx, sql<boolean>`uuid = ${named.uuid}`);
 }
 

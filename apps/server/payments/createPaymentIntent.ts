@@ -21,8 +21,8 @@ const MOST_ROUNDS = 20;
 
 /**
  * Returns the session's only open payment intent, for the present order. The intent is created on first need and reused. It is
- * updated, with the same client secret, when the order, its promises or the receipt's email change. The caller's amount is only
- * compared: throws 409 when it differs.
+ * updated, with the same client secret, when the order, the goods and fee that it promises, or the receipt's email change. The
+ * caller's amount is only compared: throws 409 when it differs.
  */
 export async function createPaymentIntent(
   deps: Deps,

@@ -80,8 +80,8 @@ export async function settlePaying(
 }
 
 /**
- * Runs a change of an order. If the order is frozen, the change fails; then settles the payment, and runs the change again if the
- * payment has failed or was abandoned. Settles no payment for a browser that may not continue the join.
+ * Runs `change` on an order. If it resolves to undefined, because the order is frozen, settles the payment, and runs `change` again
+ * if the payment has failed or was abandoned. Settles no payment for a browser that may not continue the join.
  */
 export async function whileFrozen<T>(
   deps: Deps,

@@ -28,7 +28,7 @@ import { paidOrders, refundsOfPayment, type SettledOrder } from './paidOrders.ts
 /** followPayment throws after this many attempts, if each time another caller has written first. */
 const ROUNDS = 10;
 
-/** The reason that is stored for a refund that Stripe has taken on and does not send yet, as the balance is too low. */
+/** The reason that is stored for a refund that Stripe has accepted but does not pay out yet because the balance is too low. */
 const LACKS_FUNDS =
   'Stripe sends it once the balance of the Stripe account suffices. Put money on that account.';
 
@@ -101,8 +101,8 @@ export type LockedSession = Pick<Selectable<JoinSessionTable>, 'uuid'>;
 /**
  * Locks joins and all other joins of their payers, which may have to be sent to HubSpot as well ({@link bringStanding}). Locks in
  * the order of the uuids, to avoid deadlocks. Locks only `for no key update`, so that another transaction can still insert a notice
- * about a locked join. That transaction may be about a join of the same payer that is not locked here, because it got that payer
- * only after this call.
+ * about a locked join. Such a transaction may handle a join of the same payer that is not locked here, because its payer was
+ * recorded only after this call.
  */
 export async function lockJoins(trx: Kysely<Tables>, uuids: readonly string[]): Promise<void> {
   const these = sql`any(${uuids}::uuid[])`;
@@ -254,7 +254,7 @@ async function takeIn(
   return { uuid: made.uuid, reason: 'dashboard', isNew: true, isMadeNow: status === 'succeeded' };
 }
 
-/** Returns the sentence for staff about a refund that Stripe has taken on and does not send yet. */
+/** Returns the sentence for staff about a refund that Stripe has accepted but does not pay out yet. */
 export function waitsSentence(intentId: string, amountCents: number, refusal: string): string {
   return `The refund of ${displayPrice(amountCents)} of payment ${intentId} waits: ${refusal}`;
 }

@@ -130,7 +130,7 @@ async function tellGivenUp(
 }
 
 async function tryOnce(deps: Deps, event: ProviderEvent): Promise<boolean> {
-  // An event that an intent was created needs handling only if the intent has no row here ({@link giveUpUnwritten}).
+  // A `payment_intent.created` event needs handling only if the intent has no row here ({@link giveUpUnwritten}).
   if (event.type === 'payment_intent.created' && (await writtenOf(deps, [event])).size > 0) return false;
   return act(deps, event);
 }

@@ -92,7 +92,8 @@ export async function rebuildJoin(deps: Deps, intent: Intent): Promise<boolean> 
         .onConflict((conflict) => conflict.doNothing())
         .execute();
     }
-    // The order here may differ from the paid one, so it gets a revision of its own. If the payment bought nothing, it can be paid.
+    // The join's order here may differ from the paid one, so it gets a later revision than the paid one. If the payment bought
+    // nothing, the order here can then be paid.
     if (kind === 'join' && has_session)
       await sql`update join_session set revision = greatest(revision, ${revision + 1}::int) where uuid = ${uuid}`.execute(
         trx,

@@ -326,9 +326,9 @@ async function joinsApart(
 }
 
 /**
- * Returns the joins whose contact holds another membership of the same type ({@link contactOfJoin}), with these types. This can
- * happen when two members are merged: the join's membership could not be moved to the remaining contact. Both memberships must be
- * active. While one is disputed, the bank has its money, and nothing is reported.
+ * Returns the joins whose contact holds another membership of the same type ({@link contactOfJoin}), each with these types. This
+ * can happen when two members are merged: the join's membership could not be moved to the remaining contact. Both memberships must
+ * be active. While one is disputed, the bank has its money, and nothing is reported.
  */
 async function heldTwice(deps: Deps): Promise<{ uuid: string; types: MembershipType[] }[]> {
   const { rows } = await sql<{ uuid: string; types: MembershipType[] }>`
