@@ -6,9 +6,9 @@ import type { Secrets } from '../config/secrets.ts';
 
 /**
  * Writes and reads an HttpOnly cookie that shows which joins a browser holds. Somebody who only knows a session's uuid does not
- * have the cookie. The cookie's value has the uuids of the last joins that the browser began, paid for or proved. Each uuid comes
- * with one HMAC for each of these three ways in which the browser holds the join, so no table is needed. The database decides
- * whether a way still counts (session/holding.ts).
+ * have the cookie. The cookie's value has the uuids of the last joins that the browser holds. Each uuid comes with one HMAC for
+ * each way in which the browser holds the join (began it, paid for it, or proven to be the joiner), so no table is needed. The
+ * database decides whether a way still counts (session/holding.ts).
  */
 export interface BrowserCookie {
   /** Gives the cookie to a browser that began the join. */
@@ -29,8 +29,8 @@ const MAX_AGE_SECONDS = 30 * 86_400;
 const MOST_JOINS = 3;
 
 /**
- * The word that is signed for each way of holding a join. In cookies of version 0.6 and before, the HMAC over `browser` was also
- * given for paying.
+ * For each way of holding a join, the word that is signed together with the join's uuid. Version 0.6 and earlier signed `browser`
+ * also for a browser that had only paid.
  */
 const WORDS = { began: 'browser', proven: 'proven', paid: 'paid' } as const satisfies Record<
   keyof Holding,

@@ -34,7 +34,7 @@ export function drainOnClose(app: FastifyInstance, patienceMs: number): void {
     connections.set(socket, { underWay: 0, since: performance.now(), readBytes: 0 });
     socket.once('close', () => connections.delete(socket));
   });
-  // This listener must run before the request handler, which may answer synchronously. It is therefore added in front of it.
+  // This listener must run before the request handler, which may answer synchronously. It is therefore added before the handler.
   server.prependListener('request', ({ socket }, response) => {
     const connection = connections.get(socket);
     if (!connection) return;

@@ -29,8 +29,8 @@ export async function countWithin(
 
 /**
  * Returns the common table expressions of {@link countWithin}, for use in a larger statement. The last one, `within`, has one row
- * with `is_within`. An event for which the SQL expression `isFree` is true is not counted. If the limit is reached, it is refused
- * all the same, so that a caller cannot distinguish free events from others.
+ * with `is_within`. An event for which the SQL expression `isFree` is true is not counted. If the limit is reached, such an event
+ * is refused as well, so that a caller cannot distinguish free events from others.
  */
 export function countingWithin(
   name: string,

@@ -115,8 +115,8 @@ function encode(html: string): Encoded {
 /**
  * Serves the build's files under /static, and the page for every other path outside /api. Browsers may cache the files for a year,
  * since their names contain a hash. A path without a screen gets the page with status 404, from which crawlers and scripts see that
- * nothing is there. A file that is not of this build is asked of `otherFile` by its path below /static, and gets a 404 without the
- * page when that returns null.
+ * nothing is there. For a file that is not in this build, calls `otherFile` with the path below /static; if that returns null,
+ * answers 404 without the page.
  */
 export async function servePage(
   app: FastifyInstance,

@@ -3,18 +3,21 @@ import { join } from 'node:path';
 import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../database/types.ts';
 
-/** For how many days after the last start with a build other servers answer with its files. A tab may be open for that long. */
+/**
+ * Other servers answer with the files of a build until this many days after the last start with that build. A tab may be open for
+ * that long.
+ */
 const KEPT_DAYS = 30;
 
 /**
  * Stores the files of this server's build in the database, so that servers with another build can answer with them, and deletes old
- * ones. The names of the files contain a hash of their content, so a stored file is never changed. Called before the server is
- * ready: from then on, its page may ask any server for these files (decision 0046).
+ * files. The names of the files contain a hash of their content, so a stored file is never changed. To be called before the server
+ * is ready: from then on, a browser with this server's page may ask any server for these files (decision 0046).
  */
 export async function keepPageFiles(database: Kysely<Tables>, buildDir: string): Promise<void> {
   const folder = join(buildDir, 'static');
   const paths = globSync('**/*.{js,css,json}', { cwd: folder }).map((path) => path.replaceAll('\\', '/'));
-  // Servers that start at once lock the rows in one order, so that none waits for another in a circle.
+  // Servers that start at the same time lock the rows in the same order, to avoid deadlocks.
   const { rows: known } = await sql<{ path: string }>`
     update page_file set started_at = now()
     where path in (select path from page_file where path = any(${paths}::text[]) order by path for update)
