@@ -82,7 +82,7 @@ async function applyEntry(
   const elsewhere = await deps.database.transaction().execute(async (trx) => {
     const names = await namesOf(trx, left);
     // Stores the ids of the person's contacts and files in HubSpot. The journal does not say whether HubSpot has already deleted
-    // them; in that case the stored ids do no harm.
+    // them; if it has, the stored ids do no harm.
     await keepIds(trx, hash, { contacts: left.contacts, files: await filesAtHubspot(trx, left) });
     await eraseJoins(trx, deps, left.joins);
     await eraseContacts(trx, deps, left.contacts, before);

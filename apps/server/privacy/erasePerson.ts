@@ -23,7 +23,10 @@ export interface PersonErased extends Erased {
   customers: number;
   /** The contacts and files that were deleted in HubSpot; null if the erasure did not include HubSpot. */
   atHubspot: AtHubspot | null;
-  /** The contacts of other persons that HubSpot finds by the person's email, or by the id of a contact of theirs. They stay. */
+  /**
+   * Contacts of other persons that HubSpot finds by this person's email, or by the id of one of this person's contacts. They are
+   * not erased.
+   */
   othersAtHubspot: string[];
   /** The contacts and files of the person that HubSpot may still have. */
   leftAtHubspot: AtHubspot;
@@ -209,7 +212,8 @@ async function eraseAtHubspot(
   };
   for (const id of named) sort(id, await hubspot.getContact(id, DEFAULT_TIMEOUT_MS));
   if (known && !named.includes(known.id) && isAnothers.length === 0) sort(known.id, known);
-  // A note has the person's name. HubSpot erases only the notes of an erased contact, and a document's contact may be another's.
+  // A note has the person's name. HubSpot erases only the notes of an erased contact, and a document may be attached to another
+  // person's contact.
   for (const id of await findNotes(database, hubspot, person)) await hubspot.deleteNote(id);
   for (const id of all.files) await hubspot.eraseFile(id);
   for (const id of all.contacts) await hubspot.eraseContact(id);
@@ -219,7 +223,7 @@ async function eraseAtHubspot(
 /** SQL for whether a `contact` row was last read from HubSpot (or, if never read, created) before a time. */
 const isBefore = (before: Date) => sql<boolean>`coalesce(fetched_at, created_at) < ${before}`;
 
-/** Returns the contacts, of those given, that have data, an invitation or a document from before the time `before`. */
+/** Returns those of the given contacts that have data, an invitation or a document from before the time `before`. */
 export async function contactsOf(
   database: Kysely<Tables>,
   contacts: readonly string[],

@@ -34,8 +34,8 @@ const ofJoins: readonly (readonly [table: string, title: string])[] = [
 const secrets = ['client_secret', 'code_hash', 'code_browser', 'token_hash'];
 
 /**
- * Columns that are left out of a letter that the person received about a join which is not theirs. These columns identify that join
- * or give access to it.
+ * Columns left out of the export of a `letter` row if the letter was sent to this person's email but concerns somebody else's join.
+ * These columns identify that join or give access to it.
  */
 const aboutOthers = ['session_uuid', 'occasion', 'data', 'refusal'];
 
@@ -72,7 +72,8 @@ export async function readPerson(
       // are replaced.
       fileName: `${String(storage_key).slice(0, 8)}-${String(name).replace(/[^\p{L}\p{N}. _-]/gu, '_')}`,
     }));
-  // What HubSpot had of a contact with another email is left out, since that contact may be another person.
+  // Leaves out the values that HubSpot is known to have (`crm_known`) for a contact with another email, since that contact may be
+  // another person.
   const leaveOutOthers = ({ crm_known, ...row }: Record<string, unknown>) =>
     others.includes(String(row.contact_id)) ? row : { ...row, crm_known };
   const sections: Section[] = [

@@ -27,8 +27,8 @@ type JoinStage = Exclude<Stage, 'documents' | 'notices'>;
 
 /**
  * SQL for whether the query's `session` is past the retention of a stage, that is, whether an event was before the time `before`:
- * - `abandoned`: the last activity of an unpaid join. False while one of its payments is open, or while money of a payment is still
- *   with us.
+ * - `abandoned`: the last activity of an unpaid join. False while one of its payments is open, or has money that is neither
+ *   refunded nor due to be refunded.
  * - `rejected`: the final rejection of a paid join's transcript. False while the join holds a membership or upgrade, or while its
  *   contact holds an upgrade by link that has lost its base.
  * - `paid`: the payment.
