@@ -37,7 +37,7 @@ const MISS_MS = 60_000;
 const MISSES_KEPT = 10_000;
 /**
  * The most searches for codes that may wait for HubSpot at the same time: about as many as HubSpot answers in two seconds. The
- * number for suspects is lower. So suspects cannot take all places, and cannot load the database by asking for the budget again and
+ * lower number for suspects keeps them from taking all places, and from loading the database by asking for the budget again and
  * again.
  */
 const MOST_LOOK_UPS = { joiner: 12, suspect: 4 } as const;

@@ -234,8 +234,8 @@ async function overtaken(deps: Deps, sent: readonly Planned[]): Promise<string[]
  * Records that joins were sent to HubSpot, in the revision that was sent. A join that has changed meanwhile stays due, and one that
  * was {@link overtaken} becomes due again. Also, in the same transaction:
  * - The mirror gets the status that was sent, unless the join has changed meanwhile.
- * - A written status is recorded as known by every other join with this proven contact that has a recorded status. Otherwise such a
- *   join would not send its own status again after this one has overwritten it.
+ * - A written status is also recorded as the last sent status of every other join with this proven contact that has sent one.
+ *   Otherwise such a join would not send its own status again after this one has overwritten it.
  * - Notices are written, the same text only once for a join.
  * - A join that was written into this contact only because of its email becomes due again if it holds a membership and the contact
  *   is now a former member. It also becomes due if a proven join has sent purchases: it must then take back the purchases that it
@@ -335,9 +335,9 @@ export async function refuse(deps: Deps, refused: readonly Refused[]): Promise<v
 
 /**
  * Records the contact of each join. If the join created the contact, its memberships are moved there. If another join created the
- * contact, it does not count as this join's own. A contact that is not the join's own is recorded only if the join has not changed
- * since it was sent: a corrected email may lead to another contact. The recorded values of {@link joinFields} are cleared, since
- * they were sent to another contact.
+ * contact, the contact does not count as this join's own. A contact that is not the join's own is recorded only if the join has not
+ * changed since it was sent: a corrected email may lead to another contact. The recorded values of {@link joinFields} are cleared,
+ * since they were sent to another contact.
  */
 export async function noteContacts(deps: Deps, contacts: readonly ContactOfJoin[]): Promise<void> {
   if (contacts.length === 0) return;

@@ -45,7 +45,7 @@ export async function linkJoin(
       .select('contact_id')
       .where('uuid', '=', uuid)
       .executeTakeFirst()) ?? {};
-  // Reads the contact that the join named again. It was deleted, but may have been restored in HubSpot meanwhile.
+  // Reads the contact that the join named again. That contact was deleted, but may have been restored in HubSpot meanwhile.
   if (namedBefore) await deps.contacts.refresh(namedBefore);
   const planned = await deps.database.transaction().execute((trx) => mayLink(trx, uuid, contactId));
   // If the old contact was merged into the new one, there is nothing to take back.

@@ -124,8 +124,8 @@ async function updateAll(deps: Deps, hubspot: HubspotClient, rows: readonly DueJ
     hubspot.updateContacts,
   );
   await conclude(deps, sent, outcomes);
-  // HubSpot answers the update of a merged contact under the id of the remaining one, or not at all. If an unanswered contact is
-  // there under its own id, its join stays due.
+  // HubSpot answers the update of a merged contact under the id of the remaining one, or not at all. If HubSpot still has an
+  // unanswered contact under its own id, the join stays due.
   const unanswered = sent.filter(({ row }) => !outcomes.has(row.uuid));
   const presentNow = await readOf(hubspot, fields, unanswered);
   const moved = sent.filter(({ row }) => {

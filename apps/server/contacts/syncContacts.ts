@@ -24,7 +24,8 @@ export interface SyncProgress {
 
 /**
  * Reads the contacts that changed since the previous run from HubSpot into the mirror, and looks at `most` others; the first run
- * reads all. The position is stored after each page, so an interrupted run is resumed there. `progress` is called after each page.
+ * reads all contacts. The position is stored after each page, so an interrupted run is resumed there. `progress` is called after
+ * each page.
  */
 export async function syncContacts(
   deps: Deps,
@@ -50,14 +51,14 @@ export async function syncContacts(
   };
 
   if (soFar.isFirst) {
-    // The first run records the time at which it began as the time that it has reached. The next run then also reads what changed
+    // The first run records its own beginning as the time up to which changes were read. The next run then also reads what changed
     // during the first.
     const since = at?.reached_at ?? began;
     for (let after = at?.cursor ?? null; ; ) {
       const page = await patiently(() => hubspot.listContacts(after));
       await keep(page.contacts);
       after = page.after;
-      // Before the position is stored: if this run ends meanwhile, the next one looks at the unlisted contacts again.
+      // Must run before the position is stored: if this run ends in between, the next one looks at the unlisted contacts again.
       if (after === null) await lookAtUnlisted(deps, hubspot, since);
       await reachedBy(deps, TASK, since, after);
       if (after === null) return soFar;
@@ -110,8 +111,8 @@ async function lookAtUnlisted(
 }
 
 /**
- * Reads the next contacts of the mirror, in the order of their ids and beginning anew after the last one. A contact that was deleted
- * for good, or long ago, is in no list of HubSpot's.
+ * Reads the next contacts of the mirror, in the order of their ids and beginning anew after the last one. Only this shows that a
+ * contact was deleted for good, or long ago: HubSpot lists such contacts nowhere.
  */
 async function lookAtNext(deps: Deps, hubspot: HubspotClient, began: Date, most: number): Promise<void> {
   const { database, society } = deps;

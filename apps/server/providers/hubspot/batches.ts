@@ -40,9 +40,9 @@ export function existingId(message: string): string | null {
 }
 
 /**
- * Returns the outcome of each write by its mark. An error in the answer names the write by its mark or by its contact's id. If the
- * answer does not mention an update by that id, as when the contact was merged, that update has no outcome. If it does not mention a
- * creation, the outcome is a conflict without an id.
+ * Returns the outcome of each write by its mark. An error in the answer names the write by its mark or by its contact's id. An
+ * update that the answer names neither in an error nor in a result, as when the contact was merged, has no outcome. If the answer
+ * does not name a creation, the outcome is a conflict without an id.
  */
 export function outcomesOf(writes: readonly BatchWrite[], answer: BatchAnswer): Map<string, BatchOutcome> {
   const outcomes = new Map<string, BatchOutcome>();

@@ -94,7 +94,7 @@ export function refusedRecord(
   };
 }
 
-/** The classification of an error answer. A 404 about a single record is not an error, and does not come here. */
+/** The classification of an error answer. A 404 about a single record is not an error, and is not classified. */
 export type Failure = {
   /** HubSpot's message, for staff. */
   message: string;
