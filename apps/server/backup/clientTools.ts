@@ -7,8 +7,8 @@ import { BackupFault } from './manifest.ts';
 type Tool = 'pg_dump' | 'pg_restore';
 
 /**
- * Throws {@link BackupFault} unless PostgreSQL's tool is on PATH and has the server's major version. An older tool refuses a newer
- * server, and an older server does not accept the output of a newer tool (docs/decisions/0042).
+ * Throws {@link BackupFault} unless PostgreSQL's client program `tool` is on PATH and has the server's major version. An older
+ * program refuses a newer server, and an older server does not accept the output of a newer program (docs/decisions/0042).
  */
 export async function requireTool(tool: Tool, serverMajor: number): Promise<void> {
   const hint = `Put the client tools of PostgreSQL ${serverMajor} on PATH (on Debian postgresql-client-${serverMajor}, in /usr/lib/postgresql/${serverMajor}/bin).`;
@@ -26,9 +26,9 @@ export async function requireTool(tool: Tool, serverMajor: number): Promise<void
 }
 
 /**
- * Starts PostgreSQL's tool on a database. `address` is a URL with a single host. Passes the password in an environment variable,
- * because every user of the machine can see a process's arguments. `ended` rejects with a {@link BackupFault} that contains what
- * the tool wrote to standard error.
+ * Starts `pg_dump` or `pg_restore` (`tool`) on the database at `databaseAddress`, a URL with a single host. Passes the password in
+ * an environment variable, because every user of the machine can see a process's arguments. The returned promise `ended` rejects
+ * with a {@link BackupFault} that contains what the program wrote to standard error.
  */
 export function startTool(
   tool: Tool,
@@ -38,7 +38,7 @@ export function startTool(
   const address = new URL(databaseAddress);
   const password = decodeURIComponent(address.password);
   address.password = '';
-  // Only pg knows this parameter; PostgreSQL's tools would reject the URL.
+  // Only the library pg knows this parameter; `pg_dump` and `pg_restore` would reject the URL.
   address.searchParams.delete('uselibpqcompat');
   const child = spawn(tool, [`--dbname=${address.href}`, ...args], {
     env: environmentOfTool(password === '' ? {} : { PGPASSWORD: password }),

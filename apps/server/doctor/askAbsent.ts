@@ -3,7 +3,7 @@ import type { Answer } from '../providers/answer.ts';
 import type { Society } from '../society/society.ts';
 import { askOnce } from './askDatabase.ts';
 
-/** Products and programmes of paid or open orders that the society file lacks. */
+/** Products and programmes that paid or open orders name and the society file no longer has. */
 export interface Absent {
   products: { id: number; name: string; orders: number }[];
   programmes: { key: string; joins: number }[];
@@ -12,7 +12,7 @@ export interface Absent {
 /** Timeouts (ms). The query reads every order, so it may take long. */
 const TIMES = { connectionTimeoutMillis: 5_000, query_timeout: 60_000 };
 
-/** Finds products and programmes of paid or open orders that the society file lacks. Changes nothing. */
+/** Finds products and programmes that paid or open orders name and the society file no longer has. Changes nothing. */
 export function askAbsent(
   databaseUrl: string,
   { catalogue, programmes }: Pick<Society, 'catalogue' | 'programmes'>,

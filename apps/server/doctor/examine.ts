@@ -39,7 +39,7 @@ export interface Facts {
   /** The faults of the society file, one sentence for each. */
   societyFaults: readonly string[];
   database: Answer<DatabaseState>;
-  /** Products and programmes of orders that the society file lacks; null if the file has faults. */
+  /** Products and programmes that paid or open orders name and the society file no longer has; null if the file has faults. */
   absent: Answer<Absent> | null;
   stripe: StripeAccount;
   hubspot: HubspotAccount;

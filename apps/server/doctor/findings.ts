@@ -79,8 +79,8 @@ function ofArrival({ arrival, publicUrl, trustProxy }: Facts): Finding {
 }
 
 /**
- * Reports products and programmes that the society file lacks. Returns none if the database did not answer, since another check
- * reports that.
+ * Reports products and programmes that paid or open orders name and the society file no longer has. Returns no finding if the
+ * database did not answer, since another check reports that.
  */
 function ofAbsent({ absent, societyFile }: Facts): Finding[] {
   if (absent === null || !('said' in absent)) return [];

@@ -34,8 +34,8 @@ export interface Sender {
   proof?: {
     fields: readonly string[];
     /**
-     * Throws a {@link Refusal} if the form's fields are no proof. Called before the file is stored if all `fields` came before the
-     * file, otherwise before the file is inspected.
+     * Throws a {@link Refusal} if the fields do not prove who sends the upload. Called before the file is received if all `fields`
+     * came before the file in the form; otherwise when the file has been received, before its inspection.
      */
     check(fields: Record<string, string>): Promise<void>;
   };
