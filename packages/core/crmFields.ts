@@ -154,7 +154,8 @@ export function propertiesForUnproven(
     if (property === null || rule === 'never' || !purchaseFields.includes(field)) continue;
     const held = heldOf(field);
     const before = written[field];
-    // A write that was not recorded may have left a status that was in the way. Only `member` can be what it wrote instead.
+    // An unrecorded write may have left another status unchanged (`statusInTheWay`). So the present status counts as written by
+    // this join only if it is `member`.
     const mayBeUnrecorded = isOfThisPayment && (field !== 'membershipStatus' || held === 'member');
     // The server may also have died before recording a later change. The CRM then already has the value that the join would write
     // now.

@@ -189,15 +189,14 @@ export function differencesOf(sides: Sides, graceMinutes: number): Difference[] 
       refunds: payment.refunds,
       dispute: payment.dispute,
     });
-    // By its money this membership would be held, but its contact has bought another one since: its refund or dispute has come to
-    // nothing. This is reported only for a payment without a dispute. Stripe refunds no payment with an open or lost dispute, so no
-    // command could repair the difference.
+    // According to its money this membership would be held, because its refund has failed or its dispute was not lost after all.
+    // But its contact has bought another one since. This is reported only for a payment without a dispute: Stripe refunds no
+    // payment with an open or lost dispute, so no command could repair the difference.
     const isPaidAnew = isHeld(expected) && !membership.isHeld && membership.isReplaced;
     if (isPaidAnew && payment.dispute === null) {
       const line = snapshot.lines.indexOf(bought);
-      // Looks for the last failed refund of this membership, to suggest a refund of the same amount. Such a refund was of the whole
-      // price, or of the price less the processing fee. Only a refund that staff assigned may be of any other part, so those are
-      // left out.
+      // Looks for the last failed refund of this membership, to suggest a refund of the same amount: the whole price, or the price
+      // less the processing fee. Refunds that staff assigned are left out, because only they may be of any other part.
       const failedCents = payment.refunds
         .filter((refund) => !counts(refund) && refund.saidBy !== 'staff')
         .flatMap(({ lines }) => lines?.filter((part) => part.line === line) ?? [])

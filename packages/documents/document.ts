@@ -14,7 +14,7 @@ export const DOCUMENT_EMPTY = 'This file is empty. Please choose another one.';
 export const DOCUMENT_HEIC =
   'This is a HEIC photo, which many computers cannot open. Please send it as JPEG: on an iPhone choose “Most Compatible” under Settings, Camera, Formats and take it again, or send a screenshot of it.';
 export const DOCUMENT_UNREADABLE = 'This file could not be read any more. Please choose it again.';
-/** For how long the code works that opens the upload on a phone. */
+/** How many minutes a QR code for uploading by phone stays valid. */
 export const UPLOAD_LINK_MINUTES = 60;
 export const UPLOAD_LINK_OVER =
   'This code has expired, or is not complete. Please make a new one on your computer and scan that.';
