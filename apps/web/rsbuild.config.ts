@@ -35,8 +35,8 @@ export default defineConfig({
         chunks: 'async',
         minSize: 4000,
         cacheGroups: {
-          // All CSS is loaded with the entry. A lazy screen with a style sheet of its own could fail to load it without the error
-          // "Loading chunk failed".
+          // All CSS is loaded with the entry. A lazy screen's own style sheet would fail with another message than "Loading chunk …
+          // failed", which the specification requires (section 8).
           styles: { name: 'index', type: 'css/mini-extract', chunks: 'all', enforce: true },
         },
       },

@@ -134,7 +134,7 @@ export function UploadArea({ documentName, send }: { documentName: string; send:
               {state.percent < 100 ? `${state.percent}%` : '100%, now it is being checked…'}
             </p>
           </div>
-          {/* What the server has received in full is stored, whether or not the page waits for the answer. */}
+          {/* There is no Cancel at 100%: the server stores a file that it has received in full, even if the page stops waiting. */}
           {state.percent < 100 && (
             <Button variant="quiet" onClick={cancel}>
               Cancel

@@ -122,9 +122,9 @@ export function undoStartOver(): string | null {
 }
 
 /**
- * Makes this tab go on with its own join when another one is stored. A page that is open hears of that by an event. It hears nothing
- * while the tab is at the card provider's page or was discarded by the phone, nor while the page is in the back/forward cache. So
- * the join is recorded whenever the page is hidden or left.
+ * Makes this tab go on with its own join when another tab stores a different one. An open page is notified by an event, but not
+ * while the tab is at the card provider's page, was discarded by the phone, or is in the back/forward cache. So the tab's join is
+ * recorded whenever the page is hidden or left.
  */
 export function keepOwnJoin(): void {
   goOnWith(read(tab, LEFT_KEY));

@@ -14,8 +14,8 @@ import styles from './styles.module.css';
 type Way = 'send' | 'code' | 'name';
 
 /**
- * Shown in a browser that does not hold the join. It shows no data of the joiner, because the letter may have been forwarded to
- * somebody else.
+ * Shown when a letter's link is opened in a browser that does not hold the join. Shows no data of the joiner, because the letter
+ * may have been forwarded to somebody else.
  */
 export function ProveYourself({ token, opened }: { token: string; opened: Data<'openPass'> }) {
   const navigate = useNavigate();

@@ -26,8 +26,8 @@ type Settled = Data<'postPayment'>;
 interface Unknown {
   retryMs: RetryMs | undefined;
   /**
-   * Which check of the payment has failed, as a number. The component's state `checks` has the number of the latest check. If that
-   * is higher, a newer check is still running.
+   * The number of the check of the payment that has failed. The component's state `checks` has the number of the latest check: if
+   * that is higher, a newer check is still running.
    */
   checks?: number;
 }
