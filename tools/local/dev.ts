@@ -16,8 +16,8 @@ process.exit(
     async serve(running) {
       restartOnChange(running);
       if (!existsSync(webConfig)) return { url: running.url, stop: async () => {} };
-      // The port next to the server's, given as an IP address: `localhost` could resolve to another address, on which the port is
-      // taken.
+      // Uses the port after the server's. The page's URL has an IP address: `localhost` could resolve to another address, on which
+      // the port is taken.
       const beside = Number(new URL(running.url).port) + 1;
       const port = (await freePort(beside)) ?? (await freePort())!;
       const { child, ready } = await startChild<{ url: string }>(resolve(import.meta.dirname, 'devWeb.ts'), {

@@ -24,7 +24,7 @@ export async function startEmulators(options: {
   hubspot: { url: string; accessToken: string };
   mail: { url: string; smtpUrl: string };
 }> {
-  // No port that the system would choose: until the next start, the system may give that one to a connection (ports.ts).
+  // Takes no port that the system chooses: before the next start, the system may give such a port to another connection (ports.ts).
   const port = async (url: string | undefined) =>
     String((url && (await freePort(Number(new URL(url).port)))) || (await freePort()));
   const { child, ready } = await startChild<{

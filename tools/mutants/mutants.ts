@@ -61,8 +61,8 @@ const MOST_IN_A_PLACE = 6;
  * ranges instead of mutants and makes every mutant within a range. So all mutants within the range of a drawn one count as drawn,
  * and the result may have a few more than `least`.
  *
- * Whether a mutant is drawn depends on its own text, not on its position: after a change elsewhere in the code, the same seed
- * draws the same mutants, except where new ones take their turn. `sourceOf` returns the text of a file.
+ * Whether a mutant is drawn depends on its own text, not on its position: after a change elsewhere in the code, the same seed draws
+ * the same mutants, except that new mutants may replace some of them. `sourceOf` returns the text of a file.
  */
 export function draw(
   all: readonly Mutant[],

@@ -180,7 +180,8 @@ async function run(scope: Scope): Promise<number> {
     logLevel: 'warn',
     // The dry run: all tests once, before the first mutant.
     dryRunTimeoutMinutes: 30,
-    // A mutant that runs too long counts as caught. All tests of several rooms take minutes, and a test that hangs fails by itself.
+    // A mutant that runs too long counts as caught. All tests of several folders take minutes, and a test that hangs fails by
+    // itself.
     timeoutMS: scope === 'server' ? 1_800_000 : 20_000,
   });
   return report(scope, all, drawn.length, results);

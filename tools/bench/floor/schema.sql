@@ -1,4 +1,4 @@
--- The floor's tables: the nouns of a membership sign-up, and nothing else.
+-- The minimal server's tables: only what a membership sign-up needs.
 create table contact (
   id uuid primary key default gen_random_uuid(), email text not null unique,
   first_name text, last_name text, member boolean not null default false, created_at timestamptz not null default now()
