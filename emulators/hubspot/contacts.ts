@@ -57,8 +57,8 @@ export class Contacts {
 
   /**
    * Finds a contact by its id; the id of a merged contact finds the one into which it was merged. With `idProperty`, finds the
-   * contact that has the value `id` in this unique property, or has it as an additional email. Finds only archived contacts if `archived` is true, otherwise only
-   * those that are not archived.
+   * contact that has the value `id` in this unique property, or has it as an additional email. Finds only archived contacts if
+   * `archived` is true, otherwise only those that are not archived.
    */
   find(id: string, idProperty = 'hs_object_id', archived = false): Row | undefined {
     if (idProperty !== 'hs_object_id' && !this.#store.property(idProperty)?.hasUniqueValue) {

@@ -3,7 +3,7 @@ export const stages = ['connect', 'mail', 'rcpt', 'data'] as const;
 export type Stage = (typeof stages)[number];
 
 /**
- * A fault that a client meets at a mail server.
+ * A fault of a mail server, as a client sees it.
  *
  * - `status`: answers with the SMTP `status`, 451 when absent
  * - `cut`: cuts the connection; at `data` in mid-message
@@ -22,9 +22,9 @@ export interface MailFault {
   ms?: number;
   /** Limits the fault to letters to this address; only for `rcpt` and `data`. */
   to?: string;
-  /** How many matching deliveries pass unharmed before the first one is hit. */
+  /** How many matching deliveries are left alone before the first fault. */
   skip?: number;
-  /** How many matching deliveries are hit; 1 when absent. */
+  /** How many matching deliveries have the fault; 1 when absent. */
   times?: number;
 }
 
@@ -52,7 +52,7 @@ export class MailFaults {
     this.#waiting = [];
   }
 
-  /** Returns the fault that this delivery meets, and counts it as used. */
+  /** Returns the fault for this delivery, and counts it as used. */
   take(stage: Stage, recipients: readonly string[]): MailFault | undefined {
     const fault = this.#waiting.find(
       ({ at, to }) => at === stage && (to === undefined || recipients.includes(to)),

@@ -27,9 +27,9 @@ export interface Fault {
   ms?: number;
   headers?: Record<string, string>;
   body?: unknown;
-  /** How many matching requests pass unharmed before the first one is hit. */
+  /** How many matching requests are left alone before the first fault. */
   skip?: number;
-  /** How many matching requests are hit; 1 when absent. */
+  /** How many matching requests have the fault; 1 when absent. */
   times?: number;
 }
 
@@ -72,8 +72,8 @@ export class Faults {
   }
 
   /**
-   * Returns the fault that this request meets, and counts it as used. A fault with `about` is met only if `text` contains it. A
-   * fault whose kind `kinds` rejects is not met.
+   * Returns the fault for this request, and counts it as used. A fault with `about` applies only if `text` contains it. A fault
+   * whose kind `kinds` rejects does not apply.
    */
   take(
     method: string,

@@ -32,9 +32,9 @@ export interface Remembered {
 }
 
 /**
- * Answers a request by running `work`, unless a matching fault changes that, and records the request, so that tests can list it. `work`
- * performs the request synchronously and returns the answer. `finished` is called when the answer was sent or the connection has
- * ended.
+ * Answers a request by running `work`, unless a matching fault changes that, and records the request, so that tests can list it.
+ * `work` performs the request synchronously and returns the answer. `finished` is called when the answer was sent or the connection
+ * has ended.
  */
 export async function passThrough(
   gateway: Gateway,
