@@ -17,7 +17,7 @@ import { type KillPoint, type ServerCall, serverCalls } from './operations.ts';
 export interface ServerSettings {
   /** How long the server waits for Stripe (ms). */
   timeoutMs: number;
-  /** How much longer every commit takes (ms). Commits as slow as on a slow disk turn a missing lock into a race that shows. */
+  /** How much longer every commit takes (ms). Slow commits, as on a slow disk, make a missing lock show as a race. */
   slowCommitMs: number;
   /** The file to which a line is written for each kill at a point, right before the kill. */
   killedFile: string;

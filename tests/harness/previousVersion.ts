@@ -7,9 +7,9 @@ const git = (...args: string[]) =>
   execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
 
 /**
- * Returns the commit right before package.json's version was last raised, and its version. While the present version is being
- * deployed, servers of that one still run. Returns null if git does not have the commit: there is no repository, the clone is
- * shallow, or the history has only one version.
+ * Returns the commit right before package.json's version was last raised, and that commit's version. While the present version is
+ * being deployed, servers of the previous one still run. Returns null if git does not have the commit: there is no repository, the
+ * clone is shallow, or the history has only one version.
  */
 export function previousVersion(): { commit: string; version: string } | null {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));

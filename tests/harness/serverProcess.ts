@@ -95,7 +95,7 @@ export function launchServerProcess(
     stream.setEncoding('utf8').on('data', (text: string) => {
       output += text;
     });
-  // Waits for `close`, by which the last lines of output have arrived.
+  // Waits for `close`, because only then have the last lines of output arrived.
   const ended = once(server, 'close');
   const listening = ready.then(
     (started) => started.ready.listening,

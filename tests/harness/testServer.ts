@@ -57,7 +57,7 @@ export interface TestServer {
   mailUrl: string;
   /** Returns a client with its own cookies, like a new browser. */
   client(): Client;
-  /** Adds a fault that requests of our server meet; `null` removes all faults (emulators/README.md). */
+  /** Adds a fault for requests of our server; `null` removes all faults (emulators/README.md). */
   stripeFault(fault: object | null): Promise<unknown>;
   hubspotFault(fault: object | null): Promise<unknown>;
   mailFault(fault: MailFault | null): Promise<unknown>;
