@@ -49,10 +49,7 @@ export async function startInvitedJoin(
   });
 }
 
-/**
- * Starts a join by a school's code, which may be used any number of times. The invitation's programme, if it has one, is the
- * join's.
- */
+/** Starts a join by a school's code, which may be used any number of times. If the invitation has a programme, the join gets it. */
 export async function startSchoolJoin(
   deps: Deps,
   given: { invitationCode: string; address: string },

@@ -16,8 +16,8 @@ export interface FailedCharge {
 /**
  * Records declined cards, each once, by Stripe's id of the failed charge. Records the charge that an event reports, and the
  * intent's last charge: an intent shows only its last charge, however many cards were tried. After too many failures the intent is
- * cancelled at Stripe. Otherwise somebody who tests stolen cards could go on with its client secret at Stripe, without calling our
- * server.
+ * cancelled at Stripe. Otherwise somebody who tests stolen cards could go on with the intent's client secret at Stripe, without
+ * calling our server.
  */
 export async function noteFailure(
   deps: Deps,

@@ -162,7 +162,7 @@ interface LockedSession {
 
 /**
  * Locks the join and its contact, so that, of two concurrent joins of one contact, the second sees the purchase of the first. Then
- * locks the payer, who may have another join without a contact.
+ * takes an advisory lock for the payer's email and name, since the payer may have another join without a contact.
  */
 async function lock(trx: Transaction<Tables>, uuid: string): Promise<LockedSession | undefined> {
   const { rows } = await sql<LockedSession & { contact_of_join: string | null }>`

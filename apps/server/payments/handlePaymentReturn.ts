@@ -12,8 +12,8 @@ const UNKNOWN_PAYMENT = 'This payment does not belong to this join.';
 
 /**
  * Handles the return page's report about a payment. The outcome in the report is not trusted: Stripe is asked. `isItsBrowser`:
- * whether the caller's browser counts as the one that paid. It does if it has the client secret, and nobody has proven in another
- * browser that they are the joiner: before such a proof, others may have learned the secret.
+ * whether the caller's browser counts as the one that paid. It does if it has the client secret, unless somebody has proven in
+ * another browser that they are the joiner: before that, others may have learned the secret.
  */
 export async function handlePaymentReturn(
   deps: Deps,

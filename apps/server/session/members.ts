@@ -70,8 +70,8 @@ function isHeld(
 }
 
 /**
- * SQL for the membership of the query's `session`. That is the one that the join bought. If the join bought none, or a void one, it
- * is one that the join's contact bought by another join and holds. A subquery of at most one row, to be used as a lateral join.
+ * SQL for the membership of the query's `session`: the membership that the join bought or, if that is missing or void, a held
+ * membership that the join's contact bought by another join. A subquery of at most one row, to be used as a lateral join.
  */
 export const baseMembership: RawBuilder<unknown> = sql`(
   select * from (

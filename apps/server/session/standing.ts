@@ -80,7 +80,7 @@ export async function readStanding(deps: Deps, uuid: string): Promise<JoinStandi
 }
 
 /**
- * Returns the upgrade to offer with a bought membership: the one that the join's link names (`usp`), otherwise the catalogue's.
+ * Returns the upgrade to offer with a bought membership: the upgrade that the join's link names (`usp`), otherwise the catalogue's.
  */
 export function upgradeOffer(
   deps: Pick<Deps, 'society'>,
