@@ -43,8 +43,8 @@ export async function takeIn(
     const present = found.get(id)?.id ?? id;
     return present === id ? [] : [{ id, present }];
   });
-  // Records in the mirror that these contacts were merged. The mirror may not have a row of such a contact: a link may name one
-  // that was merged before the mirror has ever read it.
+  // Records in the mirror that these contacts were merged. The mirror may lack a row for a merged contact: a link may name a
+  // contact that was merged before the mirror has ever read it.
   if (moved.length > 0)
     await sql`
       insert into contact (id, merged_into)
@@ -126,8 +126,9 @@ function isToHear(isProven: RawBuilder<unknown>): RawBuilder<unknown> {
 
 /**
  * Moves invitations, joins, memberships and documents of merged contacts (`old`) to the contacts that remain (`present`), so that
- * one person does not buy twice. If the remaining contact already holds a membership of the same type, the other one is not moved,
- * and staff get a notice to refund one. A join that is being paid is not moved; a later call does that.
+ * one person does not buy twice. If the remaining contact already holds a membership of the same type, the merged contact's
+ * membership is not moved, and staff get a notice to refund one of the two. A join that is being paid is not moved; a later call
+ * moves it.
  */
 export async function moveContacts(
   trx: Kysely<Tables>,

@@ -11,9 +11,9 @@ export interface HeldTwice {
 }
 
 /**
- * Writes a notice to staff that several joins of one contact hold the same type of membership. The notice lists the types and the
- * joins, and has the command that refunds the join `uuid`. The texts `begin` and `bought` stand before and after the types. Each
- * group of joins gets only one notice, whatever its `kind`, because a merge and the hourly search may find the same joins.
+ * Writes a notice to staff that several joins of one contact hold the same type of membership. The notice lists the types (between
+ * the texts `begin` and `bought`) and the joins, and has the command that refunds the join `uuid`. Each group of joins gets only
+ * one notice, whatever its `kind`, because a merge and the hourly search may find the same joins.
  */
 export async function tellOfHeldTwice(
   trx: Kysely<Tables>,

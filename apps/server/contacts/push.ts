@@ -288,8 +288,8 @@ async function createAll(deps: Deps, hubspot: HubspotClient, rows: readonly DueJ
 /**
  * Refuses the joins among `rows` that hold a membership or upgrade and have neither student details nor a contact. Staff can link
  * them to a contact. A join may have a contact again, and is then sent to it: the contact that the join named was deleted and has
- * been restored in HubSpot, or one that it shared with another join was replaced by the one created for that join
- * ({@link noteContacts}).
+ * been restored in HubSpot, or the contact that it shared with another join was replaced by a contact that was created for that
+ * other join ({@link noteContacts}).
  */
 async function refuseNameless(deps: Deps, hubspot: HubspotClient, rows: readonly DueJoin[]): Promise<void> {
   const nameless = rows.filter(({ is_nameless }) => is_nameless);

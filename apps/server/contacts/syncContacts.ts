@@ -11,8 +11,8 @@ const LOOKS = 'contacts look';
 /** The most contacts of the mirror that one run looks at although HubSpot does not list them. */
 const MOST = 2_000;
 /**
- * How far (ms) each run goes back behind the time that the previous run had reached. HubSpot's search is eventually consistent, so
- * the previous run may have missed the last changes.
+ * Each run begins this long (ms) before the time up to which the previous run has read. HubSpot's search is eventually consistent,
+ * so the previous run may have missed the last changes.
  */
 const LAG_MS = 60_000;
 

@@ -12,8 +12,8 @@ import { tellUnreadable } from './tellUnreadable.ts';
 
 const INTERVAL_MS = 5_000;
 /**
- * The number of documents in a batch. It is smaller than that of other batches, because each document is a whole file and sending
- * joins is more urgent.
+ * The number of documents in a batch. Other batches are larger; here each document is a whole file, and sending joins is more
+ * urgent.
  */
 const BATCH = 5;
 const LONGEST_BACKOFF_SECONDS = 600;

@@ -89,7 +89,7 @@ function crestOf(colours: { gold: string; red: string }): Buffer {
 }
 
 /**
- * Returns the Message-ID of a letter. Every attempt to send the letter has the same one, even after a restored database has made
+ * Returns the Message-ID of a letter. It is the same for every attempt to send the letter, even after a restored database has made
  * the letter due again. So mail servers and clients recognise a duplicate.
  */
 function messageIdOf(

@@ -86,9 +86,9 @@ export const personEraseCommand: Command = {
 };
 
 /**
- * Updates the mirror from HubSpot for the contacts that the person's joins name and that have another email there. A join may have
- * sent the person's email to HubSpot since the mirror last read such a contact. Returns false if HubSpot does not answer or
- * refuses.
+ * Updates the mirror from HubSpot for the contacts that the person's joins name and that have another email in the mirror. A join
+ * may have sent the person's email to HubSpot since the mirror last read such a contact. Returns false if HubSpot does not answer
+ * or refuses.
  */
 async function lookAtOthers(
   { database, society }: Deps,
