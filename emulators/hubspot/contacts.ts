@@ -78,9 +78,9 @@ export class Contacts {
   }
 
   /**
-   * Merges two contacts into a new one. Where both have a value, that of the contact `primaryId` is kept. Both old ids lead to the
-   * new contact (https://developers.hubspot.com/changelog/updated-merge-functionality-for-contacts-and-companies), and the other
-   * contact's emails are additional emails of the new one.
+   * Merges two contacts into a new one. Where both have a value, the value of the contact `primaryId` is kept. Both old ids lead to
+   * the new contact (https://developers.hubspot.com/changelog/updated-merge-functionality-for-contacts-and-companies), and the
+   * other contact's emails are additional emails of the new one.
    */
   merge(primaryId: string, otherId: string, now: number): Row {
     const [primary, other] = [this.require(primaryId), this.require(otherId)];

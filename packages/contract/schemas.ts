@@ -444,8 +444,8 @@ export const schemas = {
       /** The documents that staff have not rejected, with sizes in bytes; only for the browser that holds the join. */
       documents: z.array(upload),
       /**
-       * The sentence about staff's rejection of the transcripts: of one that was rejected finally, or of the last one if all were
-       * rejected. Otherwise null.
+       * Staff's rejection of the transcripts: a final one or, if all transcripts were rejected, the last one. Otherwise null.
+       * `message` is the sentence for the applicant.
        */
       rejection: z.object({ message: z.string(), isFinal: z.boolean() }).nullable(),
     }),

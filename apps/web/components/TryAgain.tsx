@@ -44,7 +44,7 @@ export function TryAgain({
     // Jitter, so that not all clients retry at once.
     const wait = Math.max(least, retryMs ?? 0) * (1 + Math.random() / 4);
     const timer = setTimeout(() => {
-      // The transition delays the new count until the router has finished loading. Screen readers then hear of the next wait only
+      // The transition delays the new count until the router has finished loading. Screen readers then announce the next wait only
       // if this retry has failed.
       startTransition(() => setTries(tries + 1));
       latest.current(tries + 1);

@@ -14,8 +14,8 @@ export interface Purchase {
 }
 
 /**
- * The outcome of trying to buy the upgrade. It is `true` if the upgrade was bought. Otherwise `message` says why not, and
- * `clientSecret` belongs to the intent that another card can still pay; it is null if no card can.
+ * The outcome of trying to buy the upgrade. `true` means that the upgrade was bought. Otherwise `message` says why not, and
+ * `clientSecret` belongs to the intent that another card can still pay; null if no card can.
  */
 export type Bought = true | { message: string; clientSecret: string | null };
 
