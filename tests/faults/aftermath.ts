@@ -9,8 +9,8 @@ import type { Person } from './person.ts';
 import type { World } from './world.ts';
 
 /**
- * Does to each person's payment what the plan says in `aftermath`. Staff refund it in Stripe's dashboard, or the bank disputes it.
- * Resolves with a function that plays the next day: the bank returns a refund, decides a dispute or closes an inquiry.
+ * Carries out what the plan says in `aftermath` for each person's payment: staff refund it in Stripe's dashboard, or the bank
+ * disputes it. Resolves with a function that plays the next day: the bank returns a refund, decides a dispute or closes an inquiry.
  */
 export async function spendTheEvening(world: World, people: readonly Person[]): Promise<() => Promise<void>> {
   const charges = await world.everything<Stripe.Charge>('charges');

@@ -13,8 +13,8 @@ export function fromServer(requests: readonly LedgerEntry[]): LedgerEntry[] {
 }
 
 /**
- * Returns a difference for each of our server's requests that is not as Stripe's API wants it. Wrong are an unknown, missing or
- * mistyped parameter, a call that the emulator does not have, and an API version other than the pinned one.
+ * Returns a difference for each faulty request of our server to Stripe: a parameter is unknown, missing or of the wrong type, the
+ * emulator does not have the call, or the API version is not the pinned one.
  */
 export function misshapen(requests: readonly LedgerEntry[]): Difference[] {
   return fromServer(requests).flatMap(({ method, path, params, status, headers }) => {

@@ -1,7 +1,7 @@
 /**
  * The requests to Stripe: those of our server, by the names of PaymentProvider's methods, and the browser's `confirm`. `names` is
- * what a request contains that tells to which join it belongs: the session, the session with the kind of order (`join`, `upgrade`),
- * the payment intent, or nothing.
+ * what identifies the join in a request: the session, the session with the kind of order (`join`, `upgrade`), the payment intent,
+ * or nothing.
  */
 export const operations = {
   createCustomer: { method: 'POST', path: '/v1/customers', names: 'session' },
