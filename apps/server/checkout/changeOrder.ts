@@ -27,7 +27,7 @@ export async function setSessionProduct(
   holding: Holding,
   productUuid: string,
 ): Promise<Product> {
-  const product = deps.society.productByUuid(productUuid.toLowerCase());
+  const product = deps.society.offer({ uuid: productUuid.toLowerCase() });
   if (product?.type !== 'donation' && product?.type !== 'store') throw new Refusal(404, UNKNOWN_PRODUCT);
   return addLine(deps, { uuid, holding }, product, product.priceCents!);
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
+import { parse, stringify } from 'yaml';
 import { lineUuid, MOST_REVISIONS } from '#core/orderLine.ts';
 import { changeSociety } from '../../../tests/harness/changeSociety.ts';
 import {
@@ -381,6 +382,59 @@ test('a membership that left the catalogue is still paid by who chose it, and ca
   assert.deepEqual(await lines(client, changed), [['membership', '65.00']]);
   await payOrder(server, client, kept);
   const welcome = await client.call('getWelcome', { params: { uuid: kept } });
+  assert.deepEqual(welcome.data.memberships, [{ name: 'Membership with Honor Cord', standing: 'active' }]);
+});
+
+test('what is retired is offered nowhere, and goes on where it was ordered or bought', async (t) => {
+  const client = server.client();
+  const ordered = await orderingJoin(client);
+  await client.call('setMembership', { params: { uuid: ordered }, body: { membershipId: 2 } });
+  for (const productUuid of [uuids.pin, uuids.donation25])
+    await client.call('setSessionProduct', { params: { uuid: ordered }, body: { productUuid } });
+  const link = (body: object) =>
+    client.call('initiateCheckout', { body: { hubspotContactId: '103', ...body } });
+  changeSociety(t, server, (source) => {
+    const file = parse(source);
+    for (const product of file.catalogue) if ([2, 10, 21, 30].includes(product.id)) product.retired = true;
+    return stringify(file);
+  });
+  const uuid = await orderingJoin(client);
+  const params = { uuid };
+  const memberships = await client.call('getMembershipDetails', { params });
+  assert.deepEqual(
+    memberships.data.memberships.map(({ id }) => id),
+    [1],
+  );
+  const { data } = await client.call('getCheckoutDetails', { params });
+  assert.equal(
+    data.recommendedProducts.some(({ name }) => name === 'Lapel Pin'),
+    false,
+  );
+  assert.equal(
+    data.donationOptions.some(({ id }) => id === 21),
+    false,
+  );
+  assert.deepEqual(
+    [
+      (await client.call('setMembership', { params, body: { membershipId: 2 } })).status,
+      (await client.call('setSessionProduct', { params, body: { productUuid: uuids.pin } })).status,
+      (await link({ mainProductId: 2 })).status,
+      // The membership of a link is sold, though the upgrade that it names is not.
+      (await link({ mainProductId: 1, upsellProductId: 10 })).status,
+    ],
+    [404, 404, 404, 200],
+  );
+  const { intentId } = await payOrder(server, client, uuid);
+  const upgrade = await client.call('getUpgradeDetails', { params });
+  assert.equal(upgrade.data.isEligibleForUpgrade, false, intentId);
+
+  assert.deepEqual(await lines(client, ordered), [
+    ['membership', '89.00'],
+    ['store', '12.00'],
+    ['donation', '25.00'],
+  ]);
+  await payOrder(server, client, ordered);
+  const welcome = await client.call('getWelcome', { params: { uuid: ordered } });
   assert.deepEqual(welcome.data.memberships, [{ name: 'Membership with Honor Cord', standing: 'active' }]);
 });
 

@@ -45,14 +45,14 @@ export async function checkoutDetails(
     products: session.lines.map((line) =>
       toWireLine(society, { ...line, uuid: lineUuid(uuid, line.number) }),
     ),
-    donationOptions: society.catalogue
+    donationOptions: society.offers
       .filter(({ type }) => type === 'donation')
       .map(({ id, uuid: productUuid, priceCents }) => ({
         id,
         uuid: productUuid,
         amount: toDollars(priceCents!),
       })),
-    recommendedProducts: society.catalogue
+    recommendedProducts: society.offers
       .filter(({ recommended }) => recommended)
       .map((product) => toWireProduct(product)),
     billingEmail: receiptEmail(session.emails) ?? '',

@@ -46,7 +46,12 @@ test('doctor and the server’s log name what paid and open orders refer to and 
   const societyFile = await sellOtherThings(t);
   const { report, status } = await diagnose({ ...config, societyFile });
   const found = [PROGRAMME, ...PRODUCTS].join(' ');
-  assert.ok(report.includes(`What was sold: ${found} Put them back into ${societyFile}: `), report);
+  assert.ok(
+    report.includes(
+      `What was sold: ${found} Put them back into ${societyFile}, a product with \`retired: true\` `,
+    ),
+    report,
+  );
   assert.equal(status, 1);
   const started = await startServerProcess(
     withSettings(server, { SOCIETY_FILE: societyFile, LOG_LEVEL: 'warn' }),

@@ -90,7 +90,7 @@ function ofAbsent({ absent, societyFile }: Facts): Finding[] {
     sentences.length === 0
       ? sold.ok(`${societyFile} has every programme and product of the orders that were paid or are open.`)
       : sold.missing(
-          `${sentences.join(' ')} Put ${sentences.length === 1 ? 'it' : 'them'} back into ${societyFile}: goods, prices and fees are kept with each order, the words of its pages, letters and certificates are not.`,
+          `${sentences.join(' ')} Put ${sentences.length === 1 ? 'it' : 'them'} back into ${societyFile}, a product with \`retired: true\` where it is not to be sold: goods, prices and fees are kept with each order, the words of its pages, letters and certificates are not.`,
         ),
   ];
 }

@@ -77,7 +77,7 @@ export function previewSale(
   { mp, usp, c }: NonNullable<LinkTarget['parameters']>,
 ): { lines: string[]; isGood: boolean } {
   const id = mp === undefined ? society.programme(society.defaultProgramme).defaultMembership : Number(mp);
-  const product = society.product(id);
+  const product = society.offer({ id });
   if (!product || !isMembershipType(product.type))
     return { lines: [`product   ${id} cannot be bought with a link`], isGood: false };
   const price = salePrice(product, c === undefined ? null : Number(c));
@@ -85,7 +85,7 @@ export function previewSale(
     `product   ${product.id} ${product.name}, ${displayPrice(product.priceCents ?? 0)}`,
     `price     ${typeof price === 'number' ? displayPrice(price) : `${c} cents is ${price}`} (floor ${displayPrice(floorOf(product))})`,
   ];
-  const offer = society.product(usp === undefined ? (product.upgrade ?? 0) : Number(usp));
+  const offer = society.offer({ id: usp === undefined ? (product.upgrade ?? 0) : Number(usp) });
   const isOffer = usp === undefined || offer?.type === 'membership_upgrade';
   if (!isOffer) lines.push(`upgrade   ${usp} is not an upgrade`);
   else if (offer) lines.push(`upgrade   ${offer.id} ${offer.name}, ${displayPrice(offer.priceCents ?? 0)}`);

@@ -19,7 +19,7 @@ export async function setMembership(
   holding: Holding,
   membershipId: number,
 ): Promise<void> {
-  const product = deps.society.product(membershipId);
+  const product = deps.society.offer({ id: membershipId });
   if (product?.type !== 'membership') throw new Refusal(404, NOT_ON_OFFER);
   const isChosen = hasLine({ productId: product.id });
   const choose = async () => {

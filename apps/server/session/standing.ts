@@ -90,7 +90,7 @@ export function upgradeOffer(
   const bought = membershipId === null ? undefined : deps.society.product(membershipId);
   if (bought?.type !== 'membership') return null;
   const id = upsellId ?? bought.upgrade;
-  return (id === undefined ? undefined : deps.society.product(id)) ?? null;
+  return (id === undefined ? undefined : deps.society.offer({ id })) ?? null;
 }
 
 const CHANGED_MEANWHILE = 'This join has changed meanwhile. Please try again.';

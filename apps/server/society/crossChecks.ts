@@ -22,6 +22,8 @@ export function crossFaults(data: SocietyFile): { path: PropertyKey[]; text: str
         ['programmes', key, 'defaultMembership'],
         `product ${defaultMembership} is not a membership of this programme`,
       );
+    else if (product.retired)
+      add(['programmes', key, 'defaultMembership'], `product ${defaultMembership} is retired`);
   }
   data.catalogue.forEach((product, index) => {
     const path = ['catalogue', index];
@@ -40,6 +42,8 @@ export function crossFaults(data: SocietyFile): { path: PropertyKey[]; text: str
       add([...path, 'distinction'], 'is only for upgrades: a membership is what the certificate is for');
     if (product.type === 'donation_other' && product.price !== undefined)
       add([...path, 'price'], 'the joiner gives this amount');
+    if (product.type === 'donation_other' && product.retired)
+      add([...path, 'type'], 'the donation of any amount cannot be retired');
     if (product.type !== 'donation_other' && product.price === undefined)
       add([...path, 'price'], 'is missing');
     if (product.floor !== undefined && product.price !== undefined && product.floor > product.price)

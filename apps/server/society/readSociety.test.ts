@@ -242,6 +242,18 @@ const mistakes: [string, (text: string) => string, string, RegExp][] = [
     'letters:\n  certificateAfterDays',
     /startedDays/,
   ],
+  [
+    'a retired membership that a programme offers first',
+    (text) => text.replace('name: Membership\n', 'name: Membership\n    retired: true\n'),
+    '    defaultMembership: 1',
+    /programmes\.high-school\.defaultMembership: product 1 is retired/,
+  ],
+  [
+    'a retired donation of any amount',
+    (text) => text.replace('type: donation_other\n', 'type: donation_other\n    retired: true\n'),
+    'type: donation_other',
+    /type: the donation of any amount cannot be retired/,
+  ],
   ['text that is no YAML', (text) => text.replace('store:\n', 'store: [\n'), 'store:\n  title', /./],
 ];
 for (const [what, change, where, sentence] of mistakes)

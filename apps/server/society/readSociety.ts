@@ -69,19 +69,19 @@ function build(data: SocietyFile): Society {
   );
   const defaultProgramme = Object.keys(programmes)[0]!;
   const byId = new Map(catalogue.map((product) => [product.id, product]));
-  const byUuid = new Map(catalogue.map((product) => [product.uuid, product]));
+  const offers = catalogue.filter(({ retired }) => !retired);
   return {
     ...data,
     crm: { ...data.crm, fields: { ...defaultFieldRules, ...data.crm.fields } },
     donations: { maximumCents: data.donations.maximum },
     programmes,
     catalogue,
+    offers,
     defaultProgramme,
     product: (id) => byId.get(id),
-    productByUuid: (uuid) => byUuid.get(uuid),
+    offer: (by) => offers.find((product) => ('id' in by ? product.id === by.id : product.uuid === by.uuid)),
     programme: (key) => programmes[key] ?? programmes[defaultProgramme]!,
-    memberships: (key) =>
-      catalogue.filter(({ type, programme }) => type === 'membership' && programme === key),
+    memberships: (key) => offers.filter(({ type, programme }) => type === 'membership' && programme === key),
   };
 }
 

@@ -64,6 +64,8 @@ export const catalogueProduct = z.strictObject({
   upgrade: z.int().optional(),
   features: z.array(line).default([]),
   recommended: z.boolean().default(false),
+  /** A retired product is offered nowhere. Its entry remains for the pages, letters and certificates of those who have ordered it. */
+  retired: z.boolean().default(false),
   /** The goods of a membership or upgrade that are sent by post. A store item is itself sent. */
   ships: line.optional(),
   /** What an upgrade adds to the certificate, such as "Distinguished Member". */

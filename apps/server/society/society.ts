@@ -19,11 +19,16 @@ export interface Society extends Omit<SocietyFile, 'catalogue' | 'crm' | 'progra
   crm: { fields: FieldRules; attachDocuments: boolean };
   donations: { maximumCents: number };
   programmes: Record<string, Programme>;
+  /** All products of the file, with those that are retired. */
   catalogue: CatalogueProduct[];
+  /** The products that can be ordered. */
+  offers: CatalogueProduct[];
   defaultProgramme: string;
+  /** Returns a product that may be in an order already, so a retired one, too. */
   product(id: number): CatalogueProduct | undefined;
-  productByUuid(uuid: string): CatalogueProduct | undefined;
+  /** Returns a product that can be ordered. */
+  offer(by: { id: number } | { uuid: string }): CatalogueProduct | undefined;
   programme(key: string): Programme;
-  /** Returns the memberships of a programme, without its upgrades, in the order of the file. */
+  /** Returns the memberships that a programme offers, without its upgrades, in the order of the file. */
   memberships(programme: string): CatalogueProduct[];
 }
