@@ -80,7 +80,7 @@ test('a page whose scripts were lost on the way says after a while that it can b
     await expect(late).toBeHidden();
     // Twenty seconds pass, which no fake clock does for a style sheet.
     await page.evaluate(() => {
-      for (const animation of document.getAnimations()) animation.finish();
+      for (const animation of document.getElementById('late')!.getAnimations()) animation.finish();
     });
     await expect(late).toBeVisible();
   }
