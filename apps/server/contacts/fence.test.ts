@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
-import { tellingHubspot, tellingHubspotNothing } from './fence.ts';
+import { StillTelling, tellingHubspot, tellingHubspotNothing } from './fence.ts';
 
 const { background } = await sharedServer();
 
@@ -34,4 +34,18 @@ test('what was done stays done though the connection that held the lock is gone 
     return 'done';
   });
   assert.equal(done, 'done');
+});
+
+test('whoever waits for calls to HubSpot that take too long is told so, and does nothing', async () => {
+  let isDone = false;
+  const erase = () =>
+    tellingHubspotNothing(
+      background,
+      async () => {
+        isDone = true;
+      },
+      0.05,
+    );
+  await tellingHubspot(background, () => assert.rejects(erase(), StillTelling));
+  assert.equal(isDone, false);
 });

@@ -7,7 +7,7 @@ import type { Tables } from '../platform/database/types.ts';
  * linking a join to another contact take it in exclusive mode. The lock ends with its transaction, even if the process dies.
  */
 const LOCK = 23_062;
-/** How long the exclusive lock waits for the calls to HubSpot that are running. */
+/** How long the exclusive lock waits for the calls to HubSpot that are running. Less than `statement_timeout` (patience.ts). */
 const PATIENCE_SECONDS = 45;
 /** SQLSTATE `lock_not_available`. */
 const NOT_AVAILABLE = '55P03';
@@ -64,14 +64,20 @@ export function tellingHubspot<T>(database: Database, tell: () => Promise<T>): P
  * Runs `work` under the exclusive lock. First waits until the running calls to HubSpot have ended. No new call starts before `work`
  * has ended. Throws {@link StillTelling}.
  */
-export async function tellingHubspotNothing<T>(database: Database, work: () => Promise<T>): Promise<T> {
+export async function tellingHubspotNothing<T>(
+  database: Database,
+  work: () => Promise<T>,
+  patienceSeconds = PATIENCE_SECONDS,
+): Promise<T> {
   const take = async (trx: Kysely<Tables>) => {
-    await sql`select set_config('lock_timeout', ${`${PATIENCE_SECONDS}s`}, true)`.execute(trx);
+    await sql`select set_config('lock_timeout', ${`${patienceSeconds * 1_000}ms`}, true)`.execute(trx);
     try {
       await sql`select pg_advisory_xact_lock(${LOCK})`.execute(trx);
       return true;
     } catch (error) {
-      throw (error as { code?: string }).code === NOT_AVAILABLE ? new StillTelling() : error;
+      // The pool wraps PostgreSQL's error in a DatabaseUnavailable.
+      const { cause } = error as { cause?: { code?: string } };
+      throw cause?.code === NOT_AVAILABLE ? new StillTelling() : error;
     }
   };
   return (await holding(database, take, work)) as T;

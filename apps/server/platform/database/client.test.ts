@@ -53,3 +53,29 @@ test('who gets no connection, since others have them all, is told so and not tha
   });
   await pidOf(database);
 });
+
+test('a statement that a timeout of the database itself cuts off counts as the database being away, and is no fault of ours', async (t) => {
+  const database = connect(made.url);
+  t.after(() => database.destroy());
+  const holder = connect(made.url);
+  t.after(() => holder.destroy());
+  const isAway = (error: unknown) => error instanceof DatabaseUnavailable;
+  await holder.transaction().execute(async (trx) => {
+    await sql`lock table contact`.execute(trx);
+    // As a provider sets it for every session.
+    await assert.rejects(
+      database.transaction().execute(async (waiting) => {
+        await sql`set local lock_timeout = 50`.execute(waiting);
+        await sql`select from contact`.execute(waiting);
+      }),
+      isAway,
+    );
+  });
+  await assert.rejects(
+    database.transaction().execute(async (trx) => {
+      await sql`set local transaction_timeout = 50`.execute(trx);
+      await sql`select pg_sleep(60)`.execute(trx);
+    }),
+    isAway,
+  );
+});

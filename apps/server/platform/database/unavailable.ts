@@ -9,12 +9,15 @@ export class DatabaseUnavailable extends Error {}
  */
 const IN_TROUBLE = [
   '08', // the connection
+  '25P03', // a transaction that was idle for too long (`idle_in_transaction_session_timeout`)
+  '25P04', // a transaction that took too long (`transaction_timeout`)
   '28', // authorization: wrong user or password
   '3D', // no such database
   '53', // out of memory, disk or connections
   '57', // the server is stopping or starting, or has cancelled the statement (`statement_timeout`, for example)
   '58', // an I/O error
   '25006', // read-only: the host is a standby
+  '55P03', // a lock that was not to be had within `lock_timeout`
 ];
 
 /** Returns a {@link DatabaseUnavailable} for a connection error or another fault of the database; other errors unchanged. */
