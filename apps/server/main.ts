@@ -51,7 +51,7 @@ async function main(): Promise<void> {
 
   const hasPage = existsSync(webBuild);
   const { done: wired, room } = await whenReached(config, log, async () => {
-    await migrate(config.databaseUrl);
+    await migrate(config.databaseUrl, { tell: (sentence) => log.warn(sentence) });
     const wired = await wire(config, log);
     try {
       if (config.providers.emulated) await importDemo(wired);

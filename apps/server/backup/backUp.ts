@@ -6,6 +6,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type pg from 'pg';
 import { connectToPrimary } from '../platform/database/primary.ts';
+import { switchOffTimeouts } from '../platform/database/timeouts.ts';
 import { version } from '../platform/version.ts';
 import { DocumentFault, NotStored, type Storage } from '../providers/storage/storage.ts';
 import { majorOf, requireTool, startTool } from './clientTools.ts';
@@ -49,7 +50,7 @@ export async function backUp(
     const postgres = majorOf(rows[0]!.server_version_num);
     await requireTool('pg_dump', postgres);
     // The transaction is idle while pg_dump runs, which may take long, so its timeouts are switched off.
-    await client.query('set idle_in_transaction_session_timeout = 0; set statement_timeout = 0');
+    await switchOffTimeouts(client);
     await client.query('begin isolation level repeatable read read only');
     const snapshot = await readSnapshot(client);
     await makeFolder(folder);

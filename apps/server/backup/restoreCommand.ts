@@ -69,7 +69,8 @@ function told({ takenAt, version, counts, files, absent, damaged }: Manifest): s
 /** Migrates the restored database and reconciles it with Stripe. If a step fails, staff can repeat it with its own command. */
 async function afterwards(config: Config): Promise<number> {
   try {
-    for (const name of await migrate(config.databaseUrl)) console.log(`Migration ${name} was run.`);
+    const names = await migrate(config.databaseUrl, { tell: console.error });
+    for (const name of names) console.log(`Migration ${name} was run.`);
   } catch (error) {
     console.error(
       `${(error as Error).message}\nThe backup is restored, and not at this version yet: npm run operator -- migrate, then npm run operator -- reconcile. To restore it again, empty the database first.`,

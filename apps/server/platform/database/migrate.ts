@@ -5,6 +5,8 @@ import type pg from 'pg';
 import { serverFolder } from '../serverFolder.ts';
 import { isLater, version as ours } from '../version.ts';
 import { connectToPrimary } from './primary.ts';
+import { SharedTables } from './sharedTables.ts';
+import { switchOffTimeouts } from './timeouts.ts';
 
 /**
  * The key of the advisory lock that a server holds while it migrates, so that servers that start at the same time migrate one after
@@ -39,42 +41,77 @@ export interface MigrationState {
 
 /**
  * Applies the pending files `migrations/NNNN-name.sql` in order, each in its own transaction, and returns their names. Applies
- * nothing if a newer version has migrated the database and this version can still run on it (docs/decisions/0024). Throws an Error
- * for staff if this version cannot run on it, or if the file of an applied migration has changed.
+ * nothing if a newer version has migrated the database and this version can still run on it (docs/decisions/0024). A migration that
+ * cannot lock a table soon lets others go on and is run again (sharedTables.ts); `tell` gets a sentence each time. Throws an Error
+ * for staff if this version cannot run on the database, or if the file of an applied migration has changed.
  */
 export async function migrate(
   databaseUrl: string,
-  { migrations = folder, version = ours }: { migrations?: string; version?: string } = {},
+  {
+    migrations = folder,
+    version = ours,
+    tell = () => {},
+  }: { migrations?: string; version?: string; tell?: (sentence: string) => void } = {},
 ): Promise<string[]> {
-  const { client } = await connectToPrimary(databaseUrl);
+  const { client, address } = await connectToPrimary(databaseUrl);
+  const tables = new SharedTables(client, address, tell);
   try {
-    await client.query('select pg_advisory_lock($1)', [migrating]);
-    const { waiting, foreign } = await migrationState(client, { migrations, version });
-    if (foreign) throw new Error(foreign);
+    await switchOffTimeouts(client);
+    // A server that has nothing to migrate does not wait for one that does, such as one of a newer version.
+    if ((await readState()).length === 0) return [];
+    await takeTurn(client, tell);
+    const waiting = await readState();
     if (waiting.length === 0) return [];
-    await client.query(
-      'create table if not exists migration (name text primary key, checksum text not null, applied_at timestamptz not null default now())',
-    );
-    await client.query('alter table migration add column if not exists oldest_version text');
+    await tables.change('The table of migrations', () => prepareTable(client));
     for (const { name, sql, checksum, oldestVersion } of waiting) {
       try {
-        await client.query('begin');
-        await client.query(sql);
-        await client.query('insert into migration (name, checksum, oldest_version) values ($1, $2, $3)', [
-          name,
-          checksum,
-          oldestVersion,
-        ]);
-        await client.query('commit');
+        await tables.change(`The migration ${name}`, async () => {
+          await client.query(sql);
+          await client.query('insert into migration (name, checksum, oldest_version) values ($1, $2, $3)', [
+            name,
+            checksum,
+            oldestVersion,
+          ]);
+        });
       } catch (error) {
-        await client.query('rollback');
         throw new Error(`The migration ${name} failed: ${(error as Error).message}`, { cause: error });
       }
     }
     return waiting.map(({ name }) => name);
   } finally {
+    await tables.close();
     await client.end();
   }
+
+  async function readState(): Promise<Migration[]> {
+    const { waiting, foreign } = await migrationState(client, { migrations, version });
+    if (foreign) throw new Error(foreign);
+    return waiting;
+  }
+}
+
+/** Waits, for as long as it takes, until no other server migrates the database. The turn ends with the connection. */
+async function takeTurn(client: pg.Client, tell: (sentence: string) => void): Promise<void> {
+  const { rows } = await client.query<{ taken: boolean }>('select pg_try_advisory_lock($1) as taken', [
+    migrating,
+  ]);
+  if (rows[0]!.taken) return;
+  tell('Another server migrates the database: it is waited for.');
+  await client.query('select pg_advisory_lock($1)', [migrating]);
+}
+
+/**
+ * Creates the table `migration`, or adds its newest column. Alters the table only where the column is missing: even an alteration
+ * that changes nothing locks the table, which every `/readyz` reads.
+ */
+async function prepareTable(client: pg.Client): Promise<void> {
+  await client.query(
+    'create table if not exists migration (name text primary key, checksum text not null, applied_at timestamptz not null default now())',
+  );
+  const { rowCount } = await client.query(
+    "select from pg_attribute where attrelid = to_regclass('migration') and attname = 'oldest_version'",
+  );
+  if (rowCount === 0) await client.query('alter table migration add column oldest_version text');
 }
 
 /** Compares the database's schema with this version. Changes nothing; the database may be empty. */

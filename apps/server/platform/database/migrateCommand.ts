@@ -24,7 +24,7 @@ export const migrateCommand: LoneCommand = {
       );
       return 0;
     }
-    const names = await migrate(databaseUrl);
+    const names = await migrate(databaseUrl, { tell: console.error });
     for (const name of names) console.log(name);
     console.log(names.length > 0 ? `${names.length} migrations were run.` : 'Nothing waits to be migrated.');
     return 0;

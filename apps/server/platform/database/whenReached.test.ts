@@ -132,11 +132,11 @@ test('a connection that breaks while it migrates only begins the wait', async (t
   const holder = new pg.Client({ connectionString: arranged.deps.config.databaseUrl });
   holder.on('error', () => {});
   await holder.connect();
-  // Takes the advisory lock of migrations, as a server that is migrating does.
-  await holder.query('select pg_advisory_lock(7368275)');
+  // The server then waits where it asks what is to be migrated.
+  await holder.query('begin; lock table migration');
   const server = launchServerProcess(withSettings(arranged, { LOG_LEVEL: 'warn' }));
   t.after(() => server.kill());
-  const waiting = `select from pg_stat_activity where wait_event = 'advisory' and datname = current_database()`;
+  const waiting = "select from pg_locks where not granted and relation = 'migration'::regclass";
   await until(async () => (await holder.query(waiting)).rowCount === 1, 30_000);
   await database.end('SIGQUIT');
   await until(() => server.log().some(({ msg }) => msg === 'the database is waited for'), 30_000);

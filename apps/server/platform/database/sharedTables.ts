@@ -1,0 +1,120 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
+
+/**
+ * The longest wait (ms) for one lock. While a statement waits for a table's exclusive lock, PostgreSQL puts all later statements on
+ * that table behind it, and cancels those of calls after 2.5 s (patience.ts). It must be longer than PostgreSQL's `deadlock_timeout`
+ * (1 s), because only a statement that has waited for so long makes an autovacuum of the table give way
+ * (https://www.postgresql.org/docs/current/routine-vacuuming.html#AUTOVACUUM).
+ */
+const LOCK_MS = 2_000;
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 30_000;
+/** How often (ms) it is asked whom the transaction waits for. */
+const LOOK_MS = 500;
+/** The SQLSTATEs `lock_not_available` and `deadlock_detected`. */
+const HELD_UP = ['55P03', '40P01'];
+
+interface Blocker {
+  pid: number;
+  application_name: string;
+  /** Null if our database user may not see it. */
+  state: string | null;
+  /** Since when (s) its transaction runs; null like `state`. */
+  seconds: number | null;
+}
+
+/**
+ * Transactions that change tables which calls use at the same time. `address` is the URL of the host to which `client` is
+ * connected. {@link SharedTables.close} must be called at the end.
+ */
+export class SharedTables {
+  readonly #client: pg.Client;
+  readonly #address: string;
+  readonly #tell: (sentence: string) => void;
+  #onlooker: Promise<pg.Client> | null = null;
+  #seen: Blocker[] = [];
+
+  constructor(client: pg.Client, address: string, tell: (sentence: string) => void) {
+    this.#client = client;
+    this.#address = address;
+    this.#tell = tell;
+  }
+
+  /**
+   * Runs `work` in a transaction. If a lock cannot be had within {@link LOCK_MS}, or PostgreSQL ends the transaction to resolve a
+   * deadlock, rolls back, tells for whom `what` waits, and runs it again after a pause, for as long as that takes. Other errors are
+   * thrown after a rollback.
+   */
+  async change(what: string, work: () => Promise<void>): Promise<void> {
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+      const stop = await this.#look();
+      try {
+        await this.#client.query(`begin; set local lock_timeout = ${LOCK_MS}`);
+        await work();
+        await this.#client.query('commit');
+        return;
+      } catch (error) {
+        await this.#client.query('rollback');
+        if (!HELD_UP.includes((error as pg.DatabaseError).code ?? '')) throw error;
+      } finally {
+        stop();
+      }
+      this.#tell(
+        `${what} waits for ${nameOf(this.#seen)}. It has let go of all tables, so that servers go on, and is run again in ${pauseMs / 1_000} s.`,
+      );
+      await pause(pauseMs);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#onlooker?.then((client) => client.end()).catch(() => {});
+  }
+
+  /**
+   * Begins to ask, on a connection of its own, whom the transaction waits for: after an error PostgreSQL does not know it any more.
+   * Returns the function that ends this.
+   */
+  async #look(): Promise<() => void> {
+    this.#seen = [];
+    const { rows } = await this.#client.query<{ pid: number }>('select pg_backend_pid() as pid');
+    const timer = setInterval(() => {
+      // Without an answer the sentence names nobody.
+      this.#ask(rows[0]!.pid).catch(() => {});
+    }, LOOK_MS);
+    return () => clearInterval(timer);
+  }
+
+  async #ask(pid: number): Promise<void> {
+    this.#onlooker ??= open(this.#address);
+    const { rows } = await (await this.#onlooker).query<Blocker>(
+      `select pid, application_name, state, extract(epoch from now() - xact_start)::int as seconds
+        from pg_stat_activity where pid = any(pg_blocking_pids($1))`,
+      [pid],
+    );
+    if (rows.length > 0) this.#seen = rows;
+  }
+}
+
+async function open(address: string): Promise<pg.Client> {
+  const client = new pg.Client({
+    connectionString: address,
+    connectionTimeoutMillis: LOCK_MS,
+    query_timeout: LOCK_MS,
+  });
+  // Without a listener the `error` event of a broken connection would end the process.
+  client.on('error', () => {});
+  await client.connect();
+  return client;
+}
+
+/** Says who holds the locks, without the text of their statements, which may name people. */
+function nameOf(blockers: readonly Blocker[]): string {
+  if (blockers.length === 0) return 'another transaction';
+  return blockers
+    .map(({ pid, application_name, state, seconds }) => {
+      const known = [application_name, state].filter(Boolean).join(', ');
+      return `process ${pid} of PostgreSQL${known && ` (${known})`}${seconds === null ? '' : `, whose transaction began ${seconds} s ago`}`;
+    })
+    .join(' and ');
+}
