@@ -1,7 +1,17 @@
+import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import type pg from 'pg';
 import { migrationState } from '../platform/database/migrate.ts';
 import { connectToPrimary } from '../platform/database/primary.ts';
 import type { Answer } from '../providers/answer.ts';
+
+/** How a server's connection to the database is protected. */
+export interface DatabaseLink {
+  /** The IP address to which the connection leads; null for a Unix socket. */
+  address: string | null;
+  /** `unverified`: encrypted, but any certificate of the database is accepted. */
+  tls: 'none' | 'unverified' | 'verified';
+}
 
 export interface DatabaseState {
   /** How many migrations the next start of the server will apply. */
@@ -12,6 +22,7 @@ export interface DatabaseState {
   mayMigrate: boolean;
   /** Why this version must not run on the database; null if it may. */
   foreign: string | null;
+  link: DatabaseLink;
 }
 
 const TIMES = { connectionTimeoutMillis: 5_000, query_timeout: 5_000 };
@@ -23,8 +34,30 @@ export function askDatabase(databaseUrl: string): Promise<Answer<DatabaseState>>
       "select has_schema_privilege(current_schema(), 'create') as may",
     );
     const { waiting, newer, foreign } = await migrationState(client);
-    return { waiting: waiting.length, newer: newer.at(-1) ?? null, mayMigrate: rows[0]!.may, foreign };
+    return {
+      waiting: waiting.length,
+      newer: newer.at(-1) ?? null,
+      mayMigrate: rows[0]!.may,
+      foreign,
+      link: linkOf(client),
+    };
   });
+}
+
+/**
+ * Returns how a connection is protected, as its own end has it. PostgreSQL's view (`pg_stat_ssl`, `inet_server_addr`) would be of
+ * the last part of the way alone where a pooler or NAT stands before it: the database of a provider has a private address of its
+ * own, whatever network leads to it.
+ */
+function linkOf(client: pg.Client): DatabaseLink {
+  const stream = client.connection.stream as Socket;
+  // pg's types say boolean, but it keeps the options of the TLS connection here.
+  const ssl = client.ssl as boolean | { rejectUnauthorized?: boolean };
+  const isVerified = typeof ssl !== 'object' || ssl.rejectUnauthorized !== false;
+  return {
+    address: stream.remoteAddress ?? null,
+    tls: !(stream instanceof TLSSocket) ? 'none' : isVerified ? 'verified' : 'unverified',
+  };
 }
 
 /** Runs `ask` on a connection of its own. Returns its result, or the reason why the database gave none. */

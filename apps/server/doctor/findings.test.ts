@@ -6,6 +6,7 @@ import { neededProperties as neededBy } from '../providers/hubspot/properties.ts
 import { type Endpoint, stripeApiVersion } from '../providers/stripe/account.ts';
 import { webhookEvents } from '../providers/stripe/webhookEvents.ts';
 import { CLAIMED_ADDRESS } from './arrival.ts';
+import type { DatabaseState } from './askDatabase.ts';
 import type { Facts } from './examine.ts';
 import type { Finding } from './finding.ts';
 import { findingsOf } from './findings.ts';
@@ -23,6 +24,14 @@ const domain = { enabled: true, applePay: true, reason: null };
 const forbidden = { refused: { status: 403, message: 'no permission' } };
 const unauthorized = { refused: { status: 401, message: 'not a key' } };
 const down = { down: 'no connection' };
+
+const migrated: DatabaseState = {
+  waiting: 0,
+  newer: null,
+  mayMigrate: true,
+  foreign: null,
+  link: { address: '10.0.0.5', tls: 'none' },
+};
 
 /** Facts of a live installation in which nothing is missing. */
 const live: Facts = {
@@ -42,7 +51,7 @@ const live: Facts = {
   societyFaults: [],
   neededProperties,
   laterProperties: ['upgrade_name', 'donation_amount', 'store_items'],
-  database: { said: { waiting: 0, newer: null, mayMigrate: true, foreign: null } },
+  database: { said: migrated },
   absent: { said: { products: [], programmes: [] } },
   stripe: {
     account: { said: { id: 'acct_1', mayCharge: true } },
@@ -102,6 +111,41 @@ function found(change: Partial<Facts>, about: string): [Finding['standing'], str
     .filter((finding) => finding.about === about)
     .map(({ standing, text }) => [standing, text]);
 }
+
+test('a connection to the database needs TLS where it leaves the private network', () => {
+  const finding = (address: string | null, tls: DatabaseState['link']['tls'], change: Partial<Facts> = {}) =>
+    found({ database: { said: { ...migrated, link: { address, tls } } }, ...change }, 'Database connection');
+  const asked = /sslmode=verify-full&sslrootcert=/;
+  for (const near of [
+    null,
+    '127.0.0.1',
+    '::1',
+    '10.1.2.3',
+    '172.31.0.9',
+    '192.168.1.2',
+    '100.64.0.1',
+    '169.254.3.4',
+    'fd12::1',
+    'fe80::1%eth0',
+    '::ffff:10.1.2.3',
+  ])
+    for (const tls of ['none', 'unverified', 'verified'] as const)
+      assert.equal(finding(near, tls)[0]![0], 'ok', `${near} ${tls}`);
+  for (const far of ['203.0.113.9', '172.32.0.1', '2001:db8::5', '::ffff:203.0.113.9']) {
+    assert.equal(finding(far, 'verified')[0]![0], 'ok', far);
+    for (const [tls, sentence] of [
+      ['none', 'is not encrypted'],
+      ['unverified', 'certificate is not verified'],
+    ] as const) {
+      const [[standing, text] = []] = finding(far, tls);
+      assert.equal(standing, 'missing');
+      assert.ok(text!.includes(sentence) && text!.includes(far) && asked.test(text!), text);
+      assert.equal(finding(far, tls, local)[0]![0], 'ok', 'in local mode nothing is missing');
+      assert.equal(finding(far, tls, { ...local, mode: 'live' })[0]![0], 'missing');
+    }
+  }
+  assert.deepEqual(found({ database: down }, 'Database connection'), []);
+});
 
 test('where the database or the file says nothing, what was sold is no finding', () => {
   assert.deepEqual(
@@ -218,28 +262,28 @@ const cases: [string, Partial<Facts>, string, Finding['standing'], RegExp][] = [
   ['a database that is down', { database: down }, 'Database', 'missing', /no connection.*DATABASE_URL/],
   [
     'migrations that wait',
-    { database: { said: { waiting: 2, newer: null, mayMigrate: true, foreign: null } } },
+    { database: { said: { ...migrated, waiting: 2 } } },
     'Database',
     'ok',
     /2 migrations wait/,
   ],
   [
     'migrations that may not run',
-    { database: { said: { waiting: 1, newer: null, mayMigrate: false, foreign: null } } },
+    { database: { said: { ...migrated, waiting: 1, mayMigrate: false } } },
     'Database',
     'missing',
     /CREATE/,
   ],
   [
     "another version's database",
-    { database: { said: { waiting: 0, newer: '9999-x.sql', mayMigrate: true, foreign: 'It is foreign.' } } },
+    { database: { said: { ...migrated, newer: '9999-x.sql', foreign: 'It is foreign.' } } },
     'Database',
     'missing',
     /It is foreign\. Run the program/,
   ],
   [
     'a database that a newer version has migrated',
-    { database: { said: { waiting: 0, newer: '9999-x.sql', mayMigrate: true, foreign: null } } },
+    { database: { said: { ...migrated, newer: '9999-x.sql' } } },
     'Database',
     'ok',
     /newer version has migrated it, to 9999-x\.sql/,
@@ -553,7 +597,7 @@ test('everything wrong with one endpoint is told, and a second endpoint in order
 
 test('when the key is refused, the rest of the provider is one line and no guess', () => {
   const abouts = findingsOf({ ...live, ...stripe({ account: unauthorized }), ...hubspot({ contacts: down }) })
-    .slice(9, -4)
+    .slice(10, -4)
     .map(({ standing, about }) => [standing, about]);
   assert.deepEqual(abouts, [
     ['missing', 'Stripe key'],

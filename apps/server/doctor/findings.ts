@@ -1,3 +1,4 @@
+import { BlockList, isIPv6 } from 'node:net';
 import { CLAIMED_ADDRESS } from './arrival.ts';
 import { absentSentences } from './askAbsent.ts';
 import type { Facts } from './examine.ts';
@@ -38,6 +39,7 @@ function ofSettings(facts: Facts): Finding[] {
         ),
     ...ofAbsent(facts),
     ofDatabase(facts.database),
+    ...ofDatabaseLink(facts),
     ofStorage(facts.storage),
     ...ofVersions(facts.storage),
     ofEncryption(facts),
@@ -111,6 +113,46 @@ function ofDatabase(answer: Facts['database']): Finding {
     : database.missing(
         `${files}, and the user of DATABASE_URL may not make tables. Grant it CREATE on the schema.`,
       );
+}
+
+/** The addresses of this machine and of private networks, which no packet from the Internet reaches (RFC 6890). */
+const near = new BlockList();
+for (const [network, bits] of [
+  ['127.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['172.16.0.0', 12],
+  ['192.168.0.0', 16],
+  ['100.64.0.0', 10],
+  ['169.254.0.0', 16],
+] as const)
+  near.addSubnet(network, bits);
+for (const [network, bits] of [
+  ['::1', 128],
+  ['fc00::', 7],
+  ['fe80::', 10],
+] as const)
+  near.addSubnet(network, bits, 'ipv6');
+
+function isNear(address: string): boolean {
+  // A link-local address may end with the name of its network interface.
+  return near.check(address.replace(/%.*$/, ''), isIPv6(address) ? 'ipv6' : 'ipv4');
+}
+
+/** Reports whether others could read, or pretend to be, what the server and its database say to each other. */
+function ofDatabaseLink({ database, keys, mode }: Facts): Finding[] {
+  if (!('said' in database)) return [];
+  const finding = about('Database connection');
+  const { address, tls } = database.said.link;
+  if (tls === 'verified')
+    return [finding.ok('It is encrypted by TLS, and the certificate of the database is verified.')];
+  const what =
+    tls === 'none' ? 'It is not encrypted' : 'It is encrypted, and the certificate is not verified';
+  if (address === null) return [finding.ok('It is a socket of this machine.')];
+  if (isNear(address))
+    return [finding.ok(`${what}. It leads to ${address}, on this machine or in a private network of yours.`)];
+  const danger = tls === 'none' ? 'can read all of it' : 'can pretend to be the database';
+  const text = `${what}: whoever is on the way to ${address} ${danger}. Add sslmode=verify-full&sslrootcert=FILE to DATABASE_URL (docs/operations.md, "TLS to the database").`;
+  return [keys.live || mode === 'live' ? finding.missing(text) : finding.ok(text)];
 }
 
 function ofStorage({ place, answer }: Facts['storage']): Finding {

@@ -146,6 +146,11 @@ const refused: [string, Record<string, string>, RegExp][] = [
     { ...emulated, DATABASE_URL: 'postgres://a,b/x?target_session_attrs=standby' },
     /target_session_attrs=standby, and Induct writes/,
   ],
+  [
+    'a CA file that only PostgreSQL knows',
+    { ...emulated, DATABASE_URL: 'postgres://a/x?sslmode=verify-full&sslrootcert=system' },
+    /sslrootcert=system.* name the file/,
+  ],
   ['a port that is none', { ...emulated, PORT: '70000' }, /PORT must be a whole number/],
   ['a mode that is none', { ...emulated, MODE: 'prod' }, /MODE must be one of local, live/],
   ['a short link secret', { ...emulated, LINK_SECRET: 'short' }, /at least 32/],

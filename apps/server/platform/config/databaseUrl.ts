@@ -16,7 +16,12 @@ export function readDatabaseUrl({ get, fault }: SettingReader): string | undefin
     fault('DATABASE_URL must be an address that begins with postgres:// or postgresql://.');
     return undefined;
   }
-  const wanted = new URL(addresses[0]!).searchParams.get('target_session_attrs');
+  const { searchParams } = new URL(addresses[0]!);
+  if (searchParams.get('sslrootcert') === 'system')
+    fault(
+      'DATABASE_URL says sslrootcert=system, which servers would take for a file of that name: name the file of the CAs (docs/operations.md, "TLS to the database").',
+    );
+  const wanted = searchParams.get('target_session_attrs');
   if (wanted !== null && !WRITABLE.includes(wanted))
     fault(
       `DATABASE_URL says target_session_attrs=${wanted}, and Induct writes: leave it out, or say read-write.`,
