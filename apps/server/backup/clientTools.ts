@@ -38,8 +38,7 @@ export function startTool(
   const address = new URL(databaseAddress);
   const password = decodeURIComponent(address.password);
   address.password = '';
-  // Only the library pg knows this parameter; `pg_dump` and `pg_restore` would reject the URL.
-  address.searchParams.delete('uselibpqcompat');
+  translateParameters(address.searchParams);
   const child = spawn(tool, [`--dbname=${address.href}`, ...args], {
     env: environmentOfTool(password === '' ? {} : { PGPASSWORD: password }),
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -54,6 +53,39 @@ export function startTool(
   // Marks the rejection as handled; the caller gets it by awaiting `ended`.
   ended.catch(() => {});
   return { process: child, ended };
+}
+
+/** Parameters of a URL that only pg knows. */
+const OF_PG_ALONE = [
+  'uselibpqcompat',
+  'statement_timeout',
+  'lock_timeout',
+  'idle_in_transaction_session_timeout',
+  'query_timeout',
+];
+/** The values of pg's parameter `ssl`, which libpq has in `sslmode` alone. */
+const SSL_MODES = new Map([
+  ['true', 'require'],
+  ['1', 'require'],
+  ['0', 'disable'],
+  ['no-verify', 'no-verify'],
+]);
+
+/**
+ * Changes the parameters of a DATABASE_URL, which pg reads (pg-connection-string), to those that libpq knows: PostgreSQL's tools
+ * refuse a URL with any other.
+ */
+function translateParameters(parameters: URLSearchParams): void {
+  for (const name of OF_PG_ALONE) parameters.delete(name);
+  const ssl = SSL_MODES.get(parameters.get('ssl') ?? '');
+  if (ssl !== undefined) {
+    parameters.delete('ssl');
+    if (!parameters.has('sslmode')) parameters.set('sslmode', ssl);
+  }
+  if (parameters.get('sslmode') !== 'no-verify') return;
+  // libpq's `require` encrypts and verifies nothing, as `no-verify` does, unless there is a file of CAs.
+  parameters.set('sslmode', 'require');
+  parameters.delete('sslrootcert');
 }
 
 /** Returns the major version from a server's `server_version_num`: 180004 → 18. */
