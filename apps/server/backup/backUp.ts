@@ -30,8 +30,8 @@ interface StoredDocument {
 
 /**
  * Saves the database and its documents into a new or empty folder, in this order:
- * - The database is dumped from a snapshot. A row is written only after its document is stored, so the storage has each document of
- *   the snapshot.
+ * - The schema of Induct's tables is dumped from a snapshot. A row is written only after its document is stored, so the storage has
+ *   each document of the snapshot.
  * - The journal of erasures at `journal`, if it exists, is copied. It then names everybody who was erased before the snapshot.
  * - The documents are copied.
  * - The manifest is written. A folder without a manifest is no backup.
@@ -54,7 +54,7 @@ export async function backUp(
     await client.query('begin isolation level repeatable read read only');
     const snapshot = await readSnapshot(client);
     await makeFolder(folder);
-    const files: Manifest['files'] = { [DUMP]: await dump(address, snapshot.id, join(folder, DUMP)) };
+    const files: Manifest['files'] = { [DUMP]: await dump(address, snapshot, join(folder, DUMP)) };
     await client.query('commit');
     if (existsSync(journal))
       files[JOURNAL] = await writeFile(createReadStream(journal), join(folder, JOURNAL));
@@ -78,8 +78,8 @@ export async function backUp(
 }
 
 /**
- * Exports the transaction's snapshot for pg_dump. Returns the snapshot's id and time, and its migrations, row counts and documents.
- * Must run in a transaction.
+ * Exports the transaction's snapshot for pg_dump. Returns the snapshot's id and time, and its schema, migrations, row counts and
+ * documents. Must run in a transaction.
  */
 async function readSnapshot(client: pg.Client) {
   const told = await client.query<{ id: string; taken_at: Date; made: boolean }>(
@@ -87,6 +87,7 @@ async function readSnapshot(client: pg.Client) {
   );
   const { id, taken_at, made } = told.rows[0]!;
   if (!made) throw new BackupFault('The database is not one of Induct: there is nothing to save.');
+  const schema = await readSchema(client);
   const migrations = await client.query<{ name: string }>('select name from migration order by name');
   const counts = await client.query<Manifest['counts']>(
     `select (select count(*)::int from join_session) as joins, (select count(*)::int from payment) as payments,
@@ -98,10 +99,30 @@ async function readSnapshot(client: pg.Client) {
   return {
     id,
     takenAt: taken_at.toISOString(),
+    schema,
     migrations: migrations.rows.map(({ name }) => name),
     counts: counts.rows[0]!,
     documents: documents.rows,
   };
+}
+
+/** The tables whose schema is looked up: every other one was created beside them. */
+const TABLES = ['migration', 'join_session', 'payment', 'membership', 'document'];
+
+/** Returns the schema in which the connection finds Induct's tables. Throws {@link BackupFault} if they are in several. */
+async function readSchema(client: pg.Client): Promise<string> {
+  const { rows } = await client.query<{ name: string }>(
+    `select distinct nspname as name
+      from unnest($1::text[]) as wanted join pg_class on pg_class.oid = to_regclass(wanted)
+      join pg_namespace on pg_namespace.oid = relnamespace order by 1`,
+    [TABLES],
+  );
+  const names = rows.map(({ name }) => name);
+  if (names.length > 1)
+    throw new BackupFault(
+      `The tables of Induct are in more than one schema (${names.join(', ')}), and a backup holds one: bring them together with \`alter table … set schema\`.`,
+    );
+  return names[0]!;
 }
 
 /** Creates a folder that only its owner may enter, or uses an existing empty one. */
@@ -118,9 +139,20 @@ async function makeFolder(folder: string): Promise<void> {
   }
 }
 
-async function dump(address: string, snapshot: string, path: string): Promise<Written> {
-  // Owners and privileges are left out, because a restore may use another database role.
-  const args = ['--format=custom', '--no-owner', '--no-privileges', `--snapshot=${snapshot}`];
+async function dump(
+  address: string,
+  { id, schema }: { id: string; schema: string },
+  path: string,
+): Promise<Written> {
+  // Owners and privileges are left out, because a restore may use another database role. Other schemas are not ours: a provider's
+  // own would neither be readable for our role, nor fit another server. In quotes, `--schema` is a name and no pattern.
+  const args = [
+    '--format=custom',
+    '--no-owner',
+    '--no-privileges',
+    `--snapshot=${id}`,
+    `--schema="${schema.replaceAll('"', '""')}"`,
+  ];
   const { process, ended } = startTool('pg_dump', args, address);
   const [written] = await Promise.all([writeFile(process.stdout!, path), ended]);
   return written;

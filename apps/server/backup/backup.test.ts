@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
+import { spawnSync } from 'node:child_process';
+import { createHash, randomUUID } from 'node:crypto';
 import {
   appendFileSync,
   chmodSync,
@@ -106,6 +107,25 @@ async function rowsOf(databaseUrl: string, statement: string): Promise<unknown[]
 }
 const tables = "select from pg_class where relnamespace = 'public'::regnamespace";
 
+/** All that a schema is made of besides rows: columns, constraints, indexes, triggers, functions, types, views and comments. */
+const definitions = `
+  select relname || '.' || attname || ' ' || format_type(atttypid, atttypmod) || ' ' || attnotnull || ' ' ||
+      coalesce(pg_get_expr(adbin, adrelid), '') || coalesce(col_description(pg_class.oid, attnum), '') as text
+    from pg_class join pg_attribute on attrelid = pg_class.oid and attnum > 0 and not attisdropped
+    left join pg_attrdef on adrelid = pg_class.oid and adnum = attnum
+    where relnamespace = 'public'::regnamespace and relkind in ('r', 'v', 'S')
+  union all select conrelid::regclass || ' ' || conname || ' ' || pg_get_constraintdef(oid)
+    from pg_constraint where connamespace = 'public'::regnamespace and contype <> 'n'
+  union all select indexdef from pg_indexes where schemaname = 'public'
+  union all select pg_get_triggerdef(pg_trigger.oid) from pg_trigger join pg_class on pg_class.oid = tgrelid
+    where relnamespace = 'public'::regnamespace and not tgisinternal
+  union all select pg_get_functiondef(oid) from pg_proc where pronamespace = 'public'::regnamespace
+  union all select typname || ' ' || enumlabel from pg_enum join pg_type on pg_type.oid = enumtypid
+    where typnamespace = 'public'::regnamespace
+  union all select relname || obj_description(oid) from pg_class
+    where relnamespace = 'public'::regnamespace and obj_description(oid) is not null
+  order by 1`;
+
 /** Asserts that restoring a backup is refused with this sentence, and that the database and the documents stay empty. */
 async function refuses(t: TestContext, folder: string, sentence: RegExp, args = ['--yes']): Promise<void> {
   const to = await elsewhere(t);
@@ -182,6 +202,12 @@ test('a backup is the database, every document and a manifest, for its owner alo
     const all = `select to_jsonb(${table}) as row from ${table} order by to_jsonb(${table})::text`;
     assert.deepEqual(await rowsOf(to.databaseUrl!, all), await rowsOf(databaseUrl, all), table);
   }
+  const [restored, saved] = [
+    await rowsOf(to.databaseUrl!, definitions),
+    await rowsOf(databaseUrl, definitions),
+  ];
+  assert.ok(saved.length > 200);
+  assert.deepEqual(restored, saved);
 });
 
 test('the journal of erasures goes with a backup, and a restore adds to the one that is there', {
@@ -398,7 +424,7 @@ test('restore refuses what is not a whole backup, and changes nothing', { skip }
       JSON.stringify({ ...manifest, files: { ...manifest.files, '../../etc/passwd': named } }),
       /or it was changed/,
     ],
-    [JSON.stringify({ ...manifest, format: 4, more: {} }), /of a newer version of Induct/],
+    [JSON.stringify({ ...manifest, format: 5, more: {} }), /of a newer version of Induct/],
     [
       JSON.stringify({
         ...manifest,
@@ -465,6 +491,182 @@ test('a restore that fails leaves the database empty, and the same command works
   assert.equal(code, 0, out);
   assert.match(out, /; 1 documents were written/);
   assert.deepEqual(readFileSync(join(to.documents, key)), readFileSync(join(folder, 'documents', key)));
+});
+
+/** What a provider has in a database beside the tables of Induct: schemas of its own, and an extension, also among our tables. */
+async function asOfProvider(databaseUrl: string): Promise<void> {
+  await rowsOf(
+    databaseUrl,
+    `create schema auth; create table auth.users (email text); insert into auth.users values ('of the provider');
+     alter table auth.users enable row level security; create policy own on auth.users to current_user using (true);
+     do $$ begin
+       if exists (select from pg_available_extensions where name = 'pg_trgm') then create extension pg_trgm; end if;
+     end $$`,
+  );
+}
+
+/** Migrates a new database, in which `first` was run. Returns its URL with one join in it. */
+async function madeDatabase(first: string): Promise<string> {
+  const databaseUrl = await postgres.emptyDatabase();
+  await rowsOf(databaseUrl, first);
+  await migrate(databaseUrl);
+  await rowsOf(
+    databaseUrl,
+    "insert into join_session (uuid, origin, programme) values (gen_random_uuid(), 'school', 'high-school')",
+  );
+  return databaseUrl;
+}
+
+/** Saves a database without documents. */
+async function savedFrom(t: TestContext, databaseUrl: string): Promise<string> {
+  const folder = join(temporaryFolder(t), 'backup');
+  const { code, out } = await run(t, backupCommand, [folder], { databaseUrl });
+  assert.equal(code, 0, out);
+  return folder;
+}
+
+const schemas =
+  "select nspname as name from pg_namespace where nspname !~ '^pg_' and nspname <> 'information_schema' order by 1";
+const schemasOf = async (databaseUrl: string) =>
+  (await rowsOf(databaseUrl, schemas)).map((row) => (row as { name: string }).name);
+const joinsOf = async (databaseUrl: string) => (await rowsOf(databaseUrl, 'select from join_session')).length;
+
+/** Replaces the dump of a backup by one of the whole database, as versions before 0.7.10 made it. */
+function asBefore(folder: string, databaseUrl: string): void {
+  const file = join(folder, 'database.dump');
+  const tool = spawnSync(
+    'pg_dump',
+    [`--dbname=${databaseUrl}`, '--format=custom', '--no-owner', '--no-privileges', `--file=${file}`],
+    { encoding: 'utf8' },
+  );
+  assert.equal(tool.status, 0, tool.stderr);
+  const { schema: _, ...manifest } = manifestOf(folder);
+  const sha256 = createHash('sha256').update(readFileSync(file)).digest('hex');
+  const files = { ...manifest.files, 'database.dump': { sizeBytes: statSync(file).size, sha256 } };
+  writeFileSync(join(folder, 'manifest.json'), JSON.stringify({ ...manifest, format: 3, files }));
+}
+
+test('where a provider has schemas beside ours, ours alone is saved and restored, and theirs stays as it was', {
+  skip,
+}, async (t) => {
+  const databaseUrl = await madeDatabase('create schema storage; create table storage.buckets (id int)');
+  await asOfProvider(databaseUrl);
+  const folder = await savedFrom(t, databaseUrl);
+  const to = await elsewhere(t);
+  await asOfProvider(to.databaseUrl!);
+  const { code, out } = await run(t, restoreCommand, [folder, '--yes'], to);
+  assert.equal(code, 0, out);
+  assert.deepEqual(await schemasOf(to.databaseUrl!), ['auth', 'public']);
+  assert.equal((await rowsOf(to.databaseUrl!, 'select from auth.users')).length, 1);
+  assert.equal(await joinsOf(to.databaseUrl!), 1);
+  const again = await run(t, restoreCommand, [folder, '--yes'], to);
+  assert.deepEqual(
+    [again.code, /^The database is not empty \(schema public\)/.test(again.out)],
+    [1, true],
+    again.out,
+  );
+  assert.equal(await joinsOf(to.databaseUrl!), 1);
+});
+
+test('a role that may not read the schemas of others saves its own', { skip }, async (t) => {
+  const databaseUrl = await madeDatabase('');
+  await asOfProvider(databaseUrl);
+  const { databaseName, role } = {
+    databaseName: new URL(databaseUrl).pathname.slice(1),
+    role: `of_society_${randomUUID().slice(0, 8)}`,
+  };
+  await rowsOf(
+    databaseUrl,
+    `create role ${role} login password 'x'; grant create on database ${databaseName} to ${role};
+     drop schema public cascade; create schema public authorization ${role}`,
+  );
+  t.after(() => rowsOf(databaseUrl, `drop owned by ${role} cascade; drop role ${role}`));
+  const own = new URL(databaseUrl);
+  own.username = role;
+  own.password = 'x';
+  await migrate(own.href);
+  assert.deepEqual(manifestOf(await savedFrom(t, own.href)).counts.joins, 0);
+});
+
+test('tables in a schema of their own come back in it, and only where servers find them there', {
+  skip,
+}, async (t) => {
+  const databaseUrl = await madeDatabase('create schema induct');
+  const folder = await savedFrom(t, databaseUrl);
+  assert.equal(manifestOf(folder).schema, 'induct');
+  const to = await elsewhere(t);
+  const { code, out } = await run(t, restoreCommand, [folder, '--yes'], to);
+  assert.equal(code, 0, out);
+  assert.deepEqual(await schemasOf(to.databaseUrl!), ['induct', 'public']);
+  assert.equal((await rowsOf(to.databaseUrl!, 'select from induct.join_session')).length, 1);
+  assert.equal(await joinsOf(to.databaseUrl!), 1);
+
+  const other = await elsewhere(t);
+  const name = new URL(other.databaseUrl!).pathname.slice(1);
+  await rowsOf(other.databaseUrl!, `alter database ${name} set search_path = public`);
+  const refused = await run(t, restoreCommand, [folder, '--yes'], other);
+  assert.equal(refused.code, 1, refused.out);
+  assert.match(refused.out, /^The tables of the backup are in the schema induct, and .* public first/);
+  assert.deepEqual(await schemasOf(other.databaseUrl!), ['public']);
+});
+
+test('the name of a schema may be any', { skip }, async (t) => {
+  const name = 'Of "the" Society.*';
+  const lookFirst = `do $$ begin
+    execute format('alter database %I set search_path = %I, public', current_database(), '${name}'); end $$`;
+  const databaseUrl = await madeDatabase(`create schema ${pg.escapeIdentifier(name)}; ${lookFirst}`);
+  const folder = await savedFrom(t, databaseUrl);
+  const to = await elsewhere(t);
+  await rowsOf(to.databaseUrl!, lookFirst);
+  const { code, out } = await run(t, restoreCommand, [folder, '--yes'], to);
+  assert.equal(code, 0, out);
+  assert.deepEqual(await schemasOf(to.databaseUrl!), [name, 'public']);
+  assert.equal(await joinsOf(to.databaseUrl!), 1);
+});
+
+test('a schema that only the restore made goes with a restore that fails', { skip }, async (t) => {
+  const folder = await savedFrom(t, await madeDatabase('create schema induct'));
+  const to = await elsewhere(t);
+  await rowsOf(
+    to.databaseUrl!,
+    `create function refuse() returns event_trigger language plpgsql as $$ begin raise 'no index here'; end $$;
+     create event trigger refusing on ddl_command_start when tag in ('CREATE INDEX') execute function refuse()`,
+  );
+  const failed = await run(t, restoreCommand, [folder, '--yes'], to);
+  assert.deepEqual([failed.code, /no index here/.test(failed.out)], [1, true], failed.out);
+  assert.deepEqual(await schemasOf(to.databaseUrl!), ['public']);
+});
+
+test('a backup of a whole database, as versions before made it, is restored: of it, the schema of our tables', {
+  skip,
+}, async (t) => {
+  for (const [first, schema] of [
+    ['', 'public'],
+    ['create schema induct', 'induct'],
+  ] as const) {
+    const databaseUrl = await madeDatabase(first);
+    const folder = await savedFrom(t, databaseUrl);
+    await asOfProvider(databaseUrl);
+    asBefore(folder, databaseUrl);
+    const to = await elsewhere(t);
+    const { code, out } = await run(t, restoreCommand, [folder, '--yes'], to);
+    assert.equal(code, 0, out);
+    assert.deepEqual(await schemasOf(to.databaseUrl!), [...new Set([schema, 'public'])].sort());
+    assert.equal(await joinsOf(to.databaseUrl!), 1);
+  }
+});
+
+test('tables that are spread over two schemas are not saved in part', { skip }, async (t) => {
+  const databaseUrl = await madeDatabase('');
+  await rowsOf(databaseUrl, 'create schema induct; alter table document set schema induct');
+  const folder = join(temporaryFolder(t), 'backup');
+  const { code, out } = await run(t, backupCommand, [folder], { databaseUrl });
+  assert.deepEqual(
+    [code, /^The tables of Induct are in more than one schema \(induct, public\)/.test(out)],
+    [1, true],
+    out,
+  );
+  assert.equal(existsSync(folder), false);
 });
 
 test('a backup of an earlier version is brought to this one', { skip }, async (t) => {

@@ -13,8 +13,11 @@ export const DUMP = 'database.dump';
 /** The file name of the copied journal of erasures. A backup lacks the file if there was no journal. */
 export const JOURNAL = 'erasures.jsonl';
 const MANIFEST = 'manifest.json';
-/** The version of the backup's format. 2 added envelopes; 3 added the journal of erasures. */
-export const FORMAT = 3;
+/**
+ * The version of the backup's format. 2 added envelopes; 3 added the journal of erasures; from 4 on the dump is of one schema, not of
+ * the whole database.
+ */
+export const FORMAT = 4;
 
 const documentFile = /^documents\/([^/]+)$/;
 /** The paths within a backup of a stored document, and of its envelope if it is encrypted. */
@@ -38,6 +41,8 @@ const manifestSchema = z.object({
   postgres: z.int(),
   /** The time of the database snapshot, which contains everything that was committed before. */
   takenAt: z.iso.datetime(),
+  /** The schema of Induct's tables, which is all that the dump holds. Absent in formats before 4. */
+  schema: z.string().optional(),
   /** The migrations applied to the database, in order. */
   migrations: z.array(z.string()),
   /** The numbers of rows in the snapshot. */

@@ -3,12 +3,13 @@ import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import pg from 'pg';
 import { readMigrations } from '../platform/database/migrate.ts';
 import { connectToPrimary } from '../platform/database/primary.ts';
 import { version } from '../platform/version.ts';
 import { mergeJournal } from '../privacy/journal.ts';
 import { DocumentFault, NotStored, type Storage, StorageFull } from '../providers/storage/storage.ts';
-import { majorOf, requireTool, startTool } from './clientTools.ts';
+import { majorOf, requireTool, schemaOfDump, startTool } from './clientTools.ts';
 import {
   BackupFault,
   checkFiles,
@@ -21,11 +22,14 @@ import {
 } from './manifest.ts';
 import { severalAtOnce } from './severalAtOnce.ts';
 
+/** The manifest of a backup that may be restored. Its schema is known, for backups of every format. */
+export type Restorable = Manifest & { schema: string };
+
 /**
  * Checks a backup and the database into which it is to be restored. Finds every obstacle before anything is changed: missing or
- * changed files, an unknown migration, a database that is not empty or too old. Throws {@link BackupFault}.
+ * changed files, an unknown migration, a schema that is not empty, a server that is too old. Throws {@link BackupFault}.
  */
-export async function examineBackup(databaseUrl: string, folder: string): Promise<Manifest> {
+export async function examineBackup(databaseUrl: string, folder: string): Promise<Restorable> {
   const manifest = await readManifest(folder);
   const known = (await readMigrations()).map(({ name }) => name);
   const unknown = manifest.migrations.filter((name) => !known.includes(name));
@@ -33,18 +37,19 @@ export async function examineBackup(databaseUrl: string, folder: string): Promis
     throw new BackupFault(
       `The backup is of version ${manifest.version}, whose tables this version (${version}) does not know (${unknown.join(', ')}): restore it with version ${manifest.version}.`,
     );
-  const server = await readServer(databaseUrl);
-  if (!server.isEmpty)
+  const major = await ask(databaseUrl, async (client) => {
+    const { rows } = await client.query<{ server_version_num: string }>('show server_version_num');
+    return majorOf(rows[0]!.server_version_num);
+  });
+  if (major < manifest.postgres)
     throw new BackupFault(
-      'The database is not empty, and nothing in it is overwritten: stop the servers and name a new database, or drop this one and create it again.',
+      `The backup is of PostgreSQL ${manifest.postgres}, and the server is ${major}, which is older.`,
     );
-  if (server.major < manifest.postgres)
-    throw new BackupFault(
-      `The backup is of PostgreSQL ${manifest.postgres}, and the server is ${server.major}, which is older.`,
-    );
-  await requireTool('pg_restore', server.major);
+  await requireTool('pg_restore', major);
+  const schema = manifest.schema ?? (await schemaOfDump(join(folder, DUMP)));
+  await ask(databaseUrl, (client) => examineSchema(client, schema));
   await checkFiles(folder, manifest);
-  return manifest;
+  return { ...manifest, schema };
 }
 
 /**
@@ -57,7 +62,7 @@ export async function restore(
   databaseUrl: string,
   storage: Storage,
   folder: string,
-  { files }: Manifest,
+  { files, schema }: Restorable,
   journal: string,
 ): Promise<{ written: number; erasures: number }> {
   await storage.reach();
@@ -85,13 +90,29 @@ export async function restore(
       });
     written++;
   });
-  const args = ['--no-owner', '--no-privileges', '--single-transaction', '--exit-on-error'];
-  const { client, address } = await connectToPrimary(databaseUrl);
-  await client.end();
-  const { process, ended } = startTool('pg_restore', [...args, join(folder, DUMP)], address);
-  process.stdout!.resume();
-  await ended;
+  await restoreDump(databaseUrl, join(folder, DUMP), schema);
   return { written, erasures };
+}
+
+/**
+ * Restores one schema of a dump in one transaction. Creates the schema before if it is missing, since `pg_restore --schema` restores
+ * what is in a schema and not the schema itself; a schema that was created is dropped again if the rest fails.
+ */
+async function restoreDump(databaseUrl: string, dump: string, schema: string): Promise<void> {
+  const { client, address } = await connectToPrimary(databaseUrl);
+  const isCreated = await createIfMissing(client, schema).finally(() => client.end());
+  const args = ['--no-owner', '--no-privileges', '--single-transaction', '--exit-on-error'];
+  const { process, ended } = startTool('pg_restore', [...args, `--schema=${schema}`, dump], address);
+  process.stdout!.resume();
+  try {
+    await ended;
+  } catch (error) {
+    if (isCreated)
+      await ask(databaseUrl, (again) => again.query(`drop schema ${pg.escapeIdentifier(schema)}`)).catch(
+        () => {},
+      );
+    throw error;
+  }
 }
 
 /**
@@ -115,20 +136,48 @@ async function isStored(
   return hash.digest('hex') === sha256;
 }
 
-/** Returns the server's major version, and whether the database is empty, apart from objects of extensions. */
-async function readServer(databaseUrl: string): Promise<{ major: number; isEmpty: boolean }> {
-  const { client } = await connectToPrimary(databaseUrl);
-  try {
-    const version = await client.query<{ server_version_num: string }>('show server_version_num');
-    const { rows } = await client.query<{ is_empty: boolean }>(
-      `select not exists (
-        select from pg_class join pg_namespace on pg_namespace.oid = relnamespace
-        where nspname <> 'information_schema' and nspname !~ '^pg_'
+/**
+ * Throws {@link BackupFault} unless a backup's schema can be restored: without tables of its own, apart from those of extensions, and
+ * where servers look first. Other schemas may hold anything. Changes nothing.
+ */
+async function examineSchema(client: pg.Client, schema: string): Promise<void> {
+  await client.query('begin');
+  await createIfMissing(client, schema);
+  const { rows } = await client.query<{ first: string | null; is_empty: boolean }>(
+    `select current_schema() as first, not exists (
+        select from pg_class where relnamespace = (select oid from pg_namespace where nspname = $1)
+          -- An index is no member of the extension that has its table.
+          and relkind not in ('i', 'I')
           and not exists (select from pg_depend where classid = 'pg_class'::regclass and objid = pg_class.oid and deptype = 'e')
       ) as is_empty`,
+    [schema],
+  );
+  await client.query('rollback');
+  const { first, is_empty } = rows[0]!;
+  if (!is_empty)
+    throw new BackupFault(
+      `The database is not empty (schema ${schema}), and nothing in it is overwritten: stop the servers, and name a new database or empty this one (docs/operations.md, "Backup and restore").`,
     );
-    return { major: majorOf(version.rows[0]!.server_version_num), isEmpty: rows[0]!.is_empty };
-  } finally {
-    await client.end();
-  }
+  if (first !== schema)
+    throw new BackupFault(
+      `The tables of the backup are in the schema ${schema}, and a connection to this database looks in ${first ?? 'no schema'} first: change its search_path.`,
+    );
+}
+
+/** Creates a schema that does not exist yet. Returns whether it did. Throws {@link BackupFault} if our role may not. */
+async function createIfMissing(client: pg.Client, schema: string): Promise<boolean> {
+  const { rowCount } = await client.query('select from pg_namespace where nspname = $1', [schema]);
+  if (rowCount !== 0) return false;
+  await client.query(`create schema ${pg.escapeIdentifier(schema)}`).catch((error: Error) => {
+    throw new BackupFault(
+      `The schema ${schema}, which has the tables of the backup, is missing and cannot be created (${error.message}).`,
+    );
+  });
+  return true;
+}
+
+/** Runs `work` on a connection of its own. */
+async function ask<T>(databaseUrl: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const { client } = await connectToPrimary(databaseUrl);
+  return work(client).finally(() => client.end());
 }

@@ -294,3 +294,9 @@ test('the worked example of docs/changing.md runs on these tables, and shuts out
     /9999-contract\.sql, after which only version/,
   );
 });
+
+test('the tables need no extension, since a backup holds their schema alone', async () => {
+  await databaseOf('9999');
+  const { rows } = await client.query("select extname from pg_extension where extname <> 'plpgsql'");
+  assert.deepEqual(rows, []);
+});
