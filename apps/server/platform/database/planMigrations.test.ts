@@ -4,9 +4,15 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import pg from 'pg';
 import { testDatabase } from '../../../../tests/harness/database.ts';
-import { runOperator, settingsOf } from '../../../../tests/harness/serverProcess.ts';
+import {
+  launchServerProcess,
+  runOperator,
+  settingsOf,
+  withSettings,
+} from '../../../../tests/harness/serverProcess.ts';
 import { temporaryFolder } from '../../../../tests/harness/temporaryFolder.ts';
 import { sharedServer } from '../../../../tests/harness/testServer.ts';
+import { until } from '../../../../tests/harness/until.ts';
 import { migrate } from './migrate.ts';
 import { describeMigration, planMigrations } from './planMigrations.ts';
 import { effectsOf, statementsOf, wordsOf } from './readStatements.ts';
@@ -68,6 +74,37 @@ test('the plan names what waits in order, with words, rows and what is locked fo
   assert.match(output, /0020-the-pass\.sql\n.*\n {2}It locks no table that is there\./);
   assert.match(output, /Nothing was changed\.$/m);
   assert.deepEqual(await schemaOf(client), before);
+});
+
+test('the log of a server, and the command, say for whom a migration waits', async (t) => {
+  for (const by of ['server', 'command'] as const) {
+    const { url, client } = await database(t);
+    const folder = temporaryFolder(t);
+    for (const name of readdirSync(all))
+      if (name.slice(0, 4) <= '0016') cpSync(join(all, name), join(folder, name));
+    await migrate(url, { migrations: folder });
+    const waiting = async () =>
+      (await client.query("select from pg_locks where not granted and relation = 'join_session'::regclass"))
+        .rowCount! > 0;
+    await client.query('begin; select from join_session');
+    const { pid } = (await client.query('select pg_backend_pid() as pid')).rows[0];
+    const sentence = new RegExp(`0017-.*\\.sql waits for process ${pid} of PostgreSQL`);
+    if (by === 'server') {
+      const started = launchServerProcess(withSettings(server, { DATABASE_URL: url, LOG_LEVEL: 'warn' }));
+      t.after(() => started.kill());
+      await until(() => started.log().some(({ msg }) => sentence.test(String(msg))), 30_000);
+      await client.query('commit');
+      await started.listening;
+      assert.equal(await started.stop(), 0);
+    } else {
+      const ended = operator(url, 'migrate');
+      await until(waiting, 30_000);
+      await until(async () => !(await waiting()), 30_000);
+      await client.query('commit');
+      const { output, code } = await ended;
+      assert.deepEqual([code, sentence.test(output)], [0, true], output);
+    }
+  }
 });
 
 test('the plan of an empty database, and of one that has everything', async (t) => {
