@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import type { Tables } from '../platform/database/types.ts';
-import type { ReceivedUpload } from './receiveUpload.ts';
+import type { StoredDocument } from './storeFile.ts';
 
 type Owner =
   | { kind: 'transcript'; session_uuid: string; contact_id: null }
@@ -11,11 +11,7 @@ type Owner =
  * Inserts the row of a document whose bytes are stored. The transaction must have locked the document's join or contact. The bytes
  * are kept even if the commit reports an error, because the commit may have succeeded.
  */
-export async function insertDocument(
-  trx: Kysely<Tables>,
-  file: ReceivedUpload['file'],
-  owner: Owner,
-): Promise<void> {
+export async function insertDocument(trx: Kysely<Tables>, file: StoredDocument, owner: Owner): Promise<void> {
   await trx
     .insertInto('document')
     .values({

@@ -11,21 +11,40 @@ import { insertDocument } from './insertDocument.ts';
 import { proofJoin } from './proofJoin.ts';
 import { receiveUpload } from './receiveUpload.ts';
 import { rejectionOf } from './sessionDocuments.ts';
+import type { StoredDocument } from './storeFile.ts';
 
 /**
- * Stores a transcript for a paid join; for an upgrade by link, for its base's join. Resolves when file and row are stored durably.
- * The returned `size` is in bytes.
+ * Stores a transcript that a joiner uploads, as {@link takeTranscript} says. Resolves when file and row are stored durably. The
+ * returned `size` is in bytes.
  */
 export async function uploadTranscript(
   deps: Deps,
   uuid: string,
   request: FastifyRequest,
 ): Promise<{ name: string; size: number }> {
+  const { file } = await takeTranscript(
+    deps,
+    uuid,
+    async () => (await receiveUpload(deps, request, { name: () => uuid })).file,
+  );
+  return { name: file.name, size: file.sizeBytes };
+}
+
+/**
+ * Takes a transcript for a paid join; for an upgrade by link, for its base's join. `store` stores the file; it is called only if a
+ * transcript of the join may be taken. Resolves when the row is stored durably, too. Returns the join to which the transcript
+ * belongs. Throws a {@link Refusal}.
+ */
+export async function takeTranscript(
+  deps: Deps,
+  uuid: string,
+  store: () => Promise<StoredDocument>,
+): Promise<{ join: string; file: StoredDocument }> {
   const join = await joinForUpload(deps, uuid);
   const limit = deps.config.limits?.uploadsPerSession;
   if (limit && !(await countWithin(deps.database, 'upload', uuid, limit)))
     throw new Refusal(429, TOO_MANY, { retryAfter: limit.minutes * 60 });
-  const { file } = await receiveUpload(deps, request, { name: () => uuid });
+  const file = await store();
   const isKept = await deps.database.transaction().execute(async (trx) => {
     // Locks the join against a concurrent erasure. If the erasure was first, the join is gone, and no row is inserted. If the
     // erasure is later, it also removes this document.
@@ -44,7 +63,7 @@ export async function uploadTranscript(
     await joinForUpload(deps, uuid);
     throw await refusalFor(deps, 'uploadTranscript', uuid);
   }
-  return { name: file.name, size: file.sizeBytes };
+  return { join, file };
 }
 
 /**

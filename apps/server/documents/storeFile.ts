@@ -1,0 +1,134 @@
+import type { Readable } from 'node:stream';
+import { DOCUMENT_EMPTY, type DocumentType, nameFault } from '#documents/document.ts';
+import { documentFaults } from '#documents/faults.ts';
+import type { Deps } from '../deps.ts';
+import { Refusal } from '../platform/http/refusal.ts';
+import { type Arrived, StorageDown, StorageFull, type StoredFile } from '../providers/storage/storage.ts';
+import { NoVerdict } from './scanner.ts';
+
+const NOT_NOW = 'We cannot take files just now. Please try again in an hour, or email it to us.';
+const NOT_SCANNED =
+  'We cannot check files for viruses just now. Please try again in a few minutes, or email it to us.';
+const INFECTED =
+  'Our virus scanner found something in this file. Please upload another copy, or a clear photo of it.';
+const NAME_MAX_LENGTH = 255;
+
+/** A file whose bytes are stored, and which has no row yet. */
+export interface StoredDocument extends StoredFile {
+  name: string;
+  mediaType: DocumentType;
+}
+
+/** A file that is to be stored. */
+export interface Incoming {
+  /** The name that {@link documentName} returned. */
+  name: string;
+  bytes: Readable;
+  /** The number of bytes; null if it is not known. */
+  expectedBytes: number | null;
+  /** Returns a name for the sender. If several files have the same sender's name, they are inspected one after another. */
+  sender(): string;
+  /** Called when all bytes have arrived, before the file is inspected. Throws a {@link Refusal} if the file is not to be stored. */
+  check(file: Arrived): Promise<void>;
+}
+
+/** An error of ours while a file is stored, which must not be told as a fault of the file or of its sender. */
+export class StorageFault extends Error {}
+
+/**
+ * Inspects, scans and stores a file, in constant memory. Throws a {@link Refusal} with a sentence for the applicant if the file is
+ * not accepted or cannot be stored now, {@link StorageFault} for any other error of ours, and otherwise the error of `bytes`. Stores
+ * nothing if it throws. When the promise resolves, the bytes are stored durably; the caller must insert the row.
+ */
+export async function storeFile(deps: Deps, incoming: Incoming): Promise<StoredDocument> {
+  const { name, bytes, expectedBytes } = incoming;
+  let mediaType: DocumentType | undefined;
+  try {
+    const stored = await deps.storage.put(
+      bytes,
+      async (file) => {
+        await incoming.check(file);
+        mediaType = await inspect(deps, file, incoming.sender());
+        await scan(deps, file.pieces());
+      },
+      expectedBytes,
+    );
+    return { ...stored, name, mediaType: mediaType! };
+  } catch (error) {
+    if (error instanceof Refusal) throw error;
+    if (error instanceof StorageFull) throw isFull(deps);
+    if (error instanceof StorageDown) throw isDown(deps, error);
+    throw bytes.errored === null ? new StorageFault('storing a file failed', { cause: error }) : error;
+  }
+}
+
+async function inspect(
+  deps: Deps,
+  { path, sizeBytes, dataKey }: Arrived,
+  sender: string,
+): Promise<DocumentType> {
+  const inspection = await deps.inspector.inspect(
+    { path, sizeBytes, dataKey: dataKey && { key: dataKey.key.toString('hex'), name: dataKey.name } },
+    sender,
+  );
+  if ('type' in inspection) return inspection.type;
+  if (inspection.fault === 'unchecked')
+    deps.log.error({ sizeBytes }, 'an upload was refused: looking at it took too long');
+  const sentence = documentFaults[inspection.fault];
+  throw new Refusal(sentence === DOCUMENT_EMPTY ? 400 : 415, sentence);
+}
+
+/** Scans a file for viruses. Refuses it if a virus is found or the scanner gives no verdict. */
+async function scan({ scanner, log }: Deps, bytes: AsyncIterable<Buffer>): Promise<void> {
+  if (scanner === null) return;
+  let found: string | null;
+  try {
+    found = await scanner.scan(bytes);
+  } catch (error) {
+    if (!(error instanceof NoVerdict)) throw error;
+    log.error({ err: error }, 'an upload was refused: the virus scanner gave no verdict');
+    throw new Refusal(503, NOT_SCANNED, { retryAfter: 300 });
+  }
+  if (found === null) return;
+  log.warn({ found }, 'an upload was refused: the virus scanner found something');
+  throw new Refusal(415, INFECTED);
+}
+
+export function isFull({ log }: Deps): Refusal {
+  log.error({}, 'an upload was refused: the disk of the documents is full');
+  return new Refusal(503, NOT_NOW, { retryAfter: 3600 });
+}
+
+function isDown({ log }: Deps, err: StorageDown): Refusal {
+  log.error({ err }, 'an upload was refused: the storage of the documents does not answer');
+  return new Refusal(503, NOT_NOW, { retryAfter: 300 });
+}
+
+export function tooLarge(uploadMaxBytes: number): Refusal {
+  const megabytes = Math.floor(uploadMaxBytes / 1_048_576);
+  return new Refusal(413, `This file is too large. The most is ${megabytes} MB.`);
+}
+
+/**
+ * Returns the name under which a file is stored, from the one that its sender gave it. Throws a {@link Refusal} if the name is not
+ * that of an accepted type.
+ */
+export function documentName(given: string | undefined): string {
+  const name = safeName(given);
+  const refused = nameFault(name);
+  if (refused !== null) throw new Refusal(415, refused);
+  return name;
+}
+
+/**
+ * Returns a file name that is safe to display: without folders, control characters and changes of the text direction, and in
+ * well-formed Unicode. It is never used as a path.
+ */
+function safeName(given: string | undefined): string {
+  return (given ?? '')
+    .replace(/^.*[/\\]/s, '')
+    .replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, '')
+    .trim()
+    .slice(-NAME_MAX_LENGTH)
+    .toWellFormed();
+}
