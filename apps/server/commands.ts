@@ -12,6 +12,7 @@ import {
 import { doctorCommand } from './doctor/doctorCommand.ts';
 import {
   documentsAcceptCommand,
+  documentsAddCommand,
   documentsDueCommand,
   documentsFetchCommand,
   documentsListCommand,
@@ -80,6 +81,7 @@ export const commands: readonly (Command | LoneCommand)[] = [
   ordersUnshipCommand,
   documentsListCommand,
   documentsShowCommand,
+  documentsAddCommand,
   documentsAcceptCommand,
   documentsRejectCommand,
   documentsDueCommand,

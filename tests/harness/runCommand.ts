@@ -1,5 +1,6 @@
 import type { TestContext } from 'node:test';
 import type { Command } from '../../apps/server/platform/command.ts';
+import { connect } from '../../apps/server/platform/database/client.ts';
 import type { TestServer } from './testServer.ts';
 
 /** Runs a staff command on a test server. Returns its output and its exit status. */
@@ -24,5 +25,22 @@ export async function runCommand(
     return { out, code };
   } finally {
     for (const { mock } of mocks) mock.restore();
+  }
+}
+
+/** Runs a command as a staff member, with database connections that carry the member's name (`actor`). */
+export async function runAsStaff(
+  t: TestContext,
+  server: TestServer,
+  actor: string,
+  command: Command,
+  ...args: string[]
+): Promise<{ out: string; code: number }> {
+  const database = connect(server.deps.config.databaseUrl, { connections: 2, actor });
+  try {
+    const deps = { ...server.deps, database, config: { ...server.deps.config, operatorName: actor } };
+    return await runCommand(t, { ...server, deps, background: database }, command, args);
+  } finally {
+    await database.destroy();
   }
 }

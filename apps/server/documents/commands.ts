@@ -8,6 +8,7 @@ import { NotAtStripe } from '../providers/stripe/failures.ts';
 import { giveBack, givenOf } from '../refunds/giveBack.ts';
 import { NotRefundable } from '../refunds/refundJoin.ts';
 import { tellPlan } from '../refunds/tellPlan.ts';
+import { addTranscript, NotAFile } from './addTranscript.ts';
 import { proofJoin } from './proofJoin.ts';
 import { rejectFinally } from './rejectFinally.ts';
 import { type Applicant, applicantOf, dueProofs, reviewTranscripts, waitingTranscripts } from './review.ts';
@@ -51,6 +52,28 @@ export const documentsShowCommand: Command = {
     }
     if (rows.length === 0) console.error(`${isContact ? 'Contact' : 'Join'} ${of} has no documents.`);
     return rows.length === 0 ? 1 : 0;
+  },
+};
+
+export const documentsAddCommand: Command = {
+  usage: 'documents add JOIN FILE',
+  summary:
+    'Add a transcript that came by email, or on paper and was scanned, to a join, as if its joiner had uploaded it.',
+  async run([uuid, path, ...more], { deps }) {
+    if (!isUuid(uuid) || !path || more.length > 0) return misused(documentsAddCommand);
+    try {
+      const { join, file } = await addTranscript(deps, uuid, path);
+      console.log(
+        `${plain(file.name)} (${file.mediaType}, ${sizeInKilobytes(file.sizeBytes)}) is added to join ${join} and waits for a decision: npm run operator -- documents accept ${join}`,
+      );
+      return 0;
+    } catch (error) {
+      if (error instanceof NotAFile) console.error(error.message);
+      else if (!(error instanceof Refusal)) throw error;
+      else if (error.status === 404) console.error(`There is no join ${uuid}, or it was erased.`);
+      else console.error(`Nothing is added. Its joiner would read: ${error.message}`);
+      return 1;
+    }
   },
 };
 

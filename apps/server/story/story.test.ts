@@ -5,7 +5,7 @@ import { type StoryStep, storySteps } from '#core/story.ts';
 import { newContact } from '../../../tests/harness/deliver.ts';
 import { askHubspot } from '../../../tests/harness/providers.ts';
 import { membershipOnly } from '../../../tests/harness/refunds.ts';
-import { runCommand } from '../../../tests/harness/runCommand.ts';
+import { runAsStaff, runCommand } from '../../../tests/harness/runCommand.ts';
 import {
   beginPayment,
   details,
@@ -19,8 +19,6 @@ import { postPdf } from '../../../tests/harness/uploads.ts';
 import { documentsAcceptCommand } from '../documents/commands.ts';
 import { ordersShipCommand, ordersUnshipCommand } from '../fulfilment/commands.ts';
 import { settlePaying } from '../payments/settlePaying.ts';
-import type { Command } from '../platform/command.ts';
-import { connect } from '../platform/database/client.ts';
 import { followPayment } from '../refunds/followPayment.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { refundCommand } from '../settlement/refundCommands.ts';
@@ -48,17 +46,6 @@ async function stepsOf(uuid: string): Promise<StoryStep[]> {
   return rows.map(({ step }) => step);
 }
 
-/** Runs a command as a staff member, with database connections that carry the member's name (`actor`). */
-async function asStaff(t: TestContext, actor: string, command: Command, ...args: string[]) {
-  const database = connect(server.deps.config.databaseUrl, { connections: 2, actor });
-  try {
-    const deps = { ...server.deps, database, config: { ...server.deps.config, operatorName: actor } };
-    return await runCommand(t, { ...server, deps, background: database }, command, args);
-  } finally {
-    await database.destroy();
-  }
-}
-
 async function order() {
   const client = server.client();
   const started = await client.call('initiateSelfNomination', {
@@ -84,10 +71,10 @@ test('a join is told from its first step to what staff did of it, and by whom', 
   const { intentId } = await payOrder(server, client, uuid);
   await client.call('skipUpgrade', { params, body: {} });
   await postPdf(client, `/api/public/join-session/${uuid}/upload-transcript`);
-  await asStaff(t, 'Robin', documentsAcceptCommand, uuid);
-  await asStaff(t, 'Robin', ordersShipCommand, uuid, '--note', 'TRACK 1');
-  await asStaff(t, 'Alex', ordersUnshipCommand, uuid);
-  await asStaff(t, 'Alex', refundCommand, uuid);
+  await runAsStaff(t, server, 'Robin', documentsAcceptCommand, uuid);
+  await runAsStaff(t, server, 'Robin', ordersShipCommand, uuid, '--note', 'TRACK 1');
+  await runAsStaff(t, server, 'Alex', ordersUnshipCommand, uuid);
+  await runAsStaff(t, server, 'Alex', refundCommand, uuid);
   assert.deepEqual(await storyOf(t, uuid), [
     'Started by self-nomination, programme high-school.  the joiner',
     'Student details submitted.  the joiner',

@@ -1,0 +1,46 @@
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import type { Deps } from '../deps.ts';
+import { documentName, StorageFault, type StoredDocument, storeFile, tooLarge } from './storeFile.ts';
+import { takeTranscript } from './uploadTranscript.ts';
+
+/** Thrown if what is to be added is not a file. The message is a sentence for staff. */
+export class NotAFile extends Error {}
+
+/**
+ * Adds a file of this machine, such as the attachment of an email, as a transcript of a join, exactly as if its joiner had uploaded
+ * it: under the same conditions, and after the same checks. The file itself stays where it is. Returns the join to which the
+ * transcript belongs. Throws a {@link Refusal} as an upload does, {@link NotAFile}, or the error of reading the file.
+ */
+export async function addTranscript(
+  deps: Deps,
+  uuid: string,
+  path: string,
+): Promise<{ join: string; file: StoredDocument }> {
+  const { uploadMaxBytes } = deps.config;
+  const found = await stat(path);
+  // A pipe or a device might never end.
+  if (!found.isFile()) throw new NotAFile(`${path} is not a file.`);
+  return takeTranscript(deps, uuid, async () => {
+    const name = documentName(path);
+    const checkSize = (bytes: number) => {
+      if (uploadMaxBytes !== null && bytes > uploadMaxBytes) throw tooLarge(uploadMaxBytes);
+    };
+    checkSize(found.size);
+    const bytes = createReadStream(path);
+    try {
+      return await storeFile(deps, {
+        name,
+        bytes,
+        expectedBytes: found.size,
+        sender: () => uuid,
+        // The file may have grown since.
+        check: async ({ sizeBytes }) => checkSize(sizeBytes),
+      });
+    } catch (error) {
+      throw error instanceof StorageFault ? error.cause : error;
+    } finally {
+      bytes.destroy();
+    }
+  });
+}
