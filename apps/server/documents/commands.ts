@@ -11,7 +11,15 @@ import { tellPlan } from '../refunds/tellPlan.ts';
 import { addTranscript, NotAFile } from './addTranscript.ts';
 import { proofJoin } from './proofJoin.ts';
 import { rejectFinally } from './rejectFinally.ts';
-import { type Applicant, applicantOf, dueProofs, reviewTranscripts, waitingTranscripts } from './review.ts';
+import {
+  type Applicant,
+  applicantOf,
+  dueProofs,
+  NothingToDecide,
+  type Reviewed,
+  reviewTranscripts,
+  waitingTranscripts,
+} from './review.ts';
 import { saveDocument } from './saveDocument.ts';
 
 const day = (date: Date) => date.toISOString().slice(0, 10);
@@ -79,10 +87,14 @@ export const documentsAddCommand: Command = {
 
 export const documentsAcceptCommand: Command = {
   usage: 'documents accept SESSION',
-  summary: "Accept a join's transcripts.",
+  summary:
+    "Accept a join's transcripts that wait for a decision; where none waits, take back their last rejection, unless it was final.",
   async run([uuid], { deps }) {
     if (!isUuid(uuid)) return misused(documentsAcceptCommand);
-    return say(await reviewTranscripts(deps, uuid, { review: 'accepted' }), 'accepted', uuid);
+    return orSayWhy(async () => {
+      say(await reviewTranscripts(deps, uuid, { review: 'accepted' }), 'accepted');
+      return 0;
+    });
   },
 };
 
@@ -101,16 +113,21 @@ export const documentsRejectCommand: Command = {
     if (!read || !isUuid(uuid) || reason === undefined || !Object.hasOwn(rejectionReasons, reason))
       return misused(documentsRejectCommand);
     const { final: isFinal, 'dry-run': isTrial } = read.values;
-    try {
-      if (!isFinal) return await rejectForNow(deps, uuid, reason as RejectionReason, isTrial);
-      return await rejectForGood(deps, uuid, reason as RejectionReason, isTrial);
-    } catch (error) {
-      if (!(error instanceof NotRefundable || error instanceof NotAtStripe)) throw error;
-      console.error(error.message);
-      return 1;
-    }
+    const reject = isFinal ? rejectForGood : rejectForNow;
+    return orSayWhy(() => reject(deps, uuid, reason as RejectionReason, isTrial));
   },
 };
+
+/** Decides. If that is not possible, prints the sentence that says why, and returns 1. */
+async function orSayWhy(decide: () => Promise<number>): Promise<number> {
+  try {
+    return await decide();
+  } catch (error) {
+    if (![NothingToDecide, NotRefundable, NotAtStripe].some((kind) => error instanceof kind)) throw error;
+    console.error((error as Error).message);
+    return 1;
+  }
+}
 
 async function rejectForNow(
   deps: Deps,
@@ -118,10 +135,9 @@ async function rejectForNow(
   reason: RejectionReason,
   isTrial: boolean,
 ): Promise<number> {
-  const count = await reviewTranscripts(deps, uuid, { review: 'rejected', reason }, { isTrial });
-  const code = say(count, 'rejected', uuid, isTrial);
-  if (code === 0) sayRead(rejectionReasons[reason], isTrial);
-  return code;
+  say(await reviewTranscripts(deps, uuid, { review: 'rejected', reason }, { isTrial }), 'rejected', isTrial);
+  sayRead(rejectionReasons[reason], isTrial);
+  return 0;
 }
 
 async function rejectForGood(
@@ -130,10 +146,11 @@ async function rejectForGood(
   reason: RejectionReason,
   isTrial: boolean,
 ): Promise<number> {
-  const decided = await rejectFinally(deps, uuid, reason, { isTrial });
-  if (say(decided?.count ?? 0, 'rejected', uuid, isTrial) === 0) sayRead(decided!.sentence, isTrial);
-  if (!decided) return 1;
-  const { plan, promised, others } = decided;
+  const { reviewed, sentence, plan, promised, others } = await rejectFinally(deps, uuid, reason, { isTrial });
+  if (reviewed.count > 0) {
+    say(reviewed, 'rejected', isTrial);
+    sayRead(sentence, isTrial);
+  }
   if (others.length > 0)
     console.log(
       `The same name and email still hold a membership by join ${others.join(' and join ')}. If it is the same person, give it back, too: npm run operator -- refund ${others[0]} --ineligible --upgrade`,
@@ -209,9 +226,22 @@ function tell({ name, email, school, graduationYear, gpa }: Applicant): void {
   console.log(plain(told.filter(Boolean).join(', ')));
 }
 
-function say(count: number, verdict: string, uuid: string, isTrial = false): number {
-  const is = isTrial ? 'would be' : count === 1 ? 'is' : 'are';
-  if (count > 0) console.log(`${count} document${count === 1 ? '' : 's'} ${is} ${verdict}.`);
-  else console.error(`Join ${uuid} has no document to be ${verdict}.`);
-  return count > 0 ? 0 : 1;
+/** Prints what a decision has changed, also of an earlier decision. */
+function say(
+  { count, acceptedBefore, rejectedBefore }: Reviewed,
+  verdict: 'accepted' | 'rejected',
+  isTrial = false,
+): void {
+  const is = (many: boolean) => (isTrial ? 'would be' : many ? 'are' : 'is');
+  console.log(`${count} document${count === 1 ? '' : 's'} ${is(count > 1)} ${verdict}.`);
+  if (verdict === 'rejected' && acceptedBefore > 0) {
+    const which = count === 1 ? 'It' : `${acceptedBefore} of them`;
+    const were = acceptedBefore === 1 ? 'was' : 'were';
+    console.log(`${which} ${were} accepted before: that ${is(false)} taken back.`);
+  }
+  if (rejectedBefore !== null) {
+    const whose = count === 1 ? 'Its' : 'Their';
+    const done = verdict === 'accepted' ? 'taken back' : 'replaced';
+    console.log(`${whose} rejection (${rejectedBefore}) ${is(false)} ${done}.`);
+  }
 }

@@ -17,12 +17,12 @@ import { othersOfPayer } from '../refunds/membershipStanding.ts';
 import { decideRefunds, followJoin, lockPaid, NotRefundable } from '../refunds/refundJoin.ts';
 import { contactOfJoin } from '../session/members.ts';
 import { proofJoin } from './proofJoin.ts';
-import { recordReview } from './review.ts';
+import { lockTranscripts, NothingToDecide, noTranscript, type Reviewed, recordReview } from './review.ts';
 
 /** What a final rejection has decided, or would decide (`isTrial`). */
 export interface FinalRejection {
-  /** How many transcripts were rejected now; 0 if all had been rejected finally before. */
-  count: number;
+  /** What was decided on the transcripts; its `count` is 0 if all had been rejected finally before. */
+  reviewed: Reviewed;
   /** The sentence that the applicant reads. */
   sentence: string;
   plan: RefundPlan;
@@ -35,24 +35,26 @@ export interface FinalRejection {
 /**
  * Rejects the transcripts of a join for good and decides the refund, in one transaction. Refunds the membership less the processing
  * fee, and its upgrade in full, but no donations or store items. For an upgrade by link, `uuid` may be the upgrade's join or its
- * base's. Returns null if there is no transcript. Throws {@link NotRefundable}, and decides nothing, if the membership or upgrade
- * would stay held, or if Stripe cannot tell what was already refunded. With `isTrial`, writes nothing. A repeated call decides
- * refunds that are still missing.
+ * base's. Throws {@link NothingToDecide}. Throws {@link NotRefundable}, and decides nothing, if the membership or upgrade would stay
+ * held, or if Stripe cannot tell what was already refunded. With `isTrial`, writes nothing. A repeated call decides refunds that are
+ * still missing.
  */
 export async function rejectFinally(
   deps: Deps,
   uuid: string,
   reason: RejectionReason,
   { isTrial = false } = {},
-): Promise<FinalRejection | null> {
+): Promise<FinalRejection> {
   const join = await proofJoin(deps.database, uuid);
   const joins = [join, ...(await upgradesByLink(deps.database, join))];
   for (const each of joins) await followJoin(deps, each);
   return deps.database.transaction().execute(async (trx) => {
     const paid = await lockPaid(deps, trx, joins);
     const verdict = { review: 'rejected', reason } as const;
-    const count = await recordReview(trx, deps, { named: uuid, join }, verdict, { isFinal: true, isTrial });
-    if (count === 0 && !(await isRejectedFinally(trx, join))) return null;
+    const transcripts = await lockTranscripts(trx, [uuid, join]);
+    if (transcripts.length === 0) throw new NothingToDecide(noTranscript(join));
+    const undecided = transcripts.filter(({ is_final }) => !is_final);
+    const reviewed = await recordReview(trx, deps, join, undecided, verdict, { isFinal: true, isTrial });
     const { orders } = paid;
     const plan = planRefund(orders, {
       membership: true,
@@ -67,7 +69,7 @@ export async function rejectFinally(
     const base = orders.findIndex(({ lines }) => lines.some(({ type }) => type === 'membership'));
     const isReturned = standings[base] === 'refunded';
     const others = await othersOfPayer(trx, join);
-    return { count, sentence: finalRejection({ isReturned }), plan, promised, others };
+    return { reviewed, sentence: finalRejection({ isReturned }), plan, promised, others };
   });
 }
 
@@ -81,11 +83,6 @@ function whyKept(order: PaidOrder, uuid: string): string {
   if (unassigned)
     return `${displayPrice(unassigned.amountCents)} of payment ${order.intentId} went back outside Induct, and nobody said what for: the membership would stay, so nothing was decided. Say what it was for, and reject it again: ${assignCommand(unassigned.uuid)}`;
   return `Of payment ${order.intentId} nothing can go back, since what is left of it for the membership is no more than the processing fee: the membership would stay. Nothing was decided. To give all of it back first: npm run operator -- refund ${uuid}`;
-}
-
-async function isRejectedFinally(trx: Kysely<Tables>, uuid: string): Promise<boolean> {
-  const { rows } = await sql`select from document where session_uuid = ${uuid} and is_final`.execute(trx);
-  return rows.length > 0;
 }
 
 /**

@@ -1,87 +1,151 @@
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type Selectable, sql } from 'kysely';
 import { PROOF_DUE_DAYS } from '#core/specified.ts';
 import type { RejectionReason } from '#documents/document.ts';
 import { tellHubspot } from '../contacts/tellHubspot.ts';
 import type { Deps } from '../deps.ts';
-import { dueLetters } from '../letters/dueLetters.ts';
-import type { Tables } from '../platform/database/types.ts';
+import { dueLetters, withdrawLetters } from '../letters/dueLetters.ts';
+import type { DocumentTable, Tables } from '../platform/database/types.ts';
 import { joinHolds } from '../session/members.ts';
 import { fullName } from '../session/person.ts';
 import { proofJoin } from './proofJoin.ts';
 
 type Verdict = { review: 'accepted' } | { review: 'rejected'; reason: RejectionReason };
 
+/** Thrown when there is nothing to decide on a join's transcripts. The message is a sentence for staff that says why. */
+export class NothingToDecide extends Error {}
+
+/** What a decision has changed, or would change in a trial. */
+export interface Reviewed {
+  /** How many transcripts the decision is about. */
+  count: number;
+  /** How many of them were accepted before, of those that are rejected now. */
+  acceptedBefore: number;
+  /** The reason for which they were rejected before, if the decision takes that rejection back or replaces it; otherwise null. */
+  rejectedBefore: RejectionReason | null;
+}
+
 /**
  * Records the decision of staff on all pending transcripts of a join; for an upgrade by link, on those of its base's join. A
- * rejection also replaces an earlier acceptance. Final rejections are made by {@link rejectFinally}. Returns how many transcripts
- * are changed. With `isTrial`, changes nothing.
+ * rejection also replaces an earlier acceptance. Where nothing is pending, the decision replaces the last rejection. Final
+ * rejections are made by {@link rejectFinally}. Throws {@link NothingToDecide}. With `isTrial`, changes nothing.
  */
 export async function reviewTranscripts(
   deps: Deps,
   uuid: string,
   verdict: Verdict,
   { isTrial = false } = {},
-): Promise<number> {
+): Promise<Reviewed> {
   const join = await proofJoin(deps.database, uuid);
   return deps.database.transaction().execute(async (trx) => {
     // Locks the join before its documents. A refund locks in the same order, so deadlocks cannot occur.
     await trx.selectFrom('join_session').select('uuid').where('uuid', '=', join).forUpdate().execute();
-    return recordReview(trx, deps, { named: uuid, join }, verdict, { isTrial });
+    const transcripts = await lockTranscripts(trx, [uuid, join]);
+    const concerned = concernedBy(transcripts, verdict);
+    if (concerned.length === 0) throw new NothingToDecide(whyNothing(transcripts, join, verdict));
+    return recordReview(trx, deps, join, concerned, verdict, { isTrial });
   });
 }
 
+type Transcript = Pick<Selectable<DocumentTable>, 'id' | 'review' | 'reason' | 'is_final' | 'reviewed_at'>;
+
 /**
- * Records a decision on the transcripts of a locked join, makes its letter due, and makes the join due for HubSpot. Returns how
- * many transcripts are changed. `named` is the join that staff named, `join` the one that owes the proof. They differ for an
- * upgrade by link, where servers of the previous version stored transcripts with `named`. The decision therefore applies to the
- * transcripts of both.
+ * Locks and returns the transcripts of a join: `[named, join]` are the join that staff named and the one that owes the proof. They
+ * differ for an upgrade by link, where servers of the previous version stored transcripts with `named`. A decision therefore
+ * applies to the transcripts of both.
+ */
+export function lockTranscripts(
+  trx: Kysely<Tables>,
+  joins: readonly [named: string, join: string],
+): Promise<Transcript[]> {
+  return trx
+    .selectFrom('document')
+    .select(['id', 'review', 'reason', 'is_final', 'reviewed_at'])
+    .where('session_uuid', 'in', joins)
+    .orderBy('id')
+    .forUpdate()
+    .execute();
+}
+
+/** Returns the transcripts that a decision is about. Returns none if the decision changes nothing. */
+function concernedBy(transcripts: readonly Transcript[], verdict: Verdict): Transcript[] {
+  const pending = transcripts.filter(
+    ({ review }) => review === 'open' || (review === 'accepted' && verdict.review === 'rejected'),
+  );
+  if (pending.length > 0) return pending;
+  if (transcripts.some(({ review, is_final }) => review === 'accepted' || is_final)) return [];
+  const last = lastRejected(transcripts);
+  return verdict.review === 'rejected' && last[0]?.reason === verdict.reason ? [] : last;
+}
+
+/** Returns the transcripts that were rejected last, all by one decision. */
+function lastRejected(transcripts: readonly Transcript[]): Transcript[] {
+  const rejectedAt = ({ review, reviewed_at }: Transcript) =>
+    review === 'rejected' ? (reviewed_at?.getTime() ?? 0) : -1;
+  const last = Math.max(0, ...transcripts.map(rejectedAt));
+  return transcripts.filter((transcript) => rejectedAt(transcript) === last);
+}
+
+export function noTranscript(join: string): string {
+  return `Join ${join} has no transcript to decide on.`;
+}
+
+function whyNothing(transcripts: readonly Transcript[], join: string, verdict: Verdict): string {
+  if (transcripts.length === 0) return noTranscript(join);
+  if (transcripts.some(({ is_final }) => is_final))
+    return `The transcripts of join ${join} were rejected finally, which cannot be taken back.`;
+  return verdict.review === 'accepted'
+    ? `The transcripts of join ${join} are accepted already.`
+    : `The transcripts of join ${join} are rejected already (${verdict.reason}).`;
+}
+
+/**
+ * Records a decision on these transcripts of a locked join, makes its letter due, and makes the join due for HubSpot. The letters
+ * about earlier decisions that were not sent yet are withdrawn. `join` is the join that owes the proof. With `isTrial`, changes
+ * nothing.
  */
 export async function recordReview(
   trx: Kysely<Tables>,
   deps: Deps,
-  { named, join }: { named: string; join: string },
+  join: string,
+  transcripts: readonly Transcript[],
   verdict: Verdict,
   { isFinal = false, isTrial = false } = {},
-): Promise<number> {
+): Promise<Reviewed> {
   const reason = verdict.review === 'rejected' ? verdict.reason : null;
-  const undecided = await trx
-    .selectFrom('document')
-    .select('id')
-    .where('session_uuid', 'in', [named, join])
-    .where('is_final', '=', false)
-    .where((by) =>
-      verdict.review === 'accepted'
-        ? by('review', '=', 'open')
-        : isFinal
-          ? by.lit(true)
-          : by('review', '<>', 'rejected'),
-    )
-    .forUpdate()
-    .execute();
-  if (isTrial || undecided.length === 0) return undecided.length;
-  const reviewed = await trx
+  const isAgain = transcripts.length > 0 && transcripts.every(({ review }) => review === 'rejected');
+  const reviewed: Reviewed = {
+    count: transcripts.length,
+    acceptedBefore: transcripts.filter(({ review }) => review === 'accepted').length,
+    rejectedBefore: isAgain && !isFinal ? transcripts[0]!.reason : null,
+  };
+  if (isTrial || transcripts.length === 0) return reviewed;
+  const ids = transcripts.map(({ id }) => id);
+  const now = deps.now();
+  await trx
     .updateTable('document')
-    .set({ session_uuid: join, review: verdict.review, reason, is_final: isFinal, reviewed_at: deps.now() })
-    .where(
-      'id',
-      'in',
-      undecided.map(({ id }) => id),
-    )
-    .returning('id')
+    .set({ session_uuid: join, review: verdict.review, reason, is_final: isFinal, reviewed_at: now })
+    .where('id', 'in', ids)
     .execute();
+  // A trigger records a decision as a step of the join, but not one that changes the reason alone.
+  if (isAgain && reason !== null && !isFinal)
+    await sql`
+      select record_event(${join}, 'document_rejected', 'staff',
+        jsonb_build_object('document', id, 'kind', kind, 'bytes', size_bytes, 'reason', reason, 'isFinal', is_final))
+      from document where id = any(${ids}::uuid[])`.execute(trx);
   await tellHubspot(trx, join);
-  const [first] = reviewed.map(({ id }) => id).sort();
+  await withdrawLetters(trx, join, ['proof-accepted', 'proof-rejected']);
+  const [first] = ids.toSorted();
   await dueLetters(trx, deps, [
     verdict.review === 'accepted'
-      ? { kind: 'proof-accepted', sessionUuid: join, occasion: first! }
+      ? { kind: 'proof-accepted', sessionUuid: join, occasion: `${first} ${now.toISOString()}` }
       : {
           kind: 'proof-rejected',
           sessionUuid: join,
-          occasion: `${first}${isFinal ? ' final' : ''}`,
+          occasion: `${first} ${isFinal ? 'final' : now.toISOString()}`,
           data: { reason, isFinal },
         },
   ]);
-  return reviewed.length;
+  return reviewed;
 }
 
 /**

@@ -19,7 +19,7 @@ import {
 import { type Client, sharedServer, type TestServer } from '../../../tests/harness/testServer.ts';
 import { charge, idOf, upgradeByLink } from '../../../tests/harness/upgrades.ts';
 import { rejectFinally } from '../documents/rejectFinally.ts';
-import { reviewTranscripts } from '../documents/review.ts';
+import { NothingToDecide, reviewTranscripts } from '../documents/review.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import { lookAtPayment } from '../payments/lookAtPayment.ts';
 import { settlePaying } from '../payments/settlePaying.ts';
@@ -37,7 +37,7 @@ const server = await sharedServer({}, { searchLagMs: 0 });
  */
 async function lettersOf(uuid: string, { deps }: TestServer = server): Promise<string[]> {
   const { rows } = await sql<{ letter: string }>`
-    select kind || regexp_replace(occasion, '^[^ ]+', '') || ' +' || round(extract(epoch from due_at - now()) / 86400) as letter
+    select kind || regexp_replace(occasion, '^[^ ]+( \\d{4}-[^ ]+)?', '') || ' +' || round(extract(epoch from due_at - now()) / 86400) as letter
     from letter where session_uuid = ${uuid} and kind not like 'reminder%' order by due_at, kind`.execute(
     deps.database,
   );
@@ -248,8 +248,8 @@ test('a decision on a transcript of two pages is told once, and a final one agai
       })
       .execute();
   const decisions = async () => (await lettersOf(uuid)).filter((letter) => /^proof-(acc|rej)/.test(letter));
-  assert.ok((await reviewTranscripts(server.deps, uuid, { review: 'accepted' })) > 0);
-  assert.equal(await reviewTranscripts(server.deps, uuid, { review: 'accepted' }), 0);
+  assert.equal((await reviewTranscripts(server.deps, uuid, { review: 'accepted' })).count, 2);
+  await assert.rejects(reviewTranscripts(server.deps, uuid, { review: 'accepted' }), NothingToDecide);
   assert.deepEqual(await decisions(), ['proof-accepted +0']);
   await reviewTranscripts(server.deps, uuid, { review: 'rejected', reason: 'outdated' });
   await rejectFinally(server.deps, uuid, 'outdated');

@@ -64,6 +64,25 @@ export async function dueAgain(trx: Kysely<Tables>, sessionUuid: string, intentI
     .execute();
 }
 
+/**
+ * Withdraws a join's letters of these kinds that were not sent yet, refused ones too, because a later event has replaced those that
+ * they tell of.
+ */
+export async function withdrawLetters(
+  trx: Kysely<Tables>,
+  sessionUuid: string,
+  kinds: readonly LetterKind[],
+): Promise<void> {
+  await trx
+    .updateTable('letter')
+    .set({ withdrawn_at: sql`now()`, refusal: null })
+    .where('session_uuid', '=', sessionUuid)
+    .where('kind', 'in', kinds)
+    .where('sent_at', 'is', null)
+    .where('withdrawn_at', 'is', null)
+    .execute();
+}
+
 /** Makes letters due, in the transaction that writes the event they report. */
 export async function dueLetters(
   trx: Kysely<Tables>,
