@@ -66,6 +66,7 @@ export function sampleLetter(kind: LetterKind, change: Partial<Letter> = {}): Le
     held: [{ type: 'membership', name: membership.name }],
     hasProof: false,
     isRejectedFinally: false,
+    hasEnded: false,
     isReturned: false,
     isPayerMember: false,
     payment: {

@@ -324,7 +324,7 @@ test('an upgrade by link stays when a join that its holder had before is rejecte
   const second = await uploaded('ANEW7301');
   const upgrade = await upgradeByLink(server, '7301');
   const standing = async () => (await standingsOf(server, upgrade.uuid))[0]?.standing;
-  assert.equal((await reject(t, first.uuid)).code, 0);
+  assert.equal((await reject(t, first.uuid)).code, 1, 'its membership went back before');
   assert.equal(await standing(), 'active');
   assert.equal((await reject(t, second.uuid)).code, 0);
   assert.equal(await standing(), 'refunded');

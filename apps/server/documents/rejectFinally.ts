@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { assignCommand, isUnassigned } from '#core/dashboardRefunds.ts';
 import { displayPrice } from '#core/money.ts';
+import { isMembershipType } from '#core/product.ts';
 import {
   counts,
   disputedSentence,
@@ -14,10 +15,18 @@ import { finalRejection, type RejectionReason } from '#documents/document.ts';
 import type { Deps } from '../deps.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { othersOfPayer } from '../refunds/membershipStanding.ts';
-import { decideRefunds, followJoin, lockPaid, NotRefundable } from '../refunds/refundJoin.ts';
+import { decideRefunds, followJoin, lockPaid, NotRefundable, type PaidJoins } from '../refunds/refundJoin.ts';
 import { contactOfJoin } from '../session/members.ts';
 import { proofJoin } from './proofJoin.ts';
-import { lockTranscripts, NothingToDecide, noTranscript, type Reviewed, recordReview } from './review.ts';
+import {
+  isOver,
+  lockTranscripts,
+  membershipOver,
+  NothingToDecide,
+  noTranscript,
+  type Reviewed,
+  recordReview,
+} from './review.ts';
 
 /** What a final rejection has decided, or would decide (`isTrial`). */
 export interface FinalRejection {
@@ -35,9 +44,9 @@ export interface FinalRejection {
 /**
  * Rejects the transcripts of a join for good and decides the refund, in one transaction. Refunds the membership less the processing
  * fee, and its upgrade in full, but no donations or store items. For an upgrade by link, `uuid` may be the upgrade's join or its
- * base's. Throws {@link NothingToDecide}. Throws {@link NotRefundable}, and decides nothing, if the membership or upgrade would stay
- * held, or if Stripe cannot tell what was already refunded. With `isTrial`, writes nothing. A repeated call decides refunds that are
- * still missing.
+ * base's. Throws {@link NothingToDecide} if there is no transcript, or if staff have given the membership back already. Throws {@link
+ * NotRefundable}, and decides nothing, if the membership or upgrade would stay held, or if Stripe cannot tell what was already
+ * refunded. With `isTrial`, writes nothing. A repeated call decides refunds that are still missing.
  */
 export async function rejectFinally(
   deps: Deps,
@@ -53,6 +62,9 @@ export async function rejectFinally(
     const verdict = { review: 'rejected', reason } as const;
     const transcripts = await lockTranscripts(trx, [uuid, join]);
     if (transcripts.length === 0) throw new NothingToDecide(noTranscript(join));
+    const isBegun = transcripts.some(({ is_final }) => is_final);
+    if (!isBegun && isGivenBack(paid.orders, join) && (await isOver(trx, join)))
+      throw new NothingToDecide(membershipOver(join));
     const undecided = transcripts.filter(({ is_final }) => !is_final);
     const reviewed = await recordReview(trx, deps, join, undecided, verdict, { isFinal: true, isTrial });
     const { orders } = paid;
@@ -73,6 +85,24 @@ export async function rejectFinally(
   });
 }
 
+/**
+ * Whether staff have given back what a join bought. Then a final rejection would only tell its applicant, untruly, why. It is
+ * different where the bank or a refund in Stripe's dashboard has ended it: staff had to wait for that, or to say what it was for,
+ * before they could reject finally ({@link whyKept}).
+ */
+function isGivenBack(orders: PaidJoins['orders'], join: string): boolean {
+  return orders.some(
+    ({ sessionUuid, lines, refunds }) =>
+      sessionUuid === join &&
+      refunds.some(
+        (refund) =>
+          refund.saidBy === 'us' &&
+          counts(refund) &&
+          refund.lines?.some(({ line }) => lines[line] && isMembershipType(lines[line].type)),
+      ),
+  );
+}
+
 function whyKept(order: PaidOrder, uuid: string): string {
   const lost = order.refunds.find((refund) => refund.isDispute && counts(refund));
   if (order.dispute === 'lost' && lost)
@@ -82,7 +112,7 @@ function whyKept(order: PaidOrder, uuid: string): string {
   const unassigned = order.refunds.find(isUnassigned);
   if (unassigned)
     return `${displayPrice(unassigned.amountCents)} of payment ${order.intentId} went back outside Induct, and nobody said what for: the membership would stay, so nothing was decided. Say what it was for, and reject it again: ${assignCommand(unassigned.uuid)}`;
-  return `Of payment ${order.intentId} nothing can go back, since what is left of it for the membership is no more than the processing fee: the membership would stay. Nothing was decided. To give all of it back first: npm run operator -- refund ${uuid}`;
+  return `Of payment ${order.intentId} nothing can go back, since what is left of it for the membership is no more than the processing fee: the membership would stay. Nothing was decided. To give all of it back, which ends it: npm run operator -- refund ${uuid}`;
 }
 
 /**

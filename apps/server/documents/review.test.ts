@@ -9,10 +9,11 @@ import { REJECTED_FINALLY, type RejectionReason, rejectionReasons } from '#docum
 import { changeSociety } from '../../../tests/harness/changeSociety.ts';
 import { pdf } from '../../../tests/harness/documents.ts';
 import { waiting } from '../../../tests/harness/locks.ts';
-import { membershipOnly, undergraduate } from '../../../tests/harness/refunds.ts';
+import { everything, failRefund, membershipOnly, undergraduate } from '../../../tests/harness/refunds.ts';
 import { runAsStaff, runCommand } from '../../../tests/harness/runCommand.ts';
 import { openIntent, paidJoin, payByCard } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
+import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
 import { sendDue } from '../letters/sendLetters.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
@@ -284,6 +285,78 @@ test('where nothing was uploaded there is nothing to decide', async (t) => {
   const { uuid } = await paidJoin(server, server.client());
   for (const decide of [() => accept(t, uuid), () => reject(t, uuid, 'unreadable')])
     assert.deepEqual(await decide(), { code: 1, out: `Join ${uuid} has no transcript to decide on.\n` });
+});
+
+/** The sentence that staff read where the membership of a join has ended. */
+const over = (uuid: string) =>
+  `The membership of join ${uuid} has ended, so there is nothing to decide about its transcripts.\n`;
+
+test('of a membership that was refunded no transcript is to be decided, and no decision is made or told', async (t) => {
+  const client = server.client();
+  const personalEmail = 'refunded.undecided@example.com';
+  const { uuid } = await paidJoin(server, client, 'LINCOLN2026', { personalEmail });
+  await upload(client, uuid);
+  const listed = async () => (await runCommand(t, server, documentsListCommand, [])).out.includes(uuid);
+  assert.equal(await listed(), true);
+  await refundJoin(server.deps, uuid, membershipOnly);
+  assert.equal(await listed(), false);
+  const refused = { code: 1, out: over(uuid) };
+  assert.deepEqual(await accept(t, uuid), refused);
+  for (const more of [[], ['--dry-run'], ['--final', '--dry-run'], ['--final']])
+    assert.deepEqual(await reject(t, uuid, 'below-requirement', ...more), refused, more.join());
+  const { rejection } = (await client.call('getDocuments', { params: { uuid } })).data;
+  assert.equal(rejection, null);
+  assert.deepEqual(await lettersTo(personalEmail), []);
+});
+
+test('a decision whose letter was not sent before the membership was refunded is not told', async (t) => {
+  for (const decide of [accept, (t: TestContext, uuid: string) => reject(t, uuid, 'unreadable')]) {
+    const client = server.client();
+    const personalEmail = `refunded.after.${decide.name}@example.com`;
+    const { uuid } = await paidJoin(server, client, 'LINCOLN2026', { personalEmail });
+    await upload(client, uuid);
+    assert.equal((await decide(t, uuid)).code, 0);
+    await refundJoin(server.deps, uuid, membershipOnly);
+    assert.deepEqual(await lettersTo(personalEmail), []);
+  }
+});
+
+test('a final rejection is told though it ends the membership itself, and is given again where its refund has failed', async (t) => {
+  const client = server.client();
+  const personalEmail = 'rejected.told@example.com';
+  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026', { personalEmail });
+  await upload(client, uuid);
+  assert.equal((await reject(t, uuid, 'below-requirement', '--final')).code, 0);
+  const [letter, ...others] = await lettersTo(personalEmail);
+  assert.ok(letter!.includes(REJECTED_FINALLY.slice(0, 40)), letter);
+  assert.deepEqual(others, []);
+  assert.equal((await reject(t, uuid, 'below-requirement', '--final')).code, 0);
+  assert.match((await accept(t, uuid)).out, /were rejected finally/);
+  await failRefund(server, intentId);
+  assert.match((await reject(t, uuid, 'below-requirement', '--final')).out, /^\$65\.00 goes back\.$/m);
+});
+
+test('a transcript of a membership whose refund has failed is to be decided again', async (t) => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client);
+  await upload(client, uuid);
+  await refundJoin(server.deps, uuid, membershipOnly);
+  await failRefund(server, intentId);
+  assert.match((await runCommand(t, server, documentsListCommand, [])).out, new RegExp(uuid));
+  assert.equal((await accept(t, uuid)).code, 0);
+});
+
+test('a transcript of an upgrade by link whose base was not bought here is decided while the upgrade is held', async (t) => {
+  const { database } = server.deps;
+  await database.insertInto('contact').values({ id: '7311', profile: '{}', is_member: true }).execute();
+  const { client, uuid } = await upgradeByLink(server, '7311');
+  await upload(client, uuid);
+  assert.match((await runCommand(t, server, documentsListCommand, [])).out, new RegExp(uuid));
+  assert.equal((await accept(t, uuid)).code, 0);
+  await upload(client, uuid, 'second.pdf');
+  await refundJoin(server.deps, uuid, { ...everything, membership: false });
+  assert.doesNotMatch((await runCommand(t, server, documentsListCommand, [])).out, new RegExp(uuid));
+  assert.deepEqual(await accept(t, uuid), { code: 1, out: over(uuid) });
 });
 
 test('a final rejection gives the membership back, and takes nothing more', async (t) => {

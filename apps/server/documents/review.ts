@@ -5,7 +5,7 @@ import { tellHubspot } from '../contacts/tellHubspot.ts';
 import type { Deps } from '../deps.ts';
 import { dueLetters, withdrawLetters } from '../letters/dueLetters.ts';
 import type { DocumentTable, Tables } from '../platform/database/types.ts';
-import { joinHolds } from '../session/members.ts';
+import { hasEnded, joinHolds } from '../session/members.ts';
 import { fullName } from '../session/person.ts';
 import { proofJoin } from './proofJoin.ts';
 
@@ -40,8 +40,9 @@ export async function reviewTranscripts(
     // Locks the join before its documents. A refund locks in the same order, so deadlocks cannot occur.
     await trx.selectFrom('join_session').select('uuid').where('uuid', '=', join).forUpdate().execute();
     const transcripts = await lockTranscripts(trx, [uuid, join]);
-    const concerned = concernedBy(transcripts, verdict);
-    if (concerned.length === 0) throw new NothingToDecide(whyNothing(transcripts, join, verdict));
+    const concerned = (await isOver(trx, join)) ? null : concernedBy(transcripts, verdict);
+    if (!concerned?.length)
+      throw new NothingToDecide(whyNothing(transcripts, join, verdict, { isPast: concerned === null }));
     return recordReview(trx, deps, join, concerned, verdict, { isTrial });
   });
 }
@@ -85,14 +86,32 @@ function lastRejected(transcripts: readonly Transcript[]): Transcript[] {
   return transcripts.filter((transcript) => rejectedAt(transcript) === last);
 }
 
+/** Returns whether what a join has bought has ended ({@link hasEnded}). */
+export async function isOver(database: Kysely<Tables>, join: string): Promise<boolean> {
+  const { rows } = await sql`select from join_session where uuid = ${join} and ${hasEnded('uuid')}`.execute(
+    database,
+  );
+  return rows.length > 0;
+}
+
+export function membershipOver(join: string): string {
+  return `The membership of join ${join} has ended, so there is nothing to decide about its transcripts.`;
+}
+
 export function noTranscript(join: string): string {
   return `Join ${join} has no transcript to decide on.`;
 }
 
-function whyNothing(transcripts: readonly Transcript[], join: string, verdict: Verdict): string {
-  if (transcripts.length === 0) return noTranscript(join);
+function whyNothing(
+  transcripts: readonly Transcript[],
+  join: string,
+  verdict: Verdict,
+  { isPast }: { isPast: boolean },
+): string {
   if (transcripts.some(({ is_final }) => is_final))
     return `The transcripts of join ${join} were rejected finally, which cannot be taken back.`;
+  if (isPast) return membershipOver(join);
+  if (transcripts.length === 0) return noTranscript(join);
   return verdict.review === 'accepted'
     ? `The transcripts of join ${join} are accepted already.`
     : `The transcripts of join ${join} are rejected already (${verdict.reason}).`;
@@ -175,7 +194,10 @@ export interface Waiting extends Applicant {
   count: number;
 }
 
-/** Returns the joins with pending transcripts. The one that has waited longest comes first. */
+/**
+ * Returns the joins with pending transcripts, but for those whose membership has ended. The one that has waited longest comes
+ * first.
+ */
 export async function waitingTranscripts({ database }: Pick<Deps, 'database'>): Promise<Waiting[]> {
   const { rows } = await sql<Waiting>`
     select uuid, since, count, ${applicant}
@@ -183,6 +205,7 @@ export async function waitingTranscripts({ database }: Pick<Deps, 'database'>): 
       select session_uuid, min(created_at) as since, count(*)::int as count from document
       where kind = 'transcript' and review = 'open' group by session_uuid
     ) as waiting join join_session session on uuid = session_uuid ${ofSession}
+    where not ${hasEnded('session.uuid')}
     order by since`.execute(database);
   return rows;
 }

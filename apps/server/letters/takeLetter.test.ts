@@ -73,3 +73,15 @@ test('a decision is told while it stands, a final one by a letter of its own', (
   assert.equal(isSent('proof-rejected', { ...last, hasProof: true }), true);
   assert.equal(isSent('proof-rejected', { ...last, isRejectedFinally: false }), false);
 });
+
+test('a decision is not told of a membership that has ended, but for the final rejection that ended it', () => {
+  const over = { hasEnded: true, isMember: false };
+  assert.deepEqual([isSent('proof-accepted'), isSent('proof-accepted', over)], [true, false]);
+  const data = { reason: 'unreadable', isFinal: false };
+  assert.deepEqual(
+    [isSent('proof-rejected', { data }), isSent('proof-rejected', { data, ...over })],
+    [true, false],
+  );
+  const final = { data: { reason: 'unreadable', isFinal: true }, isRejectedFinally: true };
+  assert.equal(isSent('proof-rejected', { ...final, ...over }), true);
+});

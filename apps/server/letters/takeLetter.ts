@@ -12,7 +12,14 @@ import type { Deps } from '../deps.ts';
 import type { PaymentTable } from '../platform/database/types.ts';
 import { mailTimes } from '../providers/mail/client.ts';
 import { goesBack } from '../session/goesBack.ts';
-import { contactOfJoin, isJoinerMember, isReturned, joinHolds, membershipFee } from '../session/members.ts';
+import {
+  contactOfJoin,
+  hasEnded,
+  isJoinerMember,
+  isReturned,
+  joinHolds,
+  membershipFee,
+} from '../session/members.ts';
 import { firstName, payer, payerEmails } from '../session/person.ts';
 
 /** For this many seconds no other server takes the letter. Sending takes less time than that. */
@@ -52,6 +59,8 @@ export interface Letter {
   /** Whether the join has a transcript that is accepted or waits for review. */
   hasProof: boolean;
   isRejectedFinally: boolean;
+  /** Whether what the join has bought has ended, so that nothing is decided about its transcripts any more. */
+  hasEnded: boolean;
   /** Whether the join's membership was refunded or its refund is under way. */
   isReturned: boolean;
   /** Whether another join of the same payer holds a membership. */
@@ -119,7 +128,7 @@ const readLetters = sql`
     (select member_number from membership where session_uuid = session.uuid and type = 'membership' and standing <> 'void') as "memberNumber",
     exists (select from document where session_uuid = session.uuid and review <> 'rejected') as "hasProof",
     exists (select from document where session_uuid = session.uuid and is_final) as "isRejectedFinally",
-    ${isReturned('session.uuid')} as "isReturned",
+    ${hasEnded('session.uuid')} as "hasEnded", ${isReturned('session.uuid')} as "isReturned",
     exists (select from join_session other join membership bought on bought.session_uuid = other.uuid and bought.type = 'membership' and bought.is_held
       where other.payer = ${payer} and other.uuid <> session.uuid) as "isPayerMember",
     case when payment.intent_id is not null then json_build_object('intentId', payment.intent_id, 'status', payment.status,
@@ -163,14 +172,15 @@ export function holds(letter: Letter, now: Date): boolean {
         proofDueAt(letter.paidAt) > now
       );
     case 'proof-accepted':
-      return review === 'accepted';
+      return review === 'accepted' && !letter.hasEnded;
     case 'proof-rejected':
       // The letter about a rejection that is not final asks for another transcript. It is not true any more if that transcript has
-      // arrived, or if a final rejection has followed, which has a letter of its own.
+      // arrived, if the membership has ended, or if a final rejection has followed, which has a letter of its own. A final
+      // rejection itself ends the membership.
       if (review !== 'rejected') return false;
       return letter.data.isFinal === true
         ? letter.isRejectedFinally
-        : !letter.isRejectedFinally && !letter.hasProof;
+        : !letter.isRejectedFinally && !letter.hasProof && !letter.hasEnded;
     case 'refund':
       return refund?.status === 'succeeded';
     case 'second-payment':

@@ -204,6 +204,41 @@ test('whose transcript was rejected finally goes after its days, once nothing is
   assert.equal((await rowOf(held.uuid))!.erased_at, null);
 });
 
+test('a transcript that waits for no decision any more, since its membership went back, holds up nothing, and its file goes', async (t) => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, undefined, {
+    personalEmail: 'undecided@example.com',
+  });
+  await uploaded(client, uuid);
+  await sql`update document set created_at = now() - interval '30 days' where session_uuid = ${uuid}`.execute(
+    deps.database,
+  );
+  changeSociety(t, server, all);
+  assert.deepEqual(await forgetAll(), none);
+  await age(uuid, 401);
+  assert.deepEqual(await forgetAll(), none);
+  await refundJoin(deps, uuid, everything);
+  await age(uuid, -401);
+  assert.deepEqual(await forgetAll(), none, 'counted from the refund');
+  await sql`update refund set updated_at = now() - interval '21 days' where intent_id = ${intentId}`.execute(
+    deps.database,
+  );
+  assert.deepEqual(await forgetAll(), { ...none, documents: 1 });
+  await age(uuid, 401);
+  assert.deepEqual(await forgetAll(), { ...none, paid: 1 });
+});
+
+test('a person whose transcript was not decided before the membership went back can be erased', async (t) => {
+  const client = server.client();
+  const personalEmail = 'undecided.erased@example.com';
+  const { uuid } = await paidJoin(server, client, undefined, { personalEmail });
+  await uploaded(client, uuid);
+  const erase = () => runCommand(t, server, personEraseCommand, [personalEmail, '--yes']);
+  assert.match((await erase()).out, /its transcript waits for a decision/);
+  await refundJoin(deps, uuid, everything);
+  assert.equal((await erase()).code, 0);
+});
+
 test('a document that cannot be removed holds up nothing else, and is tried again within the hour', async (t) => {
   const keys: string[] = [];
   for (const name of ['kept', 'removed']) {

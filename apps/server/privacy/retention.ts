@@ -5,7 +5,7 @@ import { repeat } from '../platform/background.ts';
 import { postpone, takeTurn } from '../platform/database/schedule.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { goesBack } from '../session/goesBack.ts';
-import { contactOfJoin, hasLostBase, isContactOfJoin } from '../session/members.ts';
+import { contactOfJoin, hasEnded, hasLostBase, isContactOfJoin } from '../session/members.ts';
 import { dueAtStripe, tellStripe } from './atStripe.ts';
 import { eraseJoins, NotErasable } from './eraseJoins.ts';
 import { emailHash } from './findPerson.ts';
@@ -104,6 +104,19 @@ async function idsOf(deps: Reads, stage: Stage, most: number, which: RawBuilder<
   return rows.map(({ id }) => id);
 }
 
+/**
+ * SQL for whether nobody reviews the query's `document`: it is a resume, or a transcript that was not reviewed before its membership
+ * ended.
+ */
+const isNeverReviewed = sql<boolean>`(kind = 'resume' or (review = 'open' and ${hasEnded('document.session_uuid')}))`;
+
+/**
+ * SQL for the time at which the retention of the query's `document` starts: the review, or the upload if nobody reviews it. For a
+ * transcript whose membership has ended, it does not start before the money went back. Null if the review is to come.
+ */
+const retainedSince = sql<Date | null>`coalesce(reviewed_at, case when ${isNeverReviewed} then greatest(document.created_at,
+  (select max(refund.updated_at) from refund join payment using (intent_id) where payment.session_uuid = document.session_uuid)) end)`;
+
 function listOf(
   stage: Stage,
   before: RawBuilder<Date>,
@@ -112,10 +125,8 @@ function listOf(
 ): RawBuilder<{ id: string }> {
   if (stage === 'notices')
     return sql`select id::text from staff_notice where created_at < ${before} order by created_at limit ${most}`;
-  // Nobody reviews a resume, so its retention starts at the upload; that of a transcript starts at its review.
   if (stage === 'documents')
-    return sql`select id from document where removed_at is null
-      and case kind when 'resume' then created_at else reviewed_at end < ${before}
+    return sql`select id from document where removed_at is null and ${retainedSince} < ${before}
       order by created_at limit ${most}`;
   return sql`select uuid as id from join_session session
     where ${mayGo(stage, before, which)}
@@ -216,7 +227,7 @@ function removeDocument({ database, storage }: Deps, id: string): Promise<boolea
     const { rows } = await sql<{ storage_key: string }>`
       update document set removed_at = now(), name = 'removed', sha256 = '',
         crm_refusal = case when crm_file_id is null then null else crm_refusal end
-      where id = ${id} and removed_at is null and (kind = 'resume' or review <> 'open') returning storage_key`.execute(
+      where id = ${id} and removed_at is null and (review <> 'open' or ${isNeverReviewed}) returning storage_key`.execute(
       trx,
     );
     for (const { storage_key } of rows) await storage.remove(storage_key);

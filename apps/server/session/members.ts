@@ -112,6 +112,17 @@ export function hasLostBase(upgrade: string): RawBuilder<boolean> {
       where teller.hubspot_contact_id = ${contact} and base.type = 'membership' and not base.is_held)))`;
 }
 
+/**
+ * SQL for whether what a join has bought has ended, so that there is nothing to decide about its transcripts any more: its
+ * membership or, of an upgrade by link, its upgrade is not held. False if the join has bought nothing. `sessionUuid` is a column
+ * name.
+ */
+export function hasEnded(sessionUuid: string): RawBuilder<boolean> {
+  return sql<boolean>`exists (
+    select from membership as bought where bought.session_uuid = ${sql.ref(sessionUuid)}
+    having not coalesce(bool_or(bought.is_held) filter (where bought.type = 'membership'), bool_or(bought.is_held)))`;
+}
+
 /** SQL for whether a join has a membership that was refunded or whose refund is under way. `sessionUuid` is a column name. */
 export function isReturned(sessionUuid: string): RawBuilder<boolean> {
   return sql<boolean>`exists (select from membership as returned

@@ -17,11 +17,13 @@ import {
 import { type Client, startTestServer, type TestServer } from '../../../../tests/harness/testServer.ts';
 import { fillDue } from '../../contacts/fillContacts.ts';
 import { syncContacts } from '../../contacts/syncContacts.ts';
+import { reviewTranscripts, waitingTranscripts } from '../../documents/review.ts';
 import { sweepDocuments } from '../../documents/sweepDocuments.ts';
 import { tellOfGuessing } from '../../eligibility/watchGuesses.ts';
 import { findJoins } from '../../join/findJoins.ts';
 import { sendDue } from '../../letters/sendLetters.ts';
 import { sendDueLinks } from '../../pass/sendLinks.ts';
+import { refusalsOf } from '../../privacy/underWay.ts';
 import { catchUpOnEvents } from '../../settlement/catchUp.ts';
 import { sweepPayments, sweepRefunds } from '../../settlement/sweep.ts';
 import { readStory } from '../../story/readStory.ts';
@@ -272,6 +274,27 @@ test('the statements with which staff find a join, and are told its story, read 
     await readStory(server.deps, uuid);
   });
   assert.ok(statements.length >= 7, `only ${statements.length} statements were seen`);
+  await assertByIndex(statements);
+});
+
+test('the statements with which staff decide on transcripts read by index, and so does what an erasure asks of a join', async () => {
+  const client = server.client();
+  const uuid = await startJoin(client, 'FILLED190');
+  await client.call('submitDetails', { params: { uuid }, body: details() });
+  await client.call('setMembership', { params: { uuid }, body: { membershipId: 1 } });
+  const intent = await pay(client, uuid);
+  assert.equal((await reportPayment(client, uuid, intent)).data.status, 'succeeded');
+  await upload(client, `/api/public/join-session/${uuid}/upload-transcript`);
+  const statements = await statementsOf(async () => {
+    assert.ok((await waitingTranscripts(server.deps)).length > 0);
+    assert.deepEqual(await refusalsOf(server.deps.database, [uuid]), [
+      `Join ${uuid} is not erased: its transcript waits for a decision.`,
+    ]);
+    await reviewTranscripts(server.deps, uuid, { review: 'rejected', reason: 'outdated' });
+    await reviewTranscripts(server.deps, uuid, { review: 'rejected', reason: 'unreadable' });
+    await reviewTranscripts(server.deps, uuid, { review: 'accepted' });
+  });
+  assert.ok(statements.length >= 10, `only ${statements.length} statements were seen`);
   await assertByIndex(statements);
 });
 
