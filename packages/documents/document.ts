@@ -41,6 +41,10 @@ export const REJECTED_FINALLY =
 export const REJECTED_WITHOUT_REFUND =
   'We could not confirm that you are eligible. Please write to us about your membership, or if you think that this is a mistake.';
 
+/** The sentence for a transcript that arrives when its membership has ended without a final rejection. */
+export const TRANSCRIPT_NOT_NEEDED =
+  'This membership has ended, so no transcript is needed any more. Please write to us if you think that this is a mistake.';
+
 /** Returns the sentence for the applicant about a final rejection. */
 export function finalRejection({ isReturned }: { isReturned: boolean }): string {
   return isReturned ? REJECTED_FINALLY : REJECTED_WITHOUT_REFUND;

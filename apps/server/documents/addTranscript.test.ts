@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import { pathOf } from '#contract/calls.ts';
-import { REJECTED_WITHOUT_REFUND } from '#documents/document.ts';
+import { REJECTED_WITHOUT_REFUND, TRANSCRIPT_NOT_NEEDED } from '#documents/document.ts';
 import { atHubspot, deliver } from '../../../tests/harness/deliver.ts';
 import { pdf } from '../../../tests/harness/documents.ts';
-import { undergraduate } from '../../../tests/harness/refunds.ts';
+import { membershipOnly, undergraduate } from '../../../tests/harness/refunds.ts';
 import { runAsStaff, runCommand } from '../../../tests/harness/runCommand.ts';
 import { runOperator, settingsOf } from '../../../tests/harness/serverProcess.ts';
 import { orderingJoin, paidJoin } from '../../../tests/harness/steps.ts';
@@ -18,6 +18,7 @@ import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
 import { limitWith, sharedServer } from '../../../tests/harness/testServer.ts';
 import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
 import { postPdf, uploadsTo } from '../../../tests/harness/uploads.ts';
+import { refundJoin } from '../refunds/refundJoin.ts';
 import { storyCommand } from '../story/storyCommand.ts';
 import { attachDue } from './attachDocuments.ts';
 import {
@@ -120,6 +121,30 @@ test('staff add nothing where a joiner could upload nothing, and read why', asyn
   });
   for (const args of [[], [uuid], ['x', path], [uuid, path, path]])
     assert.equal((await add(t, ...args)).code, 2);
+});
+
+test('no transcript is taken of a join whose membership has ended, of staff or its joiner, since nobody would look at it', async (t) => {
+  const client = server.client();
+  const { uuid } = await paidJoin(server, client);
+  const link = await client.call('createUploadLink', { params: { uuid } });
+  await refundJoin(server.deps, uuid, membershipOnly);
+  const token = link.data.path.split('/').at(-1)!;
+  const calls = await leavesNothing(() =>
+    Promise.all([
+      postPdf(client, pathOf('uploadTranscript', { uuid })),
+      postPdf(client, pathOf('uploadByLink', { token })),
+    ]),
+  );
+  for (const { status, json } of calls.map((answer) => ({ status: answer.status, json: answer.json() })))
+    assert.deepEqual([status, ((await json) as { message: string }).message], [409, TRANSCRIPT_NOT_NEEDED]);
+  for (const call of ['createUploadLink', 'getUploadLink'] as const) {
+    const { status, message } = await client.call(call, { params: { uuid, token } });
+    assert.deepEqual([status, message], [409, TRANSCRIPT_NOT_NEEDED], call);
+  }
+  assert.deepEqual(await leavesNothing(() => add(t, uuid, saved(t, pdf()))), {
+    code: 1,
+    out: `Nothing is added. Its joiner would read: ${TRANSCRIPT_NOT_NEEDED}\n`,
+  });
 });
 
 for (const [what, bytes, name, sentence] of [

@@ -520,6 +520,14 @@ test('a final rejection knows what was given back in the dashboard, and decides 
   assert.match(out, /Membership has already been refunded\.\n\$45\.00 goes back\.\n$/);
 });
 
+test('a self-nominator is not sent to upload once the membership was refunded', async () => {
+  const { client, uuid } = await undergraduate(server);
+  const goesOn = async () => (await client.call('getUpgradeDetails', { params: { uuid } })).data.goOn;
+  assert.equal(await goesOn(), '/registration/upload-transcript');
+  await refundJoin(server.deps, uuid, membershipOnly);
+  assert.equal(await goesOn(), '/registration/congratulations');
+});
+
 test('a self-nominator is sent to upload again after a rejection, and not after a final one', async (t) => {
   const { client, uuid } = await undergraduate(server);
   const goesOn = async () => (await client.call('getUpgradeDetails', { params: { uuid } })).data.goOn;

@@ -8,7 +8,7 @@ import { countWithin, TOO_MANY } from '../platform/http/limits.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { refusalFor } from '../session/standing.ts';
 import { stateAllows } from '../session/states.ts';
-import { joinForUpload, refuseAfterFinal, uploadTranscript } from './uploadTranscript.ts';
+import { joinForUpload, refuseDecided, uploadTranscript } from './uploadTranscript.ts';
 
 const TOKEN_BYTES = 16;
 
@@ -41,7 +41,7 @@ export async function createUploadLink(deps: Deps, uuid: string): Promise<Upload
 /** Returns when an upload link expires. An expired link and an unknown link are refused with the same sentence. */
 export async function getUploadLink(deps: Deps, token: string): Promise<{ expiresAt: string }> {
   const { session_uuid, expires_at } = await linkOf(deps, token);
-  await refuseAfterFinal(deps, session_uuid);
+  await refuseDecided(deps, session_uuid);
   return { expiresAt: expires_at.toISOString() };
 }
 

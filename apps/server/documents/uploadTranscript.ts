@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { sql } from 'kysely';
 import { statesAllowing } from '#core/joinSession.ts';
+import { TRANSCRIPT_NOT_NEEDED } from '#documents/document.ts';
 import { tellHubspot } from '../contacts/tellHubspot.ts';
 import type { Deps } from '../deps.ts';
 import { countWithin, TOO_MANY } from '../platform/http/limits.ts';
@@ -10,6 +11,7 @@ import { stateAllows } from '../session/states.ts';
 import { insertDocument } from './insertDocument.ts';
 import { proofJoin } from './proofJoin.ts';
 import { receiveUpload } from './receiveUpload.ts';
+import { isOver } from './review.ts';
 import { rejectionOf } from './sessionDocuments.ts';
 import type { StoredDocument } from './storeFile.ts';
 
@@ -67,8 +69,7 @@ export async function takeTranscript(
 }
 
 /**
- * Returns the join that owes the proof for `uuid` (proofJoin.ts). Throws if the join is not paid, or if staff have rejected the
- * proof finally. Only paid joins may upload, since anybody can begin a join with somebody else's code.
+ * Returns the join that owes the proof for `uuid` (proofJoin.ts). Throws if the join is not paid, or as {@link refuseDecided}. Only paid joins may upload, since anybody can begin a join with somebody else's code.
  */
 export async function joinForUpload(deps: Deps, uuid: string): Promise<string> {
   const session = await deps.database
@@ -80,12 +81,16 @@ export async function joinForUpload(deps: Deps, uuid: string): Promise<string> {
     .executeTakeFirst();
   if (!session) throw await refusalFor(deps, 'uploadTranscript', uuid);
   const join = await proofJoin(deps.database, uuid);
-  await refuseAfterFinal(deps, join);
+  await refuseDecided(deps, join);
   return join;
 }
 
-/** Throws if staff have rejected the proof finally. The sentence is for the applicant. */
-export async function refuseAfterFinal(deps: Deps, uuid: string): Promise<void> {
-  const rejection = await rejectionOf(deps, uuid);
+/**
+ * Throws if staff have rejected the proof finally, or if the membership has ended, since nobody would look at a transcript then. The
+ * sentence is for the applicant.
+ */
+export async function refuseDecided(deps: Deps, join: string): Promise<void> {
+  const rejection = await rejectionOf(deps, join);
   if (rejection?.isFinal) throw new Refusal(409, rejection.message);
+  if (await isOver(deps.database, join)) throw new Refusal(409, TRANSCRIPT_NOT_NEEDED);
 }

@@ -6,7 +6,7 @@ import { UPGRADE_WINDOW_MINUTES } from '#core/specified.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal, sessionNotFound } from '../platform/http/refusal.ts';
 import type { CatalogueProduct } from '../society/society.ts';
-import { contactOfJoin, holdsBought } from './members.ts';
+import { contactOfJoin, hasEnded, holdsBought } from './members.ts';
 
 /** The standing of a join: everything that decides its next screen. */
 export interface JoinStanding {
@@ -21,6 +21,8 @@ export interface JoinStanding {
    */
   upgrade: CatalogueProduct | null;
   hasTranscript: boolean;
+  /** Whether the upload of a transcript is the next screen: of who nominated themselves, while what they bought has not ended. */
+  owesTranscript: boolean;
   isSelfNomination: boolean;
   /** Whether somebody has proven that they are the joiner. */
   isProven: boolean;
@@ -40,6 +42,7 @@ export async function readStanding(deps: Deps, uuid: string): Promise<JoinStandi
     intent_id: string | null;
     membership_id: number | null;
     has_transcript: boolean;
+    has_ended: boolean;
     owns_upgrade: boolean;
     is_proven: boolean;
   }>`
@@ -50,6 +53,7 @@ export async function readStanding(deps: Deps, uuid: string): Promise<JoinStandi
       (select product_id from membership where session_uuid = s.uuid and standing = 'active' and payment_intent in
         (select intent_id from payment where session_uuid = s.uuid and kind = 'join') limit 1) as membership_id,
       exists (select from document where session_uuid = s.uuid and (review <> 'rejected' or is_final)) as has_transcript,
+      ${hasEnded('s.uuid')} as has_ended,
       ${holdsBought(contactOfJoin('s'), 'membership_upgrade')} as owns_upgrade,
       proven_at is not null as is_proven
     from join_session s where uuid = ${uuid} and erased_at is null`.execute(deps.database);
@@ -60,6 +64,7 @@ export async function readStanding(deps: Deps, uuid: string): Promise<JoinStandi
       ? upgradeOffer(deps, row.membership_id, row.upsell_product_id)
       : null;
   const isSelfNomination = row.origin === 'self_nomination';
+  const owesTranscript = isSelfNomination && !row.has_transcript && !row.has_ended;
   return {
     state: row.state,
     programme: row.programme,
@@ -68,13 +73,14 @@ export async function readStanding(deps: Deps, uuid: string): Promise<JoinStandi
     paymentIntent: row.intent_id,
     upgrade,
     hasTranscript: row.has_transcript,
+    owesTranscript,
     isSelfNomination,
     isProven: row.is_proven,
     goOn: screenToGoOn({
       state: row.state,
       paymentIntent: row.intent_id,
       upgradeOpen: upgrade !== null,
-      owesTranscript: isSelfNomination && !row.has_transcript,
+      owesTranscript,
     }),
   };
 }

@@ -47,6 +47,6 @@ export async function upgradeDetails(
         ? { brand: payment.card_brand ?? 'Card', last4: payment.card_last4 }
         : null,
     refundNote: fill(upgradeRefund),
-    goOn: screenAfterUpgrade(standing.isSelfNomination && !standing.hasTranscript),
+    goOn: screenAfterUpgrade(standing.owesTranscript),
   };
 }
