@@ -26,7 +26,8 @@ const day = (date: Date) => date.toISOString().slice(0, 10);
 
 export const documentsListCommand: Command = {
   usage: 'documents list',
-  summary: 'The joins whose transcripts wait for a decision, the oldest first.',
+  summary:
+    'The joins whose transcripts wait for a decision, the oldest first; none whose membership has ended.',
   async run(args, { deps }) {
     if (args.length > 0) return misused(documentsListCommand);
     const waiting = await waitingTranscripts(deps);
@@ -101,7 +102,7 @@ export const documentsAcceptCommand: Command = {
 export const documentsRejectCommand: Command = {
   usage: `documents reject SESSION --reason ${Object.keys(rejectionReasons).join('|')} [--final] [--dry-run]`,
   summary:
-    'Reject them: the applicant reads why on the upload and the welcome page, and can upload again. --final: nothing more is taken, the membership goes back less the processing fee, and the upgrade in full. --dry-run: only shows what would go back.',
+    'Reject them, or correct the reason of a rejection: the applicant reads why on the upload and the welcome page, and can upload again. --final: nothing more is taken, the membership goes back less the processing fee, and the upgrade in full. --dry-run: only shows what would go back.',
   async run(args, { deps }) {
     const read = readArgs(args, {
       reason: { type: 'string' },
