@@ -402,8 +402,8 @@ test('what is retired is offered nowhere, and goes on where it was ordered or bo
   const params = { uuid };
   const memberships = await client.call('getMembershipDetails', { params });
   assert.deepEqual(
-    memberships.data.memberships.map(({ id }) => id),
-    [1],
+    memberships.data.memberships.map(({ id, features }) => [id, features.map((feature) => feature.id)]),
+    [[1, [1, 2, 3, 4]]],
   );
   const { data } = await client.call('getCheckoutDetails', { params });
   assert.equal(

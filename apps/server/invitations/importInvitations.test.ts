@@ -142,6 +142,14 @@ test('a line that is not UTF-8 is refused, and never taken with other letters', 
   assert.match(faults[0]!.text, /not encoded in UTF-8.*CSV UTF-8/);
 });
 
+test('a header that lacks a column, or has one too many, is refused with both named', async () => {
+  await assert.rejects(take(file('code,contactId,email,school')), (error: Error) => {
+    assert.match(error.message, /; missing: firstName, lastName\.$/);
+    return error instanceof NotInvitations;
+  });
+  await assert.rejects(take(file(`${HEADER},colour,shape`)), /school; not known: colour, shape\.$/);
+});
+
 test('every bad line is named with its number and nothing of it is taken; the good ones are', async () => {
   const path = file(
     HEADER,

@@ -34,7 +34,6 @@ async function paidMeanwhile(code: string) {
   await server.deps.contacts.refresh(id);
   await payByCard(server, intent.id);
   await reportPayment(client, uuid, intent);
-  await deliver(server);
   return { id, uuid };
 }
 
@@ -68,6 +67,8 @@ test('staff are told when the contact of a payment had become a member by hand s
     .where('session_uuid', '=', uuid)
     .executeTakeFirstOrThrow();
   assert.equal(status, 'succeeded');
+  await isToldOnce(uuid, id);
+  await deliver(server);
   await isToldOnce(uuid, id);
 });
 

@@ -123,6 +123,12 @@ test('a left payment that succeeds while a change cancels it is paid for, and th
   assert.equal((await membershipsOf(server, uuid)).length, 1);
 });
 
+test('a payment of no join cannot be given up', async () => {
+  const params = { uuid: '00000000-0000-4000-8000-000000000000' };
+  const { status, message } = await server.client().call('releasePayment', { params, body: {} });
+  assert.deepEqual([status, message], [404, 'This join session was not found. Please start over.']);
+});
+
 test('after a decline the order opens again and another card pays', async () => {
   const client = server.client();
   const uuid = await orderingJoin(client);

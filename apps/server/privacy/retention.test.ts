@@ -434,3 +434,34 @@ test('a join that was not paid stays while money of it is with us, and goes once
   await old();
   assert.deepEqual(await forgetAll(), { ...none, abandoned: 2 });
 });
+
+test('a join with an open payment stays, and a join whose file cannot be removed is told as a failure', async (t) => {
+  const upgrading = server.client();
+  const open = await paidJoin(server, upgrading, 'LINCOLN2026', { personalEmail: 'still.open@example.com' });
+  assert.equal((await charge(upgrading, open.uuid, open.intentId, { charge: false })).status, 200);
+  const client = server.client();
+  const { uuid } = await paidJoin(server, client, undefined, { personalEmail: 'stuck.file@example.com' });
+  await uploaded(client, uuid);
+  await sql`update document set review = 'accepted', reviewed_at = now() where session_uuid = ${uuid}`.execute(
+    deps.database,
+  );
+  for (const one of [open.uuid, uuid]) await age(one, 401);
+  changeSociety(t, server, all);
+  await sql`delete from schedule where name = 'retention'`.execute(deps.database);
+  const mocked = t.mock.method(deps.storage, 'remove', async () => {
+    throw new Error('AccessDenied');
+  });
+  await assert.rejects(
+    forgetNightly(deps),
+    /^Error: 1 join, document or notice could not be removed.*AccessDenied/,
+  );
+  mocked.mock.restore();
+  await sql`update schedule set due_at = due_at - interval '1 hour' where name = 'retention'`.execute(
+    deps.database,
+  );
+  await forgetNightly(deps);
+  assert.deepEqual(
+    [(await rowOf(open.uuid))!.erased_at, (await rowOf(uuid))!.erased_at === null],
+    [null, false],
+  );
+});

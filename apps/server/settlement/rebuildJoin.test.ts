@@ -394,6 +394,23 @@ for (const [whose, minutes] of [
     assert.equal(await status(), 'former');
   });
 
+test('a contact whom the lost payment has made a member is not told to staff as one who was a member before', async (t) => {
+  const personalEmail = 'member.by.this@example.com';
+  const id = await newContact(server, personalEmail, {});
+  await server.deps.contacts.refresh(id);
+  await server.deps.database.insertInto('invitation').values({ code: 'BYTHIS1', contact_id: id }).execute();
+  const client = server.client();
+  const uuid = await orderingJoin(client, 'BYTHIS1', { personalEmail });
+  const restore = await dump(server);
+  const { intentId } = await payOrder(server, client, uuid);
+  await deliver(server);
+  await restore();
+  await server.deps.contacts.refresh(id);
+  assert.equal((await runCommand(t, server, settleCommand, [intentId])).code, 0);
+  assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership', standing: 'active' }]);
+  assert.deepEqual(await noticesOf(server, uuid), []);
+});
+
 test('a payment counts as made when the card was charged, not when its form was opened', async (t) => {
   const { database } = server.deps;
   await database.insertInto('contact').values({ id: '8101', profile: '{}' }).execute();

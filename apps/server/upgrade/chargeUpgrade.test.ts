@@ -273,6 +273,25 @@ test('a bank that asks for authentication gets it in the page, and the same inte
   assert.deepEqual(await chargesOf(server, uuid), [{ amount_cents: 4500, status: 'succeeded' }]);
 });
 
+test('an intent for which the bank has asked is not confirmed in the page once another one has replaced it', async (t) => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  await saveOtherCard(server, uuid, 'pm_card_authenticationRequired');
+  const asked = (await charge(client, uuid, intentId)).data;
+  assert.equal(asked.status, 'requires_action');
+  const again = (await charge(client, uuid, intentId)).data;
+  assert.deepEqual([again.status, again.clientSecret], ['requires_action', asked.clientSecret]);
+  changeSociety(t, server, (source) => source.replace('price: "45.00"', 'price: "47.00"'));
+  const replaced = (await charge(client, uuid, intentId)).data;
+  assert.equal(replaced.status, 'requires_action');
+  const { body } = await server.stripe('GET', `/v1/payment_intents/${idOf(replaced.clientSecret)}`);
+  assert.deepEqual(
+    [body.amount, body.status],
+    [4700, 'requires_action'],
+    'the bank was asked about this one',
+  );
+});
+
 test('a bank that asks on a page of its own leads back to the return page', async () => {
   const client = server.client();
   const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
