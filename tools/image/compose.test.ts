@@ -200,6 +200,24 @@ test('the proxy asks the port on which the image listens, from the address that 
   for (const { environment } of servers) assert.equal(environment!.TRUST_PROXY, address);
 });
 
+test('no other container can be given the address of the proxy, whichever starts first', () => {
+  const { subnet, ip_range, gateway } = compose.networks!.default.ipam.config[0]!;
+  const listOf = (range: string) => {
+    const list = new BlockList();
+    const [network, bits] = range.split('/');
+    list.addSubnet(network!, Number(bits));
+    return list;
+  };
+  const address = proxy!.networks!.default.ipv4_address;
+  // Docker gives containers without a fixed address, those of `docker compose run` too, the first free address of this range.
+  const given = listOf(ip_range!);
+  assert.ok(!given.check(address), `${address} is within ${ip_range}`);
+  assert.ok(listOf(subnet).check(ip_range!.split('/')[0]!));
+  // If no gateway is named, Docker chooses one itself.
+  assert.ok(listOf(subnet).check(gateway!) && !given.check(gateway!));
+  assert.notEqual(gateway, address);
+});
+
 test('each server has a DATA_DIR of its own, and all have one storage; no volume is forgotten', () => {
   const places = servers.map(({ volumes }) =>
     Object.fromEntries(volumes!.map((each) => each.split(':').slice(0, 2).reverse())),

@@ -17,7 +17,7 @@ export interface Service {
 }
 export interface Compose {
   services: Record<string, Service>;
-  networks?: { default: { ipam: { config: { subnet: string }[] } } };
+  networks?: { default: { ipam: { config: { subnet: string; ip_range?: string; gateway?: string }[] } } };
   volumes?: Record<string, null>;
 }
 
