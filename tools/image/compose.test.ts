@@ -10,7 +10,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { BlockList } from 'node:net';
+import { BlockList, isIPv4 } from 'node:net';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { readConfig } from '../../apps/server/platform/config/config.ts';
@@ -216,6 +216,14 @@ test('no other container can be given the address of the proxy, whichever starts
   // If no gateway is named, Docker chooses one itself.
   assert.ok(listOf(subnet).check(gateway!) && !given.check(gateway!));
   assert.notEqual(gateway, address);
+});
+
+test('no port is published for IPv6, whose callers would all have the address of Docker', () => {
+  const published = Object.entries(compose.services).flatMap(([name, { ports }]) =>
+    (ports ?? []).map((port) => [name, port] as const),
+  );
+  assert.ok(published.some(([name, port]) => name === 'proxy' && port.endsWith(':443:443/udp')));
+  for (const [name, port] of published) assert.ok(isIPv4(port.split(':')[0]!), `${name} publishes ${port}`);
 });
 
 test('each server has a DATA_DIR of its own, and all have one storage; no volume is forgotten', () => {
