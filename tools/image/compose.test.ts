@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
 import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
 import {
   copyFileSync,
   globSync,
@@ -10,7 +11,8 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { BlockList, isIPv4 } from 'node:net';
+import { createServer } from 'node:http';
+import { type AddressInfo, BlockList, isIPv4 } from 'node:net';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { readConfig } from '../../apps/server/platform/config/config.ts';
@@ -224,6 +226,37 @@ test('no port is published for IPv6, whose callers would all have the address of
   );
   assert.ok(published.some(([name, port]) => name === 'proxy' && port.endsWith(':443:443/udp')));
   for (const [name, port] of published) assert.ok(isIPv4(port.split(':')[0]!), `${name} publishes ${port}`);
+});
+
+test('compose calls a server healthy when it is ready, and no other container waits for that', async (t) => {
+  let status = 503;
+  const server = createServer((request, response) => {
+    response.writeHead(request.url === '/readyz' ? status : 200).end('{"missing":["storage"]}');
+  }).listen(0, '127.0.0.1');
+  t.after(() => server.close());
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  for (const { healthcheck } of servers) {
+    const [kind, program, ...args] = healthcheck!.test!;
+    assert.deepEqual([kind, program], ['CMD', 'node']);
+    const check = () =>
+      new Promise<[number, string]>((done) => {
+        execFile(process.execPath, args, { env: { PORT: String(port) } }, (error, stdout) =>
+          done([Number(error?.code ?? 0), stdout]),
+        );
+      });
+    // `docker inspect` shows the output of the last checks.
+    status = 503;
+    assert.deepEqual(await check(), [1, '{"missing":["storage"]}\n']);
+    status = 200;
+    assert.deepEqual((await check())[0], 0);
+    // A server that waits for its database, or migrates it, is not yet unhealthy.
+    const { databaseWaitSeconds } = readConfig(liveSettings('server1'));
+    assert.ok(Number.parseInt(healthcheck!.start_period!, 10) > databaseWaitSeconds);
+  }
+  // While a bucket is down no server is healthy, and joins go on.
+  for (const [name, { depends_on }] of Object.entries(compose.services))
+    assert.ok(!/server\d/.test(Object.keys(depends_on ?? {}).join()), name);
 });
 
 test('each server has a DATA_DIR of its own, and all have one storage; no volume is forgotten', () => {

@@ -13,6 +13,7 @@ export interface Service {
   ports?: string[];
   stop_grace_period?: string;
   networks?: { default: { ipv4_address: string } };
+  healthcheck?: { test?: string[]; start_period?: string };
   [other: string]: unknown;
 }
 export interface Compose {
