@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { sql } from 'kysely';
 import { type Interruptible, startInterruptible } from '../../../../tests/harness/interruptible.ts';
 import { startServerProcess, withSettings } from '../../../../tests/harness/serverProcess.ts';
 import { until } from '../../../../tests/harness/until.ts';
@@ -30,4 +31,19 @@ test('a server is not ready while its database or its storage is away, or lacks 
   assert.equal((await fetch(`${url}/healthz`)).status, 200);
   assert.equal((await fetch(`${url}/api/health`)).status, 200);
   await database.begin();
+  const row = JSON.stringify(rows[0]);
+  await database.admin(`insert into migration select * from json_populate_record(null::migration, '${row}')`);
+});
+
+test('a server all of whose connections are busy is ready: to send its calls to another server would only move the load', async () => {
+  const { arranged } = database;
+  // Ten sleep, and those that wait for a connection are before /readyz in the queue for one.
+  const calls = Array.from({ length: 40 }, () => sql`select pg_sleep(2)`.execute(arranged.deps.database));
+  const all = Promise.allSettled(calls);
+  const began = performance.now();
+  const ready = await fetch(`${arranged.url}/readyz`);
+  assert.deepEqual(await ready.json(), { ready: true, missing: [] });
+  assert.ok(performance.now() - began < 2_000, 'it waited for a connection of the calls');
+  const refused = (await all).filter(({ status }) => status === 'rejected');
+  assert.ok(refused.length >= 20);
 });

@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { sql } from 'kysely';
-import type { Deps } from '../../deps.ts';
+import type { Deps, Log } from '../../deps.ts';
+import { connect, type Database } from '../database/client.ts';
 import { readMigrations } from '../database/migrate.ts';
 import { DatabaseUnavailable } from '../database/unavailable.ts';
 import { kept } from '../kept.ts';
@@ -34,8 +35,12 @@ export function serveHealth(
 ): void {
   const hidden = { schema: { hide: true } };
   const storage = kept(STORAGE_KEPT_MS, () => reachStorage(deps));
+  // The checks use a connection of their own. In the pool of the calls they would fail as soon as all of its connections are busy, and
+  // a load balancer would move the load to the next server, until none is left.
+  const own = connect(deps.config.databaseUrl, { name: 'health', connections: 1 });
+  app.addHook('onClose', () => own.destroy());
   const look = kept(KEPT_MS, async (): Promise<NotReady[]> => {
-    const [database, isStored] = await Promise.all([lookAtDatabase(deps), storage()]);
+    const [database, isStored] = await Promise.all([lookAtDatabase(own, deps.log), storage()]);
     return [...database, ...(isStored ? [] : (['storage'] as const))];
   });
   app.get(HEALTHZ, hidden, (_, reply) => reply.header('cache-control', 'no-store').send({ ok: true }));
@@ -54,7 +59,7 @@ export function serveHealth(
 }
 
 /** Reads the applied migrations, which shows that the database answers and whether it has the schema that this version needs. */
-async function lookAtDatabase({ database, log }: Deps): Promise<NotReady[]> {
+async function lookAtDatabase(database: Database, log: Log): Promise<NotReady[]> {
   try {
     const files = await readMigrations();
     const { rows } = await sql<{ name: string }>`select name from migration`.execute(database);
