@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { type Interruptible, startInterruptible } from '../../tests/harness/interruptible.ts';
+import { startJoiners } from '../../tests/harness/joiners.ts';
+import { launchServerProcess, startServerProcess, withSettings } from '../../tests/harness/serverProcess.ts';
+import { paidJoin } from '../../tests/harness/steps.ts';
+import { browser } from '../../tests/harness/testServer.ts';
+import { until } from '../../tests/harness/until.ts';
+import { type Caddy, caddyProgram, startCaddy } from '../../tools/image/caddy.ts';
+import { freePort } from '../../tools/local/ports.ts';
+import { NO_DATABASE } from './platform/http/errors.ts';
+
+const skip = !caddyProgram && 'caddy is not installed (apt-get install caddy)';
+/** How many joiners are simulated at the same time. */
+const JOINERS = 2;
+const PATIENCE_MS = 60_000;
+
+test('a join is paid behind Caddy while no server is ready, as when the bucket of the documents is down', {
+  skip,
+}, async (t) => {
+  const database = await startInterruptible();
+  t.after(() => database.close());
+  const { caddy } = await startTwoBehindCaddy(t, database, { STORAGE_URL: 'file:///proc/nothing/here' });
+  await untilNoneIsReady(caddy);
+  const began = performance.now();
+  await paidJoin(database.arranged, browser(caddy.url));
+  // A join makes about ten calls. Caddy must not hold each of them back for seconds to wait for a server that is ready.
+  assert.ok(performance.now() - began < 15_000);
+});
+
+test('behind Caddy a joiner reads our sentence while the database is away, on a page that reloads itself', {
+  skip,
+}, async (t) => {
+  const database = await startInterruptible();
+  t.after(() => database.close());
+  const { caddy, servers, serverOn, ports } = await startTwoBehindCaddy(t, database);
+  const message = async () => {
+    const answer = await fetch(`${caddy.url}/api/public/eligibility/check`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ invitationCode: 'HONOR101' }),
+    });
+    return ((await answer.json()) as { message?: string }).message;
+  };
+  await database.end('SIGINT');
+  await untilNoneIsReady(caddy);
+  assert.equal(await message(), NO_DATABASE);
+
+  // Servers that start wait for the database, and answer pages themselves.
+  await Promise.all(servers.map((server) => server.kill()));
+  const started = ports.map((port) => launchServerProcess(serverOn(port)));
+  t.after(() => Promise.all(started.map((server) => server.kill())));
+  for (const port of ports)
+    await until(
+      async () => (await fetch(`http://127.0.0.1:${port}/healthz`).catch(() => null))?.ok === true,
+      PATIENCE_MS,
+    );
+  const page = await fetch(caddy.url);
+  assert.equal(page.status, 503);
+  assert.equal(page.headers.get('retry-after'), '5');
+  const text = await page.text();
+  assert.ok(text.includes(NO_DATABASE));
+  assert.match(text, /http-equiv="refresh"/);
+  assert.equal(await message(), NO_DATABASE);
+
+  await database.begin();
+  await until(async () => (await message()) === undefined, PATIENCE_MS);
+});
+
+test('two servers behind Caddy lose no call when they are replaced one after the other, and the other takes over when one is killed', {
+  skip,
+}, async (t) => {
+  const database = await startInterruptible();
+  t.after(() => database.close());
+  const { caddy, servers, serverOn, ports } = await startTwoBehindCaddy(t, database);
+  const joiners = startJoiners(database.arranged, caddy.url, JOINERS);
+  t.after(() => joiners.leave());
+  for (const [index, port] of ports.entries()) {
+    assert.equal(await servers[index]!.stop(), 0);
+    servers[index] = await startServerProcess(serverOn(port));
+    const sofar = joiners.joined.length;
+    await Promise.race([
+      until(() => joiners.joined.length >= sofar + 4 * JOINERS, PATIENCE_MS),
+      joiners.broken,
+    ]);
+  }
+  await joiners.finish();
+  assert.deepEqual(joiners.failures, []);
+
+  await until(() => [...caddy.log().matchAll(/"host is up","host":"([^"]+)"/g)].length === 2, PATIENCE_MS);
+  await servers[0]!.kill();
+  assert.deepEqual(await statusesOfCalls(caddy), [200]);
+});
+
+test('when the only server that is ready is killed, Caddy passes calls to the other one at once', {
+  skip,
+}, async (t) => {
+  const database = await startInterruptible();
+  t.after(() => database.close());
+  const { caddy, servers, serverOn, ports } = await startTwoBehindCaddy(t, database);
+  await servers[1]!.kill();
+  const unready = withSettings(serverOn(ports[1]), { STORAGE_URL: 'file:///proc/nothing/here' });
+  servers[1] = await startServerProcess(unready);
+  const isUnready = `"status_code":503,"host":"127.0.0.1:${ports[1]}"`;
+  await until(() => caddy.log().includes(isUnready), PATIENCE_MS);
+  await servers[0]!.kill();
+  assert.deepEqual(await statusesOfCalls(caddy), [200]);
+});
+
+for (const readiness of [200, 503])
+  test(`Caddy passes a call on unchanged, with the caller's own address alone, while /readyz is ${readiness}`, {
+    skip,
+  }, async (t) => {
+    const server = createServer(async (request, response) => {
+      const body = Buffer.concat(await request.toArray()).toString();
+      const { 'x-forwarded-for': addresses } = request.headers;
+      response
+        .writeHead(request.url === '/readyz' ? readiness : 503)
+        .end(JSON.stringify({ addresses, body }));
+    }).listen(0, '127.0.0.1');
+    t.after(() => server.close());
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const caddy = await startCaddy([port]);
+    t.after(() => caddy.close());
+    if (readiness !== 200) await until(() => caddy.log().includes('"status_code":503,"host":'), PATIENCE_MS);
+    const answer = await fetch(`${caddy.url}/api/public/eligibility/check`, {
+      method: 'POST',
+      headers: { 'x-forwarded-for': '203.0.113.7' },
+      body: 'x'.repeat(100_000),
+    });
+    assert.equal(answer.status, 503);
+    const { addresses, body } = (await answer.json()) as { addresses: string; body: string };
+    assert.match(addresses, /^(127\.0\.0\.1|::1)$/);
+    assert.equal(body.length, 100_000);
+  });
+
+/**
+ * Makes calls at the same time, and returns their statuses, each once. For two seconds at most Caddy does not know that a server was
+ * killed, and still chooses this server for some of them.
+ */
+async function statusesOfCalls({ url }: Caddy): Promise<number[]> {
+  const calls = Array.from({ length: 20 }, () => fetch(`${url}/api/public/site`));
+  return [...new Set((await Promise.all(calls)).map(({ status }) => status))];
+}
+
+/** Starts two servers behind Caddy as compose.yaml does, on the database and the stand-ins of `database`. */
+async function startTwoBehindCaddy(
+  t: TestContext,
+  { arranged }: Interruptible,
+  settings: Record<string, string> = {},
+) {
+  const ports = [(await freePort())!, (await freePort())!] as const;
+  const serverOn = (port: number) =>
+    withSettings(arranged, { PORT: String(port), TRUST_PROXY: '127.0.0.1', ...settings });
+  const servers = await Promise.all(ports.map((port) => startServerProcess(serverOn(port))));
+  t.after(() => Promise.all(servers.map((server) => server.kill())));
+  const caddy = await startCaddy(ports);
+  t.after(() => caddy.close());
+  return { caddy, servers, serverOn, ports };
+}
+
+/** Waits until Caddy has found both servers not ready. */
+async function untilNoneIsReady({ log }: Caddy) {
+  const notReady = /"status_code":503,"host":"([^"]+)"/g;
+  const hosts = () => new Set([...log().matchAll(notReady)].map(([, host]) => host));
+  await until(() => hosts().size === 2, PATIENCE_MS);
+}
