@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
+import { dump } from '../../../tests/harness/dump.ts';
+import { standingsOf } from '../../../tests/harness/refunds.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
-import { openIntent, orderingJoin, paidJoin, payByCard } from '../../../tests/harness/steps.ts';
+import { openIntent, orderingJoin, paidJoin, payByCard, payOrder } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { documentsRejectCommand } from '../documents/commands.ts';
 import { findCommand } from '../join/findCommand.ts';
@@ -93,6 +95,60 @@ test('a dry run of refunding a payment tells what would go back, and gives nothi
     (await run(t, refundCommand, intentId, '--dry-run')).out,
     `All of ${intentId} has already gone back.\n`,
   );
+});
+
+/** Returns what a refund writes about a join: its state, its payments with their refunds, its memberships and letters. */
+const writtenOf = async (uuid: string) =>
+  (
+    await sql`
+      select state, profile_revision,
+        array(select (intent_id, status, refunded_cents)::text from payment where session_uuid = join_session.uuid order by intent_id) as payments,
+        array(select (refund.uuid, refund.status)::text from refund join payment using (intent_id) where session_uuid = join_session.uuid) as refunds,
+        array(select standing::text from membership where session_uuid = join_session.uuid) as standings,
+        array(select kind::text from letter where session_uuid = join_session.uuid order by 1) as letters
+      from join_session where uuid = ${uuid}`.execute(server.deps.database)
+  ).rows[0];
+
+test('a dry run of refunding a payment writes nothing, whatever is known of the payment here', async (t) => {
+  const dryRun = (intentId: string) => run(t, refundCommand, intentId, '--dry-run');
+  const would = (intentId: string, amount = '$65.00') => ({
+    out: `${amount} of ${intentId} would go back.\n`,
+    code: 0,
+  });
+  const client = server.client();
+  const unconfirmed = await orderingJoin(client);
+  const { id } = await openIntent(client, unconfirmed);
+  await payByCard(server, id);
+  const before = await writtenOf(unconfirmed);
+  assert.deepEqual(await dryRun(id), would(id));
+  assert.deepEqual(await writtenOf(unconfirmed), before);
+
+  const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  await server.stripeControl('refunds', { answer: 'refused' });
+  await run(t, refundCommand, uuid);
+  const waiting = await writtenOf(uuid);
+  assert.deepEqual(await dryRun(intentId), would(intentId), 'what Stripe has not sent has not gone back');
+  assert.deepEqual(await writtenOf(uuid), waiting);
+  await server.stripeControl('refunds', { answer: 'succeeded' });
+
+  await server.stripe('POST', '/v1/refunds', { payment_intent: id, amount: '1000' });
+  assert.deepEqual(await dryRun(id), would(id, '$55.00'), 'less what was refunded in the dashboard');
+  assert.deepEqual(await writtenOf(unconfirmed), before);
+});
+
+test('after the dry run of a payment whose order a restore has lost, the payment can still be settled', async (t) => {
+  const client = server.client();
+  const uuid = await orderingJoin(client, 'LINCOLN2026', { personalEmail: 'lost.order@example.com' });
+  const restore = await dump(server);
+  await client.call('setCustomDonation', { params: { uuid }, body: { amount: '10.00' } });
+  const { intentId } = await payOrder(server, client, uuid);
+  await restore();
+  assert.deepEqual(await run(t, refundCommand, intentId, '--dry-run'), {
+    out: `$75.00 of ${intentId} would go back.\n`,
+    code: 0,
+  });
+  assert.equal((await run(t, settleCommand, intentId)).code, 0);
+  assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership', standing: 'active' }]);
 });
 
 /** Makes Stripe refuse refunds of one intent for good, as if a dispute had been opened just before. */

@@ -10,7 +10,7 @@ import { NotAtStripe } from '../providers/stripe/failures.ts';
 import { sayWhatFor } from '../refunds/assignRefund.ts';
 import { NotRefundable, orNotRefundable, refundJoin } from '../refunds/refundJoin.ts';
 import { tellPlan } from '../refunds/tellPlan.ts';
-import { refundPayment } from './refundPayment.ts';
+import { refundablePart, refundPayment } from './refundPayment.ts';
 import { tellErased } from './tellErased.ts';
 
 export const refundCommand: Command = {
@@ -35,7 +35,9 @@ export const refundCommand: Command = {
     try {
       if (isIntentId(subject)) {
         if (ineligible || upgrade || items !== undefined || !membership) return misused(refundCommand);
-        const { cents, notes, refused } = await refundPayment(deps, subject, { isTrial });
+        const { cents, notes, refused } = isTrial
+          ? { cents: await refundablePart(deps, subject), notes: [], refused: [] }
+          : await refundPayment(deps, subject);
         for (const note of [...notes, ...refused]) console.log(note);
         if (cents > 0)
           console.log(`${displayPrice(cents)} of ${subject} ${isTrial ? 'would go' : 'goes'} back.`);

@@ -11,16 +11,34 @@ import { type Given, giveBack, promiseRefund, promiseReturn, watchRefunds } from
 import { paidOrders } from '../refunds/paidOrders.ts';
 import { NotRefundable, orNotRefundable } from '../refunds/refundJoin.ts';
 
-/**
- * Refunds all that is left of one payment, whatever it was for and whether or not it can be confirmed. With `isTrial`, gives
- * nothing back: `cents` is then what would go back.
- */
-export async function refundPayment(deps: Deps, intentId: string, { isTrial = false } = {}): Promise<Given> {
+/** Reads a payment and the order that it names from Stripe. Throws {@link NotRefundable} if we have received nothing by it. */
+async function receivedPayment(deps: Deps, intentId: string) {
   const intent = await orNotRefundable(deps.payments.retrieveIntent(intentId));
   const named = namedOrder(deps, intent);
   if (!named) throw new NotRefundable(`Payment ${intentId} is not one of this installation.`);
   if (intent.status !== 'succeeded')
     throw new NotRefundable(`Payment ${intentId} is ${intent.status}: nothing was received.`);
+  return { intent, named };
+}
+
+/**
+ * Returns how many cents of a payment {@link refundPayment} would give back: everything that Stripe has received and has neither
+ * refunded nor lost by a dispute, so refunds that are due count as not made. Writes nothing, not even what Stripe says of the
+ * payment: a payment that is recorded as unwanted cannot be settled any more.
+ */
+export async function refundablePart(deps: Deps, intentId: string): Promise<number> {
+  const { intent } = await receivedPayment(deps, intentId);
+  const [order] = await paidOrders(deps, deps.database, [intentId]);
+  const lost = (order?.refunds ?? []).filter(({ isDispute }) => isDispute);
+  const left = leftCents({ amountCents: intent.amountReceivedCents, refunds: lost });
+  const cents = Math.max(0, left - (intent.charge?.refundedCents ?? 0));
+  if (cents > 0 && order?.dispute) throw new NotRefundable(disputedSentence(order));
+  return cents;
+}
+
+/** Refunds all that is left of one payment, whatever it was for and whether or not it can be confirmed. */
+export async function refundPayment(deps: Deps, intentId: string): Promise<Given> {
+  const { intent, named } = await receivedPayment(deps, intentId);
   const given = await watchRefunds(deps, intentId);
   const backBefore = intent.charge?.refundedCents ?? 0;
   // Confirms the payment if possible. A payment that cannot be confirmed has no membership that the refund would have to end.
@@ -38,28 +56,26 @@ export async function refundPayment(deps: Deps, intentId: string, { isTrial = fa
     );
     if (rows.length === 0) {
       const cents = intent.amountReceivedCents - backBefore;
-      if (cents > 0 && !isTrial) await refundUnknown(deps, intentId, cents);
+      if (cents > 0) await refundUnknown(deps, intentId, cents);
       return { cents, notes: [], refused: [] };
     }
     await deps.database.transaction().execute((trx) => recordSuccess(trx, intent, named, 'duplicate'));
   }
   await orNotRefundable(followPayment(deps, intentId));
-  const leftBefore = await deps.database.transaction().execute(async (trx) => {
+  await deps.database.transaction().execute(async (trx) => {
     const session = await lockSession(trx, intentId);
     const [order] = await paidOrders(deps, trx, [intentId]);
     const refunds = order?.refunds ?? [];
     const left = leftCents({ amountCents: intent.amountReceivedCents, refunds });
-    if (left > 0 && order?.dispute) throw new NotRefundable(disputedSentence(order));
-    if (left === 0 || isTrial) return left;
+    if (left === 0) return;
+    if (order?.dispute) throw new NotRefundable(disputedSentence(order));
     const promised = { intentId, amountCents: left };
     if (outcome instanceof Error) await promiseRefund(trx, { ...promised, reason: 'unconfirmed' });
     else if (order?.status === 'succeeded')
       await promiseRefund(trx, { ...promised, reason: 'requested', lines: restOf(order) });
     else await promiseReturn(trx, deps, session.uuid, intentId, left);
     await recount(deps, trx, session, intentId);
-    return left;
   });
-  if (isTrial) return { cents: leftBefore, notes: [], refused: [] };
   await giveBack(deps, intentId);
   const { refunded_cents } = await deps.database
     .selectFrom('payment')
