@@ -82,6 +82,52 @@ test('while somebody reads a table for long, a migration of it waits, and everyb
   assert.ok((await calls) > 0);
 });
 
+test('a migration of several tables waits for all of them together no longer than for one', async (t) => {
+  const { client, run, told, waitsFor } = await waitingFor(
+    t,
+    'alter table thing add column fresh text; alter table other add column fresh text',
+  );
+  const [first, second] = [await client(), await client({ application_name: 'the second reader' })];
+  await first.query('begin; select from thing');
+  await second.query('begin; select from other');
+  const migrated = run();
+  migrated.catch(() => {});
+  await waitsFor('relation');
+  const call = await client({ statement_timeout: 2_500 });
+  const called = call.query('select from thing');
+  called.catch(() => {});
+  await pause(1_600);
+  await first.query('commit');
+  try {
+    await called;
+    await until(() => told.length > 0, 5_000);
+  } finally {
+    await second.query('commit');
+  }
+  assert.deepEqual(await migrated, ['0002-next.sql']);
+  assert.match(
+    told[0]!,
+    /^The migration 0002-next\.sql waits for process \d+ of PostgreSQL \(the second reader, /,
+  );
+});
+
+test('a migration that somebody cancels ends', async (t) => {
+  const { client, admin, run, told, waitsFor } = await waitingFor(
+    t,
+    'alter table thing add column fresh text',
+  );
+  const reader = await client();
+  await reader.query('begin; select from thing');
+  const migrated = run();
+  migrated.catch(() => {});
+  await waitsFor('relation');
+  await admin.query(
+    "select pg_cancel_backend(pid) from pg_stat_activity where datname = current_database() and wait_event = 'relation'",
+  );
+  await assert.rejects(migrated, /canceling statement due to user request/);
+  assert.deepEqual(told, []);
+});
+
 test('a migration that PostgreSQL ends to resolve a deadlock is run again', async (t) => {
   const { client, run, told, waitsFor } = await waitingFor(
     t,

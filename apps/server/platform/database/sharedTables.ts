@@ -2,18 +2,20 @@ import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 
 /**
- * The longest wait (ms) for one lock. While a statement waits for a table's exclusive lock, PostgreSQL puts all later statements on
+ * The longest that a transaction waits (ms) for its locks, all together: it keeps each lock until its end. While a statement waits for a table's exclusive lock, PostgreSQL puts all later statements on
  * that table behind it, and cancels those of calls after 2.5 s (patience.ts). It must be longer than PostgreSQL's `deadlock_timeout`
  * (1 s), because only a statement that has waited for so long makes an autovacuum of the table give way
  * (https://www.postgresql.org/docs/current/routine-vacuuming.html#AUTOVACUUM).
  */
-const LOCK_MS = 2_000;
+const WAIT_MS = 2_000;
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 30_000;
 /** How often (ms) it is asked whom the transaction waits for. */
-const LOOK_MS = 500;
+const LOOK_MS = 100;
 /** The SQLSTATEs `lock_not_available` and `deadlock_detected`. */
 const HELD_UP = ['55P03', '40P01'];
+/** The SQLSTATE `query_canceled`. */
+const CANCELED = '57014';
 
 interface Blocker {
   pid: number;
@@ -34,6 +36,8 @@ export class SharedTables {
   readonly #tell: (sentence: string) => void;
   #onlooker: Promise<pg.Client> | null = null;
   #seen: Blocker[] = [];
+  /** Whether the onlooker has ended the transaction because it had waited for {@link WAIT_MS}. */
+  #isEnded = false;
 
   constructor(client: pg.Client, address: string, tell: (sentence: string) => void) {
     this.#client = client;
@@ -42,21 +46,22 @@ export class SharedTables {
   }
 
   /**
-   * Runs `work` in a transaction. If a lock cannot be had within {@link LOCK_MS}, or PostgreSQL ends the transaction to resolve a
-   * deadlock, rolls back, tells for whom `what` waits, and runs it again after a pause, for as long as that takes. Other errors are
+   * Runs `work` in a transaction. If the transaction waits for locks longer than {@link WAIT_MS}, or PostgreSQL ends it to resolve
+   * a deadlock, rolls back, tells for whom `what` waits, and runs it again after a pause, for as long as that takes. Other errors are
    * thrown after a rollback.
    */
   async change(what: string, work: () => Promise<void>): Promise<void> {
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
       const stop = await this.#look();
       try {
-        await this.#client.query(`begin; set local lock_timeout = ${LOCK_MS}`);
+        await this.#client.query(`begin; set local lock_timeout = ${WAIT_MS}`);
         await work();
         await this.#client.query('commit');
         return;
       } catch (error) {
         await this.#client.query('rollback');
-        if (!HELD_UP.includes((error as pg.DatabaseError).code ?? '')) throw error;
+        const { code = '' } = error as pg.DatabaseError;
+        if (!HELD_UP.includes(code) && !(code === CANCELED && this.#isEnded)) throw error;
       } finally {
         stop();
       }
@@ -73,19 +78,32 @@ export class SharedTables {
 
   /**
    * Begins to ask, on a connection of its own, whom the transaction waits for: after an error PostgreSQL does not know it any more.
+   * Ends the transaction once it has waited for {@link WAIT_MS} in all, because `lock_timeout` counts the wait for each lock anew.
    * Returns the function that ends this.
    */
   async #look(): Promise<() => void> {
     this.#seen = [];
+    this.#isEnded = false;
     const { rows } = await this.#client.query<{ pid: number }>('select pg_backend_pid() as pid');
+    const { pid } = rows[0]!;
+    let waitedMs = 0;
+    let lastLook = performance.now();
     const timer = setInterval(() => {
-      // Without an answer the sentence names nobody.
-      this.#ask(rows[0]!.pid).catch(() => {});
+      this.#ask(pid)
+        .then((isWaiting) => {
+          const now = performance.now();
+          if (isWaiting) waitedMs += now - lastLook;
+          lastLook = now;
+          return waitedMs >= WAIT_MS ? this.#end(pid) : undefined;
+        })
+        // Without an answer the sentence names nobody, and `lock_timeout` alone limits the wait.
+        .catch(() => {});
     }, LOOK_MS);
     return () => clearInterval(timer);
   }
 
-  async #ask(pid: number): Promise<void> {
+  /** Asks for whom the transaction waits, and returns whether it waits for anybody. */
+  async #ask(pid: number): Promise<boolean> {
     this.#onlooker ??= open(this.#address);
     const { rows } = await (await this.#onlooker).query<Blocker>(
       `select pid, application_name, state, extract(epoch from now() - xact_start)::int as seconds
@@ -93,14 +111,24 @@ export class SharedTables {
       [pid],
     );
     if (rows.length > 0) this.#seen = rows;
+    return rows.length > 0;
+  }
+
+  /** Cancels the statement of the transaction, unless it has its lock by now. */
+  async #end(pid: number): Promise<void> {
+    this.#isEnded = true;
+    await (await this.#onlooker)?.query(
+      'select pg_cancel_backend($1) where cardinality(pg_blocking_pids($1)) > 0',
+      [pid],
+    );
   }
 }
 
 async function open(address: string): Promise<pg.Client> {
   const client = new pg.Client({
     connectionString: address,
-    connectionTimeoutMillis: LOCK_MS,
-    query_timeout: LOCK_MS,
+    connectionTimeoutMillis: WAIT_MS,
+    query_timeout: WAIT_MS,
   });
   // Without a listener the `error` event of a broken connection would end the process.
   client.on('error', () => {});
