@@ -448,6 +448,8 @@ export const schemas = {
        * `message` is the sentence for the applicant.
        */
       rejection: z.object({ message: z.string(), isFinal: z.boolean() }).nullable(),
+      /** Whether the membership has ended, so that no transcript is taken any more. Servers of version 0.7.9 do not say. */
+      hasEnded: z.boolean().nullish(),
     }),
   },
   createUploadLink: {

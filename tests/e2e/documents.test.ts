@@ -1,8 +1,9 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import type { Page } from '@playwright/test';
+import { TRANSCRIPT_NOT_NEEDED } from '../../packages/documents/document.ts';
 import { doc, docx, encryptedPdf, jpeg, pdf, permissions, png, program } from '../harness/documents.ts';
 import { npmRun } from '../harness/npmStart.ts';
-import { call, paidJoin, selfNomination } from './arrange.ts';
+import { alter, call, paidJoin, selfNomination } from './arrange.ts';
 import { expect, test, theInduct } from './fixtures.ts';
 import { button, heading } from './steps.ts';
 
@@ -50,6 +51,18 @@ test('a transcript is chosen with a button, listed with its size, still there af
   await expect(uploaded(page)).toHaveText(/transcript\.pdf\s*12\.35 KB/);
   await goOn(page).click();
   await expect(page).toHaveURL('/registration/congratulations');
+});
+
+test('whose membership has ended reads that no transcript is needed, and is offered no way to send one', async ({
+  page,
+}) => {
+  await openUpload(page);
+  await alter(page, 'getDocuments', (data) => Object.assign(data, { hasEnded: true }));
+  await page.reload();
+  await expect(alert(page).filter({ hasText: TRANSCRIPT_NOT_NEEDED })).toBeVisible();
+  await expect(choose(page)).toHaveCount(0);
+  await expect(button(page, 'Show the code')).toHaveCount(0);
+  await expect(page.getByText(/One last step|Not at hand/)).toHaveCount(0);
 });
 
 test('of two files dropped at once only the first is sent', async ({ page }) => {

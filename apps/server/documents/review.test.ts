@@ -54,6 +54,7 @@ test('what a join has uploaded is listed for its own browser, and for nobody els
       { name: 'second.pdf', size },
     ],
     rejection: null,
+    hasEnded: false,
   });
   const other = await server.client().call('getDocuments', { params: { uuid } });
   assert.deepEqual(other.data.documents, []);
@@ -127,7 +128,11 @@ for (const [reason, sentence] of Object.entries(rejectionReasons) as [RejectionR
     assert.equal(code, 0);
     assert.ok(out.includes(sentence));
     const { data } = await client.call('getDocuments', { params: { uuid } });
-    assert.deepEqual(data, { documents: [], rejection: { message: sentence, isFinal: false } });
+    assert.deepEqual(data, {
+      documents: [],
+      rejection: { message: sentence, isFinal: false },
+      hasEnded: false,
+    });
     assert.equal((await client.call('getWelcome', { params: { uuid } })).data.rejection, sentence);
     assert.equal(await upload(client, uuid, 'better.pdf'), 200);
     const after = await client.call('getDocuments', { params: { uuid } });
@@ -321,6 +326,23 @@ test('a decision whose letter was not sent before the membership was refunded is
   }
 });
 
+test('whose membership was refunded after a rejection is asked for no other transcript, and again once the refund has failed', async (t) => {
+  const { client, uuid, intentId } = await undergraduate(server);
+  assert.equal(await upload(client, uuid), 200);
+  assert.equal((await reject(t, uuid, 'unreadable')).code, 0);
+  const asks = async () => {
+    const { rejection, hasEnded } = (await client.call('getDocuments', { params: { uuid } })).data;
+    const welcome = (await client.call('getWelcome', { params: { uuid } })).data;
+    return [rejection?.message ?? null, hasEnded, welcome.rejection, welcome.owesTranscript];
+  };
+  const asked = [rejectionReasons.unreadable, false, rejectionReasons.unreadable, true];
+  assert.deepEqual(await asks(), asked);
+  await refundJoin(server.deps, uuid, membershipOnly);
+  assert.deepEqual(await asks(), [null, true, null, false]);
+  await failRefund(server, intentId);
+  assert.deepEqual(await asks(), asked);
+});
+
 test('a final rejection is told though it ends the membership itself, and is given again where its refund has failed', async (t) => {
   const client = server.client();
   const personalEmail = 'rejected.told@example.com';
@@ -368,7 +390,11 @@ test('a final rejection gives the membership back, and takes nothing more', asyn
   assert.match(out, /^\$65(\.00)? goes back\.$/m);
   assert.equal(await upload(client, uuid), 409);
   const { data } = await client.call('getDocuments', { params: { uuid } });
-  assert.deepEqual(data, { documents: [], rejection: { message: REJECTED_FINALLY, isFinal: true } });
+  assert.deepEqual(data, {
+    documents: [],
+    rejection: { message: REJECTED_FINALLY, isFinal: true },
+    hasEnded: true,
+  });
   assert.equal((await client.call('getWelcome', { params: { uuid } })).data.rejection, REJECTED_FINALLY);
   const again = await runCommand(t, server, documentsRejectCommand, args);
   assert.match(again.out, /nothing of what was asked for is left to refund/);

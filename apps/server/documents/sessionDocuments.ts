@@ -5,14 +5,15 @@ import { statesAllowing } from '#core/joinSession.ts';
 import { finalRejection, rejectionReasons } from '#documents/document.ts';
 import type { Deps } from '../deps.ts';
 import { isHeldBy, isOpenTo } from '../session/holding.ts';
-import { isReturned } from '../session/members.ts';
+import { hasEnded, isReturned } from '../session/members.ts';
 import { refusalFor } from '../session/standing.ts';
 import { proofJoin } from './proofJoin.ts';
+import { isOver } from './review.ts';
 
 /**
- * Returns the documents of a join that are neither rejected nor removed, and the staff's rejection if there is one. For an upgrade
- * by link, the documents include those of its base's join. File names are shown only to a browser that holds the join. The
- * rejection is shown to everybody with the uuid, until somebody has proven that they are the joiner; after that only to browsers
+ * Returns the documents of a join that are neither rejected nor removed, the staff's rejection if there is one, and whether the
+ * membership has ended. For an upgrade by link, the documents include those of its base's join. File names are shown only to a
+ * browser that holds the join. The rejection and the end are shown to everybody with the uuid, until somebody has proven that they are the joiner; after that only to browsers
  * that hold the join.
  */
 export async function sessionDocuments(
@@ -42,12 +43,14 @@ export async function sessionDocuments(
   return {
     documents: is_its_browser ? documents : [],
     rejection: is_open ? await rejectionOf(deps, uuid) : null,
+    hasEnded: is_open && (await isOver(deps.database, proof)),
   };
 }
 
 /**
  * Returns the rejection of the transcripts of a join, or of its base's join: a final one if there is any, otherwise the last one if
- * all transcripts were rejected. In all other cases returns null.
+ * all transcripts were rejected and the membership has not ended: the sentence of such a rejection asks for another transcript. In
+ * all other cases returns null.
  */
 export async function rejectionOf(
   { database }: Pick<Deps, 'database'>,
@@ -55,7 +58,12 @@ export async function rejectionOf(
 ): Promise<{ message: string; isFinal: boolean } | null> {
   const last = await database
     .selectFrom('document')
-    .select(['reason', 'is_final', isReturned('document.session_uuid').as('isReturned')])
+    .select([
+      'reason',
+      'is_final',
+      isReturned('document.session_uuid').as('isReturned'),
+      hasEnded('document.session_uuid').as('hasEnded'),
+    ])
     .where('session_uuid', '=', await proofJoin(database, uuid))
     .orderBy('is_final', 'desc')
     .orderBy(sql`review = 'rejected'`)
@@ -63,7 +71,6 @@ export async function rejectionOf(
     .limit(1)
     .executeTakeFirst();
   if (!last?.reason) return null;
-  return last.is_final
-    ? { message: finalRejection(last), isFinal: true }
-    : { message: rejectionReasons[last.reason], isFinal: false };
+  if (last.is_final) return { message: finalRejection(last), isFinal: true };
+  return last.hasEnded ? null : { message: rejectionReasons[last.reason], isFinal: false };
 }

@@ -195,7 +195,8 @@ test('after a proof who began a join is told nothing of what became of its membe
   for (const other of [stranger, server.client()]) {
     const { data: welcome } = await other.call('getWelcome', { params });
     assert.deepEqual([welcome.memberships, welcome.rejection, welcome.refunded], [[], null, []]);
-    assert.equal((await other.call('getDocuments', { params })).data.rejection, null);
+    const { rejection, hasEnded } = (await other.call('getDocuments', { params })).data;
+    assert.deepEqual([rejection, hasEnded], [null, false]);
   }
   const { data: welcome } = await joiner.call('getWelcome', { params });
   assert.deepEqual([welcome.memberships[0]?.standing, welcome.rejection === null], ['refunded', false]);

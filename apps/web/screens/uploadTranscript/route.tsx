@@ -4,6 +4,7 @@ import type { Data } from '#contract/schemas.ts';
 import { screens } from '#core/navigation.ts';
 import { fallback } from '#core/sentences.ts';
 import { PROOF_DUE_DAYS } from '#core/specified.ts';
+import { TRANSCRIPT_NOT_NEEDED } from '#documents/document.ts';
 import { Alert } from '../../components/Alert.tsx';
 import { Card } from '../../components/Card.tsx';
 import { Lost } from '../../components/Lost.tsx';
@@ -35,7 +36,7 @@ export async function loader(): Promise<Loaded> {
 
 export function Component() {
   const { society } = useSite();
-  const { uuid, lost, documents, rejection } = useLoaderData() as Loaded;
+  const { uuid, lost, documents, rejection, hasEnded } = useLoaderData() as Loaded;
   usePrefetch(lazyScreens.congratulations.load);
   const [uploaded, setUploaded] = useState<UploadedFile[]>(documents);
   const send: Send = async (file, onProgress, signal) => {
@@ -43,19 +44,24 @@ export function Component() {
     setUploaded((files) => [...files, { name: file.name, size: file.size }]);
   };
   if (lost) return <Lost title="Upload Transcript" message={lost} />;
+  const isTaken = !hasEnded && !rejection?.isFinal;
+  const message =
+    rejection && uploaded.length === 0 ? rejection.message : hasEnded ? TRANSCRIPT_NOT_NEEDED : null;
   return (
     <Card>
       <PageHeading title="Upload Transcript" />
-      <p className={ui.lead}>
-        One last step: a recent transcript, or your test scores, so that we can confirm that you are eligible.
-        A clear photo will do.
-      </p>
-      {rejection && uploaded.length === 0 && (
+      {isTaken && (
+        <p className={ui.lead}>
+          One last step: a recent transcript, or your test scores, so that we can confirm that you are
+          eligible. A clear photo will do.
+        </p>
+      )}
+      {message && (
         <div className={ui.stack}>
-          <Alert>{rejection.message}</Alert>
+          <Alert>{message}</Alert>
         </div>
       )}
-      {!rejection?.isFinal && <UploadArea documentName="transcript" send={send} />}
+      {isTaken && <UploadArea documentName="transcript" send={send} />}
       <UploadedList files={uploaded} />
       {uploaded.length > 0 && (
         <p className={ui.onward}>
@@ -64,8 +70,8 @@ export function Component() {
           </Link>
         </p>
       )}
-      {!rejection?.isFinal && <ContinueOnPhone uuid={uuid} known={uploaded.length} onArrival={setUploaded} />}
-      {uploaded.length === 0 && !rejection?.isFinal && (
+      {isTaken && <ContinueOnPhone uuid={uuid} known={uploaded.length} onArrival={setUploaded} />}
+      {uploaded.length === 0 && isTaken && (
         <p className={ui.later}>
           Not at hand? Email it to <a href={`mailto:${society.supportEmail}`}>{society.supportEmail}</a>{' '}
           within {PROOF_DUE_DAYS} days and <Link to={screens.congratulations}>go on without it</Link>.
