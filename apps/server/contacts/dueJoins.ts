@@ -19,6 +19,7 @@ import type { CrmContact } from '../providers/hubspot/answers.ts';
 import type { CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { fromJoin, knownOf, MEMBER } from '../providers/hubspot/properties.ts';
 import { holdsBought, isContactOfJoin, joinHolds } from '../session/members.ts';
+import { isProof } from '../session/proof.ts';
 import { bringMemberships } from './bringMemberships.ts';
 import { crmId, whose } from './crmId.ts';
 import { moveContacts } from './followContacts.ts';
@@ -147,7 +148,7 @@ const columns = sql`session.uuid, whose, crm_id, coalesce(owns_hubspot_contact a
         exists (select from membership where payment_intent = intent_id and is_held) as is_held
       from payment join order_snapshot using (session_uuid, kind, revision)
       where session_uuid = any(joins) and status = 'succeeded') as bought) as orders,
-  (select min(created_at) from document where session_uuid = any(joins) and review <> 'rejected') as transcript_at,
+  (select min(created_at) from document where session_uuid = any(joins) and ${isProof}) as transcript_at,
   coalesce(crm_id = session.contact_id, false) and ${mayHaveBeenMember} as may_have_been_member,
   details is null and erased_at is null
     and exists (select from membership where session_uuid = session.uuid and is_held) as is_nameless`;

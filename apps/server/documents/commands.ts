@@ -1,8 +1,10 @@
+import type { Selectable } from 'kysely';
 import { PROOF_DUE_DAYS } from '#core/specified.ts';
 import { type RejectionReason, rejectionReasons, sizeInKilobytes } from '#documents/document.ts';
 import type { Deps } from '../deps.ts';
 import { type Command, misused, plain as plainText, readArgs } from '../platform/command.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
+import type { DocumentTable } from '../platform/database/types.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { NotAtStripe } from '../providers/stripe/failures.ts';
 import { giveBack, givenOf } from '../refunds/giveBack.ts';
@@ -54,15 +56,19 @@ export const documentsShowCommand: Command = {
       .where(isContact ? 'contact_id' : 'session_uuid', '=', of)
       .orderBy('created_at')
       .execute();
-    for (const { id, kind, name, media_type, size_bytes, created_at, review, reason, is_final } of rows) {
-      const verdict = review === 'rejected' ? `rejected${is_final ? ' finally' : ''}: ${reason}` : review;
-      console.log(`${id}  ${day(created_at)}  ${kind === 'resume' ? kind : verdict}`);
-      console.log(`  ${name} (${media_type}, ${sizeInKilobytes(Number(size_bytes))})`);
+    for (const row of rows) {
+      console.log(`${row.id}  ${day(row.created_at)}  ${row.kind === 'resume' ? row.kind : verdictOn(row)}`);
+      console.log(`  ${row.name} (${row.media_type}, ${sizeInKilobytes(Number(row.size_bytes))})`);
     }
     if (rows.length === 0) console.error(`${isContact ? 'Contact' : 'Join'} ${of} has no documents.`);
     return rows.length === 0 ? 1 : 0;
   },
 };
+
+function verdictOn({ review, reason, is_final, removed_at }: Selectable<DocumentTable>): string {
+  if (review === 'rejected') return `rejected${is_final ? ' finally' : ''}: ${reason}`;
+  return review === 'open' && removed_at ? 'open, but its file was removed' : review;
+}
 
 export const documentsAddCommand: Command = {
   usage: 'documents add JOIN FILE',

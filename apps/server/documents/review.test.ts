@@ -16,8 +16,10 @@ import { type Client, sharedServer } from '../../../tests/harness/testServer.ts'
 import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
 import { sendDue } from '../letters/sendLetters.ts';
+import { readLetter } from '../letters/takeLetter.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import { applyRetention } from '../privacy/retention.ts';
+import { refusalsOf } from '../privacy/underWay.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { storyCommand } from '../story/storyCommand.ts';
 import {
@@ -567,6 +569,81 @@ test('a self-nominator is sent to upload again after a rejection, and not after 
   assert.equal(await upload(client, uuid), 200);
   assert.equal((await reject('--final')).code, 0);
   assert.equal(await goesOn(), '/registration/congratulations');
+});
+
+/** Lets retention remove the files of a join's documents, which were uploaded, decided and given back days ago. */
+async function removeFiles(t: TestContext, uuid: string): Promise<void> {
+  const { database } = server.deps;
+  await sql`update document set created_at = now() - interval '9 days', reviewed_at = reviewed_at - interval '9 days'
+    where session_uuid = ${uuid}`.execute(database);
+  await sql`update refund set updated_at = now() - interval '9 days' from payment
+    where payment.intent_id = refund.intent_id and session_uuid = ${uuid}`.execute(database);
+  changeSociety(t, server, (source) => `${source}\nretention:\n  documentsDays: 7\n`);
+  assert.equal((await applyRetention(server.deps)).documents, 1);
+}
+
+test('a transcript whose file was removed before anybody decided on it is no proof, and nobody decides on it', async (t) => {
+  const { client, uuid, intentId } = await undergraduate(server);
+  assert.equal(await upload(client, uuid), 200);
+  await refundJoin(server.deps, uuid, everything);
+  await removeFiles(t, uuid);
+  await failRefund(server, intentId);
+  const list = async () => (await runCommand(t, server, documentsListCommand, [])).out.includes(uuid);
+  assert.equal(await list(), false);
+  const refused = {
+    code: 1,
+    out: `Join ${uuid} has no transcript to decide on: retention has removed the files, so that nobody can look at them any more.\n`,
+  };
+  assert.deepEqual(await accept(t, uuid), refused);
+  assert.deepEqual(await reject(t, uuid, 'unreadable'), refused);
+  assert.deepEqual(await reject(t, uuid, 'unreadable', '--final'), refused);
+  assert.match(
+    (await runCommand(t, server, documentsShowCommand, [uuid])).out,
+    / {2}open, but its file was removed\n/,
+  );
+  const { goOn } = (await client.call('getUpgradeDetails', { params: { uuid } })).data;
+  assert.equal(goOn, '/registration/upload-transcript');
+  assert.equal((await client.call('getWelcome', { params: { uuid } })).data.owesTranscript, true);
+  const { database } = server.deps;
+  const letter = database.selectFrom('letter').select('id').where('session_uuid', '=', uuid);
+  const { id } = await letter.where('kind', '=', 'proof-due').executeTakeFirstOrThrow();
+  assert.equal((await readLetter(server.deps, id))?.hasProof, false);
+  const refusals = await refusalsOf(database, [uuid]);
+  assert.ok(!refusals.join().includes('its transcript waits'), refusals.join());
+  await sql`update join_session set paid_at = now() - interval '31 days' where uuid = ${uuid}`.execute(
+    server.deps.database,
+  );
+  assert.match((await runCommand(t, server, documentsDueCommand, [])).out, new RegExp(uuid));
+  assert.equal(await upload(client, uuid, 'again.pdf'), 200);
+  const listed = (await runCommand(t, server, documentsListCommand, [])).out;
+  assert.match(listed, new RegExp(`${uuid}  since \\S+  1 file  `));
+  assert.equal((await accept(t, uuid)).out, '1 document is accepted.\n');
+});
+
+test('a rejection comes back to life beside a later transcript whose file was removed undecided', async (t) => {
+  const { client, uuid, intentId } = await undergraduate(server);
+  assert.equal(await upload(client, uuid), 200);
+  assert.equal((await reject(t, uuid, 'unreadable')).code, 0);
+  assert.equal(await upload(client, uuid, 'better.pdf'), 200);
+  await refundJoin(server.deps, uuid, everything);
+  await sql`update document set reviewed_at = now() + interval '9 days' where session_uuid = ${uuid} and review = 'rejected'`.execute(
+    server.deps.database,
+  );
+  await removeFiles(t, uuid);
+  await failRefund(server, intentId);
+  const { rejection } = (await client.call('getDocuments', { params: { uuid } })).data;
+  assert.equal(rejection?.message, rejectionReasons.unreadable);
+});
+
+test('a rejection is not taken back once the file of its transcript was removed', async (t) => {
+  const { client, uuid } = await undergraduate(server);
+  assert.equal(await upload(client, uuid), 200);
+  assert.equal((await reject(t, uuid, 'unreadable')).code, 0);
+  await removeFiles(t, uuid);
+  const { code, out } = await accept(t, uuid);
+  assert.deepEqual([code, /retention has removed the files/.test(out)], [1, true]);
+  const { rejection } = (await client.call('getDocuments', { params: { uuid } })).data;
+  assert.equal(rejection?.message, rejectionReasons.unreadable);
 });
 
 test('a reason that is not one of the list changes nothing', async (t) => {

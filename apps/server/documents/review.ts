@@ -7,6 +7,7 @@ import { dueLetters, withdrawLetters } from '../letters/dueLetters.ts';
 import type { DocumentTable, Tables } from '../platform/database/types.ts';
 import { hasEnded, joinHolds } from '../session/members.ts';
 import { fullName } from '../session/person.ts';
+import { isProof, isUnseen } from '../session/proof.ts';
 import { proofJoin } from './proofJoin.ts';
 
 type Verdict = { review: 'accepted' } | { review: 'rejected'; reason: RejectionReason };
@@ -27,7 +28,8 @@ export interface Reviewed {
 /**
  * Records the decision of staff on all pending transcripts of a join; for an upgrade by link, on those of its base's join. A
  * rejection also replaces an earlier acceptance. Where nothing is pending, the decision replaces the last rejection. Final
- * rejections are made by {@link rejectFinally}. Throws {@link NothingToDecide}. With `isTrial`, changes nothing.
+ * rejections are made by {@link rejectFinally}. Throws {@link NothingToDecide}, also if no transcript that would be accepted has a
+ * file any more. With `isTrial`, changes nothing.
  */
 export async function reviewTranscripts(
   deps: Deps,
@@ -41,30 +43,39 @@ export async function reviewTranscripts(
     await trx.selectFrom('join_session').select('uuid').where('uuid', '=', join).forUpdate().execute();
     const transcripts = await lockTranscripts(trx, [uuid, join]);
     const concerned = (await isOver(trx, join)) ? null : concernedBy(transcripts, verdict);
+    if (verdict.review === 'accepted' && concerned?.length && concerned.every(({ removed_at }) => removed_at))
+      throw new NothingToDecide(filesRemoved(join));
     if (!concerned?.length)
       throw new NothingToDecide(whyNothing(transcripts, join, verdict, { isPast: concerned === null }));
     return recordReview(trx, deps, join, concerned, verdict, { isTrial });
   });
 }
 
-type Transcript = Pick<Selectable<DocumentTable>, 'id' | 'review' | 'reason' | 'is_final' | 'reviewed_at'>;
+type Transcript = Pick<
+  Selectable<DocumentTable>,
+  'id' | 'review' | 'reason' | 'is_final' | 'reviewed_at' | 'removed_at'
+>;
 
 /**
  * Locks and returns the transcripts of a join: `[named, join]` are the join that staff named and the one that owes the proof. They
  * differ for an upgrade by link, where servers of the previous version stored transcripts with `named`. A decision therefore
- * applies to the transcripts of both.
+ * applies to the transcripts of both. Leaves out transcripts whose files were removed before anybody decided on them ({@link
+ * isUnseen}), and throws {@link NothingToDecide} if there are no others.
  */
-export function lockTranscripts(
+export async function lockTranscripts(
   trx: Kysely<Tables>,
   joins: readonly [named: string, join: string],
 ): Promise<Transcript[]> {
-  return trx
+  const transcripts = await trx
     .selectFrom('document')
-    .select(['id', 'review', 'reason', 'is_final', 'reviewed_at'])
+    .select(['id', 'review', 'reason', 'is_final', 'reviewed_at', 'removed_at'])
     .where('session_uuid', 'in', joins)
     .orderBy('id')
     .forUpdate()
     .execute();
+  const seen = transcripts.filter(({ review, removed_at }) => review !== 'open' || removed_at === null);
+  if (seen.length === 0 && transcripts.length > 0) throw new NothingToDecide(filesRemoved(joins[1]));
+  return seen;
 }
 
 /** Returns the transcripts that a decision is about. Returns none if the decision changes nothing. */
@@ -96,6 +107,10 @@ export async function isOver(database: Kysely<Tables>, join: string): Promise<bo
 
 export function membershipOver(join: string): string {
   return `The membership of join ${join} has ended, so there is nothing to decide about its transcripts.`;
+}
+
+function filesRemoved(join: string): string {
+  return `Join ${join} has no transcript to decide on: retention has removed the files, so that nobody can look at them any more.`;
 }
 
 export function noTranscript(join: string): string {
@@ -203,7 +218,7 @@ export async function waitingTranscripts({ database }: Pick<Deps, 'database'>): 
     select uuid, since, count, ${applicant}
     from (
       select session_uuid, min(created_at) as since, count(*)::int as count from document
-      where kind = 'transcript' and review = 'open' group by session_uuid
+      where kind = 'transcript' and review = 'open' and not ${isUnseen} group by session_uuid
     ) as waiting join join_session session on uuid = session_uuid ${ofSession}
     where not ${hasEnded('session.uuid')}
     order by since`.execute(database);
@@ -225,7 +240,7 @@ export interface DueProof extends Applicant {
   paidAt: Date;
 }
 
-/** Returns the joins whose proof is overdue: a transcript is required, and there is none or all were rejected. */
+/** Returns the joins whose proof is overdue: a transcript is required, and there is none that is accepted or waits. */
 export async function dueProofs({ database, society, now }: Deps): Promise<DueProof[]> {
   const required = Object.entries(society.programmes)
     .filter(([, programme]) => programme.transcriptRequired)
@@ -235,7 +250,7 @@ export async function dueProofs({ database, society, now }: Deps): Promise<DuePr
     where state = 'paid' and session.erased_at is null and paid_at < ${now()}::timestamptz - make_interval(days => ${PROOF_DUE_DAYS})
       and (origin = 'self_nomination' or programme = any(${required}))
       and ${joinHolds('session.uuid', 'membership')}
-      and not exists (select from document where session_uuid = uuid and review <> 'rejected')
+      and not exists (select from document where session_uuid = uuid and ${isProof})
     order by paid_at`.execute(database);
   return rows;
 }

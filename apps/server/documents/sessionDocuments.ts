@@ -6,6 +6,7 @@ import { finalRejection, rejectionReasons } from '#documents/document.ts';
 import type { Deps } from '../deps.ts';
 import { isHeldBy, isOpenTo } from '../session/holding.ts';
 import { hasEnded, isReturned } from '../session/members.ts';
+import { isUnseen } from '../session/proof.ts';
 import { refusalFor } from '../session/standing.ts';
 import { proofJoin } from './proofJoin.ts';
 import { isOver } from './review.ts';
@@ -65,6 +66,7 @@ export async function rejectionOf(
       hasEnded('document.session_uuid').as('hasEnded'),
     ])
     .where('session_uuid', '=', await proofJoin(database, uuid))
+    .where(sql<boolean>`not ${isUnseen}`)
     .orderBy('is_final', 'desc')
     .orderBy(sql`review = 'rejected'`)
     .orderBy('reviewed_at', 'desc')

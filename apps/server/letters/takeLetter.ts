@@ -21,6 +21,7 @@ import {
   membershipFee,
 } from '../session/members.ts';
 import { firstName, payer, payerEmails } from '../session/person.ts';
+import { isProof } from '../session/proof.ts';
 
 /** For this many seconds no other server takes the letter. Sending takes less time than that. */
 const TAKEN_SECONDS = (mailTimes.openMs + mailTimes.sendMs + mailTimes.answerMs) / 1000 + 35;
@@ -126,7 +127,7 @@ const readLetters = sql`
       from membership bought where is_held and (session_uuid = session.uuid or contact_id = ${contactOfJoin('session')}))
       || case when ${isJoinerMember('session')} then '[{"type": "membership", "name": null}]' else '[]' end::jsonb as held,
     (select member_number from membership where session_uuid = session.uuid and type = 'membership' and standing <> 'void') as "memberNumber",
-    exists (select from document where session_uuid = session.uuid and review <> 'rejected') as "hasProof",
+    exists (select from document where session_uuid = session.uuid and ${isProof}) as "hasProof",
     exists (select from document where session_uuid = session.uuid and is_final) as "isRejectedFinally",
     ${hasEnded('session.uuid')} as "hasEnded", ${isReturned('session.uuid')} as "isReturned",
     exists (select from join_session other join membership bought on bought.session_uuid = other.uuid and bought.type = 'membership' and bought.is_held

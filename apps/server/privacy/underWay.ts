@@ -1,6 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Tables } from '../platform/database/types.ts';
 import { hasEnded } from '../session/members.ts';
+import { isUnseen } from '../session/proof.ts';
 
 /** How long (minutes) a change of an intent may still be in flight to Stripe. */
 const CHANGE_MINUTES = 5;
@@ -18,7 +19,7 @@ export const underWay: RawBuilder<string[]> = sql`array_remove(array[
   case when exists (select from payment where session_uuid = session.uuid and dispute = 'open')
     then 'a payment of it is disputed' end,
   case when session.state = 'paid' and exists (select from document
-      where session_uuid = session.uuid and kind = 'transcript' and review = 'open') and not ${hasEnded('session.uuid')}
+      where session_uuid = session.uuid and kind = 'transcript' and review = 'open' and not ${isUnseen}) and not ${hasEnded('session.uuid')}
     then 'its transcript waits for a decision' end,
   case when exists (select from event_retry join payment on payment.session_uuid = session.uuid
       where event ->> 'intentId' = intent_id)

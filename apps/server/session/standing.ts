@@ -7,6 +7,7 @@ import type { Deps } from '../deps.ts';
 import { Refusal, sessionNotFound } from '../platform/http/refusal.ts';
 import type { CatalogueProduct } from '../society/society.ts';
 import { contactOfJoin, hasEnded, holdsBought } from './members.ts';
+import { isProof } from './proof.ts';
 
 /** The standing of a join: everything that decides its next screen. */
 export interface JoinStanding {
@@ -52,7 +53,7 @@ export async function readStanding(deps: Deps, uuid: string): Promise<JoinStandi
       exists (select from payment where session_uuid = s.uuid and kind = 'join' and status = 'succeeded' and saves_card is not false) as has_saved_card,
       (select product_id from membership where session_uuid = s.uuid and standing = 'active' and payment_intent in
         (select intent_id from payment where session_uuid = s.uuid and kind = 'join') limit 1) as membership_id,
-      exists (select from document where session_uuid = s.uuid and (review <> 'rejected' or is_final)) as has_transcript,
+      exists (select from document where session_uuid = s.uuid and (${isProof} or is_final)) as has_transcript,
       ${hasEnded('s.uuid')} as has_ended,
       ${holdsBought(contactOfJoin('s'), 'membership_upgrade')} as owns_upgrade,
       proven_at is not null as is_proven

@@ -1,0 +1,10 @@
+import { sql } from 'kysely';
+
+/**
+ * SQL for whether the file of the query's `document` was removed before staff decided on it, so that nobody can decide on it any
+ * more. Retention removes such a file after the membership has ended; the membership comes back if its refund fails.
+ */
+export const isUnseen = sql<boolean>`(review = 'open' and removed_at is not null)`;
+
+/** SQL for whether the query's `document` is a proof for now: it is accepted, or waits for a decision. */
+export const isProof = sql<boolean>`(review <> 'rejected' and not ${isUnseen})`;
