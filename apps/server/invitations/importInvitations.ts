@@ -141,38 +141,54 @@ function readHeader(record: string[]): Column[] {
 /** Parses one line as an invitation. Returns a sentence when the line is faulty. */
 function readLine(header: Column[], record: string[], programmes: readonly string[]): Invitation | string {
   if (record.length !== header.length) return `has ${record.length} fields, not ${header.length}.`;
-  // Node replaces bytes that are not UTF-8 by this character.
-  if (record.some((field) => field.includes('\ufffd')))
-    return 'is not encoded in UTF-8, so that some of its letters are lost. In Excel, save the file as "CSV UTF-8".';
   const field = (name: Column) => record[header.indexOf(name)]?.replaceAll('\0', '').toWellFormed() || null;
-  const [code, contactId, school, email] = [
-    field('code') ?? '',
-    field('contactId'),
-    field('school'),
-    field('email'),
-  ];
-  const programme = field('programme');
-  const expiresAt = field('expiresAt');
-  const broken = inviteCodeError(code);
-  if (broken) return broken;
-  if (contactId === null && school === null) return 'needs a contact id or a school.';
-  if (contactId !== null && !/^[0-9]{1,20}$/.test(contactId))
-    return `"${contactId}" is not a contact id: it has digits only.`;
-  if (email !== null && !isEmail(email)) return `"${email}" is not an email address.`;
-  if (programme !== null && !programmes.includes(programme))
-    return `"${programme}" is not a programme (${programmes.join(', ')}).`;
-  if (expiresAt !== null && !isExpiry(expiresAt)) return notExpiry(expiresAt);
-  return {
-    code: normaliseInviteCode(code),
-    contactId,
+  const read: Invitation = {
+    code: field('code') ?? '',
+    contactId: field('contactId'),
     firstName: field('firstName'),
     lastName: field('lastName'),
-    email,
-    school,
-    programme,
+    email: field('email'),
+    school: field('school'),
+    programme: field('programme'),
+    expiresAt: field('expiresAt'),
+  };
+  const { code, contactId, school, expiresAt } = read;
+  const broken = lostLetters(read) ?? inviteCodeError(code);
+  if (broken) return broken;
+  if (contactId === null && school === null) return 'needs a contact id or a school.';
+  const fault = faultOf(read, programmes);
+  if (fault) return fault;
+  return {
+    ...read,
+    code: normaliseInviteCode(code),
     // PostgreSQL refuses some offsets from UTC that Date.parse takes.
     expiresAt: expiresAt?.includes('T') ? new Date(expiresAt).toISOString() : expiresAt,
   };
+}
+
+/** Returns the sentence about fields that were not encoded in UTF-8; null if all were. */
+function lostLetters(fields: object): string | null {
+  // Node replaces bytes that are not UTF-8 by this character.
+  return Object.values(fields).some((field) => field?.includes('\ufffd'))
+    ? 'is not encoded in UTF-8, so that some of its letters are lost. In Excel, save the file as "CSV UTF-8".'
+    : null;
+}
+
+/** Returns the sentence about a field, other than the code, that makes an import refuse its line; null if there is none. */
+export function faultOf(
+  invitation: Partial<Omit<Invitation, 'code'>>,
+  programmes: readonly string[],
+): string | null {
+  const { contactId, email, programme, expiresAt } = invitation;
+  const lost = lostLetters(invitation);
+  if (lost) return lost;
+  if (contactId != null && !/^[0-9]{1,20}$/.test(contactId))
+    return `"${contactId}" is not a contact id: it has digits only.`;
+  if (email != null && !isEmail(email)) return `"${email}" is not an email address.`;
+  if (programme != null && !programmes.includes(programme))
+    return `"${programme}" is not a programme (${programmes.join(', ')}).`;
+  if (expiresAt != null && !isExpiry(expiresAt)) return notExpiry(expiresAt);
+  return null;
 }
 
 const expiry = z

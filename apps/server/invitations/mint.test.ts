@@ -55,6 +55,37 @@ test('a line without a contact id is named, and the others get their codes', asy
   assert.equal(minted.out.match(/^[2-9A-Z]{9},600\d,/gm)?.length, 2);
 });
 
+test('a line that the import would refuse gets no code and is named, and the others are imported', async (t) => {
+  const path = join(temporaryFolder(t), 'file.csv');
+  const lines = [
+    'contactId,lastName,email,programme,expiresAt,note',
+    '6101,André,,,,',
+    '6102,Rivera,,,6/30/2027,',
+    '6103,Rivera,rivera,,,',
+    '6104,Rivera,,kindergarten,,',
+    '6105,Rivera,r@example.com,undergraduate,2027-06-30,é',
+  ];
+  writeFileSync(path, lines.join('\n'), 'latin1');
+  const { code, out } = await mint(t, path);
+  assert.equal(code, 1);
+  const minted = out.split('\r\n').filter((line) => /^[2-9A-Z]{9},|^code,/.test(line));
+  assert.deepEqual(
+    minted.map((line) => line.slice(line.indexOf(','))),
+    [
+      ',contactId,firstName,lastName,email,school,programme,expiresAt',
+      ',6105,,Rivera,r@example.com,,undergraduate,2027-06-30',
+    ],
+  );
+  for (const fault of [
+    /^line 2: is not encoded in UTF-8.*CSV UTF-8/m,
+    /^line 3: "6\/30\/2027" is not a date: write it as 2027-06-30\.$/m,
+    /^line 4: "rivera" is not an email address\.$/m,
+    /^line 5: "kindergarten" is not a programme/m,
+  ])
+    assert.match(out, fault);
+  assert.equal((await take(t, fileOf(t, ...minted))).out, '1 imported, 0 unchanged, 0 not taken.\n');
+});
+
 test('what cannot be meant is not minted', async (t) => {
   for (const args of [
     [],

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream';
 import { parse } from 'csv-parse';
 import { type Command, misused, plain, printCsvLine, readArgs } from '../platform/command.ts';
-import { isExpiry, notExpiry } from './importInvitations.ts';
+import { faultOf, isExpiry, notExpiry } from './importInvitations.ts';
 import { mintCodes } from './mintInvitations.ts';
 
 const columns = ['contactId', 'firstName', 'lastName', 'email', 'school', 'programme', 'expiresAt'] as const;
@@ -45,7 +45,9 @@ export const mintCommand: Command = {
     const wanted =
       file === undefined
         ? Array.from({ length: Number(count) }, () => all)
-        : contactsOf(file, all, (line, text) => refusals.push(`line ${line}: ${text}`));
+        : contactsOf(file, { all, programmes }, (line, text) =>
+            refusals.push(`line ${line}: ${plain(text)}`),
+          );
     printCsvLine(['code', ...columns]);
     try {
       for await (const { code, invitation } of mintCodes(database, wanted))
@@ -62,22 +64,24 @@ export const mintCommand: Command = {
   },
 };
 
-/** Reads the contacts of a CSV file line by line. The file has the columns of an invitation file, except the code. */
+/**
+ * Reads the contacts of a CSV file line by line. The file has the columns of an invitation file, except the code. `all` has the
+ * values for columns in which a line has none. A line that an import would refuse is refused.
+ */
 async function* contactsOf(
   file: string,
-  all: Invitation,
+  { all, programmes }: { all: Invitation; programmes: readonly string[] },
   refuse: (line: number, text: string) => void,
 ): AsyncGenerator<Invitation> {
   const parser = parse({ bom: true, columns: true, info: true, trim: true, skip_empty_lines: true });
   pipeline(createReadStream(file), parser, () => {});
   const rows = parser as AsyncIterable<{ info: { lines: number }; record: Invitation }>;
   for await (const { info, record } of rows) {
-    const { contactId = '' } = record;
-    if (!/^[0-9]{1,20}$/.test(contactId))
-      refuse(info.lines, `"${plain(contactId)}" is not a contact id: it has digits only.`);
-    else {
-      const given = columns.flatMap((column) => (record[column] ? [[column, record[column]]] : []));
-      yield { ...all, ...Object.fromEntries(given) };
-    }
+    const given: Invitation = Object.fromEntries(
+      columns.flatMap((column) => (record[column] ? [[column, record[column]]] : [])),
+    );
+    const fault = faultOf({ ...given, contactId: given.contactId ?? '' }, programmes);
+    if (fault) refuse(info.lines, fault);
+    else yield { ...all, ...given };
   }
 }
