@@ -62,7 +62,18 @@ test('the doctor sees whether its connection to the database has TLS, and whethe
   assert.deepEqual(await linkOf(new URL(server.deps.config.databaseUrl)), { address, tls: 'none' });
   const { url, ca } = await databaseWithTls(t);
   assert.deepEqual(await linkOf(url, `sslmode=verify-full&sslrootcert=${ca}`), { address, tls: 'verified' });
-  for (const search of ['sslmode=no-verify', 'ssl=no-verify', 'uselibpqcompat=true&sslmode=require'])
-    assert.deepEqual(await linkOf(url, search), { address, tls: 'unverified' }, search);
+  const unverified = { address, tls: 'unverified' };
+  for (const search of [
+    'sslmode=no-verify',
+    'ssl=no-verify',
+    'uselibpqcompat=true&sslmode=require',
+    `sslmode=no-verify&sslrootcert=${ca}`,
+  ])
+    assert.deepEqual(await linkOf(url, search), unverified, search);
   assert.match(((await linkOf(url, 'sslmode=verify-full')) as { down: string }).down, /self-signed/);
+  process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
+  t.after(() => {
+    delete process.env.NODE_TLS_REJECT_UNAUTHORIZED;
+  });
+  assert.deepEqual(await linkOf(url, 'sslmode=verify-full'), unverified);
 });

@@ -9,7 +9,7 @@ import type { Answer } from '../providers/answer.ts';
 export interface DatabaseLink {
   /** The IP address to which the connection leads; null for a Unix socket. */
   address: string | null;
-  /** `unverified`: encrypted, but any certificate of the database is accepted. */
+  /** `unverified`: encrypted, but any certificate of the database is accepted, or its certificate is not good. */
   tls: 'none' | 'unverified' | 'verified';
 }
 
@@ -53,11 +53,12 @@ function linkOf(client: pg.Client): DatabaseLink {
   const stream = client.connection.stream as Socket;
   // pg's types say boolean, but it keeps the options of the TLS connection here.
   const ssl = client.ssl as boolean | { rejectUnauthorized?: boolean };
-  const isVerified = typeof ssl !== 'object' || ssl.rejectUnauthorized !== false;
-  return {
-    address: stream.remoteAddress ?? null,
-    tls: !(stream instanceof TLSSocket) ? 'none' : isVerified ? 'verified' : 'unverified',
-  };
+  const address = stream.remoteAddress ?? null;
+  if (!(stream instanceof TLSSocket)) return { address, tls: 'none' };
+  // Without rejectUnauthorized any other certificate would be accepted, too, even if this one is good. With it, the connection may
+  // still have a bad certificate, because of NODE_TLS_REJECT_UNAUTHORIZED=0.
+  const isRequired = typeof ssl !== 'object' || ssl.rejectUnauthorized !== false;
+  return { address, tls: isRequired && stream.authorized ? 'verified' : 'unverified' };
 }
 
 /** Runs `ask` on a connection of its own. Returns its result, or the reason why the database gave none. */
