@@ -4,12 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { sql } from 'kysely';
+import { changeSociety } from '../../../tests/harness/changeSociety.ts';
 import { newContact } from '../../../tests/harness/deliver.ts';
 import { askHubspot } from '../../../tests/harness/providers.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { linkCheckCommand, linksCommand } from './linksCommand.ts';
 import { mintLink } from './mintLink.ts';
+import { readLink } from './previewLink.ts';
 
 const server = await sharedServer({ PUBLIC_URL: 'https://join.society.example' });
 const folder = mkdtempSync(join(tmpdir(), 'induct-links-'));
@@ -142,6 +144,33 @@ test('no link is signed that could sell nothing, nor a file of them', async (t) 
       const { out, code } = await runCommand(t, server, linksCommand, ['checkout', subject, ...args]);
       assert.deepEqual([code, why.test(out), out.includes('https://')], [2, true, false], out);
     }
+});
+
+test('no link is signed whose upgrade is retired, and a printed one sells its membership', async (t) => {
+  const printed = checkoutLink({ mp: '1', usp: '11' });
+  changeSociety(t, server, (source) => source.replace(/( +)- id: 11\n/, '$&$1  retired: true\n'));
+  const retired =
+    'upgrade   11 Distinguished Member upgrade is retired: nothing is offered after the purchase';
+  const { out, code } = await runCommand(t, server, linksCommand, ['checkout', '103', '--usp', '11']);
+  assert.equal(code, 2);
+  assert.ok(out.startsWith('No link is signed, since its upgrade is retired:\n'), out);
+  assert.ok(out.includes(retired), out);
+  const check = await runCommand(t, server, linkCheckCommand, [printed]);
+  assert.deepEqual([check.code, check.out.includes(retired)], [0, true], check.out);
+  const { exp = '', sig = '' } = readLink(new URL(printed))!;
+  const { status } = await server.client().call('initiateCheckout', {
+    body: { hubspotContactId: '103', mainProductId: 1, upsellProductId: 11, exp, sig },
+  });
+  assert.equal(status, 200);
+  const { out: cheap } = await runCommand(t, server, linksCommand, [
+    'checkout',
+    '103',
+    '--usp',
+    '11',
+    '--c',
+    '45',
+  ]);
+  assert.ok(cheap.startsWith('No link is signed, since it could sell nothing:\n'), cheap);
 });
 
 test('of a file, every contact gets a link that holds, and a bad line is named', async (t) => {

@@ -31,6 +31,10 @@ export const linksCommand: Command = {
       console.error(['No link is signed, since it could sell nothing:', ...sale.lines].join('\n'));
       return 2;
     }
+    if (sale?.isUpgradeRetired) {
+      console.error(['No link is signed, since its upgrade is retired:', ...sale.lines].join('\n'));
+      return 2;
+    }
     const expires = new Date(deps.now().getTime() + Number(days) * 86_400_000);
     const mint = (contactId: string) =>
       mintLink(deps.links, deps.config.publicUrl, { kind, contactId, parameters }, expires);

@@ -71,23 +71,34 @@ export async function previewLink(
   return { lines: [...lines, ...sale.lines], isGood: isGood && sale.isGood };
 }
 
-/** Returns lines for staff about what a checkout link with these parameters sells, and whether it may be sold. */
+/**
+ * Returns lines for staff about what a checkout link with these parameters sells, whether it may be sold, and whether the upgrade
+ * that the link names is retired: such a link sells its product, and nothing is offered after the purchase.
+ */
 export function previewSale(
   society: Society,
   { mp, usp, c }: NonNullable<LinkTarget['parameters']>,
-): { lines: string[]; isGood: boolean } {
+): { lines: string[]; isGood: boolean; isUpgradeRetired: boolean } {
   const id = mp === undefined ? society.programme(society.defaultProgramme).defaultMembership : Number(mp);
   const product = society.offer({ id });
   if (!product || !isMembershipType(product.type))
-    return { lines: [`product   ${id} cannot be bought with a link`], isGood: false };
+    return {
+      lines: [`product   ${id} cannot be bought with a link`],
+      isGood: false,
+      isUpgradeRetired: false,
+    };
   const price = salePrice(product, c === undefined ? null : Number(c));
   const lines = [
     `product   ${product.id} ${product.name}, ${displayPrice(product.priceCents ?? 0)}`,
     `price     ${typeof price === 'number' ? displayPrice(price) : `${c} cents is ${price}`} (floor ${displayPrice(floorOf(product))})`,
   ];
+  const named = usp === undefined ? undefined : society.product(Number(usp));
+  const isUpgrade = usp === undefined || named?.type === 'membership_upgrade';
   const offer = society.offer({ id: usp === undefined ? (product.upgrade ?? 0) : Number(usp) });
-  const isOffer = usp === undefined || offer?.type === 'membership_upgrade';
-  if (!isOffer) lines.push(`upgrade   ${usp} is not an upgrade`);
+  const isUpgradeRetired = usp !== undefined && isUpgrade && !offer;
+  if (!isUpgrade) lines.push(`upgrade   ${usp} is not an upgrade`);
+  else if (isUpgradeRetired)
+    lines.push(`upgrade   ${usp} ${named?.name} is retired: nothing is offered after the purchase`);
   else if (offer) lines.push(`upgrade   ${offer.id} ${offer.name}, ${displayPrice(offer.priceCents ?? 0)}`);
-  return { lines, isGood: typeof price === 'number' && isOffer };
+  return { lines, isGood: typeof price === 'number' && isUpgrade, isUpgradeRetired };
 }
