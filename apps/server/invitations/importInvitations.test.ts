@@ -210,6 +210,35 @@ test('what an import told of a contact stays, and a later one fills what was mis
   );
 });
 
+test('a file that is imported again after two contacts were merged leaves the code with the one that remains', async () => {
+  const again = file(HEADER, 'MERGED1,301,Ada,Lee,ada@example.com,');
+  await take(again);
+  await take(file(HEADER, 'MERGED2,302,Ada,Lee,,'));
+  await database
+    .updateTable('contact')
+    .set({ merged_into: '302', profile: JSON.stringify({}), email: null })
+    .where('id', '=', '301')
+    .execute();
+  await database
+    .updateTable('invitation')
+    .set({ contact_id: '302' })
+    .where('contact_id', '=', '301')
+    .execute();
+  assert.equal((await take(again)).unchanged, 1);
+  const { contact_id } = await database
+    .selectFrom('invitation')
+    .select('contact_id')
+    .where('code', '=', 'MERGED1')
+    .executeTakeFirstOrThrow();
+  assert.equal(contact_id, '302');
+  const merged = await database
+    .selectFrom('contact')
+    .select(['email', 'profile'])
+    .where('id', '=', '301')
+    .executeTakeFirstOrThrow();
+  assert.deepEqual(merged, { email: null, profile: {} });
+});
+
 test("a code given twice in one file is named, and stays the first one's", async () => {
   const report = await take(file(HEADER, 'TWICE,501,,,,', 'twice,502,,,,'));
   assert.deepEqual(report.faults, [{ line: 3, text: 'the code TWICE is already on line 2.' }]);

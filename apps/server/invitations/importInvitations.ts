@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { inviteCodeError, normaliseInviteCode } from '#core/inviteCode.ts';
 import { isEmail } from '#core/studentDetails.ts';
 import type { Database } from '../platform/database/client.ts';
+import { presentId } from '../session/members.ts';
 import { findGuessable, type Guessable } from './guessable.ts';
 
 /** The number of lines in the file with each result. */
@@ -207,7 +208,8 @@ export function notExpiry(text: string): string {
 
 /**
  * Stores a batch. A day in `expiresAt` ends at midnight in the society's `timeZone`. Data from HubSpot takes precedence: an import
- * does not change a contact that was read from HubSpot; of any other contact it fills only the fields that the mirror lacks.
+ * does not change a contact that was read from HubSpot; of any other contact it fills only the fields that the mirror lacks. A code
+ * of a contact that was merged leads to the contact that remains.
  */
 async function write(
   connection: Database,
@@ -246,11 +248,11 @@ async function write(
       from line where "contactId" is not null
       on conflict (id) do update set
         profile = excluded.profile || contact.profile, email = coalesce(contact.email, excluded.email)
-      where contact.fetched_at is null and (excluded.profile || contact.profile) is distinct from contact.profile
+      where contact.fetched_at is null and contact.merged_into is null and (excluded.profile || contact.profile) is distinct from contact.profile
       returning id
     )
     insert into invitation (code, contact_id, school, programme, expires_at)
-    select code, "contactId", case when "contactId" is null then school end, programme,
+    select code, ${presentId(sql`"contactId"`)}, case when "contactId" is null then school end, programme,
       case when "expiresAt" like '%T%' then "expiresAt"::timestamptz else ("expiresAt"::date + 1)::timestamp at time zone ${timeZone} end
     from line
     on conflict (code) do update set
