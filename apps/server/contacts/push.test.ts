@@ -9,6 +9,7 @@ import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
 import { reviewTranscripts } from '../documents/review.ts';
 import { pushDue } from './push.ts';
+import { tellHubspot } from './tellHubspot.ts';
 
 const server = await sharedServer();
 
@@ -177,4 +178,8 @@ test('HubSpot does not say that a transcript was received once all of a join wer
   assert.ok(first);
   await upload();
   assert.equal(await toldAt(), first, 'a second page is no later transcript');
+  const { database } = server.deps;
+  await sql`update document set removed_at = now() where session_uuid = ${uuid}`.execute(database);
+  await tellHubspot(database, uuid);
+  assert.equal(await isTold(), false, 'of files that were removed nobody can decide');
 });
