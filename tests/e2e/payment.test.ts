@@ -6,6 +6,7 @@ import {
   buyNow,
   cardForm,
   paidIntent,
+  scrollBuyNowToEdge,
   total,
   typeCard,
   watchIntents,
@@ -210,6 +211,27 @@ test('what is missing in the card form is told there, and nothing is asked of th
   await expect(cardForm(page).getByText('Your card number is incomplete.')).toBeVisible();
   await expect(button(page, 'Buy Now')).toBeEnabled();
   expect(asked).toEqual([]);
+});
+
+test('what Buy Now answers is in view, though the button is at the lower edge of the screen @phone', async ({
+  page,
+  complaints,
+}) => {
+  complaints.expect(/status of 402/);
+  await page.setViewportSize({ width: 390, height: 664 });
+  await orderingJoin(page);
+  await page.goto(CHECKOUT);
+  await cardForm(page).getByLabel('Card number').fill('4242');
+  await scrollBuyNowToEdge(page);
+  await buyNow(page);
+  const answer = page.getByRole('alert');
+  await expect(answer).toHaveText('Your card number is incomplete.');
+  await expect(answer).toBeInViewport({ ratio: 1 });
+  await typeCard(page, '4000000000009995');
+  await scrollBuyNowToEdge(page);
+  await buyNow(page);
+  await expect(answer).toHaveText('Your card has insufficient funds.');
+  await expect(answer).toBeInViewport({ ratio: 1 });
 });
 
 test('a newcomer pays with the test card that the form offers', async ({ page, stripeApi }) => {

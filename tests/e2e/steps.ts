@@ -90,6 +90,11 @@ export async function buyNow(page: Page): Promise<void> {
   await button(page, 'Buy Now').click();
 }
 
+/** Scrolls until Buy Now is at the lower edge of the screen, so that what appears below the button is outside of the view. */
+export async function scrollBuyNowToEdge(page: Page): Promise<void> {
+  await button(page, 'Buy Now').evaluate((element) => element.scrollIntoView({ block: 'end' }));
+}
+
 /** Pays with a card that is accepted. Returns the payment intent's id. */
 export async function pay(page: Page): Promise<string> {
   await typeCard(page);

@@ -12,6 +12,7 @@ import {
   paidIntent,
   pay,
   save,
+  scrollBuyNowToEdge,
   selfNominate,
   typeCard,
 } from './steps.ts';
@@ -77,8 +78,12 @@ test('who pays again for the same name and email is asked whether it is for some
   await storeSession(page, uuid);
   await page.goto(CHECKOUT);
   await typeCard(page);
+  await page.setViewportSize({ width: 390, height: 664 });
+  await scrollBuyNowToEdge(page);
   await buyNow(page);
-  await expect(page.getByText('Is this one for somebody else? Nothing was charged yet.')).toBeVisible();
+  const question = page.getByText('Is this one for somebody else? Nothing was charged yet.');
+  await expect(question).toBeInViewport({ ratio: 1 });
+  await expect(button(page, 'Yes, pay for somebody else')).toBeInViewport({ ratio: 1 });
   await expect(page.getByRole('dialog')).toHaveCount(0);
   await expect(cardForm(page).getByLabel('Card number')).toHaveValue('4242 4242 4242 4242');
   await button(page, 'Yes, pay for somebody else').click();

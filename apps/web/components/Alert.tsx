@@ -2,10 +2,16 @@ import type { ReactNode } from 'react';
 import { Icon } from './icons.tsx';
 import styles from './ui.module.css';
 
+interface Props {
+  children: ReactNode;
+  /** Whether the message answers a press. It then scrolls into view when it appears, since a phone may show only the button. */
+  isAnswer?: boolean;
+}
+
 /** An error message, which screen readers announce immediately. */
-export function Alert({ children }: { children: ReactNode }) {
+export function Alert({ children, isAnswer = false }: Props) {
   return (
-    <div className={styles.alert} role="alert">
+    <div ref={isAnswer ? scrollIntoView : null} className={styles.alert} role="alert">
       <Icon name="alert" size={18} />
       <div>{children}</div>
     </div>
@@ -13,10 +19,15 @@ export function Alert({ children }: { children: ReactNode }) {
 }
 
 /** A message that is no error. Screen readers announce it when the user is idle. */
-export function Note({ children }: { children: ReactNode }) {
+export function Note({ children, isAnswer = false }: Props) {
   return (
-    <div className={`${styles.alert} ${styles.note}`} role="status">
+    <div ref={isAnswer ? scrollIntoView : null} className={`${styles.alert} ${styles.note}`} role="status">
       <div>{children}</div>
     </div>
   );
+}
+
+/** A ref that scrolls an element into view when the element appears. What is in view already does not move. */
+export function scrollIntoView(element: HTMLElement | null): void {
+  element?.scrollIntoView({ block: 'nearest' });
 }

@@ -166,7 +166,7 @@ export function UploadArea({ documentName, send }: { documentName: string; send:
         aria-label={`Choose your ${documentName}`}
       />
       {state.error && (
-        <Alert>
+        <Alert isAnswer>
           {state.file && <strong className={styles.failedName}>{state.file.name}</strong>}
           <span>{state.error}</span>
         </Alert>

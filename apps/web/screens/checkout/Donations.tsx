@@ -53,7 +53,7 @@ function Preset({ option, given }: { option: Option; given: boolean }) {
       </button>
       {error && (
         <div className={styles.presetError}>
-          <Alert>{error}</Alert>
+          <Alert isAnswer>{error}</Alert>
         </div>
       )}
     </>

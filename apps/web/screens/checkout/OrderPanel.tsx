@@ -137,7 +137,7 @@ function RemovableLine({ line, kind }: { line: OrderProduct; kind: 'removeDonati
       </button>
       {error && (
         <div className={styles.itemError}>
-          <Alert>{error}</Alert>
+          <Alert isAnswer>{error}</Alert>
         </div>
       )}
     </li>

@@ -4,7 +4,7 @@ import { useNavigate, useRevalidator } from 'react-router';
 import { PAYMENT_UNDER_WAY } from '#core/joinSession.ts';
 import { screens } from '#core/navigation.ts';
 import { fallback, GUARDIAN_CONSENT_REQUIRED, NO_SESSION_FOR_MEMBERSHIP } from '#core/sentences.ts';
-import { Alert, Note } from '../../components/Alert.tsx';
+import { Alert, Note, scrollIntoView } from '../../components/Alert.tsx';
 import { Button } from '../../components/Button.tsx';
 import { CardElements } from '../../components/CardElements.tsx';
 import { cardOptions } from '../../components/cardOptions.ts';
@@ -279,15 +279,15 @@ function CardForm({
           </>
         )}
         {question && (
-          <>
+          <div ref={scrollIntoView} className={styles.question}>
             <Note>{question} Nothing was charged yet.</Note>
             <Button variant="second" full onClick={() => void buy({ isForAnother: true })}>
               Yes, pay for somebody else
             </Button>
-          </>
+          </div>
         )}
-        {changed && <Note>{changed}</Note>}
-        {error && <Alert>{error}</Alert>}
+        {changed && <Note isAnswer>{changed}</Note>}
+        {error && <Alert isAnswer>{error}</Alert>}
         <p className={styles.small}>
           <Icon name="leaf" size={16} />
           {checkout.carbonNote}

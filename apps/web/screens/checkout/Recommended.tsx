@@ -43,7 +43,7 @@ function Item({ product }: { product: Product }) {
       </Button>
       {error && (
         <div className={styles.itemError}>
-          <Alert>{error}</Alert>
+          <Alert isAnswer>{error}</Alert>
         </div>
       )}
     </li>

@@ -121,7 +121,7 @@ export function Component() {
           <Button type="submit" full disabled={!ready} busy={busy && 'Submitting...'}>
             Submit
           </Button>
-          {error && <Alert>{error}</Alert>}
+          {error && <Alert isAnswer>{error}</Alert>}
           {error && mode === 'invite' && <OtherWays onSelfNominate={() => setMode('self')} />}
         </div>
       </form>

@@ -3,7 +3,7 @@ import { preconnect } from 'react-dom';
 import { Link, useFetcher, useLoaderData } from 'react-router';
 import { fromPrice, shortPrice } from '#core/money.ts';
 import { screens } from '#core/navigation.ts';
-import { Alert } from '../../components/Alert.tsx';
+import { Alert, scrollIntoView } from '../../components/Alert.tsx';
 import { Button } from '../../components/Button.tsx';
 import { Card } from '../../components/Card.tsx';
 import { EligibilityRules } from '../../components/EligibilityRules.tsx';
@@ -97,7 +97,8 @@ function Choice({ details }: { details: Details }) {
           />
         ))}
       </ul>
-      <p className={styles.error} role="alert">
+      {/* The key makes each error a new element, which scrolls into view when it appears. */}
+      <p key={error} ref={scrollIntoView} className={styles.error} role="alert">
         {error}
       </p>
       <p className={`${ui.refund} ${styles.refund}`}>

@@ -56,8 +56,8 @@ export function AskForLink() {
         <Button type="submit" full disabled={!isEmail(email.trim())} busy={busy !== null && 'Sending...'}>
           Send me my link
         </Button>
-        {isSent && <Note>{LINKS_SENT}</Note>}
-        {fault && <Alert>{fault.message}</Alert>}
+        {isSent && <Note isAnswer>{LINKS_SENT}</Note>}
+        {fault && <Alert isAnswer>{fault.message}</Alert>}
       </form>
       <p className={ui.hint}>
         Nothing came? Write to <a href={`mailto:${society.supportEmail}`}>{society.supportEmail}</a>, or{' '}

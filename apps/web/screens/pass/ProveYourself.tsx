@@ -41,7 +41,8 @@ export function ProveYourself({ token, opened }: { token: string; opened: Data<'
       const join = await call('provePassByName', { body: { token, lastName, zipcode }, quiet: true });
       await navigate(enter(join), { replace: true });
     });
-  const faultOf = (...ways: Way[]) => fault && ways.includes(fault.way) && <Alert>{fault.message}</Alert>;
+  const faultOf = (...ways: Way[]) =>
+    fault && ways.includes(fault.way) && <Alert isAnswer>{fault.message}</Alert>;
 
   return (
     <>

@@ -66,7 +66,7 @@ function Choice({ token, initial }: { token: string; initial: boolean }) {
       </p>
       <div className={ui.stack}>
         {areStopped && <Note>No more reminders go to your email address.</Note>}
-        {fault && <Alert>{fault.message}</Alert>}
+        {fault && <Alert isAnswer>{fault.message}</Alert>}
         <Button
           variant={areStopped ? 'second' : 'main'}
           full

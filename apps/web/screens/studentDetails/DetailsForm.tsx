@@ -245,7 +245,7 @@ export function DetailsForm({
           <Checkbox {...checkbox('hasGuardianConsent')} label={guardianConsent} required />
         )}
         {refusal && !Object.keys(refusal.errors).some((name) => isField(name, asksGuardianConsent)) && (
-          <Alert>
+          <Alert isAnswer>
             {refusal.message} {refusal.goOn && <a href={refusal.goOn}>Continue where you left off</a>}
           </Alert>
         )}

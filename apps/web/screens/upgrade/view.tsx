@@ -167,7 +167,7 @@ function Offer({ details, paymentIntent }: { details: Offered; paymentIntent: st
             }
           />
         )}
-        {error && <Alert>{error}</Alert>}
+        {error && <Alert isAnswer={paymentIntent !== null}>{error}</Alert>}
         {otherCard && !isOther && (
           <Button
             full
