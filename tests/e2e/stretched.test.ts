@@ -53,3 +53,12 @@ test('twenty items, each at $499.99 and some with long names, fit the order summ
   await expectNoSidewaysScroll(page);
   await expectAccessible(page);
 });
+
+test('a phone in landscape does not enlarge text: the served style says so in the words of iPhones, too', async ({
+  page,
+}) => {
+  await page.goto('/');
+  const style = await page.locator('head style').first().textContent();
+  expect(style).toContain('-webkit-text-size-adjust:100%');
+  expect(style).toMatch(/[;{]text-size-adjust:100%/);
+});
