@@ -163,6 +163,22 @@ test('the address of the code is copied for who has no camera at hand', async ({
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(await scan(page));
 });
 
+test('when the browser refuses to copy the address, the address is selected, and a sentence says so', async ({
+  page,
+}) => {
+  await page.addInitScript(() => {
+    const writeText = () => Promise.reject(new DOMException('Write permission denied.'));
+    Object.defineProperty(navigator, 'clipboard', { value: { writeText } });
+  });
+  await paidJoin(page, selfNomination);
+  await showCode(page);
+  await button(page, 'Copy address').click();
+  const address = page.getByLabel('Please copy the address by hand: it is selected.');
+  await expect(address).toBeFocused();
+  await expect(address).toHaveValue(await scan(page));
+  expect(await page.evaluate(() => getSelection()?.toString())).toBe(await scan(page));
+});
+
 test('a code that cannot be made says so, and can be asked for again', async ({ page, complaints }) => {
   complaints.expectFailedRequests();
   await paidJoin(page, selfNomination);

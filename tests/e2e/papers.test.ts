@@ -61,6 +61,28 @@ test('the press release is opened as text and copied @phone-only', async ({ page
   expect(copied).toContain(`/verify/${number}`);
 });
 
+for (const clipboard of ['refuses to copy', 'is missing'])
+  test(`when the clipboard ${clipboard}, what should be copied is selected, and a sentence says so @phone-only`, async ({
+    page,
+  }) => {
+    await page.addInitScript((refuses) => {
+      const writeText = () => Promise.reject(new DOMException('Write permission denied.'));
+      Object.defineProperty(navigator, 'clipboard', { value: refuses ? { writeText } : undefined });
+    }, clipboard === 'refuses to copy');
+    const selected = () => page.evaluate(() => getSelection()?.toString());
+    await openWelcome(page);
+    await page.getByRole('button', { name: 'Copy the code WELCOME15' }).click();
+    await expect(page.getByLabel('Please copy the code by hand: it is selected.')).toBeFocused();
+    expect(await selected()).toBe('WELCOME15');
+    await expectAccessible(page);
+    await expectFits(page);
+
+    await page.getByText('Copy the press release as text').click();
+    await page.getByRole('button', { name: 'Copy text' }).click();
+    await expect(page.getByText('Please copy the text by hand: it is selected.')).toBeVisible();
+    expect(await selected()).toBe(await page.getByLabel('Text of the press release').inputValue());
+  });
+
 test('a member turns the entry off and on, with the keyboard; a reload shows it as it was left', async ({
   page,
   browser,

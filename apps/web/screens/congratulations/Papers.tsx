@@ -1,10 +1,11 @@
-import { useId, useState } from 'react';
+import { useId, useRef, useState } from 'react';
 import { Link } from 'react-router';
 import { downloadPath } from '#contract/calls.ts';
 import type { Data } from '#contract/schemas.ts';
 import { verifyPath } from '#core/memberNumber.ts';
 import { Note } from '../../components/Alert.tsx';
 import { Button } from '../../components/Button.tsx';
+import { copyByHand, selectText, useCopy } from '../../components/Copy.tsx';
 import { Checkbox } from '../../components/Field.tsx';
 import { Icon } from '../../components/icons.tsx';
 import ui from '../../components/ui.module.css';
@@ -66,10 +67,11 @@ export function Papers({ papers: { number, isVerifiable, problem } }: { papers: 
  */
 function ReleaseText({ uuid }: { uuid: string }) {
   const [text, setText] = useState<string | null>(null);
-  const [copied, setCopied] = useState(false);
+  const { outcome, copy, clear } = useCopy();
+  const field = useRef<HTMLTextAreaElement>(null);
   const id = useId();
   const load = async () => {
-    setCopied(false);
+    clear();
     try {
       setText((await call('getPressRelease', { params: { uuid } })).text);
     } catch {
@@ -84,23 +86,21 @@ function ReleaseText({ uuid }: { uuid: string }) {
           <label className="sr" htmlFor={id}>
             Text of the press release
           </label>
-          <textarea id={id} className={ui.input} readOnly rows={10} value={text} />
+          <textarea ref={field} id={id} className={ui.input} readOnly rows={10} value={text} />
           <Button
             variant="second"
             className={ui.slim}
-            onClick={() => {
-              navigator.clipboard?.writeText(text).then(
-                () => setCopied(true),
-                () => setCopied(false),
-              );
+            onClick={async () => {
+              if (!(await copy(text))) selectText(field.current);
             }}
           >
-            <Icon name={copied ? 'tick' : 'copy'} size={18} />
+            <Icon name={outcome === 'copied' ? 'tick' : 'copy'} size={18} />
             Copy text
           </Button>
-          <span className="sr" role="status">
-            {copied ? 'Copied' : ''}
-          </span>
+          <p className={outcome === 'failed' ? ui.hint : 'sr'} role="status">
+            {outcome === 'copied' && 'Copied'}
+            {outcome === 'failed' && copyByHand('text')}
+          </p>
         </>
       )}
     </details>

@@ -1,4 +1,3 @@
-import { useState } from 'react';
 import { Link, useLoaderData } from 'react-router';
 import type { Data } from '#contract/schemas.ts';
 import { displayPrice } from '#core/money.ts';
@@ -7,6 +6,7 @@ import { isHeld, type MembershipStanding } from '#core/refunds.ts';
 import { Alert, Note } from '../../components/Alert.tsx';
 import { Button } from '../../components/Button.tsx';
 import { Card } from '../../components/Card.tsx';
+import { CopyByHand, useCopy } from '../../components/Copy.tsx';
 import { Crest } from '../../components/Crest.tsx';
 import { Icon } from '../../components/icons.tsx';
 import { Lost } from '../../components/Lost.tsx';
@@ -258,26 +258,22 @@ function Receipt({ welcome: { receipt, memberships } }: { welcome: Welcome }) {
 }
 
 function CopyableCode({ code }: { code: string }) {
-  const [copied, setCopied] = useState(false);
+  const { outcome, copy } = useCopy();
   return (
     <div>
       <button
         type="button"
         className={styles.code}
         aria-label={`Copy the code ${code}`}
-        onClick={() => {
-          navigator.clipboard?.writeText(code).then(
-            () => setCopied(true),
-            () => setCopied(false),
-          );
-        }}
+        onClick={() => void copy(code)}
       >
         <span>{code}</span>
-        <Icon name={copied ? 'tick' : 'copy'} size={18} />
+        <Icon name={outcome === 'copied' ? 'tick' : 'copy'} size={18} />
       </button>
       <span className="sr" role="status">
-        {copied ? 'Copied' : ''}
+        {outcome === 'copied' ? 'Copied' : ''}
       </span>
+      {outcome === 'failed' && <CopyByHand noun="code" text={code} />}
     </div>
   );
 }

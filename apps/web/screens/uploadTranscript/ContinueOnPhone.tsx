@@ -3,6 +3,7 @@ import type { Data } from '#contract/schemas.ts';
 import { UPLOAD_LINK_MINUTES } from '#documents/document.ts';
 import { Alert } from '../../components/Alert.tsx';
 import { Button } from '../../components/Button.tsx';
+import { CopyByHand, useCopy } from '../../components/Copy.tsx';
 import { Icon } from '../../components/icons.tsx';
 import { call, messageOf } from '../../lib/api.ts';
 import styles from './ContinueOnPhone.module.css';
@@ -117,23 +118,16 @@ export function ContinueOnPhone({
 }
 
 function CopyableAddress({ address }: { address: string }) {
-  const [copied, setCopied] = useState(false);
+  const { outcome, copy } = useCopy();
   return (
-    <p className={styles.address}>
+    <div className={styles.address}>
       <a href={address}>{address}</a>
-      <Button
-        variant="quiet"
-        onClick={() =>
-          navigator.clipboard?.writeText(address).then(
-            () => setCopied(true),
-            () => setCopied(false),
-          )
-        }
-      >
-        <Icon name={copied ? 'tick' : 'copy'} size={18} />
-        <span>{copied ? 'Copied' : 'Copy address'}</span>
+      <Button variant="quiet" onClick={() => void copy(address)}>
+        <Icon name={outcome === 'copied' ? 'tick' : 'copy'} size={18} />
+        <span>{outcome === 'copied' ? 'Copied' : 'Copy address'}</span>
       </Button>
-    </p>
+      {outcome === 'failed' && <CopyByHand noun="address" text={address} />}
+    </div>
   );
 }
 
