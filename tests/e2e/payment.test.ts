@@ -106,6 +106,18 @@ test('a donation added after the card was typed keeps the card, the client secre
   expect(await stripeApi.taken(id)).toEqual([10234]);
 });
 
+test('a chosen donation is taken back by a second press @phone', async ({ page }) => {
+  await orderingJoin(page);
+  await page.goto(CHECKOUT);
+  const preset = button(page, 'Donate $25');
+  await preset.click();
+  await expect(preset).toHaveAttribute('aria-pressed', 'true');
+  await preset.click();
+  await expect(preset).toHaveAttribute('aria-pressed', 'false');
+  await expect(preset).toBeFocused();
+  await expect(page.getByText('Total Due Today: $65.00')).toBeAttached();
+});
+
 test('a total that changed in another tab is shown first, and charged only when Buy Now is pressed again', async ({
   page,
   context,

@@ -24,7 +24,7 @@ export function Donations({ options, donations }: { options: Option[]; donations
           <Preset
             key={option.uuid}
             option={option}
-            given={donations.some(({ uuid }) => uuid === option.uuid)}
+            line={donations.find(({ uuid }) => uuid === option.uuid)}
           />
         ))}
       </div>
@@ -33,7 +33,8 @@ export function Donations({ options, donations }: { options: Option[]; donations
   );
 }
 
-function Preset({ option, given }: { option: Option; given: boolean }) {
+/** A preset amount. `line` is its line in the order, which a second press removes. */
+function Preset({ option, line }: { option: Option; line: OrderProduct | undefined }) {
   const { busy, change, error } = useOrderChange(`donation-${option.uuid}`);
   const amount = shortPrice(fromDollars(option.amount));
   return (
@@ -42,13 +43,17 @@ function Preset({ option, given }: { option: Option; given: boolean }) {
         type="button"
         className={styles.preset}
         aria-label={`Donate ${amount}`}
-        aria-pressed={given}
+        aria-pressed={line !== undefined}
         aria-busy={busy || undefined}
-        onClick={() => {
-          if (!given) change({ kind: 'addDonation', productUuid: option.uuid });
-        }}
+        onClick={() =>
+          change(
+            line
+              ? { kind: 'removeDonation', sessionProductUuid: line.sessionProductUuid ?? '' }
+              : { kind: 'addDonation', productUuid: option.uuid },
+          )
+        }
       >
-        {given && <Icon name="tick" size={16} />}
+        {line && <Icon name="tick" size={16} />}
         <span>{amount}</span>
       </button>
       {error && (
