@@ -64,6 +64,8 @@ const donations: [string | number, number | null][] = [
   [Number.NaN, null],
   ['1,00', null],
   ['$25', 2500],
+  ['$ 25', 2500],
+  ['2 5', null],
   ['25$', null],
   ['1$000', null],
 ];

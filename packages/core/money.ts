@@ -51,7 +51,7 @@ export function parseDonation(amount: string | number, maximumCents: number): nu
       ? String(amount)
       : amount
           .trim()
-          .replace(/^\$/, '')
+          .replace(/^\$\s*/, '')
           .replace(/,(?=\d{3}(\D|$))/g, '');
   if (!/^\d{1,9}(\.\d{1,2})?$/.test(text)) return null;
   const cents = fromPrice(text);
