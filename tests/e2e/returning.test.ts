@@ -10,6 +10,7 @@ import {
   heading,
   paidIntent,
   save,
+  selfNominate,
   total,
   typeCard,
   watchIntents,
@@ -282,6 +283,29 @@ test('Start Over acts at once, is undone for a minute, and a reload forgets', as
   await page.reload();
   await expect(heading(page, 'Get Started')).toBeVisible();
   await expect(offer).toHaveCount(0);
+});
+
+test('Start Over leads back to the programme of the join', async ({ page, complaints }) => {
+  complaints.expectFailedRequests();
+  const undergraduates = '/registration/get-started?programme=undergraduate';
+  await selfNominate(page, 'undergraduate');
+  await expect(heading(page, 'Student Details')).toBeVisible();
+  await page.reload();
+  await button(page, 'Start Over').click();
+  await expect(page).toHaveURL(undergraduates);
+  expect(await page.evaluate(() => ({ ...localStorage }))).toEqual({});
+  await button(page, 'Undo').click();
+  await expect(heading(page, 'Student Details')).toBeVisible();
+  await page.goto('/no/such/page');
+  await page.getByRole('link', { name: 'Get Started' }).click();
+  await expect(page).toHaveURL(undergraduates);
+
+  await page.route('**/hubspot-contact', (route) =>
+    route.fulfill({ status: 404, json: { success: false, status: 'error', message: 'It is gone.' } }),
+  );
+  await page.goto('/registration/student-details');
+  await button(page, 'Start Over').click();
+  await expect(page).toHaveURL(undergraduates);
 });
 
 test('after Start Over the same personal code begins a new join', async ({ page, invitation }) => {

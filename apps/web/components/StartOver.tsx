@@ -1,10 +1,11 @@
 import { useNavigate } from 'react-router';
+import { getStartedPath } from '../lib/getStartedPath.ts';
 import { forgetSession, startOver } from '../lib/session.ts';
 import { Button } from './Button.tsx';
 
 /**
- * A button that removes the stored session id and its drafts and goes to the home page (specification, section 4). The home page
- * offers to undo this, except with `isLost` (the session cannot continue).
+ * A button that removes the stored session id and its drafts and goes to the home page (specification, section 4), in the join's
+ * programme. The home page offers to undo this, except with `isLost` (the session cannot continue).
  */
 export function StartOver({ isLost = false }: { isLost?: boolean }) {
   const navigate = useNavigate();
@@ -12,11 +13,12 @@ export function StartOver({ isLost = false }: { isLost?: boolean }) {
     <Button
       variant="quiet"
       onClick={() => {
+        const path = getStartedPath();
         if (isLost) forgetSession();
         // The address is taken from the window. On the payment return page, the router's location still has Stripe's secret
         // parameters, which are removed from the window's address.
         else startOver(window.location.pathname + window.location.search);
-        void navigate('/');
+        void navigate(path);
       }}
     >
       Start Over

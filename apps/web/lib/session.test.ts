@@ -8,6 +8,7 @@ import {
   keepOwnJoin,
   recall,
   startOver,
+  storedProgramme,
   storedSession,
   storeSession,
   UNDO_MS,
@@ -222,4 +223,20 @@ test('after a minute, or when another join has begun, Start Over is not undone',
   startOver('/registration/membership');
   storeSession('c');
   assert.deepEqual([undoMs(), undoStartOver(), storedSession(), hasStartedOver()], [0, null, 'c', false]);
+});
+
+test('the programme of a join is known until the join is forgotten or replaced, and again when Start Over is undone', () => {
+  const { local } = storages();
+  storeSession('a', 'undergraduate');
+  assert.equal(storedProgramme(), 'undergraduate');
+  storeSession('a');
+  assert.equal(storedProgramme(), 'undergraduate');
+  startOver('/registration/checkout');
+  assert.equal(storedProgramme(), null);
+  assert.deepEqual([...local], []);
+  undoStartOver();
+  assert.equal(storedProgramme(), 'undergraduate');
+  storeSession('b');
+  assert.equal(storedProgramme(), null);
+  assert.deepEqual([...local], [['joinSessionUuid', 'b']]);
 });

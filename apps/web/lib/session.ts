@@ -1,5 +1,5 @@
 /**
- * What the browser stores of a join. The session id is in local storage (specification, section 3). Drafts, the parameters of a
+ * What the browser stores of a join. The session id and the join's programme are in local storage (specification, section 3). Drafts, the parameters of a
  * payment return and the token of a letter's link are in session storage, which ends with the tab. If a storage fails or is full,
  * memory is used instead.
  *
@@ -8,6 +8,8 @@
  */
 
 const SESSION_KEY = 'joinSessionUuid';
+/** Has the session id, too, since another tab may replace the stored join. */
+const PROGRAMME_KEY = 'joinProgramme';
 type TabKey = 'joinDraft' | 'joinReturn' | 'joinPass';
 /** The storage key of the join that this tab had when it was last left or hidden. */
 const LEFT_KEY = 'joinLeft';
@@ -56,15 +58,27 @@ function ownInsteadOf(last: string): string {
   return own && insteadOf === last ? own : last;
 }
 
-/** Stores a new join. The new join replaces the tab's previous join, whose drafts are deleted. */
-export function storeSession(uuid: string): void {
+/**
+ * Stores a new join. The new join replaces the tab's previous join, whose drafts are deleted. `programme` is the key of the join's
+ * programme, if it is known.
+ */
+export function storeSession(uuid: string, programme: string | null = null): void {
   if (storedSession() !== uuid) forgetTab();
   write(local, SESSION_KEY, uuid);
+  if (programme !== null) write(local, PROGRAMME_KEY, `${uuid} ${programme}`);
+  else if (storedProgramme() === null) remove(local, PROGRAMME_KEY);
   startedOver = null;
+}
+
+/** Returns the key of the present join's programme; null if it is unknown. */
+export function storedProgramme(): string | null {
+  const [uuid, programme] = read(local, PROGRAMME_KEY)?.split(' ') ?? [];
+  return programme && uuid === storedSession() ? programme : null;
 }
 
 export function forgetSession(): void {
   remove(local, SESSION_KEY);
+  remove(local, PROGRAMME_KEY);
   forgetTab();
 }
 
@@ -77,6 +91,7 @@ export const UNDO_MS = 60_000;
  */
 interface StartedOver {
   uuid: string;
+  programme: string | null;
   path: string;
   drafts: [key: string, value: string][];
   /** Until when Start Over can be undone (performance.now, ms). */
@@ -90,12 +105,13 @@ let startedOver: StartedOver | null = null;
  */
 export function startOver(path: string): void {
   const uuid = storedSession();
+  const programme = storedProgramme();
   const drafts = TAB_KEYS.flatMap((key) => {
     const value = read(tab, key);
     return value === null ? [] : [[key, value] as [string, string]];
   });
   forgetSession();
-  startedOver = uuid === null ? null : { uuid, path, drafts, until: performance.now() + UNDO_MS };
+  startedOver = uuid === null ? null : { uuid, programme, path, drafts, until: performance.now() + UNDO_MS };
 }
 
 /**
@@ -115,8 +131,8 @@ export function undoMs(): number {
  */
 export function undoStartOver(): string | null {
   if (startedOver === null || undoMs() === 0) return null;
-  const { uuid, path, drafts } = startedOver;
-  storeSession(uuid);
+  const { uuid, programme, path, drafts } = startedOver;
+  storeSession(uuid, programme);
   for (const [key, value] of drafts) write(tab, key, value);
   return path;
 }

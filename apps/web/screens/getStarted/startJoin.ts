@@ -13,7 +13,7 @@ export async function startJoin(submission: Submission): Promise<Response | { er
   const started =
     submission.mode === 'invite' ? await joinByCode(submission) : await joinBySelfNomination(submission);
   if ('error' in started) return started;
-  storeSession(started.uuid);
+  storeSession(started.uuid, started.programme);
   return redirect(screens.studentDetails);
 }
 

@@ -7,6 +7,7 @@ import { PageHeading } from '../../components/PageHeading.tsx';
 import { LoadAgainPage } from '../../components/TryAgain.tsx';
 import ui from '../../components/ui.module.css';
 import { call, type LoadFailure, outcomeOf } from '../../lib/api.ts';
+import { getStartedPath } from '../../lib/getStartedPath.ts';
 import { prefetch } from '../../lib/prefetch.ts';
 import { storeSession } from '../../lib/session.ts';
 import { signatureOf } from '../../lib/signature.ts';
@@ -23,7 +24,7 @@ export async function loader({ params, request }: LoaderFunctionArgs): Promise<L
   const body = signatureOf(new URL(request.url).searchParams);
   const started = await outcomeOf(call('initJoin', { params: { id }, body, quiet: 503 }), fallback.initJoin);
   if ('message' in started) return started;
-  storeSession(started.data.uuid);
+  storeSession(started.data.uuid, started.data.programme);
   throw replace(screens.studentDetails);
 }
 
@@ -32,7 +33,7 @@ export function Component() {
   const otherWay = (
     <>
       <p>You can also begin with the invite code that is printed on your invitation.</p>
-      <Link className={retryMs !== null ? ui.plain : ui.button} to={screens.getStarted}>
+      <Link className={retryMs !== null ? ui.plain : ui.button} to={getStartedPath()}>
         Get Started
       </Link>
     </>

@@ -7,6 +7,7 @@ import { PageHeading } from '../../components/PageHeading.tsx';
 import { LoadAgainPage } from '../../components/TryAgain.tsx';
 import ui from '../../components/ui.module.css';
 import { call, type LoadFailure, outcomeOf } from '../../lib/api.ts';
+import { getStartedPath } from '../../lib/getStartedPath.ts';
 import { prefetch } from '../../lib/prefetch.ts';
 import { storeSession } from '../../lib/session.ts';
 import { signatureOf, wholeNumber } from '../../lib/signature.ts';
@@ -56,7 +57,7 @@ export function Component() {
         ) : (
           <p>A checkout opens by the link in your email. With an invite code you can begin here.</p>
         )}
-        <Link className={failure ? ui.plain : ui.button} to={screens.getStarted}>
+        <Link className={failure ? ui.plain : ui.button} to={getStartedPath()}>
           Get Started
         </Link>
       </div>

@@ -3,6 +3,7 @@ import { screens } from '#core/navigation.ts';
 import { Card } from '../../components/Card.tsx';
 import { PageHeading } from '../../components/PageHeading.tsx';
 import ui from '../../components/ui.module.css';
+import { getStartedPath } from '../../lib/getStartedPath.ts';
 import { storedSession } from '../../lib/session.ts';
 
 /** Redirects to the upgrade with the same query. Without a session, the screen explains what to do. */
@@ -19,7 +20,7 @@ export function Component() {
           An upgrade is offered right after a join, in the browser that was used for it. This browser holds no
           join, so there is nothing to upgrade here yet.
         </p>
-        <Link className={ui.button} to={screens.getStarted}>
+        <Link className={ui.button} to={getStartedPath()}>
           Get Started
         </Link>
       </div>

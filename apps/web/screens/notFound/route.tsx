@@ -3,6 +3,7 @@ import { screens } from '#core/navigation.ts';
 import { Card } from '../../components/Card.tsx';
 import { PageHeading } from '../../components/PageHeading.tsx';
 import ui from '../../components/ui.module.css';
+import { getStartedPath } from '../../lib/getStartedPath.ts';
 import { storedSession } from '../../lib/session.ts';
 
 export function Component() {
@@ -21,7 +22,7 @@ export function Component() {
             Continue your join
           </Link>
         )}
-        <Link className={hasJoin ? ui.plain : ui.button} to={screens.getStarted}>
+        <Link className={hasJoin ? ui.plain : ui.button} to={getStartedPath()}>
           Get Started
         </Link>
       </div>

@@ -1,6 +1,5 @@
 import { useState } from 'react';
 import { Link } from 'react-router';
-import { screens } from '#core/navigation.ts';
 import { LINKS_SENT } from '#core/pass.ts';
 import { isEmail } from '#core/studentDetails.ts';
 import { Alert, Note } from '../../components/Alert.tsx';
@@ -8,6 +7,7 @@ import { Button } from '../../components/Button.tsx';
 import { TextField } from '../../components/Field.tsx';
 import ui from '../../components/ui.module.css';
 import { call } from '../../lib/api.ts';
+import { getStartedPath } from '../../lib/getStartedPath.ts';
 import { useSite } from '../../lib/site.ts';
 import { useAttempt } from '../../lib/useAttempt.ts';
 import styles from './styles.module.css';
@@ -61,7 +61,7 @@ export function AskForLink() {
       </form>
       <p className={ui.hint}>
         Nothing came? Write to <a href={`mailto:${society.supportEmail}`}>{society.supportEmail}</a>, or{' '}
-        <Link to={screens.getStarted}>get started</Link> with your invite code.
+        <Link to={getStartedPath()}>get started</Link> with your invite code.
       </p>
     </>
   );
