@@ -1,5 +1,5 @@
 import { orderingJoin, paidJoin, startedJoin } from './arrange.ts';
-import { expect, test } from './fixtures.ts';
+import { expect, expectAccessible, test } from './fixtures.ts';
 
 const HOME = '/registration/get-started';
 
@@ -59,6 +59,33 @@ test('the guard takes nothing of an address along but the programme', async ({ p
   await expect(page.getByText('Honor Collegians')).toHaveCount(0);
   await page.getByRole('button', { name: 'I am Self-Nominating' }).click();
   await expect(page.getByText('Honor Collegians').first()).toBeVisible();
+});
+
+test('who comes back from the bank to a browser that knows no join reads how to get to it', async ({
+  page,
+}) => {
+  await page.addInitScript(() => {
+    for (const storage of ['localStorage', 'sessionStorage'])
+      Object.defineProperty(window, storage, {
+        get: () => {
+          throw new DOMException('Access is denied for this document.', 'SecurityError');
+        },
+      });
+  });
+  await page.goto('/registration/get-started');
+  const note = page.getByRole('status').filter({ hasText: 'If you have just paid' });
+  await expect(page.getByRole('heading', { level: 1, name: 'Get Started' })).toBeVisible();
+  await expect(note).toHaveCount(0);
+  const secret = 'payment_intent=pi_1&payment_intent_client_secret=pi_1_secret_2&redirect_status=succeeded';
+  await page.goto(`/registration/post-payment?${secret}`);
+  await expect(page).toHaveURL(HOME);
+  await expect(note).toBeVisible();
+  await expectAccessible(page);
+  expect(
+    await page.evaluate(() => JSON.stringify(history.state) + document.documentElement.innerHTML),
+  ).not.toContain('pi_1');
+  await note.getByRole('link', { name: 'Send me my link' }).click();
+  await expect(page).toHaveURL('/pass');
 });
 
 test('an address below the resume page is none, and speaks of no join where there is none', async ({

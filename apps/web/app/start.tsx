@@ -3,7 +3,7 @@ import { createRoot, hydrateRoot } from 'react-dom/client';
 import { RouterProvider } from 'react-router/dom';
 import type { Site } from '#contract/schemas.ts';
 import { queryForGetStarted, screens } from '#core/navigation.ts';
-import { keepOwnJoin } from '../lib/session.ts';
+import { keepOwnJoin, noteLostReturn } from '../lib/session.ts';
 import { SiteContext, setSite } from '../lib/site.ts';
 import { setToaster } from '../lib/toasts.ts';
 import { createRouter, firstPath } from './router.tsx';
@@ -30,8 +30,10 @@ export function start(site: Site) {
   document.getElementById('late')?.remove();
   const { pathname, search, hash } = window.location;
   const path = firstPath(pathname);
-  if (path !== pathname) window.history.replaceState(null, '', path + queryForGetStarted(search));
-  else if (hash === '#main') window.history.replaceState(null, '', pathname + search);
+  if (path !== pathname) {
+    if (new URLSearchParams(search).has('payment_intent') && pathname !== '/') noteLostReturn();
+    window.history.replaceState(null, '', path + queryForGetStarted(search));
+  } else if (hash === '#main') window.history.replaceState(null, '', pathname + search);
 
   const router = createRouter();
   const app = (

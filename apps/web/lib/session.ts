@@ -68,6 +68,7 @@ export function storeSession(uuid: string, programme: string | null = null): voi
   if (programme !== null) write(local, PROGRAMME_KEY, `${uuid} ${programme}`);
   else if (storedProgramme() === null) remove(local, PROGRAMME_KEY);
   startedOver = null;
+  wasReturnLost = false;
 }
 
 /** Returns the key of the present join's programme; null if it is unknown. */
@@ -81,6 +82,19 @@ export function forgetSession(): void {
   remove(local, PROGRAMME_KEY);
   forgetTab();
 }
+
+let wasReturnLost = false;
+
+/**
+ * Records that the card provider led back to a browser that knows no join: a different browser from the one that paid, or one that
+ * stores nothing. Only the fact is kept, and only until the page is left, since the return's parameters include a secret.
+ */
+export function noteLostReturn(): void {
+  wasReturnLost = true;
+}
+
+/** Whether `noteLostReturn` was called since the page was loaded, and no join was stored after that. */
+export const hasLostReturn = () => wasReturnLost;
 
 /** For how long (ms) Start Over can be undone. */
 export const UNDO_MS = 60_000;

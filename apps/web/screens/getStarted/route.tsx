@@ -3,14 +3,14 @@ import { type ActionFunctionArgs, Link, useFetcher, useLocation } from 'react-ro
 import type { Site } from '#contract/schemas.ts';
 import { INVITE_CODE_MAX_LENGTH, inviteCodeError } from '#core/inviteCode.ts';
 import { screens } from '#core/navigation.ts';
-import { Alert } from '../../components/Alert.tsx';
+import { Alert, Note } from '../../components/Alert.tsx';
 import { Button } from '../../components/Button.tsx';
 import { Card } from '../../components/Card.tsx';
 import { Checkbox, TextField } from '../../components/Field.tsx';
 import { PageHeading } from '../../components/PageHeading.tsx';
 import ui from '../../components/ui.module.css';
 import { prefetch } from '../../lib/prefetch.ts';
-import { storedSession, undoMs } from '../../lib/session.ts';
+import { hasLostReturn, storedSession, undoMs } from '../../lib/session.ts';
 import { phoneLink, useSite } from '../../lib/site.ts';
 import { lazyScreens } from '../lazyScreens.tsx';
 import type { Submission } from './startJoin.ts';
@@ -66,6 +66,7 @@ export function Component() {
     <Card>
       {Returning && <Returning />}
       <PageHeading title="Get Started" />
+      {hasLostReturn() && <AfterPayment />}
       <p className={ui.lead}>{getStarted.lead}</p>
       <fieldset className={styles.toggle} aria-label="How do you join?">
         <button type="button" aria-pressed={mode === 'invite'} onClick={() => setMode('invite')}>
@@ -159,6 +160,29 @@ function useReturning(): ComponentType | null {
     );
   }, []);
   return Returning;
+}
+
+/** Tells somebody who has perhaps just paid, in another browser or in one that stores nothing, how to get to the join. */
+function AfterPayment() {
+  const { society, sendsLetters } = useSite();
+  return (
+    <div className={styles.afterPayment}>
+      <Note>
+        If you have just paid, please do not pay again: this browser no longer knows your join.{' '}
+        {sendsLetters ? (
+          <>
+            Your receipt comes by email, and <Link to={screens.pass}>Send me my link</Link> opens your join
+            here.
+          </>
+        ) : (
+          <>
+            Please call <a href={phoneLink(society.supportPhone)}>{society.supportPhone}</a>, or write to{' '}
+            <a href={`mailto:${society.supportEmail}`}>{society.supportEmail}</a>.
+          </>
+        )}
+      </Note>
+    </div>
+  );
 }
 
 /** The other ways to join, shown after an invite code was refused. */
