@@ -81,3 +81,43 @@ test('every field of Student Details names what a browser may fill in', async ({
     zipcode: 'postal-code',
   });
 });
+
+test('phones neither correct nor underline names, codes and addresses, and begin them in the right case', async ({
+  page,
+}) => {
+  const typing = () =>
+    page
+      .locator('main form input:not([type=checkbox])')
+      .evaluateAll((fields) =>
+        Object.fromEntries(
+          fields.map((field) => [
+            field.id,
+            ['autocorrect', 'spellcheck', 'autocapitalize'].map((name) => field.getAttribute(name)).join(' '),
+          ]),
+        ),
+      );
+  await page.goto('/');
+  expect(await typing()).toEqual({ inviteCode: 'off false characters' });
+  await page.goto('/pass');
+  await expect(page.getByLabel('Email')).toBeVisible();
+  expect(await typing()).toEqual({ email: 'off false none' });
+  await page.goto('/verify');
+  await expect(page.getByRole('textbox')).toBeVisible();
+  expect(Object.values(await typing())).toEqual(['off false characters']);
+  await startedJoin(page);
+  await page.goto(DETAILS);
+  await expect(page.getByLabel('First name')).toBeVisible();
+  const [words, code, email] = ['off false words', 'off false characters', 'off false none'];
+  expect(await typing()).toMatchObject({
+    firstName: words,
+    middleName: words,
+    lastName: words,
+    address1: words,
+    address2: words,
+    city: words,
+    zipcode: code,
+    highSchoolName: words,
+    personalEmail: email,
+    schoolEmail: email,
+  });
+});

@@ -56,6 +56,7 @@ function FieldError({ id, message }: { id: string; message: string | undefined }
   );
 }
 
+/** A text field. What is typed, such as names, codes and addresses, is in no dictionary, so phones and browsers must not correct it. */
 export function TextField({
   id,
   label,
@@ -67,7 +68,14 @@ export function TextField({
   const common = { id, label, optional, hint, error };
   return (
     <FieldFrame {...common}>
-      <input type="text" {...rest} {...fieldAttributes(common)} className={styles.input} />
+      <input
+        type="text"
+        autoCorrect="off"
+        spellCheck={false}
+        {...rest}
+        {...fieldAttributes(common)}
+        className={styles.input}
+      />
     </FieldFrame>
   );
 }

@@ -103,7 +103,6 @@ export function Component() {
             maxLength={INVITE_CODE_MAX_LENGTH + 20}
             autoComplete="off"
             autoCapitalize="characters"
-            spellCheck={false}
             enterKeyHint="go"
           />
         ) : (

@@ -49,6 +49,7 @@ export function AskForLink() {
           value={email}
           onChange={(event) => setEmail(event.target.value)}
           autoComplete="email"
+          autoCapitalize="none"
           enterKeyHint="send"
           maxLength={320}
           required

@@ -100,6 +100,7 @@ export function ProveYourself({ token, opened }: { token: string; opened: Data<'
               value={lastName}
               onChange={(event) => setLastName(event.target.value)}
               autoComplete="family-name"
+              autoCapitalize="words"
               required
             />
             <TextField
@@ -109,6 +110,7 @@ export function ProveYourself({ token, opened }: { token: string; opened: Data<'
               value={zipcode}
               onChange={(event) => setZipcode(event.target.value)}
               autoComplete="postal-code"
+              autoCapitalize="characters"
               enterKeyHint="go"
               required
             />

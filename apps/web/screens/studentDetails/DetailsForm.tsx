@@ -134,10 +134,28 @@ export function DetailsForm({
       {loadError && <Alert>{loadError}</Alert>}
       <Group title="About you">
         <div className={styles.two}>
-          <TextField {...field('firstName')} label="First name" autoComplete="given-name" required />
-          <TextField {...field('middleName')} label="Middle name" optional autoComplete="additional-name" />
+          <TextField
+            {...field('firstName')}
+            label="First name"
+            autoComplete="given-name"
+            autoCapitalize="words"
+            required
+          />
+          <TextField
+            {...field('middleName')}
+            label="Middle name"
+            optional
+            autoComplete="additional-name"
+            autoCapitalize="words"
+          />
         </div>
-        <TextField {...field('lastName')} label="Last name" autoComplete="family-name" required />
+        <TextField
+          {...field('lastName')}
+          label="Last name"
+          autoComplete="family-name"
+          autoCapitalize="words"
+          required
+        />
         <div className={styles.two}>
           <div>
             <TextField
@@ -146,6 +164,7 @@ export function DetailsForm({
               type="email"
               inputMode="email"
               autoComplete="email"
+              autoCapitalize="none"
               required
             />
             <EmailSuggestion
@@ -161,6 +180,7 @@ export function DetailsForm({
               type="email"
               inputMode="email"
               autoComplete="section-school email"
+              autoCapitalize="none"
             />
             <EmailSuggestion
               typed={values.schoolEmail}
@@ -177,10 +197,28 @@ export function DetailsForm({
           options={countryNames}
           required
         />
-        <TextField {...field('address1')} label="Address line 1" autoComplete="address-line1" required />
-        <TextField {...field('address2')} label="Address line 2" optional autoComplete="address-line2" />
+        <TextField
+          {...field('address1')}
+          label="Address line 1"
+          autoComplete="address-line1"
+          autoCapitalize="words"
+          required
+        />
+        <TextField
+          {...field('address2')}
+          label="Address line 2"
+          optional
+          autoComplete="address-line2"
+          autoCapitalize="words"
+        />
         <div className={styles.place}>
-          <TextField {...field('city')} label="City" autoComplete="address-level2" required />
+          <TextField
+            {...field('city')}
+            label="City"
+            autoComplete="address-level2"
+            autoCapitalize="words"
+            required
+          />
           {subdivisions === 'loading' || (subdivisions && subdivisions.length > 0) ? (
             <SelectField
               key={country?.name}
@@ -200,9 +238,16 @@ export function DetailsForm({
               optional={subdivisions !== null}
               required={subdivisions === null}
               autoComplete="address-level1"
+              autoCapitalize="words"
             />
           )}
-          <TextField {...field('zipcode')} label="Zipcode" autoComplete="postal-code" required />
+          <TextField
+            {...field('zipcode')}
+            label="Zipcode"
+            autoComplete="postal-code"
+            autoCapitalize="characters"
+            required
+          />
         </div>
       </Group>
       <Group title="Your school">
@@ -210,6 +255,7 @@ export function DetailsForm({
           {...field('highSchoolName')}
           label="High school name"
           autoComplete="organization"
+          autoCapitalize="words"
           required
         />
         <div className={styles.short}>

@@ -123,7 +123,6 @@ function NumberForm({ typed }: { typed: string }) {
         required
         autoCapitalize="characters"
         autoComplete="off"
-        spellCheck={false}
         enterKeyHint="search"
       />
       <Button type="submit" busy={state !== 'idle' && 'Looking it up…'}>
