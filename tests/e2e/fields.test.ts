@@ -81,3 +81,31 @@ test('a custom donation that is no amount sends nothing', async ({ page }) => {
   }
   expect(sent).toEqual([]);
 });
+
+test('while a form shows an error, the title begins with it: of Get Started, the custom amount and an upload', async ({
+  page,
+  complaints,
+}) => {
+  complaints.expectFailedRequests();
+  await page.goto('/');
+  await page.getByLabel('Invite code').fill('NOSUCHCODE');
+  await button(page, 'Submit').click();
+  await expect(page.getByRole('main').getByRole('alert')).toBeVisible();
+  await expect(page).toHaveTitle('Error: Get Started');
+  await page.getByLabel('Invite code').fill('LINCOLN2026');
+  await expect(page).toHaveTitle('Get Started');
+
+  await orderingJoin(page);
+  await page.goto('/registration/checkout');
+  await page.getByLabel('Custom amount').fill('ten');
+  await button(page, 'Add donation').click();
+  await expect(page).toHaveTitle('Error: Checkout');
+  await page.getByLabel('Custom amount').fill('10');
+  await expect(page).toHaveTitle('Checkout');
+
+  await page.goto('/upload-resume/101');
+  await page
+    .getByLabel('Choose your resume')
+    .setInputFiles({ name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('notes') });
+  await expect(page).toHaveTitle('Error: Upload Your Resume');
+});

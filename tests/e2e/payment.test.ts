@@ -243,6 +243,7 @@ test('what Buy Now answers is in view, though the button is at the lower edge of
   await scrollBuyNowToEdge(page);
   await buyNow(page);
   await expect(answer).toHaveText('Your card has insufficient funds.');
+  await expect(page).toHaveTitle('Error: Checkout');
   await expect(answer).toBeInViewport({ ratio: 1 });
 });
 

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { useErrorInTitle } from '../lib/title.ts';
 import { Icon } from './icons.tsx';
 import styles from './ui.module.css';
 
@@ -8,8 +9,9 @@ interface Props {
   isAnswer?: boolean;
 }
 
-/** An error message, which screen readers announce immediately. */
+/** An error message, which screen readers announce immediately. An answer is in the page's title, too. */
 export function Alert({ children, isAnswer = false }: Props) {
+  useErrorInTitle(isAnswer);
   return (
     <div ref={isAnswer ? scrollIntoView : null} className={styles.alert} role="alert">
       <Icon name="alert" size={18} />

@@ -1,4 +1,5 @@
 import type { AriaAttributes, ComponentProps, ReactNode } from 'react';
+import { useErrorInTitle } from '../lib/title.ts';
 import { Icon } from './icons.tsx';
 import styles from './ui.module.css';
 
@@ -46,6 +47,7 @@ export function FieldFrame({
 }
 
 function FieldError({ id, message }: { id: string; message: string | undefined }) {
+  useErrorInTitle(Boolean(message));
   return (
     message && (
       <p className={styles.error} id={`${id}-error`}>

@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect, useRef } from 'react';
+import { useTitle } from '../lib/title.ts';
 
 /** Whether there was a navigation since the document was loaded. */
 let hasNavigated = false;
@@ -14,23 +15,18 @@ export function noteNavigation(): void {
 /** The screen's `h1`, which also sets the document's title. */
 export function PageHeading({
   title,
-  hasErrors = false,
   takesFocus = false,
   className,
   children,
 }: {
   title: string;
-  /** Whether the document's title starts with "Error: ". */
-  hasErrors?: boolean;
   /** Whether the heading takes the focus even if it appears without a navigation. */
   takesFocus?: boolean;
   className?: string | undefined;
   children?: ReactNode;
 }) {
   const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => {
-    document.title = hasErrors ? `Error: ${title}` : title;
-  }, [title, hasErrors]);
+  useTitle(title);
   useEffect(() => {
     if (hasNavigated || takesFocus) heading.current?.focus({ preventScroll: true });
   }, [takesFocus]);

@@ -17,6 +17,7 @@ import ui from '../../components/ui.module.css';
 import type { LoadFailure } from '../../lib/api.ts';
 import { usePrefetch } from '../../lib/prefetch.ts';
 import { useSite } from '../../lib/site.ts';
+import { useErrorInTitle } from '../../lib/title.ts';
 import { lazyScreens } from '../lazyScreens.tsx';
 import type { action } from './action.ts';
 import type { Details, loader } from './loader.ts';
@@ -74,6 +75,7 @@ function Choice({ details }: { details: Details }) {
   const [chosen, setChosen] = useState(details.selectedMembershipId);
   const busy = fetcher.state !== 'idle';
   const error = !busy && fetcher.data && 'error' in fetcher.data ? fetcher.data.error : null;
+  useErrorInTitle(error !== null);
   return (
     <>
       <div className={styles.heading}>

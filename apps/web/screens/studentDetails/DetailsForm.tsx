@@ -41,13 +41,11 @@ export function DetailsForm({
   guardianConsent,
   initial,
   loadError,
-  onErrors,
 }: {
   invitation: string | null;
   guardianConsent: string | null;
   initial: SubmittedDetails;
   loadError: string | null;
-  onErrors: (hasErrors: boolean) => void;
 }) {
   const { society } = useSite();
   const fetcher = useFetcher<typeof action>();
@@ -72,7 +70,6 @@ export function DetailsForm({
   useEffect(() => {
     if (values !== initialValues) keep('joinDraft', values);
   }, [values, initialValues]);
-  useEffect(() => onErrors(hasErrors), [hasErrors, onErrors]);
   useEffect(() => {
     if (!refusal) return;
     const refused = Object.entries(refusal.errors).filter(([name]) => isField(name, asksGuardianConsent));

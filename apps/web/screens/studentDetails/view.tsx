@@ -1,4 +1,3 @@
-import { useState } from 'react';
 import { useLoaderData } from 'react-router';
 import type { SubmittedDetails } from '#core/studentDetails.ts';
 import { Alert } from '../../components/Alert.tsx';
@@ -14,14 +13,13 @@ import { emptyDetails, prefill } from './prefill.ts';
 
 export function Component() {
   const { contact, place } = useLoaderData<typeof loader>();
-  const [hasErrors, setHasErrors] = useState(false);
   const known = 'data' in contact ? prefill(contact.data, new Date().getFullYear(), place) : emptyDetails;
   const guardianConsent = ('data' in contact && contact.data.guardianConsent) || null;
   const hasGuardianConsent = guardianConsent?.isGiven ?? false;
   return (
     <Card>
       <ProgressBar current="Student Details" />
-      <PageHeading title="Student Details" hasErrors={hasErrors} />
+      <PageHeading title="Student Details" />
       {'message' in contact && contact.isLost ? (
         // The session cannot continue. No form is shown, since the server would not save what is typed into it.
         <div className={ui.stack}>
@@ -34,7 +32,6 @@ export function Component() {
           guardianConsent={guardianConsent?.sentence ?? null}
           initial={{ ...known, hasGuardianConsent, ...recall<SubmittedDetails>('joinDraft') }}
           loadError={'message' in contact ? contact.message : null}
-          onErrors={setHasErrors}
         />
       )}
     </Card>
