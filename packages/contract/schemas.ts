@@ -231,7 +231,9 @@ const none = z.object({});
 const reminders = z.object({ areStopped: z.boolean() });
 /** The token of a link in a letter: the text after its `#`. */
 const token = given(200);
-const openedJoin = z.object({ uuid, goOn: z.string() });
+/** Missing in answers of servers of the previous version. */
+const programmeOfJoin = z.string().nullish();
+const openedJoin = z.object({ uuid, goOn: z.string(), programme: programmeOfJoin });
 /** The body of a call that needs none: missing, or an empty object. */
 const noBody = none.nullish();
 
@@ -435,7 +437,7 @@ export const schemas = {
       overrideMainPriceCents: z.int().min(0).max(99_999_999).nullish(),
       ...signature,
     }),
-    data: z.object({ joinSessionUuid: uuid, message: z.string() }),
+    data: z.object({ joinSessionUuid: uuid, message: z.string(), programme: programmeOfJoin }),
   },
   uploadTranscript: { params: sessionParams, data: upload },
   getDocuments: {

@@ -308,6 +308,13 @@ test('Start Over leads back to the programme of the join', async ({ page, compla
   await expect(page).toHaveURL(undergraduates);
 });
 
+test('Start Over leads back to the programme of a join by a checkout link', async ({ page }) => {
+  await page.goto('/initialize/checkout?vid=103&mp=3');
+  await expect(heading(page, 'Checkout')).toBeVisible();
+  await button(page, 'Start Over').click();
+  await expect(page).toHaveURL('/registration/get-started?programme=undergraduate');
+});
+
 test('after Start Over the same personal code begins a new join', async ({ page, invitation }) => {
   await enterCode(page, invitation.code);
   await expect(heading(page, 'Student Details')).toBeVisible();

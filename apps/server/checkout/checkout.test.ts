@@ -316,6 +316,7 @@ test('who comes by a checkout link is told what the fee buys and who is eligible
   const { data } = await client.call('initiateCheckout', {
     body: { hubspotContactId: '103', mainProductId: 1 },
   });
+  assert.equal(data.programme, 'high-school');
   const told = await unseen(data.joinSessionUuid);
   assert.equal(told?.features[0]?.description, 'Lifetime membership, no renewals');
   assert.deepEqual(told?.eligibility?.rules, ['SAT 1300+', 'ACT 27+', 'Cumulative GPA 3.5+']);

@@ -32,7 +32,7 @@ export async function initiateCheckout(
     signature: LinkSignature;
     address: string;
   },
-): Promise<string> {
+): Promise<{ uuid: string; programme: string }> {
   const {
     hubspotContactId: contactId,
     mainProductId,
@@ -91,5 +91,5 @@ export async function initiateCheckout(
   if (!row) throw new Refusal(404, fallback.initiateCheckout);
   if (row.refusal) throw refusedSale(row.refusal);
   if (row.uuid === null) throw new Refusal(429, TOO_MANY, { retryAfter: (limit?.minutes ?? 1) * 60 });
-  return row.uuid;
+  return { uuid: row.uuid, programme: product.programme! };
 }

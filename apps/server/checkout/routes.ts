@@ -33,8 +33,9 @@ export function checkoutRoutes(app: FastifyInstance, deps: Deps): void {
   });
   serve(app, 'initiateCheckout', async ({ body, request, reply }) => {
     const { exp, sig, ...rest } = body;
-    const uuid = await initiateCheckout(deps, { ...rest, signature: { exp, sig }, address: request.ip });
+    const signature = { exp, sig };
+    const { uuid, programme } = await initiateCheckout(deps, { ...rest, signature, address: request.ip });
     deps.browser.giveBegan(reply, uuid);
-    return { data: { joinSessionUuid: uuid, message: 'Your checkout is ready.' } };
+    return { data: { joinSessionUuid: uuid, programme, message: 'Your checkout is ready.' } };
   });
 }

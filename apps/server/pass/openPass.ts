@@ -49,8 +49,11 @@ export async function openPass(
   };
 }
 
-export async function whereItGoesOn(deps: Deps, uuid: string): Promise<{ uuid: string; goOn: string }> {
+export async function whereItGoesOn(
+  deps: Deps,
+  uuid: string,
+): Promise<{ uuid: string; goOn: string; programme: string }> {
   const standing = await readStanding(deps, uuid);
   if (!standing) throw new Refusal(403, PASS_INVALID);
-  return { uuid, goOn: standing.goOn };
+  return { uuid, goOn: standing.goOn, programme: standing.programme };
 }

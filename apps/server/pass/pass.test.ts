@@ -87,6 +87,7 @@ test('a link opens its join for 30 days, in the browser that holds it without a 
   assert.deepEqual((await open(client, at(PASS_DAYS - 0.01))).data.join, {
     uuid,
     goOn: '/registration/checkout',
+    programme: 'high-school',
   });
   const late = await open(client, at(PASS_DAYS + 0.01));
   assert.deepEqual([late.status, late.message], [403, PASS_EXPIRED]);
@@ -152,7 +153,11 @@ test('last name and ZIP code open it as well, however they are written', async (
   await server.client().call('submitDetails', { params: { uuid }, body: person });
   const device = server.client();
   const proven = await byName(device, tokenOf(uuid), ' oneill ruiz', '78701');
-  assert.deepEqual(proven.data, { uuid, goOn: '/registration/membership' });
+  assert.deepEqual(proven.data, {
+    uuid,
+    goOn: '/registration/membership',
+    programme: 'high-school',
+  });
   assert.equal((await open(device, tokenOf(uuid))).data.join?.uuid, uuid);
 });
 

@@ -1,14 +1,14 @@
 /**
- * What the browser stores of a join. The session id and the join's programme are in local storage (specification, section 3). Drafts, the parameters of a
- * payment return and the token of a letter's link are in session storage, which ends with the tab. If a storage fails or is full,
- * memory is used instead.
+ * What the browser stores of a join. The session id is in local storage (specification, section 3), and so is the join's
+ * programme. Drafts, the parameters of a payment return and the token of a letter's link are in session storage, which ends with
+ * the tab. If a storage fails or is full, memory is used instead.
  *
  * Two tabs may have different joins, but local storage has only the one that was stored last. A tab whose join was replaced there
  * keeps its own join. For this it remembers, in session storage, its own join and the one that replaced it.
  */
 
 const SESSION_KEY = 'joinSessionUuid';
-/** Has the session id, too, since another tab may replace the stored join. */
+/** The stored text is the session id and the programme, since another tab may replace the stored join. */
 const PROGRAMME_KEY = 'joinProgramme';
 type TabKey = 'joinDraft' | 'joinReturn' | 'joinPass';
 /** The storage key of the join that this tab had when it was last left or hidden. */
@@ -62,10 +62,10 @@ function ownInsteadOf(last: string): string {
  * Stores a new join. The new join replaces the tab's previous join, whose drafts are deleted. `programme` is the key of the join's
  * programme, if it is known.
  */
-export function storeSession(uuid: string, programme: string | null = null): void {
+export function storeSession(uuid: string, programme?: string | null): void {
   if (storedSession() !== uuid) forgetTab();
   write(local, SESSION_KEY, uuid);
-  if (programme !== null) write(local, PROGRAMME_KEY, `${uuid} ${programme}`);
+  if (programme) write(local, PROGRAMME_KEY, `${uuid} ${programme}`);
   else if (storedProgramme() === null) remove(local, PROGRAMME_KEY);
   startedOver = null;
   wasReturnLost = false;

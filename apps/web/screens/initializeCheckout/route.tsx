@@ -27,7 +27,7 @@ export async function loader({ request }: LoaderFunctionArgs): Promise<LoadFailu
   prefetch(lazyScreens.checkout.load);
   const started = await outcomeOf(initiate(hubspotContactId, query), fallback.initiateCheckout);
   if ('message' in started) return started;
-  storeSession(started.data.joinSessionUuid);
+  storeSession(started.data.joinSessionUuid, started.data.programme);
   throw replace(screens.checkout);
 }
 

@@ -6,8 +6,8 @@ import { drop, storeSession } from '../../lib/session.ts';
  * Stores a join in this browser. Returns the path to go to: the screen that the link names, otherwise the one where the join
  * continues.
  */
-export function enter({ uuid, goOn }: Data<'provePassByCode'>): string {
+export function enter({ uuid, goOn, programme }: Data<'provePassByCode'>): string {
   drop('joinPass');
-  storeSession(uuid);
+  storeSession(uuid, programme);
   return linkedScreen(window.location.search) ?? goOn;
 }
