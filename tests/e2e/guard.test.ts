@@ -61,7 +61,7 @@ test('the guard takes nothing of an address along but the programme', async ({ p
   await expect(page.getByText('Honor Collegians').first()).toBeVisible();
 });
 
-test('who comes back from the bank to a browser that knows no join reads how to get to it', async ({
+test('a joiner whose bank leads back to a browser that knows no join reads how to open the join there', async ({
   page,
 }) => {
   await page.addInitScript(() => {

@@ -62,7 +62,7 @@ test('the press release is opened as text and copied @phone-only', async ({ page
 });
 
 for (const clipboard of ['refuses to copy', 'is missing'])
-  test(`when the clipboard ${clipboard}, what should be copied is selected, and a sentence says so @phone-only`, async ({
+  test(`when the clipboard ${clipboard}, the text is selected instead, and a sentence says so @phone-only`, async ({
     page,
   }) => {
     await page.addInitScript((refuses) => {

@@ -225,7 +225,7 @@ test('what is missing in the card form is told there, and nothing is asked of th
   expect(asked).toEqual([]);
 });
 
-test('what Buy Now answers is in view, though the button is at the lower edge of the screen @phone', async ({
+test('the answer to Buy Now is in view, though the button is at the lower edge of the screen @phone', async ({
   page,
   complaints,
 }) => {

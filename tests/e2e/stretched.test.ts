@@ -54,7 +54,7 @@ test('twenty items, each at $499.99 and some with long names, fit the order summ
   await expectAccessible(page);
 });
 
-test('a phone in landscape does not enlarge text: the served style says so in the words of iPhones, too', async ({
+test('a phone in landscape does not enlarge text: the served style has the property under the name that iPhones know, too', async ({
   page,
 }) => {
   await page.goto('/');

@@ -31,7 +31,7 @@ export function start(site: Site) {
   const { pathname, search, hash } = window.location;
   const path = firstPath(pathname);
   if (path !== pathname) {
-    if (new URLSearchParams(search).has('payment_intent') && pathname !== '/') noteLostReturn();
+    if (new URLSearchParams(search).has('payment_intent')) noteLostReturn();
     window.history.replaceState(null, '', path + queryForGetStarted(search));
   } else if (hash === '#main') window.history.replaceState(null, '', pathname + search);
 

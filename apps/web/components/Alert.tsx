@@ -29,7 +29,7 @@ export function Note({ children, isAnswer = false }: Props) {
   );
 }
 
-/** A ref that scrolls an element into view when the element appears. What is in view already does not move. */
+/** A ref that scrolls an element into view when the element appears. An element that is in view already does not move. */
 export function scrollIntoView(element: HTMLElement | null): void {
   element?.scrollIntoView({ block: 'nearest' });
 }

@@ -58,7 +58,7 @@ function FieldError({ id, message }: { id: string; message: string | undefined }
   );
 }
 
-/** A text field. What is typed, such as names, codes and addresses, is in no dictionary, so phones and browsers must not correct it. */
+/** A text field. Phones and browsers must not correct its text: names, codes and addresses are in no dictionary. */
 export function TextField({
   id,
   label,
