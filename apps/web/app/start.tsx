@@ -31,7 +31,8 @@ export function start(site: Site) {
   const { pathname, search, hash } = window.location;
   const path = firstPath(pathname);
   if (path !== pathname) {
-    if (new URLSearchParams(search).has('payment_intent')) noteLostReturn();
+    // The home page is no return address, and its Get Started was prerendered without the note about a lost return.
+    if (pathname !== '/' && new URLSearchParams(search).has('payment_intent')) noteLostReturn();
     window.history.replaceState(null, '', path + queryForGetStarted(search));
   } else if (hash === '#main') window.history.replaceState(null, '', pathname + search);
 
