@@ -3,7 +3,7 @@ import { StrictMode, useEffect } from 'react';
 import { createRoot } from 'react-dom/client';
 import { TOAST_MS } from '#core/specified.ts';
 import type { ToastMessage } from '../lib/toasts.ts';
-import { Icon } from './icons.tsx';
+import { Icon } from './screenIcons.tsx';
 import styles from './Toaster.module.css';
 import ui from './ui.module.css';
 

@@ -13,7 +13,7 @@ import { messageOf, type RetryMs, retryMsOf } from '../lib/api.ts';
 import { useSite } from '../lib/site.ts';
 import { Alert } from './Alert.tsx';
 import { Button } from './Button.tsx';
-import { Icon } from './icons.tsx';
+import { Icon } from './screenIcons.tsx';
 import { TryAgain } from './TryAgain.tsx';
 import styles from './UploadArea.module.css';
 

@@ -2,7 +2,7 @@ import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { displayPrice } from '#core/money.ts';
 import type { OrderSummary } from '#core/orderSummary.ts';
 import { Alert } from '../../components/Alert.tsx';
-import { Icon } from '../../components/icons.tsx';
+import { Icon } from '../../components/screenIcons.tsx';
 import ui from '../../components/ui.module.css';
 import type { OrderProduct } from './order.ts';
 import { useOrderChange } from './orderChange.ts';

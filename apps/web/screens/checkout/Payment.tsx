@@ -9,7 +9,7 @@ import { Button } from '../../components/Button.tsx';
 import { CardElements } from '../../components/CardElements.tsx';
 import { cardOptions } from '../../components/cardOptions.ts';
 import { Checkbox } from '../../components/Field.tsx';
-import { Icon } from '../../components/icons.tsx';
+import { Icon } from '../../components/screenIcons.tsx';
 import { ApiError, call, messageOf } from '../../lib/api.ts';
 import { prefetch } from '../../lib/prefetch.ts';
 import { storedSession } from '../../lib/session.ts';

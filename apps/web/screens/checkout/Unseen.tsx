@@ -1,6 +1,6 @@
 import { EligibilityRules } from '../../components/EligibilityRules.tsx';
-import { Icon } from '../../components/icons.tsx';
 import { PurifiedHtml } from '../../components/Purified.tsx';
+import { Icon } from '../../components/screenIcons.tsx';
 import ui from '../../components/ui.module.css';
 import type { CheckoutDetails } from './order.ts';
 import styles from './styles.module.css';

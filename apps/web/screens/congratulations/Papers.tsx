@@ -7,7 +7,7 @@ import { Note } from '../../components/Alert.tsx';
 import { Button } from '../../components/Button.tsx';
 import { copyByHand, selectText, useCopy } from '../../components/Copy.tsx';
 import { Checkbox } from '../../components/Field.tsx';
-import { Icon } from '../../components/icons.tsx';
+import { Icon } from '../../components/screenIcons.tsx';
 import ui from '../../components/ui.module.css';
 import { call } from '../../lib/api.ts';
 import { storedSession } from '../../lib/session.ts';

@@ -1,13 +1,15 @@
 import { useEffect, useState } from 'react';
-import { useNavigate } from 'react-router';
+import { Link, useNavigate } from 'react-router';
 import type { Data } from '#contract/schemas.ts';
-import { progressSteps } from '#core/navigation.ts';
+import { progressSteps, screens } from '#core/navigation.ts';
+import { Note } from '../../components/Alert.tsx';
 import { Button } from '../../components/Button.tsx';
-import { Icon } from '../../components/icons.tsx';
+import { Icon } from '../../components/screenIcons.tsx';
 import ui from '../../components/ui.module.css';
 import { call } from '../../lib/api.ts';
 import { prefetch } from '../../lib/prefetch.ts';
 import { storedSession, undoMs, undoStartOver } from '../../lib/session.ts';
+import { phoneLink, useSite } from '../../lib/site.ts';
 import { lazyScreens } from '../lazyScreens.tsx';
 import styles from './Returning.module.css';
 
@@ -87,4 +89,27 @@ function wordsFor(join: OpenJoin): string {
   const { number, name } = screenOf(join);
   const greeting = join.firstName ? `Welcome back, ${join.firstName}.` : 'Welcome back.';
   return `${greeting} You were at step ${number} of ${progressSteps.length}, ${name}.`;
+}
+
+/** Tells somebody who has perhaps just paid, in another browser or in one that stores nothing, how to get to the join. */
+export function AfterPayment() {
+  const { society, sendsLetters } = useSite();
+  return (
+    <div className={styles.afterPayment}>
+      <Note>
+        If you have just paid, please do not pay again: this browser no longer knows your join.{' '}
+        {sendsLetters ? (
+          <>
+            Your receipt comes by email, and <Link to={screens.pass}>Send me my link</Link> opens your join
+            here.
+          </>
+        ) : (
+          <>
+            Please call <a href={phoneLink(society.supportPhone)}>{society.supportPhone}</a>, or write to{' '}
+            <a href={`mailto:${society.supportEmail}`}>{society.supportEmail}</a>.
+          </>
+        )}
+      </Note>
+    </div>
+  );
 }

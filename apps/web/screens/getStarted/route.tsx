@@ -3,7 +3,7 @@ import { type ActionFunctionArgs, Link, useFetcher, useLocation } from 'react-ro
 import type { Site } from '#contract/schemas.ts';
 import { INVITE_CODE_MAX_LENGTH, inviteCodeError } from '#core/inviteCode.ts';
 import { screens } from '#core/navigation.ts';
-import { Alert, Note } from '../../components/Alert.tsx';
+import { Alert } from '../../components/Alert.tsx';
 import { Button } from '../../components/Button.tsx';
 import { Card } from '../../components/Card.tsx';
 import { Checkbox, TextField } from '../../components/Field.tsx';
@@ -66,7 +66,6 @@ export function Component() {
     <Card>
       {Returning && <Returning />}
       <PageHeading title="Get Started" />
-      {hasLostReturn() && <AfterPayment />}
       <p className={ui.lead}>{getStarted.lead}</p>
       <fieldset className={styles.toggle} aria-label="How do you join?">
         <button type="button" aria-pressed={mode === 'invite'} onClick={() => setMode('invite')}>
@@ -146,42 +145,19 @@ export function Component() {
 }
 
 /**
- * Loads the component that offers to continue a join or to undo Start Over. Returns null until the component is loaded, and if
- * there is nothing to offer, as on a first visit.
+ * Loads the component that offers to continue a join or to undo Start Over, or that speaks to somebody whose return from a payment
+ * found no join. Returns null until the component is loaded, and if there is nothing to say, as on a first visit.
  */
 function useReturning(): ComponentType | null {
   const [Returning, setReturning] = useState<ComponentType | null>(null);
   useEffect(() => {
-    if (storedSession() === null && undoMs() === 0) return;
+    if (storedSession() === null && undoMs() === 0 && !hasLostReturn()) return;
     import(/* webpackChunkName: "returning" */ './Returning.tsx').then(
-      (loaded) => setReturning(() => loaded.Returning),
+      ({ AfterPayment, Returning }) => setReturning(() => (hasLostReturn() ? AfterPayment : Returning)),
       () => {},
     );
   }, []);
   return Returning;
-}
-
-/** Tells somebody who has perhaps just paid, in another browser or in one that stores nothing, how to get to the join. */
-function AfterPayment() {
-  const { society, sendsLetters } = useSite();
-  return (
-    <div className={styles.afterPayment}>
-      <Note>
-        If you have just paid, please do not pay again: this browser no longer knows your join.{' '}
-        {sendsLetters ? (
-          <>
-            Your receipt comes by email, and <Link to={screens.pass}>Send me my link</Link> opens your join
-            here.
-          </>
-        ) : (
-          <>
-            Please call <a href={phoneLink(society.supportPhone)}>{society.supportPhone}</a>, or write to{' '}
-            <a href={`mailto:${society.supportEmail}`}>{society.supportEmail}</a>.
-          </>
-        )}
-      </Note>
-    </div>
-  );
 }
 
 /** The other ways to join, shown after an invite code was refused. */

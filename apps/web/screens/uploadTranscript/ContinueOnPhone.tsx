@@ -4,7 +4,7 @@ import { UPLOAD_LINK_MINUTES } from '#documents/document.ts';
 import { Alert } from '../../components/Alert.tsx';
 import { Button } from '../../components/Button.tsx';
 import { CopyByHand, useCopy } from '../../components/Copy.tsx';
-import { Icon } from '../../components/icons.tsx';
+import { Icon } from '../../components/screenIcons.tsx';
 import { call, messageOf } from '../../lib/api.ts';
 import styles from './ContinueOnPhone.module.css';
 import { type QrCode, qrCode } from './qrCode.ts';
