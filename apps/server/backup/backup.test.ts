@@ -126,6 +126,15 @@ const definitions = `
     where relnamespace = 'public'::regnamespace and obj_description(oid) is not null
   order by 1`;
 
+/** Makes a restore to this database fail late, when it has already created tables and inserted rows. */
+async function failLate(databaseUrl: string): Promise<void> {
+  await rowsOf(
+    databaseUrl,
+    `create function refuse() returns event_trigger language plpgsql as $$ begin raise 'no index here'; end $$;
+     create event trigger refusing on ddl_command_start when tag in ('CREATE INDEX') execute function refuse()`,
+  );
+}
+
 /** Asserts that restoring a backup is refused with this sentence, and that the database and the documents stay empty. */
 async function refuses(t: TestContext, folder: string, sentence: RegExp, args = ['--yes']): Promise<void> {
   const to = await elsewhere(t);
@@ -471,12 +480,7 @@ test('a restore that fails leaves the database empty, and the same command works
 }, async (t) => {
   const { folder, key } = await madeBackup(t);
   const to = await elsewhere(t);
-  // Makes the restore fail late, when it has already created tables and inserted rows.
-  await rowsOf(
-    to.databaseUrl!,
-    `create function refuse() returns event_trigger language plpgsql as $$ begin raise 'no index here'; end $$;
-     create event trigger refusing on ddl_command_start when tag in ('CREATE INDEX') execute function refuse()`,
-  );
+  await failLate(to.databaseUrl!);
   const failed = await run(t, restoreCommand, [folder, '--yes'], to);
   assert.deepEqual(
     [failed.code, /no index here[\s\S]*the same command may be given again/.test(failed.out)],
@@ -627,11 +631,7 @@ test('the name of a schema may be any', { skip }, async (t) => {
 test('a schema that only the restore made goes with a restore that fails', { skip }, async (t) => {
   const folder = await savedFrom(t, await madeDatabase('create schema induct'));
   const to = await elsewhere(t);
-  await rowsOf(
-    to.databaseUrl!,
-    `create function refuse() returns event_trigger language plpgsql as $$ begin raise 'no index here'; end $$;
-     create event trigger refusing on ddl_command_start when tag in ('CREATE INDEX') execute function refuse()`,
-  );
+  await failLate(to.databaseUrl!);
   const failed = await run(t, restoreCommand, [folder, '--yes'], to);
   assert.deepEqual([failed.code, /no index here/.test(failed.out)], [1, true], failed.out);
   assert.deepEqual(await schemasOf(to.databaseUrl!), ['public']);
