@@ -14,8 +14,8 @@ import { isOver } from './review.ts';
 /**
  * Returns the documents of a join that are neither rejected nor removed, the staff's rejection if there is one, and whether the
  * membership has ended. For an upgrade by link, the documents include those of its base's join. File names are shown only to a
- * browser that holds the join. The rejection and the end are shown to everybody with the uuid, until somebody has proven that they are the joiner; after that only to browsers
- * that hold the join.
+ * browser that holds the join. The rejection and the end are shown to everybody with the uuid, until somebody has proven that they
+ * are the joiner; after that only to browsers that hold the join.
  */
 export async function sessionDocuments(
   deps: Deps,

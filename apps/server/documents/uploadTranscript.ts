@@ -69,7 +69,8 @@ export async function takeTranscript(
 }
 
 /**
- * Returns the join that owes the proof for `uuid` (proofJoin.ts). Throws if the join is not paid, or as {@link refuseDecided}. Only paid joins may upload, since anybody can begin a join with somebody else's code.
+ * Returns the join that owes the proof for `uuid` (proofJoin.ts). Throws if the join is not paid, or as {@link refuseDecided}. Only
+ * paid joins may upload, since anybody can begin a join with somebody else's code.
  */
 export async function joinForUpload(deps: Deps, uuid: string): Promise<string> {
   const session = await deps.database

@@ -2,9 +2,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 
 /**
- * The longest that a transaction waits (ms) for its locks, all together: it keeps each lock until its end. While a statement waits for a table's exclusive lock, PostgreSQL puts all later statements on
- * that table behind it, and cancels those of calls after 2.5 s (patience.ts). It must be longer than PostgreSQL's `deadlock_timeout`
- * (1 s), because only a statement that has waited for so long makes an autovacuum of the table give way
+ * The longest that a transaction waits (ms) for its locks, all together: it keeps each lock until its end. While a statement waits
+ * for a table's exclusive lock, PostgreSQL puts all later statements on that table behind it, and cancels those of calls after 2.5 s
+ * (patience.ts). It must be longer than PostgreSQL's `deadlock_timeout` (1 s), because only a statement that has waited for so long
+ * makes an autovacuum of the table give way
  * (https://www.postgresql.org/docs/current/routine-vacuuming.html#AUTOVACUUM).
  */
 const WAIT_MS = 2_000;
