@@ -66,7 +66,7 @@ async function partHeads(
   const heads = new Map<ZipEntry, Uint8Array>();
   const read = forward(bytes, CHUNK);
   let free = 0;
-  for (const entry of entries.toSorted((a, b) => a.offset - b.offset)) {
+  for (const entry of [...entries].sort((a, b) => a.offset - b.offset)) {
     const local = (await read(entry.offset, 30)).subarray(0, 30);
     if (local.length < 30 || !latin1(local).startsWith(ZIP_PART)) throw new Unacceptable('wordBroken');
     const start = entry.offset + 30 + view(local).getUint16(26, true) + view(local).getUint16(28, true);

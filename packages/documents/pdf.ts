@@ -45,7 +45,7 @@ async function asksForPassword(bytes: Bytes, trailer: string): Promise<boolean> 
  * The encryption dictionary is never inside a compressed object, so this search finds it.
  */
 async function pdfObject(bytes: Bytes, numbers: string): Promise<string | null> {
-  const beginning = new RegExp(`(?<!\\d)${numbers.replace(/\s+/, '\\s+')}\\s+obj\\b`);
+  const beginning = new RegExp(`(?:^|\\D)${numbers.replace(/\s+/, '\\s+')}\\s+obj\\b`);
   // The blocks overlap, so that a match across the end of a block is found.
   for (let at = 0; at < bytes.size; at += CHUNK - KIB) {
     const found = beginning.exec(latin1(await bytes.read(at, CHUNK)));

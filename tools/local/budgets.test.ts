@@ -4,7 +4,10 @@ import { basename, join, resolve } from 'node:path';
 import { before, test } from 'node:test';
 import { buildWeb } from './builds.ts';
 
-/** Tests limits for the compressed size of the first page and of the whole flow (1 kB = 1000 bytes). */
+/**
+ * Tests what the built pages ask of a phone: the compressed size of the first page and of the whole flow (1 kB = 1000 bytes), and
+ * how new its browser must be.
+ */
 
 const dist = resolve(import.meta.dirname, '../../apps/web/dist');
 before(() => buildWeb());
@@ -41,4 +44,15 @@ test('the style sheet, which has that of every screen, weighs at most 9.5 kB wit
 
 test('all scripts of all screens together weigh at most 215 kB with gzip', () => {
   assertAtMost(215_000, globSync(join(dist, 'static/js/**/*.js')));
+});
+
+// iOS 15.8 is the last system of an iPhone 6s or 7. The build rewrites syntax for older browsers; it neither adds the functions that
+// they lack nor changes regular expressions.
+test('the scripts use nothing that came after Safari 15.4', () => {
+  const newer =
+    /\.(?:toSorted|toReversed|toSpliced|isWellFormed|toWellFormed|checkVisibility)\(|\bgroupBy\(|withResolvers|canParse|AbortSignal\.\w+|Array\.fromAsync|\(\?<[=!]/g;
+  const found = globSync(join(dist, 'static/js/**/*.js')).flatMap((file) =>
+    [...readFileSync(file, 'utf8').matchAll(newer)].map(([text]) => `${basename(file)}: ${text}`),
+  );
+  assert.deepEqual(found, []);
 });

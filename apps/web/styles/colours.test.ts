@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { test } from 'node:test';
+
+const web = resolve(import.meta.dirname, '..');
+
+// Safari before 16.2 does not know `color-mix`. It ignores a declaration whose value contains it, or contains a custom property
+// that does: a button with such a background has none, and its white text cannot be read.
+test('colours are mixed in tokens.css alone, and each has one that is not mixed for old browsers', () => {
+  const sheets = globSync('{app,components,screens,styles}/**/*.css', { cwd: web });
+  const mixing = sheets.filter((sheet) => /color-mix\(/.test(readFileSync(join(web, sheet), 'utf8')));
+  assert.deepEqual(mixing, ['styles/tokens.css']);
+
+  const [usual, fallback] = readFileSync(join(web, 'styles/tokens.css'), 'utf8').split(
+    '@supports not (color: color-mix(in srgb, red, red))',
+  );
+  const namesIn = (css: string, value: RegExp) =>
+    [...css.matchAll(/(--[\w-]+):\s*([^;]+);/g)]
+      .filter(([, , given]) => value.test(given!))
+      .map(([, name]) => name)
+      .sort();
+  const mixed = namesIn(usual!, /color-mix/);
+  assert.ok(mixed.length >= 4, `${mixed.length} mixed colours`);
+  assert.deepEqual(namesIn(fallback ?? '', /^var\(--/), mixed);
+});
