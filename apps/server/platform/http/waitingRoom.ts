@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { finished } from 'node:stream/promises';
 import type { Log } from '../../deps.ts';
 import type { Config } from '../config/config.ts';
 import { comeBackPage, isForPrograms } from './comeBack.ts';
@@ -21,7 +22,12 @@ export interface WaitingRoom {
  */
 export async function openWaitingRoom(config: Config, log: Log, societyName: string): Promise<WaitingRoom> {
   const secure = secureCalls(config);
-  const server = createServer((request, response) => {
+  const server = createServer(async (request, response) => {
+    // Reads and discards the request's body before it answers. Closing the connection while the body arrives would reset it, and a
+    // proxy may then drop the answer.
+    request.resume();
+    await finished(request).catch(() => {});
+    if (!request.complete) return;
     secure(request, response, () => {});
     const path = (request.url ?? '/').split('?')[0]!;
     const id = randomUUID();
@@ -35,8 +41,6 @@ export async function openWaitingRoom(config: Config, log: Log, societyName: str
           ...(status === 503 ? { 'retry-after': String(DATABASE_RETRY_SECONDS) } : {}),
         })
         .end(body);
-    // Reads and discards the request's body.
-    request.resume();
     if (path === HEALTHZ) return send(200, 'application/json', '{"ok":true}');
     const missing: NotReady[] = ['database'];
     if (path === READYZ) return send(503, 'application/json', JSON.stringify({ ready: false, missing }));
