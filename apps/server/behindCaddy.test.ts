@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { type Interruptible, startInterruptible } from '../../tests/harness/interruptible.ts';
+import { endsOf } from '../../tests/harness/endsOf.ts';
+import { startInterruptible } from '../../tests/harness/interruptible.ts';
 import { startJoiners } from '../../tests/harness/joiners.ts';
 import { launchServerProcess, startServerProcess, withSettings } from '../../tests/harness/serverProcess.ts';
 import { paidJoin } from '../../tests/harness/steps.ts';
@@ -21,9 +22,7 @@ const PATIENCE_MS = 60_000;
 test('a join is paid behind Caddy while no server is ready, as when the bucket of the documents is down', {
   skip,
 }, async (t) => {
-  const database = await startInterruptible();
-  t.after(() => database.close());
-  const { caddy } = await startTwoBehindCaddy(t, database, { STORAGE_URL: 'file:///proc/nothing/here' });
+  const { database, caddy } = await startTwoBehindCaddy(t, { STORAGE_URL: 'file:///proc/nothing/here' });
   await untilNoneIsReady(caddy);
   const began = performance.now();
   await paidJoin(database.arranged, browser(caddy.url));
@@ -34,16 +33,16 @@ test('a join is paid behind Caddy while no server is ready, as when the bucket o
 test('behind Caddy a joiner reads our sentence while the database is away, on a page that reloads itself', {
   skip,
 }, async (t) => {
-  const database = await startInterruptible();
-  t.after(() => database.close());
-  const { caddy, servers, serverOn, ports } = await startTwoBehindCaddy(t, database);
+  const { database, caddy, servers, serverOn, ports, atEnd } = await startTwoBehindCaddy(t);
   const message = async () => {
     const answer = await fetch(`${caddy.url}/api/public/eligibility/check`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ invitationCode: 'HONOR101' }),
     });
-    return ((await answer.json()) as { message?: string }).message;
+    const text = await answer.text();
+    assert.notEqual(text, '', `${answer.status} from Caddy: ${caddy.log().slice(-2000)}`);
+    return (JSON.parse(text) as { message?: string }).message;
   };
   await database.end('SIGINT');
   await untilNoneIsReady(caddy);
@@ -52,7 +51,7 @@ test('behind Caddy a joiner reads our sentence while the database is away, on a 
   // Servers that start wait for the database, and answer pages themselves.
   await Promise.all(servers.map((server) => server.kill()));
   const started = ports.map((port) => launchServerProcess(serverOn(port)));
-  t.after(() => Promise.all(started.map((server) => server.kill())));
+  atEnd(() => Promise.all(started.map((server) => server.kill())));
   for (const port of ports)
     await until(
       async () => (await fetch(`http://127.0.0.1:${port}/healthz`).catch(() => null))?.ok === true,
@@ -73,11 +72,9 @@ test('behind Caddy a joiner reads our sentence while the database is away, on a 
 test('two servers behind Caddy lose no call when they are replaced one after the other, and the other takes over when one is killed', {
   skip,
 }, async (t) => {
-  const database = await startInterruptible();
-  t.after(() => database.close());
-  const { caddy, servers, serverOn, ports } = await startTwoBehindCaddy(t, database);
+  const { database, caddy, servers, serverOn, ports, atEnd } = await startTwoBehindCaddy(t);
   const joiners = startJoiners(database.arranged, caddy.url, JOINERS);
-  t.after(() => joiners.leave());
+  atEnd(() => joiners.leave());
   for (const [index, port] of ports.entries()) {
     assert.equal(await servers[index]!.stop(), 0);
     servers[index] = await startServerProcess(serverOn(port));
@@ -98,9 +95,7 @@ test('two servers behind Caddy lose no call when they are replaced one after the
 test('when the only server that is ready is killed, Caddy passes calls to the other one at once', {
   skip,
 }, async (t) => {
-  const database = await startInterruptible();
-  t.after(() => database.close());
-  const { caddy, servers, serverOn, ports } = await startTwoBehindCaddy(t, database);
+  const { caddy, servers, serverOn, ports } = await startTwoBehindCaddy(t);
   await servers[1]!.kill();
   const unready = withSettings(serverOn(ports[1]), { STORAGE_URL: 'file:///proc/nothing/here' });
   servers[1] = await startServerProcess(unready);
@@ -147,20 +142,19 @@ async function statusesOfCalls({ url }: Caddy): Promise<number[]> {
   return [...new Set((await Promise.all(calls)).map(({ status }) => status))];
 }
 
-/** Starts two servers behind Caddy as compose.yaml does, on the database and the stand-ins of `database`. */
-async function startTwoBehindCaddy(
-  t: TestContext,
-  { arranged }: Interruptible,
-  settings: Record<string, string> = {},
-) {
+/** Starts two servers behind Caddy as compose.yaml does, on a database of their own. */
+async function startTwoBehindCaddy(t: TestContext, settings: Record<string, string> = {}) {
+  const atEnd = endsOf(t);
+  const database = await startInterruptible();
+  atEnd(() => database.close());
   const ports = [(await freePort())!, (await freePort())!] as const;
   const serverOn = (port: number) =>
-    withSettings(arranged, { PORT: String(port), TRUST_PROXY: '127.0.0.1', ...settings });
+    withSettings(database.arranged, { PORT: String(port), TRUST_PROXY: '127.0.0.1', ...settings });
   const servers = await Promise.all(ports.map((port) => startServerProcess(serverOn(port))));
-  t.after(() => Promise.all(servers.map((server) => server.kill())));
+  atEnd(() => Promise.all(servers.map((server) => server.kill())));
   const caddy = await startCaddy(ports);
-  t.after(() => caddy.close());
-  return { caddy, servers, serverOn, ports };
+  atEnd(() => caddy.close());
+  return { database, caddy, servers, serverOn, ports, atEnd };
 }
 
 /** Waits until Caddy has found both servers not ready. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
+import { endsOf } from '../../tests/harness/endsOf.ts';
 import { otherConnections, startInterruptible } from '../../tests/harness/interruptible.ts';
 import { type Failure, startJoiners } from '../../tests/harness/joiners.ts';
 import { nginxProgram, startNginx } from '../../tests/harness/nginx.ts';
@@ -39,8 +40,9 @@ test('two servers behind nginx lose nothing and nobody, whatever is restarted, k
   skip: !nginxProgram && 'nginx is not installed (apt-get install nginx-light)',
   timeout: 900_000,
 }, async (t) => {
+  const atEnd = endsOf(t);
   const database = await startInterruptible({ durable: true });
-  t.after(() => database.close());
+  atEnd(() => database.close());
   const { arranged } = database;
   const ports = [(await freePort())!, (await freePort())!] as const;
   const start = (port: number) =>
@@ -48,12 +50,12 @@ test('two servers behind nginx lose nothing and nobody, whatever is restarted, k
       withSettings(arranged, { PORT: String(port), TRUST_PROXY: '127.0.0.1', LOG_LEVEL: 'error' }),
     );
   const servers: ServerProcess[] = await Promise.all(ports.map(start));
-  t.after(() => Promise.all(servers.map((server) => server.kill())));
+  atEnd(() => Promise.all(servers.map((server) => server.kill())));
   const nginx = await startNginx(ports);
-  t.after(() => nginx.close());
+  atEnd(() => nginx.close());
 
   const joiners = startJoiners(arranged, nginx.url, JOINERS);
-  t.after(() => joiners.leave());
+  atEnd(() => joiners.leave());
   const { joined, broken } = joiners;
   /** Runs `work`, then waits until each joiner has finished two more joins. Returns the failures during that time. */
   const during = async (work: () => Promise<unknown>): Promise<Failure[]> => {
