@@ -153,13 +153,13 @@ async function runOtherBrowsers(): Promise<Counts> {
   return inProcesses(groupsOf(files), availableParallelism());
 }
 
-/** Runs each group of test files in a process of its own, `most` processes at a time. Starts the largest group first. */
+/** Runs each group of test files in a process of its own, `most` processes at a time. */
 async function inProcesses(
   groups: string[][],
   most: number,
   settings: NodeJS.ProcessEnv = {},
 ): Promise<Counts> {
-  const left = groups.sort((a, b) => b.length - a.length);
+  const left = [...groups];
   let total: Counts = { passed: 0, failed: 0 };
   const worker = async () => {
     for (let files = left.shift(); files; files = left.shift()) {

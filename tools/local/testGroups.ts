@@ -11,16 +11,19 @@ export function startsPrograms(file: string): boolean {
 }
 
 /**
- * Divides test files (paths from the root of the repository) into groups, each for one process, which loads the server only once. A
- * group has files of one folder. A file that starts whole programs is a group of its own.
+ * Divides test files (paths from the root of the repository) into groups of neighbours, each for one process, which loads the server
+ * only once. A file that starts whole programs, or needs a process of its own, is a group of its own. Those take longest and come
+ * first.
  */
 export function groupsOf(files: readonly string[]): string[][] {
   const isAlone = (file: string) => startsPrograms(file) || apart.includes(dirname(file));
-  const together = Map.groupBy(files, (file) => (isAlone(file) ? file : dirname(file)));
-  return [...together.values()].flatMap(parts);
+  const { alone = [], together = [] } = Object.groupBy(files, (file) =>
+    isAlone(file) ? 'alone' : 'together',
+  );
+  return [...alone.map((file) => [file]), ...parts(together)];
 }
 
 function parts(files: readonly string[]): string[][] {
-  const rest = files.slice(MOST_TOGETHER);
-  return [files.slice(0, MOST_TOGETHER), ...(rest.length > 0 ? parts(rest) : [])];
+  if (files.length === 0) return [];
+  return [files.slice(0, MOST_TOGETHER), ...parts(files.slice(MOST_TOGETHER))];
 }
