@@ -233,6 +233,8 @@ const reminders = z.object({ areStopped: z.boolean() });
 const token = given(200);
 /** Missing in answers of servers of the previous version. */
 const programmeOfJoin = z.string().nullish();
+/** The key of the programme in which a join begins. Without it, or if it is unknown, the first programme with this `isTOLA`. */
+const programmeAsked = z.string().nullish();
 const openedJoin = z.object({ uuid, goOn: z.string(), programme: programmeOfJoin });
 /** The body of a call that needs none: missing, or an empty object. */
 const noBody = none.nullish();
@@ -255,6 +257,7 @@ export const schemas = {
       contactId,
       invitationCode,
       isTOLA: flag(true),
+      programme: programmeAsked,
       /**
        * True after Start Over was pressed: the server then starts a new join even if this browser holds an open join of the
        * contact.
@@ -265,7 +268,7 @@ export const schemas = {
   },
   initiateSchoolJoin: { body: z.object({ invitationCode }), data: started },
   initiateSelfNomination: {
-    body: z.object({ hasConfirmedEligibility: flag(false), isTOLA: flag(true) }),
+    body: z.object({ hasConfirmedEligibility: flag(false), isTOLA: flag(true), programme: programmeAsked }),
     data: started,
   },
   initJoin: {

@@ -54,6 +54,42 @@ test('a school code starts as many joins as are asked for, prefilled with the sc
   assert.equal(college.data.programme, 'undergraduate', "the invitation's");
 });
 
+/** Adds a programme `graduate` to the society file: like `undergraduate`, with a membership of its own. */
+function withGraduates(source: string): string {
+  const [, undergraduate] = /(\n {2}undergraduate:\n.*?)\n\n# Ids are/s.exec(source)!;
+  const graduate = undergraduate!
+    .replace('undergraduate:', 'graduate:')
+    .replace('defaultMembership: 3', 'defaultMembership: 90');
+  const product = `
+  - id: 90
+    uuid: 0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0090
+    type: membership
+    programme: graduate
+    name: Graduate Membership
+    description: Lifetime membership of the society
+    price: "120.00"
+    floor: "40.00"
+    features: [Lifetime membership]`;
+  return source
+    .replace(undergraduate!, undergraduate + graduate)
+    .replace('\ncatalogue:', `\ncatalogue:${product}`);
+}
+
+test('of two programmes with the same isTOLA the join begins in the one that is named', async (t) => {
+  changeSociety(t, server, withGraduates);
+  const client = server.client();
+  const code = { contactId: '102', invitationCode: 'HONOR102', startOver: true };
+  const begin = async (given: { isTOLA: boolean; programme?: string }) => [
+    (await client.call('initiateSelfNomination', { body: { hasConfirmedEligibility: true, ...given } })).data
+      .programme,
+    (await client.call('initiateJoin', { body: { ...code, ...given } })).data.programme,
+  ];
+  await client.call('checkEligibility', { body: { invitationCode: 'HONOR102' } });
+  assert.deepEqual(await begin({ isTOLA: false, programme: 'graduate' }), ['graduate', 'graduate']);
+  assert.deepEqual(await begin({ isTOLA: false }), ['undergraduate', 'undergraduate']);
+  assert.deepEqual(await begin({ isTOLA: false, programme: 'toString' }), ['undergraduate', 'undergraduate']);
+});
+
 const byCode = (client: Client) => startJoin(client, 'HONOR102');
 const byLink = async (client: Client) =>
   (await client.call('initJoin', { params: { id: '102' }, body: {} })).data.uuid;

@@ -27,6 +27,12 @@ export interface StartedJoin {
   programme: string;
 }
 
+/** Which programme a caller asks for: by its key, or only by `isTOLA`, which several programmes may have in common. */
+interface Asked {
+  programme?: string | null | undefined;
+  isTOLA: boolean;
+}
+
 const CONFIRM_ELIGIBILITY = 'Please confirm that you meet the eligibility requirements.';
 
 /**
@@ -38,14 +44,13 @@ export async function startInvitedJoin(
   given: {
     contactId: string;
     invitationCode: string;
-    isTOLA: boolean;
     address: string;
     joinsOfBrowser: readonly HeldJoin[];
-  },
+  } & Asked,
 ): Promise<StartedJoin> {
   return startByCode(deps, 'invite', {
     ...given,
-    programme: programmeFor(deps.society, given.isTOLA),
+    programme: programmeFor(deps.society, given),
   });
 }
 
@@ -65,11 +70,11 @@ export async function startSchoolJoin(
 /** Starts a join by self-nomination, which names no contact. */
 export async function startSelfNomination(
   deps: Deps,
-  given: { hasConfirmedEligibility: boolean; isTOLA: boolean; address: string },
+  given: { hasConfirmedEligibility: boolean; address: string } & Asked,
 ): Promise<StartedJoin> {
   if (!given.hasConfirmedEligibility)
     throw new Refusal(400, CONFIRM_ELIGIBILITY, { errors: { hasConfirmedEligibility: CONFIRM_ELIGIBILITY } });
-  const programme = programmeFor(deps.society, given.isTOLA);
+  const programme = programmeFor(deps.society, given);
   const addressHash = deps.hashAddress(given.address);
   const { rows } = await sql<{ uuid: string }>`
     insert into join_session (origin, programme, address_hash)
@@ -244,9 +249,8 @@ function tooMany(deps: Deps): Refusal {
   return new Refusal(429, TOO_MANY, { retryAfter: (deps.config.limits?.joinsPerAddress.minutes ?? 1) * 60 });
 }
 
-function programmeFor(society: Society, isTOLA: boolean): string {
-  return (
-    Object.entries(society.programmes).find(([, programme]) => programme.isTOLA === isTOLA)?.[0] ??
-    society.defaultProgramme
-  );
+/** Returns the key of the programme that is asked for. */
+function programmeFor({ programmes, defaultProgramme }: Society, { programme, isTOLA }: Asked): string {
+  if (programme && Object.hasOwn(programmes, programme)) return programme;
+  return Object.keys(programmes).find((key) => programmes[key]!.isTOLA === isTOLA) ?? defaultProgramme;
 }

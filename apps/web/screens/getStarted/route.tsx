@@ -50,9 +50,11 @@ export function Component() {
   function submit() {
     if (!ready || busy) return;
     setErredMode(mode);
-    const { isTOLA } = programme;
+    const asked = { programme: programme.key, isTOLA: programme.isTOLA };
     const submission: Submission =
-      mode === 'invite' ? { mode, inviteCode, isTOLA } : { mode, hasConfirmedEligibility: confirmed, isTOLA };
+      mode === 'invite'
+        ? { mode, inviteCode, ...asked }
+        : { mode, hasConfirmedEligibility: confirmed, ...asked };
     void fetcher.submit(submission, {
       method: 'post',
       action: screens.getStarted,
@@ -175,16 +177,14 @@ function OtherWays({ onSelfNominate }: { onSelfNominate: () => void }) {
   );
 }
 
-type Programme = Site['programmes'][string];
+type Programme = Site['programmes'][string] & { key: string };
 
 /** Returns the programme in the query (`?programme=undergraduate`), otherwise the society's default. */
 function useProgramme(): Programme {
   const { programmes, defaultProgramme } = useSite();
   const asked = new URLSearchParams(useLocation().search).get('programme');
-  return (
-    (asked && Object.hasOwn(programmes, asked) && programmes[asked]) ||
-    (programmes[defaultProgramme] as Programme)
-  );
+  const key = asked !== null && Object.keys(programmes).includes(asked) ? asked : defaultProgramme;
+  return { key, ...programmes[key]! };
 }
 
 function Eligibility({ programme, children }: { programme: Programme; children: React.ReactNode }) {

@@ -4,9 +4,14 @@ import { ELIGIBILITY_FAILED, fallback } from '#core/sentences.ts';
 import { call, messageOf } from '../../lib/api.ts';
 import { hasStartedOver, storeSession } from '../../lib/session.ts';
 
-export type Submission =
-  | { mode: 'invite'; inviteCode: string; isTOLA: boolean }
-  | { mode: 'self'; hasConfirmedEligibility: boolean; isTOLA: boolean };
+export type Submission = (
+  | { mode: 'invite'; inviteCode: string }
+  | { mode: 'self'; hasConfirmedEligibility: boolean }
+) & {
+  /** The key of the programme. */
+  programme: string;
+  isTOLA: boolean;
+};
 
 /** Starts a join (specification, section 4, eligibility flow). Returns a redirect to the join, or an error message. */
 export async function startJoin(submission: Submission): Promise<Response | { error: string }> {
@@ -17,7 +22,7 @@ export async function startJoin(submission: Submission): Promise<Response | { er
   return redirect(screens.studentDetails);
 }
 
-async function joinByCode({ inviteCode, isTOLA }: Submission & { mode: 'invite' }) {
+async function joinByCode({ inviteCode, isTOLA, programme }: Submission & { mode: 'invite' }) {
   const invitationCode = inviteCode.trim();
   const checked = await attempt(
     call('checkEligibility', { body: { invitationCode, isTOLA } }),
@@ -29,16 +34,22 @@ async function joinByCode({ inviteCode, isTOLA }: Submission & { mode: 'invite' 
   return contactId
     ? attempt(
         call('initiateJoin', {
-          body: { contactId, invitationCode, isTOLA, ...(hasStartedOver() && { startOver: true }) },
+          body: {
+            contactId,
+            invitationCode,
+            isTOLA,
+            programme,
+            ...(hasStartedOver() && { startOver: true }),
+          },
         }),
         fallback.initiateJoin,
       )
     : attempt(call('initiateSchoolJoin', { body: { invitationCode } }), fallback.initiateSchoolJoin);
 }
 
-function joinBySelfNomination({ hasConfirmedEligibility, isTOLA }: Submission & { mode: 'self' }) {
+function joinBySelfNomination({ hasConfirmedEligibility, isTOLA, programme }: Submission & { mode: 'self' }) {
   return attempt(
-    call('initiateSelfNomination', { body: { hasConfirmedEligibility, isTOLA } }),
+    call('initiateSelfNomination', { body: { hasConfirmedEligibility, isTOLA, programme } }),
     fallback.initiateSelfNomination,
   );
 }
