@@ -11,6 +11,7 @@ import {
   type MembershipStanding,
   standingAfter,
 } from './refunds.ts';
+import { UPGRADE_WINDOW_MINUTES } from './specified.ts';
 
 /**
  * One payment according to Stripe, and according to our rows of the payment and its session, snapshot and memberships. Amounts are
@@ -63,11 +64,10 @@ export interface Difference {
   repair: string;
 }
 
-/**
- * How long (minutes) an intent may be open before it counts as a difference. Joiners abandon payments, and background work cancels
- * such intents after a day.
- */
-const OPEN_FOR_MINUTES = 26 * 60;
+/** After how many hours background work cancels an open intent: of an upgrade, twice the time for which it is offered, rounded up. */
+export const ABANDONED_HOURS = { join: 24, upgrade: Math.ceil((2 * UPGRADE_WINDOW_MINUTES) / 60) };
+/** How long (minutes) an intent may be open before it counts as a difference: two hours longer than until it is cancelled. */
+const OPEN_FOR_MINUTES = (Math.max(...Object.values(ABANDONED_HOURS)) + 2) * 60;
 
 const operator = (command: string) => `npm run operator -- ${command}`;
 

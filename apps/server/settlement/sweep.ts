@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { UPGRADE_WINDOW_MINUTES } from '#core/specified.ts';
+import { ABANDONED_HOURS } from '#core/reconciliation.ts';
 import type { Deps } from '../deps.ts';
 import { cancelIntent, markCanceled } from '../payments/cancelIntent.ts';
 import { lookAtPayment } from '../payments/lookAtPayment.ts';
@@ -19,10 +19,6 @@ const BATCH = 20;
  */
 const BEGUN_MINUTES = 5;
 const IDLE_MINUTES = 60;
-/** A join's open intent is cancelled at Stripe after this many hours. */
-const ABANDONED_HOURS = 24;
-/** An upgrade's open intent is cancelled after this many hours: twice the time for which the upgrade is offered, rounded up. */
-const UPGRADE_ABANDONED_HOURS = Math.ceil((2 * UPGRADE_WINDOW_MINUTES) / 60);
 /** A due refund is retried after this many minutes; the delay doubles with each attempt, up to the maximum below. */
 const REFUND_MINUTES = 2;
 const REFUND_MINUTES_AT_MOST = 360;
@@ -54,7 +50,7 @@ export async function sweepPayments(deps: Deps): Promise<number> {
     )
     update payment set checked_at = now() from due where payment.intent_id = due.intent_id
     returning payment.intent_id, session_uuid, kind, is_skipped or created_at < now() - make_interval(hours =>
-      case when kind = 'upgrade' then ${UPGRADE_ABANDONED_HOURS}::int else ${ABANDONED_HOURS}::int end) as is_abandoned`.execute(
+      case when kind = 'upgrade' then ${ABANDONED_HOURS.upgrade}::int else ${ABANDONED_HOURS.join}::int end) as is_abandoned`.execute(
     deps.database,
   );
   await each(deps, rows, settle);
