@@ -5,6 +5,7 @@ import {
   goneCents,
   isWanted,
   linesLeft,
+  operatorRefund,
   type PaidOrder,
   type RefundedLine,
   sharesOf,
@@ -130,7 +131,7 @@ export function assignRefund(
 
 /** Returns the operator command that assigns a refund, with all its options. */
 export function assignCommand(uuid: string): string {
-  return `npm run operator -- refund assign ${uuid} --membership, --upgrade, --items ID,ID or --none`;
+  return operatorRefund('assign', uuid, '--membership, --upgrade, --items ID,ID or --none');
 }
 
 /**

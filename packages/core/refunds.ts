@@ -7,10 +7,11 @@ export type RefundStatus = 'due' | 'pending' | 'succeeded' | 'failed' | 'cancele
 
 /**
  * The reason of a refund:
- * - `duplicate`, `unconfirmed`: the payment bought nothing, so all of it is refunded.
+ * - `duplicate`: the payment bought nothing and goes back in full by itself.
+ * - `unconfirmed`: the payment could not be confirmed, and staff give it back in full.
  * - `requested`: staff decided it on request.
  * - `ineligible`: the payer was not eligible, so the processing fee is kept.
- * - `dashboard`: the refund was made outside Induct.
+ * - `dashboard`: the money went back outside Induct, or a lost dispute took it.
  */
 export type RefundReason = 'duplicate' | 'unconfirmed' | 'requested' | 'ineligible' | 'dashboard';
 
@@ -272,6 +273,11 @@ export function restOf(order: Pick<PaidOrder, 'lines' | 'amountCents' | 'refunds
   return sharesOf([{ amountCents: leftCents(order) }], linesLeft(order.lines, order.refunds))[0]!;
 }
 
+/** Returns the operator command that refunds a join, or one payment by its intent id, with options as staff type them. */
+export function operatorRefund(target: string, ...options: readonly string[]): string {
+  return ['npm run operator -- refund', target, ...options].join(' ');
+}
+
 /**
  * Returns the operator command that refunds these types (membership, upgrade or both) of a join, and the donations and store items
  * with the product ids in `items`. `isIneligible`: less the processing fee. `isTrial`: only shows what would be refunded.
@@ -286,13 +292,13 @@ export function giveBackCommand(
   }: { items?: readonly number[]; isIneligible?: boolean; isTrial?: boolean } = {},
 ): string {
   const options = [
-    ...(types.includes('membership') ? [] : [' --no-membership']),
-    ...(isIneligible ? [' --ineligible'] : []),
-    ...(types.includes('membership_upgrade') ? [' --upgrade'] : []),
-    ...(items.length > 0 ? [` --items ${items.join(',')}`] : []),
-    ...(isTrial ? [' --dry-run'] : []),
+    ...(types.includes('membership') ? [] : ['--no-membership']),
+    ...(isIneligible ? ['--ineligible'] : []),
+    ...(types.includes('membership_upgrade') ? ['--upgrade'] : []),
+    ...(items.length > 0 ? [`--items ${items.join(',')}`] : []),
+    ...(isTrial ? ['--dry-run'] : []),
   ];
-  return `npm run operator -- refund ${uuid}${options.join('')}`;
+  return operatorRefund(uuid, ...options);
 }
 
 /**
@@ -318,7 +324,7 @@ export function decideAgainCommand(
   if (parts.some(({ line, type }) => isMembershipType(type) && already.has(line)))
     return leftCents(order) > sumOf(lines)
       ? "in Stripe's dashboard, since no command gives back that alone"
-      : `npm run operator -- refund ${order.intentId}`;
+      : operatorRefund(order.intentId);
   const types = parts.map(({ type }) => type).filter(isMembershipType);
   return giveBackCommand(uuid, types, {
     items: parts.filter(({ type }) => !isMembershipType(type)).map(({ productId }) => productId),

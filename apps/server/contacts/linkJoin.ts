@@ -1,6 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { MembershipType } from '#core/product.ts';
-import { giveBackCommand } from '#core/refunds.ts';
+import { giveBackCommand, operatorRefund } from '#core/refunds.ts';
 import type { Deps } from '../deps.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { isMemberByMirrorAlone, presentId } from '../session/members.ts';
@@ -131,7 +131,7 @@ async function mayLink(trx: Kysely<Tables>, uuid: string, contactId: string): Pr
     throw new NotLinkable(`The ${sold === 'membership' ? sold : 'upgrade'} of join ${uuid} has ended.`);
   if (was_member)
     throw new NotLinkable(
-      `Contact ${contactId} is a member already, as HubSpot says. Give the join back: npm run operator -- refund ${uuid} --upgrade --items all`,
+      `Contact ${contactId} is a member already, as HubSpot says. Give the join back: ${operatorRefund(uuid, '--upgrade', '--items all')}`,
     );
   const { hubspot_contact_id: before, owns_hubspot_contact: isOwn } = session;
   const byLink = await trx
@@ -154,7 +154,7 @@ async function mayLink(trx: Kysely<Tables>, uuid: string, contactId: string): Pr
     // If only the upgrade is held twice, only the join's upgrade has to be refunded.
     const isMember = rows.some(({ type }) => type === 'membership');
     throw new NotLinkable(
-      `Contact ${contactId} ${rows[0].isThere ? 'holds that already' : 'would hold that twice, the second'} by join ${rows[0].uuid}. Give one of them back: ${isMember ? `npm run operator -- refund ${uuid} --upgrade --items all` : giveBackCommand(rows[0].mine, ['membership_upgrade'])}`,
+      `Contact ${contactId} ${rows[0].isThere ? 'holds that already' : 'would hold that twice, the second'} by join ${rows[0].uuid}. Give one of them back: ${isMember ? operatorRefund(uuid, '--upgrade', '--items all') : giveBackCommand(rows[0].mine, ['membership_upgrade'])}`,
     );
   }
   const { rows: documents } = await sql<LeftContact['documents'][number]>`

@@ -11,6 +11,7 @@ import {
   propertiesToSend,
   tellsPayment,
 } from '#core/crmFields.ts';
+import { operatorRefund } from '#core/refunds.ts';
 import type { Deps } from '../deps.ts';
 import { repeat } from '../platform/background.ts';
 import type { CrmContact } from '../providers/hubspot/answers.ts';
@@ -228,7 +229,7 @@ function toldInTheWay({ uuid, crm_id, may_be_their_status }: DueJoin, status: st
   const what = `Join ${uuid} is paid and has the email of contact ${crm_id}, whose status in HubSpot is "${status}" and was left so.`;
   const repair =
     status === MEMBER && !may_be_their_status
-      ? `If it is the same person, they have paid twice: npm run operator -- refund ${uuid} --upgrade --items all`
+      ? `If it is the same person, they have paid twice: ${operatorRefund(uuid, '--upgrade', '--items all')}`
       : `Check whether it is the same person; then, or with the contact that is: npm run operator -- contacts link ${uuid} ${crm_id}`;
   return { kind: UNPROVEN, message: `${what} ${repair}` };
 }

@@ -1,4 +1,5 @@
 import type { Selectable } from 'kysely';
+import { operatorRefund } from '#core/refunds.ts';
 import { PROOF_DUE_DAYS } from '#core/specified.ts';
 import { type RejectionReason, rejectionReasons, sizeInKilobytes } from '#documents/document.ts';
 import type { Deps } from '../deps.ts';
@@ -160,7 +161,7 @@ async function rejectForGood(
   }
   if (others.length > 0)
     console.log(
-      `The same name and email still hold a membership by join ${others.join(' and join ')}. If it is the same person, give it back, too: npm run operator -- refund ${others[0]} --ineligible --upgrade`,
+      `The same name and email still hold a membership by join ${others.join(' and join ')}. If it is the same person, give it back, too: ${operatorRefund(others[0]!, '--ineligible', '--upgrade')}`,
     );
   if (isTrial) return tellPlan([{ ...plan, given: null }], isTrial);
   for (const { intentId } of plan.refunds) await makeRefund(deps, intentId);

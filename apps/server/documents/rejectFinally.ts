@@ -6,6 +6,7 @@ import {
   counts,
   disputedSentence,
   isHeld,
+  operatorRefund,
   type PaidOrder,
   planRefund,
   type RefundPlan,
@@ -112,7 +113,7 @@ function whyKept(order: PaidOrder, uuid: string): string {
   const unassigned = order.refunds.find(isUnassigned);
   if (unassigned)
     return `${displayPrice(unassigned.amountCents)} of payment ${order.intentId} went back outside Induct, and nobody said what for: the membership would stay, so nothing was decided. Say what it was for, and reject it again: ${assignCommand(unassigned.uuid)}`;
-  return `Of payment ${order.intentId} nothing can go back, since what is left of it for the membership is no more than the processing fee: the membership would stay. Nothing was decided. To give all of it back, which ends it: npm run operator -- refund ${uuid}`;
+  return `Of payment ${order.intentId} nothing can go back, since what is left of it for the membership is no more than the processing fee: the membership would stay. Nothing was decided. To give all of it back, which ends it: ${operatorRefund(uuid)}`;
 }
 
 /**

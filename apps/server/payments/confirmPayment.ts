@@ -3,7 +3,7 @@ import { confirmationOf, type MadeAgain, type PaymentFacts } from '#core/confirm
 import { displayPrice } from '#core/money.ts';
 import { isMembershipLine, type OrderLine } from '#core/orderLine.ts';
 import type { ProductType } from '#core/product.ts';
-import { isHeld, type MembershipStanding } from '#core/refunds.ts';
+import { isHeld, type MembershipStanding, operatorRefund } from '#core/refunds.ts';
 import { memberAlready } from '../contacts/memberAlready.ts';
 import { hubspotIsToHear } from '../contacts/tellHubspot.ts';
 import type { Deps } from '../deps.ts';
@@ -42,7 +42,7 @@ export class NotInDatabase extends Error {
  */
 export class NotConfirmable extends Error {
   constructor(intentId: string, why: string) {
-    super(`Payment ${intentId} ${why}. To give it back: npm run operator -- refund ${intentId}`);
+    super(`Payment ${intentId} ${why}. To give it back: ${operatorRefund(intentId)}`);
   }
 }
 
@@ -318,7 +318,7 @@ async function writeUnwanted(
   await recordSuccess(trx, intent, named, 'duplicate', madeAgain?.paidAt);
   if (!madeAgain) await promiseReturn(trx, deps, named.uuid, intent.id, keptCents(intent));
   const goesBack = madeAgain
-    ? `It was made again after a restore, so nothing goes back by itself: npm run operator -- refund ${intent.id}`
+    ? `It was made again after a restore, so nothing goes back by itself: ${operatorRefund(intent.id)}`
     : 'It goes back in full.';
   if (!madeAgain?.isReturned)
     await tellStaff(

@@ -10,6 +10,7 @@ import {
   type GivenBack,
   goneCents,
   leftCents,
+  operatorRefund,
   type PaidOrder,
   type RefundedLine,
   type RefundReason,
@@ -397,7 +398,7 @@ async function commandAgain(
   const { session, isReturn, reason, decided, ...order } = rows[0]!;
   if (reason === 'dashboard') return null;
   return isReturn
-    ? `npm run operator -- refund ${order.intentId}`
+    ? operatorRefund(order.intentId)
     : decideAgainCommand(session, order, { lines: decided, reason }, options);
 }
 

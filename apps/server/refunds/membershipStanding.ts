@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import { giveBackCommand, isHeld, type MembershipStanding } from '#core/refunds.ts';
+import { giveBackCommand, isHeld, type MembershipStanding, operatorRefund } from '#core/refunds.ts';
 import { bringLeftBehind } from '../contacts/bringMemberships.ts';
 import { dueFromNow, tellHubspot } from '../contacts/tellHubspot.ts';
 import { dueAgain } from '../letters/dueLetters.ts';
@@ -107,7 +107,7 @@ export async function tellOfTwice(
     trx,
     uuid,
     'perhaps_twice',
-    `Join ${uuid} was paid by somebody of the same name and email as join ${others.join(' and join ')}. If it is one person, give one of them back: npm run operator -- refund ${uuid} --upgrade --items all`,
+    `Join ${uuid} was paid by somebody of the same name and email as join ${others.join(' and join ')}. If it is one person, give one of them back: ${operatorRefund(uuid, '--upgrade', '--items all')}`,
   );
 }
 

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { JoinSessionState } from '#core/joinSession.ts';
-import { planRefund, type RefundPlan, type RefundWish } from '#core/refunds.ts';
+import { operatorRefund, planRefund, type RefundPlan, type RefundWish } from '#core/refunds.ts';
 import type { Deps } from '../deps.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { Refusal } from '../platform/http/refusal.ts';
@@ -106,8 +106,7 @@ async function keptPayments(trx: Kysely<Tables>, uuid: string): Promise<string[]
     select intent_id from payment where session_uuid = ${uuid} and status = 'duplicate' and not ${goesBack}
     order by succeeded_at`.execute(trx);
   return rows.map(
-    ({ intent_id: id }) =>
-      `Payment ${id} bought nothing and is still with us: npm run operator -- refund ${id}`,
+    ({ intent_id: id }) => `Payment ${id} bought nothing and is still with us: ${operatorRefund(id)}`,
   );
 }
 

@@ -4,7 +4,13 @@ import { withLines } from '#core/dashboardRefunds.ts';
 import { identityOfMetadata, linesOfMetadata, promisedOfMetadata } from '#core/intentText.ts';
 import { displayPrice } from '#core/money.ts';
 import type { OrderLine } from '#core/orderLine.ts';
-import { type GivenBack, isHeld, type MembershipStanding, standingAfter } from '#core/refunds.ts';
+import {
+  type GivenBack,
+  isHeld,
+  type MembershipStanding,
+  operatorRefund,
+  standingAfter,
+} from '#core/refunds.ts';
 import { noDetails } from '#core/studentDetails.ts';
 import type { Deps } from '../deps.ts';
 import { namedOrder } from '../payments/namedOrder.ts';
@@ -35,7 +41,7 @@ export async function rebuildJoin(deps: Deps, intent: Intent): Promise<boolean> 
   const { uuid, kind, revision } = named;
   const received = displayPrice(intent.amountReceivedCents);
   const noOrder = new NotRebuilt(
-    `Stripe took ${received} and does not say for what, so its join cannot be made again. To give it back: npm run operator -- refund ${intent.id}`,
+    `Stripe took ${received} and does not say for what, so its join cannot be made again. To give it back: ${operatorRefund(intent.id)}`,
   );
   if (!isUuid(uuid) || !Number.isSafeInteger(revision)) throw noOrder;
   const { rows } = await sql<{ has_session: boolean; has_snapshot: boolean }>`
@@ -55,7 +61,7 @@ export async function rebuildJoin(deps: Deps, intent: Intent): Promise<boolean> 
     throw new NotRebuilt(
       kind === 'upgrade'
         ? `It is the upgrade of join ${uuid}, which is not in this database: settle the join's own payment first, or all with npm run operator -- settle --missing`
-        : `Stripe took ${received} and does not say of whom the join is, so it cannot be made again. To give it back: npm run operator -- refund ${intent.id}`,
+        : `Stripe took ${received} and does not say of whom the join is, so it cannot be made again. To give it back: ${operatorRefund(intent.id)}`,
     );
   await deps.database.transaction().execute(async (trx) => {
     if (!has_session) {
