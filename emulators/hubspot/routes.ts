@@ -17,7 +17,7 @@ export interface CrmCall {
   query: URLSearchParams;
   body: unknown;
   now: number;
-  /** Search finds only what was written up to this time. */
+  /** Search finds only what was written up to this time: HubSpot's search index lags behind its writes. */
   searchTime: number;
   /** The token's scopes; null when the account does not reveal the scopes of this kind of token. */
   scopes: readonly string[] | null;

@@ -50,7 +50,7 @@ export type StoryStep = (typeof storySteps)[number];
  */
 export type StoryCause = 'joiner' | 'staff' | 'stripe' | 'induct' | 'record';
 
-/** The data of a step. Which fields are present depends on the kind of step. Amounts are in cents. */
+/** What the triggers of the migrations (`record_…_step`) write for a step. Amounts are in cents. */
 export interface StoryDetail {
   origin?: string;
   programme?: string;

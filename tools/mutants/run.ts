@@ -250,8 +250,8 @@ async function runInCopies(mutants: readonly Mutant[], tests: readonly string[])
 }
 
 /**
- * Returns the files of the first group with a test that fails in a copy of the repository; null when none does. Rejects when the
- * tests could not be run.
+ * Runs the tests in a copy of the repository until one fails. Returns the test files that ran in the same process as that test; null
+ * when all pass. Rejects when the tests could not be run.
  */
 async function firstFailure(copy: string, args: readonly string[]): Promise<string[] | null> {
   const run = start(testArguments(args), { cwd: copy, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });

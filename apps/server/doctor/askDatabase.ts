@@ -9,7 +9,10 @@ import type { Answer } from '../providers/answer.ts';
 export interface DatabaseLink {
   /** The IP address to which the connection leads; null for a Unix socket. */
   address: string | null;
-  /** `unverified`: encrypted, but any certificate of the database is accepted, or its certificate is not good. */
+  /**
+   * `unverified`: encrypted, but not proven to lead to our database. Every certificate is accepted, or this one is bad and was accepted
+   * because of NODE_TLS_REJECT_UNAUTHORIZED=0.
+   */
   tls: 'none' | 'unverified' | 'verified';
 }
 

@@ -79,7 +79,7 @@ export interface Letter {
     goesBack: boolean;
   } | null;
   refund: { status: RefundStatus; amountCents: number; lines: RefundedLine[] | null } | null;
-  /** The present decision on the document that the letter is about; null for other letters. */
+  /** How the review of the letter's document stands now (`open`: not decided); null for letters about no document. */
   review: 'open' | 'accepted' | 'rejected' | null;
 }
 

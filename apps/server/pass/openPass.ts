@@ -17,8 +17,8 @@ export function opens({ sessionUuid, madeAt }: Pass): RawBuilder<boolean> {
 }
 
 /**
- * SQL for whether links may still open the query's `session`: the join is not erased, and is unpaid or holds something that it
- * bought.
+ * SQL, for a query in which `join_session` is called `session`: whether the links in letters may still open the join. They may unless
+ * the join is erased, or is paid and holds nothing any more of what it bought.
  */
 export const hasNotEnded = sql<boolean>`(session.erased_at is null and (session.state <> 'paid'
     or exists (select from membership as held where held.session_uuid = session.uuid and held.is_held)))`;

@@ -98,7 +98,7 @@ export async function proveByName(
   const known = { lastName: row.last_name ?? '', zipcode: row.zipcode ?? '' };
   if (!isSamePerson({ lastName, zipcode }, known))
     throw wrong('lastName', NAME_WRONG, Math.max(row.tries, row.name_tries ?? 0));
-  // Uncounts the attempt, because the answer was right.
+  // Records the proof, and takes the attempt back, because the answer was right.
   await sql`
     with proven as (${keepProven(sql`(${pass.sessionUuid}::uuid)`)})
     update pass set tries = greatest(tries - 1, 0), name_tries = greatest(name_tries - 1, 0)

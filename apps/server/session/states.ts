@@ -32,7 +32,7 @@ export const transitions = {
   /** Marks the join as paid. `at` is the time of payment; null means now. */
   markPaid: (at: Date | null = null) =>
     sql`state = 'paid', paid_at = coalesce(paid_at, ${at}::timestamptz, now()), paying_since = null, updated_at = now()`,
-  /** Undoes `markPaid` for a join that was recorded as paid by mistake, as Stripe's data show. */
+  /** Undoes `markPaid` for a join that Stripe shows to be unpaid. */
   undoPayment: sql`state = 'ordering', paid_at = null, paying_since = null, updated_at = now()`,
   skipUpgrade: sql`upgrade = 'skipped', updated_at = now()`,
   takeUpgrade: sql`upgrade = 'taken', updated_at = now()`,

@@ -1,7 +1,10 @@
 import { contrastFaults } from '#core/contrast.ts';
 import type { SocietyFile } from './schema.ts';
 
-/** The placeholders that texts of papers may contain. {@link fillIn} has a value for each of them on every paper. */
+/**
+ * The placeholders that the texts of certificates and press releases may contain. `fillIn` (texts.ts) knows more, but fees and
+ * discounts have no place there.
+ */
 const PLACEHOLDERS = ['product', 'society', 'email', 'phone'];
 
 /**

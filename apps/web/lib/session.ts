@@ -140,8 +140,8 @@ export function undoMs(): number {
 }
 
 /**
- * Undoes Start Over: restores all that it removed, and returns the path where it was pressed. If it is too late, restores nothing
- * and returns null.
+ * Undoes Start Over: restores all that it removed, and returns the path of the page on which the button was pressed. After
+ * {@link UNDO_MS} it restores nothing and returns null.
  */
 export function undoStartOver(): string | null {
   if (startedOver === null || undoMs() === 0) return null;

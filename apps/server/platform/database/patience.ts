@@ -7,7 +7,7 @@ export interface Patience {
    * that PostgreSQL's error arrives before our timeout.
    */
   statementMs: number;
-  /** The timeout for the answer to a statement. */
+  /** Our own timeout for the answer to a statement, after which the connection is closed. */
   answerMs: number;
 }
 
