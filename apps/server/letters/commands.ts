@@ -4,7 +4,8 @@ import { isEmail } from '#core/studentDetails.ts';
 import { type Command, misused, plain, readArgs } from '../platform/command.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
 import { compose } from './compose.ts';
-import { judgeLetter, stopReminders } from './remind.ts';
+import { judgeLetter } from './judgeLetter.ts';
+import { stopReminders } from './remind.ts';
 import { readLetter } from './takeLetter.ts';
 
 const SHOWN = 200;

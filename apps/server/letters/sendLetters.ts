@@ -15,8 +15,8 @@ import {
   openMail,
 } from '../providers/mail/client.ts';
 import { compose } from './compose.ts';
+import { judgeLetter } from './judgeLetter.ts';
 import { makeUpLetters } from './makeUpLetters.ts';
-import { judgeLetter } from './remind.ts';
 import { type Letter, takeLetter } from './takeLetter.ts';
 
 const INTERVAL_MS = 5_000;

@@ -1,0 +1,52 @@
+import { sql } from 'kysely';
+import { providerEmail } from '#core/providerEmail.ts';
+import {
+  isReminder,
+  judgeReminder,
+  type LeftJoin,
+  MOST_REMINDERS_DAYS,
+  reminderKinds,
+} from '#core/reminders.ts';
+import type { Deps } from '../deps.ts';
+import { isJoinerMember } from '../session/members.ts';
+import { reminds } from './remind.ts';
+import { holds, type Letter } from './takeLetter.ts';
+
+/** Decides whether a letter is sent now or withdrawn. A returned date means that a reminder must be judged again at that time. */
+export async function judgeLetter(
+  deps: Pick<Deps, 'database' | 'society' | 'stopLinks'>,
+  letter: Letter,
+  now: Date,
+): Promise<'send' | 'withdraw' | Date> {
+  const { kind, emails, sessionUuid, programme } = letter;
+  if (!holds(letter, now)) return 'withdraw';
+  if (!isReminder(kind)) return 'send';
+  const email = providerEmail(emails);
+  if (email === null || programme === null) return 'withdraw';
+  const join = await readLeftJoin(deps, sessionUuid!, email);
+  return judgeReminder(kind, { ...join, isReminded: reminds(deps.society, programme) }, now);
+}
+
+async function readLeftJoin(
+  { database, stopLinks }: Pick<Deps, 'database' | 'stopLinks'>,
+  uuid: string,
+  address: string,
+): Promise<Omit<LeftJoin, 'isReminded'>> {
+  const email = address.toLowerCase();
+  const named = sql`plainto_tsquery('simple', ${email})`;
+  const others = sql`
+    select from join_session other where other.uuid <> session.uuid and other.details is not null
+      and person_words(other.details) @@ ${named} and lower(other.details ->> 'personalEmail') = ${email}`;
+  const { rows } = await sql<Omit<LeftJoin, 'isReminded'>>`
+    select state, updated_at as "lastActivityAt", has_agreed_to_policies as "hasAgreedToPolicies",
+      ${isJoinerMember('session')} or exists (${others} and other.state = 'paid')
+        or exists (select from payment where lower(receipt_email) = ${email} and succeeded_at is not null)
+        or exists (select from contact where is_member and person_words(profile) @@ ${named}
+          and ${email} in (lower(profile ->> 'personalEmail'), lower(profile ->> 'email'), lower(contact.email))) as "isMember",
+      exists (${others} and other.created_at > session.created_at) as "hasNewerJoin",
+      exists (select from reminder_stop where email_hash = ${stopLinks.hash(email)}) as "isStopped",
+      (select count(*)::int from letter where kind in (${sql.join(reminderKinds.map((kind) => sql.lit(kind)))})
+        and lower(email) = ${email} and sent_at > now() - make_interval(days => ${MOST_REMINDERS_DAYS})) as "sentLately"
+    from join_session session where uuid = ${uuid}`.execute(database);
+  return rows[0]!;
+}
