@@ -416,6 +416,17 @@ test('who owns an email that somebody mistyped, and corrected, is given and ends
   assert.match((await erase(t, slip)).out, /Nothing has come since/);
 });
 
+test('the join of a payment that bought nothing is of the email that paid, though its joiner has given another one since', async () => {
+  const client = server.client();
+  const [paid, given] = ['paid.for.nothing@example.com', 'given.since@example.com'];
+  const uuid = await orderingJoin(client, undefined, { personalEmail: paid });
+  const { id } = await openIntent(client, uuid);
+  await sql`update payment set status = 'duplicate' where intent_id = ${id}`.execute(deps.database);
+  const body = details({ personalEmail: given });
+  assert.equal((await client.call('submitDetails', { params: { uuid }, body })).status, 200);
+  for (const email of [paid, given]) assert.deepEqual((await findPerson(deps, email)).joins, [uuid], email);
+});
+
 test('who corrected a mistyped email stays in HubSpot when its owner is erased there, with what a link has sold them', async (t) => {
   const [slip, right] = ['jordan.slip@example.com', 'jordan.corrected@example.com'];
   const client = server.client();
