@@ -102,6 +102,14 @@ test('told to wait with all calls, as by a daily limit, every process waits with
   }
 });
 
+test('a longer wait that HubSpot has asked for is not cut short by a shorter one', async () => {
+  await pass(3600);
+  await one.limited('all', 900_000);
+  await two.limited('call', 1_000);
+  const wait = await one.take('call', 'joiner');
+  assert.ok(wait > 890_000 && wait <= 900_000, `${wait} ms`);
+});
+
 test('after five failures in a row HubSpot is left alone, then one call at a time probes, and an answer opens it for all', async () => {
   await pass(3600);
   for (let failure = 0; failure < 4; failure++) await one.failed('call');
