@@ -377,6 +377,14 @@ test('of a large PDF only its two ends are read', async () => {
   assert.ok(bytes.total < 400_000, `${bytes.total} bytes were read`);
 });
 
+test('a picture is whole wherever its end lies in what is read at once', async () => {
+  const [start, end] = [jpeg().subarray(0, -2), jpeg().subarray(-2)];
+  for (let size = 524_285; size <= 524_295; size++) {
+    const content = Buffer.concat([start, Buffer.alloc(size - start.length - end.length), end]);
+    assert.deepEqual(await inspectDocument(bytesOf(content)), { type: 'image/jpeg' }, `${size} bytes`);
+  }
+});
+
 test('however large a picture is, it is read in small pieces', async () => {
   const [start, end] = [jpeg().subarray(0, -2), jpeg().subarray(-2)];
   const bytes = bytesOf(Buffer.concat([start, Buffer.alloc(5_000_000, 'ff00', 'hex'), end]));
