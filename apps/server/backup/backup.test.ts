@@ -219,6 +219,22 @@ test('a backup is the database, every document and a manifest, for its owner alo
   assert.deepEqual(restored, saved);
 });
 
+test('events of Stripe since a backup are due after its restore, though a server had claimed them when it was made', {
+  skip,
+}, async (t) => {
+  await rowsOf(
+    server.deps.config.databaseUrl,
+    `insert into schedule (name, due_at) values ('events', now() + interval '2 minutes')
+     on conflict (name) do update set due_at = excluded.due_at`,
+  );
+  const { folder } = await madeBackup(t);
+  const to = await elsewhere(t);
+  const { code, out } = await run(t, restoreCommand, [folder, '--yes'], to);
+  assert.equal(code, 0, out);
+  const due = "select from schedule where name = 'events' and due_at <= now()";
+  assert.equal((await rowsOf(to.databaseUrl!, due)).length, 1);
+});
+
 test('the journal of erasures goes with a backup, and a restore adds to the one that is there', {
   skip,
 }, async (t) => {
