@@ -193,6 +193,19 @@ test('who has paid by a link is a member in HubSpot once staff have restored the
   assert.equal((await atHubspot(server, id, 'membership_status')).membership_status, 'member');
 });
 
+test('a join whose contact staff have restored in HubSpot is that contact’s, and is linked to no other one', async (t) => {
+  const [{ id }, other] = [await person(), await person()];
+  const uuid = await boughtByLink(id);
+  await deliver(server);
+  // The server has learned that the contact was deleted, and not yet that it was restored.
+  await sql`update contact set deleted_at = now(), profile = '{}' where id = ${id}`.execute(
+    server.background,
+  );
+  const { code, out } = await runCommand(t, server, linkCommand, [uuid, other.id]);
+  assert.deepEqual([code, new RegExp(`is of contact ${id} already`).test(out)], [1, true], out);
+  assert.equal((await contactOf(uuid)).contact_id, id);
+});
+
 test('a member whose contact staff have deleted in favour of another one with the same email is linked to that, as the notice says', async (t) => {
   const { id, code } = await person();
   const personalEmail = 'kept.one@example.com';
