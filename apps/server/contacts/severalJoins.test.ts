@@ -183,6 +183,18 @@ test('whom staff have made a member in HubSpot after a refund stays one when the
   );
 });
 
+test('an upgrade by link, which says nothing of the status, empties none that the membership has told', async () => {
+  const id = await newContact(server, 'status.of.membership@example.com');
+  const { uuid } = await paidByLink(id);
+  await boughtBy(id);
+  const upgrade = await upgradeByLink(id);
+  await boughtBy(id);
+  await refundJoin(server.deps, uuid, membershipOnly);
+  assert.equal((await boughtBy(id))[0], 'former');
+  await tellHubspot(database, upgrade);
+  assert.equal((await boughtBy(id))[0], 'former');
+});
+
 test('a sibling with the same email whose school join came first and is refunded makes the contact no former member', async () => {
   const personalEmail = 'siblings@example.com';
   const id = await newContact(server, personalEmail);
