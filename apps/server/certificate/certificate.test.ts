@@ -12,6 +12,7 @@ import { lacks, textOf } from '../../../tests/harness/pdfTools.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { orderingJoin, paidJoin, payOrder } from '../../../tests/harness/steps.ts';
 import { type Client, limitWith, sharedServer } from '../../../tests/harness/testServer.ts';
+import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
 import { bringStanding } from '../refunds/membershipStanding.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { certificateCommand } from './certificateCommand.ts';
@@ -99,6 +100,18 @@ test('who bought an upgrade alone has the distinction on the certificate of the 
   assert.equal(await numberOf(upgrade), await numberOf(base));
   for (const uuid of [base, upgrade])
     assert.match(textOf((await file(client, 'certificate', uuid)).bytes), /Distinguished Member/);
+});
+
+test('an upgrade of another programme leaves the programme of the membership on the certificate', {
+  skip: lacks('pdftotext'),
+}, async () => {
+  await paidJoin(server, server.client(), 'HONOR104', { personalEmail: 'of.both@example.com' });
+  const { client, uuid, intentId } = await upgradeByLink(server, '104', { productId: 11 });
+  const body = { paymentIntent: intentId, paymentIntentClientSecret: '', redirectStatus: 'succeeded' };
+  await client.call('postPayment', { params: { uuid }, body });
+  const { name } = server.deps.society.programme(server.deps.society.defaultProgramme);
+  const text = textOf((await file(client, 'certificate', uuid)).bytes).replace(/\s+/g, ' ');
+  assert.ok(text.toLowerCase().includes(name.toLowerCase()), text);
 });
 
 test('the paper is that of the country, or the one that was asked for', async () => {
