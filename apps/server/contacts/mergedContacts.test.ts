@@ -91,6 +91,20 @@ test('a link to a contact that was merged before it came here leads to the one t
   assert.equal((await contactOf(data.uuid)).contact_id, merged);
 });
 
+test('links to both contacts of a merge that are opened at once lead to the one that they are now', async () => {
+  const [first, one, two] = [await person(), await person(), await person()];
+  const merged = await merge(one.id, two.id);
+  // The first contact is read alone; those that are asked for meanwhile are read together.
+  const opened = await Promise.all(
+    [first, one, two].map(({ id }) => server.client().call('initJoin', { params: { id }, body: {} })),
+  );
+  assert.deepEqual(
+    opened.map(({ status }) => status),
+    [200, 200, 200],
+  );
+  for (const { data } of opened.slice(1)) assert.equal((await contactOf(data.uuid)).contact_id, merged);
+});
+
 test('what is written to a merged contact reaches the one that it is now, its blanks too, and the join is theirs', async () => {
   const fields = server.deps.society.crm.fields;
   const { city } = fields;
