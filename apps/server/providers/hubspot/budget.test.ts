@@ -110,6 +110,20 @@ test('a longer wait that HubSpot has asked for is not cut short by a shorter one
   assert.ok(wait > 890_000 && wait <= 900_000, `${wait} ms`);
 });
 
+/** Each case: how calls end that were under way when HubSpot asked for a wait. */
+for (const [how, end] of [
+  ['an answer', () => one.answered('call')],
+  ['failures', () => Promise.all(Array.from({ length: 4 }, () => one.failed('call')))],
+] as const)
+  test(`a wait that HubSpot has asked for is not cut short by ${how} of calls that were under way`, async () => {
+    await pass(3600);
+    await one.failed('call');
+    await two.limited('all', 900_000);
+    await end();
+    const wait = await two.take('call', 'joiner');
+    assert.ok(wait > 890_000 && wait <= 900_000, `${wait} ms`);
+  });
+
 test('after five failures in a row HubSpot is left alone, then one call at a time probes, and an answer opens it for all', async () => {
   await pass(3600);
   for (let failure = 0; failure < 4; failure++) await one.failed('call');
@@ -119,6 +133,13 @@ test('after five failures in a row HubSpot is left alone, then one call at a tim
   await pass(2);
   assert.equal(await two.take('call', 'joiner'), 0, 'the probe');
   assert.ok((await one.take('call', 'joiner')) > 5_000, 'one at a time');
+  await two.failed('call');
+  assert.ok(
+    (await one.take('call', 'joiner')) <= 2_000,
+    'the next probe need not wait for the end of this one',
+  );
+  await pass(2);
+  assert.equal(await two.take('call', 'joiner'), 0, 'the next probe');
   await two.answered('call');
   assert.equal(await one.take('call', 'joiner'), 0);
 });

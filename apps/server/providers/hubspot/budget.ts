@@ -95,9 +95,11 @@ export function sharedBudget(database: Database): Budget {
     },
     async answered(kind) {
       if (!failing.delete(kind)) return;
-      await sql`update crm_budget set failures = 0, blocked_until = '-infinity' where name = ${kind} and failures > 0`.execute(
-        database,
-      );
+      // Fewer failures have paused nothing, so a pause is one that HubSpot has asked for, and stays.
+      await sql`
+        update crm_budget set failures = 0,
+          blocked_until = case when failures >= ${FAILURES} then '-infinity' else blocked_until end
+        where name = ${kind} and failures > 0`.execute(database);
     },
     async limited(kind, retryAfterMs) {
       await sql`
@@ -107,9 +109,12 @@ export function sharedBudget(database: Database): Budget {
     },
     async failed(kind) {
       failing.add(kind);
+      // A longer pause than that of a probe, which HubSpot may have asked for, is not cut short.
       await sql`
         update crm_budget set failures = failures + 1, blocked_until = case when failures + 1 >= ${FAILURES}
-          then now() + make_interval(secs => least(${LONGEST_PAUSE_SECONDS}::float, power(2, least(failures + 1 - ${FAILURES}, 10))) * (0.5 + random() / 2))
+          then greatest(
+            now() + make_interval(secs => least(${LONGEST_PAUSE_SECONDS}::float, power(2, least(failures + 1 - ${FAILURES}, 10))) * (0.5 + random() / 2)),
+            case when blocked_until > now() + make_interval(secs => ${PROBE_SECONDS}) then blocked_until end)
           else blocked_until end
         where name = ${kind}`.execute(database);
     },
