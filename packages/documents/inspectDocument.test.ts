@@ -371,6 +371,34 @@ test('every fault has a sentence of its own that says what to do', () => {
   for (const sentence of sentences) assert.match(sentence, /Please /);
 });
 
+test('a PDF that may not be printed is taken wherever its permissions lie in what is read at once', async () => {
+  const whole = encryptedPdf(permissions.butPrinting);
+  const [start, end] = [
+    whole.subarray(0, whole.indexOf('6 0 obj')),
+    whole.subarray(whole.indexOf('6 0 obj')),
+  ];
+  for (let at = 65_520; at <= 65_540; at++) {
+    const moved = Buffer.concat([start, Buffer.alloc(at - start.length, ' '), end]).toString('latin1');
+    const content = moved.replace(/startxref\n\d+/, `startxref\n${moved.indexOf('xref')}`);
+    const bytes = bytesOf(Buffer.from(content, 'latin1'));
+    assert.deepEqual(await inspectDocument(bytes), { type: 'application/pdf' }, `${at} bytes before them`);
+  }
+});
+
+test('a PDF of thousands of objects is whole wherever its trailer lies in what is read at once', async () => {
+  const whole = pdf({ more: Array.from({ length: 3260 }, () => 'null') });
+  const [table, trailer] = [whole.indexOf('xref'), whole.lastIndexOf('trailer')];
+  for (let at = 65_520; at <= 65_540; at++) {
+    const space = Buffer.alloc(at - (trailer - table), ' ');
+    const content = Buffer.concat([whole.subarray(0, trailer), space, whole.subarray(trailer)]);
+    assert.deepEqual(
+      await inspectDocument(bytesOf(content)),
+      { type: 'application/pdf' },
+      `${at} bytes before it`,
+    );
+  }
+});
+
 test('of a large PDF only its two ends are read', async () => {
   const bytes = bytesOf(pdf({ size: 20_000_000 }));
   assert.deepEqual(await inspectDocument(bytes), { type: 'application/pdf' });
