@@ -102,16 +102,20 @@ test('who bought an upgrade alone has the distinction on the certificate of the 
     assert.match(textOf((await file(client, 'certificate', uuid)).bytes), /Distinguished Member/);
 });
 
-test('an upgrade of another programme leaves the programme of the membership on the certificate', {
+test('an upgrade that was bought by a link leaves programme and date of the membership on the certificate', {
   skip: lacks('pdftotext'),
 }, async () => {
-  await paidJoin(server, server.client(), 'HONOR104', { personalEmail: 'of.both@example.com' });
+  const base = await paidJoin(server, server.client(), 'HONOR104', { personalEmail: 'of.both@example.com' });
+  await sql`update payment set succeeded_at = '2026-03-15T12:00Z' where intent_id = ${base.intentId}`.execute(
+    server.deps.database,
+  );
   const { client, uuid, intentId } = await upgradeByLink(server, '104', { productId: 11 });
   const body = { paymentIntent: intentId, paymentIntentClientSecret: '', redirectStatus: 'succeeded' };
   await client.call('postPayment', { params: { uuid }, body });
   const { name } = server.deps.society.programme(server.deps.society.defaultProgramme);
   const text = textOf((await file(client, 'certificate', uuid)).bytes).replace(/\s+/g, ' ');
   assert.ok(text.toLowerCase().includes(name.toLowerCase()), text);
+  assert.match(text, /Admitted March 15, 2026/);
 });
 
 test('the paper is that of the country, or the one that was asked for', async () => {
