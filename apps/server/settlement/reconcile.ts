@@ -104,7 +104,8 @@ export function startReconciling(deps: Deps): () => Promise<void> {
 /** Runs once a day, in only one of the processes. Stores the result, and writes a notice if there are differences. */
 export async function reconcileNightly(deps: Deps): Promise<void> {
   if (!(await takeTurn(deps.database, 'reconcile', TURN_SECONDS))) return;
-  const { differences } = await keepReconciliation(deps, await reconcile(deps), deps.now());
+  const startedAt = deps.now();
+  const { differences } = await keepReconciliation(deps, await reconcile(deps), startedAt);
   await postpone(deps.database, 'reconcile', secondsToNight(deps.now()));
   if (differences.length === 0) return;
   deps.log.error({ differences: differences.length }, 'money and members differ');

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { paidJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer, startTestServer } from '../../../tests/harness/testServer.ts';
 import { until } from '../../../tests/harness/until.ts';
 import type { Command } from '../platform/command.ts';
+import { Refusal } from '../platform/http/refusal.ts';
 import { readFigures } from '../watch/gauges.ts';
 import { reconcileCommand } from './commands.ts';
 import { reconcileNightly, startReconciling } from './reconcile.ts';
@@ -103,6 +105,36 @@ test('every night it runs once, whatever the number of servers, and staff are to
   await reconcileNightly(server.deps);
   assert.deepEqual(await notices(), ['Money and members differ in 1 place: npm run operator -- reconcile']);
   await settlePayment(server.deps, intentId);
+});
+
+test('a night in which Stripe fails is made up for within the hour, and the run that follows says when it began', async (t) => {
+  const { payments } = server.deps;
+  const fails = t.mock.method(payments, 'listIntents', () => {
+    throw new Refusal(503, 'no answer');
+  });
+  await change(sql`update schedule set due_at = now()`);
+  await assert.rejects(reconcileNightly(server.deps), Refusal);
+  fails.mock.restore();
+  const { rows } = await sql<{ minutes: number }>`
+    select ceil(extract(epoch from due_at - now()) / 60)::int as minutes from schedule where name = 'reconcile'`.execute(
+    server.deps.database,
+  );
+  assert.deepEqual(rows, [{ minutes: 60 }]);
+
+  const listed = payments.listIntents.bind(payments);
+  t.mock.method(payments, 'listIntents', async function* (since: Date | null) {
+    await pause(300);
+    yield* listed(since);
+  });
+  await change(sql`update schedule set due_at = now()`);
+  await reconcileNightly(server.deps);
+  const last = await server.deps.database
+    .selectFrom('reconciliation')
+    .select(['started_at', 'finished_at'])
+    .orderBy('id', 'desc')
+    .executeTakeFirstOrThrow();
+  const tookMs = last.finished_at.getTime() - last.started_at.getTime();
+  assert.ok(tookMs >= 250, `it says that it took ${tookMs} ms`);
 });
 
 test('a server reconciles by itself when the night has come, once', async (t) => {
