@@ -394,6 +394,42 @@ test('a membership whose refund failed unseen is to come back, though its contac
   assert.deepEqual(await standingsOf(uuid), ['active']);
 });
 
+test('of more payments than are compared at a time, each is compared', async (t) => {
+  const [differs, agrees] = await Promise.all(
+    [0, 1].map(() => paidJoin(server, server.client(), 'LINCOLN2026')),
+  );
+  await change(sql`update membership set product_id = 2 where session_uuid = ${differs!.uuid}`);
+  const { payments } = server.deps;
+  const [first, other] = await Promise.all(
+    [differs!, agrees!].map(({ intentId }) => payments.retrieveIntent(intentId)),
+  );
+  const listed = t.mock.method(payments, 'listIntents', async function* () {
+    yield first!;
+    for (let more = 0; more < 250; more++) yield other!;
+  });
+  const found = await look();
+  listed.mock.restore();
+  assert.deepEqual(
+    found.map(({ kind, subject }) => [kind, subject]),
+    [['other_product', differs!.intentId]],
+  );
+  await run(t, settleCommand, differs!.intentId);
+});
+
+test('of more payments than are read at a time, each is compared, though Stripe lists none of them', async () => {
+  const uuid = await orderingJoin(server.client());
+  await change(sql`
+    insert into payment (intent_id, session_uuid, kind, attempt, status, client_secret, customer_id, amount_cents, revision)
+    select 'pi_unlisted_' || n, ${uuid}, 'join', n, case n when 250 then 'duplicate' else 'canceled' end, '', '', 6500, 1
+    from generate_series(101, 250) as n`);
+  const found = await look();
+  await change(sql`delete from payment where session_uuid = ${uuid}`);
+  assert.deepEqual(
+    found.map(({ kind, subject }) => [kind, subject]),
+    [['paid_here_only', 'pi_unlisted_250']],
+  );
+});
+
 test('a membership that has ended by mistake is to come back, though its contact holds an upgrade', async (t) => {
   const client = server.client();
   const { uuid, intentId } = await paidJoin(server, client, 'HONOR102');
