@@ -2,7 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
 import { dump } from '../../../tests/harness/dump.ts';
-import { atStripe, differencesOf, lapelPin, refundsOf, standingsOf } from '../../../tests/harness/refunds.ts';
+import {
+  atStripe,
+  differencesOf,
+  failRefund,
+  lapelPin,
+  refundsOf,
+  standingsOf,
+} from '../../../tests/harness/refunds.ts';
 import { restored } from '../../../tests/harness/restored.ts';
 import { noticesOf } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
@@ -145,6 +152,27 @@ test('staff give back all that is left of a payment whose order is lost, once, a
     const { payments, differences } = await bookOf([uuid], [intentId]);
     assert.deepEqual([payments.map(({ refunded_cents }) => refunded_cents), differences], [[10_000], []]);
   }
+});
+
+test('what staff give back of a payment whose order is lost is told to its payer, and to staff when the bank returns it', async (t) => {
+  const { client, uuid } = await openJoin('LINCOLN2026');
+  const restore = await dump(server);
+  await client.call('setCustomDonation', { params: { uuid }, body: { amount: '35.00' } });
+  const intent = await openIntent(client, uuid);
+  await payByCard(server, intent.id);
+  await restore();
+  await runCommand(t, server, refundCommand, [intent.id]);
+  const { data } = await reportPayment(client, uuid, intent);
+  assert.deepEqual(
+    [data.status, data.refunded?.amount, data.refunded?.isReturned],
+    ['refunded', 10_000, true],
+  );
+  await failRefund(server, intent.id);
+  const again = `npm run operator -- refund ${intent.id}`;
+  assert.match(
+    (await noticesOf(server, uuid)).at(-1)!,
+    new RegExp(`^The refund of \\$100\\.00 .* failed: .* To decide it again: ${again}$`),
+  );
 });
 
 test('who paid another amount than a database that lost the last change showed has it back, and can pay the order', async () => {
