@@ -39,6 +39,15 @@ test('a refund of a join that was erased says that HubSpot cannot be told, and g
   }
 });
 
+test('a refund of an erased join of which nothing has gone back before says so as well', async (t) => {
+  const { uuid, intentId } = await paidJoin(server, server.client());
+  await sql`update join_session set erased_at = now() where uuid = ${uuid}`.execute(server.deps.database);
+  for (const subject of [uuid, intentId]) {
+    const { out } = await run(t, refundCommand, subject, '--dry-run');
+    assert.match(out, new RegExp(`^Join ${uuid} is erased, so HubSpot cannot be told`));
+  }
+});
+
 test('the notice that the membership of an erased join went back in the dashboard says that HubSpot is not told, and no upgrade by link found; that of a dispute says neither', async () => {
   for (const isErased of [false, true]) {
     const { uuid, intentId } = await paidJoin(server, server.client());
