@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { sql } from 'kysely';
+import { changeSociety } from '../../../tests/harness/changeSociety.ts';
 import { dump } from '../../../tests/harness/dump.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import {
@@ -215,6 +216,24 @@ test('a membership that the dashboard gave back less its processing fee is booke
   assert.deepEqual(await booked(assigned), ['refund dues Membership -80.00 0.00 -80.00']);
 });
 
+test('what an order from before kept as its fee stays booked as kept when the society changes its fee', async (t) => {
+  const { uuid, intentId } = await join();
+  await sql`update order_snapshot set processing_fee_cents = null where session_uuid = ${uuid}`.execute(
+    server.deps.database,
+  );
+  await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount: '9000' });
+  await followPayment(server.deps, intentId);
+  changeSociety(t, server, (source) => source.replace(/processingFee: "5.00"/, 'processingFee: "10.00"'));
+  const booked = entriesOf(readCsv((await ledger(t, '--csv')).out), intentId);
+  assert.deepEqual(
+    booked.filter((entry) => entry.startsWith('refund')),
+    [
+      'refund dues Membership -95.00 0.00 -95.00',
+      'refund fee kept Processing fee of Membership 5.00 0.00 5.00',
+    ],
+  );
+});
+
 test('a payment of another amount than was shown is not booked as the order that later had its revision', async (t) => {
   const client = server.client();
   const uuid = await orderingJoin(client);
@@ -341,6 +360,31 @@ test('a line that goes missing is said, and the exit status is 1', async (t) => 
   assert.equal(run.code, 1);
   assert.match(run.out, /The lines do not sum to the transactions of Stripe’s balance\./);
   assert.match(run.out, /transactions in eur, which cannot be added to dollars/);
+});
+
+test('the file has every transaction of a busy day, in its order', async (t) => {
+  const movements = Array.from({ length: 250 }, (_, index) => ({
+    id: `txn_busy_${index}`,
+    createdAt: new Date(Date.now() - index * 1_000),
+    category: 'fee',
+    description: `Fee ${index}`,
+    grossCents: -index - 1,
+    feeCents: 0,
+    netCents: -index - 1,
+    feeDescription: null,
+    currency: 'usd',
+    charge: null,
+    refund: null,
+  }));
+  t.mock.method(server.deps.payments, 'listMovements', async function* () {
+    yield* movements;
+  });
+  const { out, code } = await ledger(t, '--csv');
+  assert.equal(code, 0);
+  assert.deepEqual(
+    readCsv(out).map((row) => row['balance transaction']),
+    movements.map(({ id }) => id).reverse(),
+  );
 });
 
 test('the ledger takes days, the last one included, and nothing else', async (t) => {
