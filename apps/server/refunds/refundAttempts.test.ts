@@ -378,3 +378,13 @@ test('a failure of our own database says nothing of the payment that staff refun
   assert.deepEqual(await atStripe(server, intentId), [6500]);
   assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership', standing: 'refunded' }]);
 });
+
+test('all that is left of a payment ends its membership when it is decided, though Stripe is down', async () => {
+  const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  await server.stripeFault({ kind: 'status', status: 500, method: 'POST', path: '/v1/refunds', times: 3 });
+  await assert.rejects(refundPayment(server.deps, intentId), ProviderFailed);
+  await server.stripeFault(null);
+  assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership', standing: 'refunded' }]);
+  await giveBack(server.deps, intentId);
+  assert.deepEqual(await atStripe(server, intentId), [6500]);
+});
