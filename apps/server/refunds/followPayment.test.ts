@@ -122,6 +122,19 @@ test('a dispute that is lost, then not lost, and lost after all takes the money'
   assert.deepEqual(await differencesOf(server, intentId), []);
 });
 
+test('a lost dispute has taken what Stripe says last that it took', async () => {
+  const { intentId } = await paidJoin(server, server.client());
+  for (const amountCents of [6500, 5000]) {
+    const lost = [{ id: `du_of_${intentId}`, amountCents }];
+    const moneyBack = async () => ({ refunds: [], dispute: 'lost' as const, lost });
+    await followPayment({ ...server.deps, payments: { ...server.deps.payments, moneyBack } }, intentId);
+    assert.deepEqual(
+      (await refundsOf(server, intentId)).map(({ amount_cents, status }) => [amount_cents, status]),
+      [[amountCents, 'succeeded']],
+    );
+  }
+});
+
 test('an inquiry of the bank takes no money: the membership stays as it is, and can be refunded', async () => {
   const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
   const charge = await chargeOf(server, intentId);
