@@ -294,6 +294,23 @@ test('joins that say they are paid by nothing, upgraded by nothing or frozen for
   assert.equal(rows.length, 1, 'when it is paid for, that is its time');
 });
 
+test('a join that nothing paid is told, though its upgrade was paid', async (t) => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  await client.call('createUpgradeCharge', { params: { uuid }, body: { paymentIntent: intentId } });
+  await change(sql`update payment set status = 'canceled' where intent_id = ${intentId}`);
+  const found = await look();
+  assert.deepEqual(
+    found.map(({ kind, subject }) => [kind, subject]),
+    [
+      ['unconfirmed', intentId],
+      ['paid_by_nothing', uuid],
+    ],
+  );
+  await run(t, settleCommand, uuid);
+  assert.deepEqual(await look(), []);
+});
+
 test('a second payment of one join that is kept goes back', async (t) => {
   const client = server.client();
   const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
