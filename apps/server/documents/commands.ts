@@ -42,7 +42,7 @@ export const documentsListCommand: Command = {
 };
 
 export const documentsShowCommand: Command = {
-  usage: 'documents show SESSION|CONTACT_ID',
+  usage: 'documents show JOIN|CONTACT_ID',
   summary:
     "A join's documents, or a contact's resumes: id, name, size, and what was decided. Of a join also what its transcript should say.",
   async run([named, ...more], { deps, database }) {
@@ -94,7 +94,7 @@ export const documentsAddCommand: Command = {
 };
 
 export const documentsAcceptCommand: Command = {
-  usage: 'documents accept SESSION',
+  usage: 'documents accept JOIN',
   summary:
     "Accept a join's transcripts that wait for a decision; where none waits, take back their last rejection, unless it was final.",
   async run([uuid], { deps }) {
@@ -107,7 +107,7 @@ export const documentsAcceptCommand: Command = {
 };
 
 export const documentsRejectCommand: Command = {
-  usage: `documents reject SESSION --reason ${Object.keys(rejectionReasons).join('|')} [--final] [--dry-run]`,
+  usage: `documents reject JOIN --reason ${Object.keys(rejectionReasons).join('|')} [--final] [--dry-run]`,
   summary:
     'Reject them, or correct the reason of a rejection: the applicant reads why on the upload and the welcome page, and can upload again. --final: nothing more is taken, the membership goes back less the processing fee, and the upgrade in full. --dry-run: only shows what would go back.',
   async run(args, { deps }) {
