@@ -68,6 +68,11 @@ test('the minted address carries everything that the page reads', () => {
   );
 });
 
+test('the order of the parameters of a link does not matter', () => {
+  const { mp, c } = target.parameters!;
+  links.check({ ...target, parameters: { c: c!, mp: mp! } }, links.sign(target, later));
+});
+
 test('only the addresses of the pages that links lead to are read as links', () => {
   const read = (address: string) =>
     readLink(new URL(address, 'https://join.society.example'))?.target ?? null;
