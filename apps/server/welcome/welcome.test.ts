@@ -88,6 +88,23 @@ test('who nominated herself owes a transcript, and none once her membership was 
   assert.equal(await owes(), false);
 });
 
+test('who keeps an upgrade of a membership that was refunded owes no transcript', async () => {
+  const client = server.client();
+  const body = { hasConfirmedEligibility: true, isTOLA: true };
+  const { uuid } = (await client.call('initiateSelfNomination', { body })).data;
+  await client.call('submitDetails', { params: { uuid }, body: details() });
+  await client.call('setMembership', { params: { uuid }, body: { membershipId: 1 } });
+  const { intentId } = await payOrder(server, client, uuid);
+  await charge(client, uuid, intentId);
+  await refundJoin(server.deps, uuid, { ...nothing, membership: true, ineligible: true });
+  const { memberships, owesTranscript } = (await client.call('getWelcome', { params: { uuid } })).data;
+  assert.deepEqual(
+    memberships.map(({ standing }) => standing),
+    ['refunded', 'active'],
+  );
+  assert.equal(owesTranscript, false);
+});
+
 test('who only knows the id of a join sees neither its name nor its receipt', async () => {
   const { uuid } = await paidJoin(server, server.client());
   const { data } = await server.client().call('getWelcome', { params: { uuid } });
