@@ -118,15 +118,15 @@ test('another server at the public address is told as one, whatever it answers',
     );
 });
 
-test('for strangers there is nothing at that address: no token, a wrong one, an old one', async (t) => {
+test('for strangers there is nothing at that address: no token, a wrong one, an old one, one of the future', async (t) => {
   const server = await serverWith(t, 'none');
   const ask = (token?: string) =>
     fetch(
       `${server.url}/api/doctor/arrival`,
       token === undefined ? {} : { headers: { 'x-induct-doctor': token } },
     );
-  const old = doctorToken(SECRET, new Date(Date.now() - 180_000));
-  for (const token of [undefined, 'x', `${Date.now()}.x`, doctorToken('other', new Date()), old]) {
+  const [old, early] = [-180_000, 180_000].map((ms) => doctorToken(SECRET, new Date(Date.now() + ms)));
+  for (const token of [undefined, 'x', `${Date.now()}.x`, doctorToken('other', new Date()), old, early]) {
     const answer = await ask(token);
     assert.equal(answer.status, 404);
     assert.doesNotMatch(await answer.text(), /address"|peer/);
