@@ -307,6 +307,10 @@ test('staff are told while codes are being guessed, once an hour, by counts and 
   await tellOfGuessing(server.deps);
   assert.deepEqual(await notices(), []);
   await Promise.all(codes('NOTICE', 30).map((code) => check(code)));
+  await server.deps.database
+    .insertInto('staff_notice')
+    .values({ kind: 'provider_trouble', message: 'A notice about something else.' })
+    .execute();
   await tellOfGuessing(server.deps);
   await tellOfGuessing(server.deps);
   const [told, ...more] = await notices();
