@@ -111,6 +111,16 @@ test('what was bought is shown line by line, with what went back of each', async
   assert.deepEqual(shown, ['    Membership  $65.00', '    Lapel Pin  $12.00, $12.00 refunded']);
 });
 
+test('what is on its way back is shown as what went back is', async (t) => {
+  const { client, uuid } = await order({ firstName: 'Pending', lastName: 'Backer' });
+  await payOrder(server, client, uuid);
+  await server.stripeControl('refunds', { answer: 'pending' });
+  t.after(() => server.stripeControl('refunds', { answer: 'succeeded' }));
+  await runCommand(t, server, refundCommand, [uuid, '--items', '30', '--no-membership']);
+  const { out } = await find(t, 'backer');
+  assert.match(out, /^ {4}Lapel Pin {2}\$12\.00, \$12\.00 refunded$/m);
+});
+
 test('a member number finds its join, however it was read out', async (t) => {
   const { client, uuid } = await order({ firstName: 'Number', lastName: 'Bearer' });
   await payOrder(server, client, uuid);
