@@ -149,6 +149,18 @@ test('of a join that is older than the record, the rows tell what they know, and
   ]);
 });
 
+test('of a join that is older than the record, money that a bank took is not told as a refund', async (t) => {
+  const { client, uuid } = await order();
+  const { intentId } = await payOrder(server, client, uuid);
+  const { body } = await server.stripe('GET', `/v1/payment_intents/${intentId}`);
+  const charge = (body as unknown as { latest_charge: string }).latest_charge;
+  const dispute = await server.stripeControl('disputes', { charge });
+  await server.stripeControl(`disputes/${dispute.id}/close`, { status: 'lost' });
+  await followPayment(server.deps, intentId);
+  await sql`delete from join_event where session_uuid = ${uuid}`.execute(server.deps.database);
+  assert.doesNotMatch((await storyOf(t, uuid)).join('\n'), /refund/i);
+});
+
 test('a merge in HubSpot is told as one, and not as a link by staff', async (t) => {
   const old = await newContact(server, 'merged.one@example.com', { invitation_code: 'MERGED01' });
   const other = await newContact(server, 'merged.two@example.com');
