@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
 import { type TestDatabase, testDatabase } from '../../../../tests/harness/database.ts';
+import { readLimits } from '../config/limits.ts';
+import { settingReader } from '../config/reader.ts';
 import { connect, type Database } from '../database/client.ts';
 import { countWithin, forgetCounts } from './limits.ts';
 
@@ -52,4 +54,21 @@ test('what was counted more than a day ago is forgotten', async () => {
   );
   await forgetCounts(servers[0]!, null);
   assert.deepEqual(await keys(), ['old']);
+});
+
+test('what was counted is kept for a day, and longer for a limit with a longer window', async () => {
+  const [database] = servers as [Database];
+  await sql`
+    insert into limit_count (name, key, window_start, count)
+    select 'kept', hours, now() - make_interval(hours => hours), 1 from unnest(array[23, 25, 49]) as age (hours)`.execute(
+    database,
+  );
+  const forget = async (window: string) => {
+    await forgetCounts(database, readLimits(settingReader({ LIMIT_RESUMES_PER_ADDRESS: window })));
+    const { rows } = await sql<{ key: string }>`
+      select key from limit_count where name = 'kept' order by key`.execute(database);
+    return rows.map(({ key }) => key);
+  };
+  assert.deepEqual(await forget('300/2880'), ['23', '25']);
+  assert.deepEqual(await forget('300/60'), ['23']);
 });
