@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { readSociety } from './readSociety.ts';
+import { toSite } from './wire.ts';
+
+test('every page is told the name, price and refund of each programme as its own', () => {
+  const society = readSociety(join(import.meta.dirname, '../../../society/society.yaml'));
+  const { 'high-school': school, undergraduate } = society.programmes;
+  school!.refund = undergraduate!.refund = '{product}: all but {fee}.';
+  school!.eligibility.intro = undergraduate!.eligibility.intro = 'For {product}.';
+  const { programmes } = toSite(society, {
+    payments: { publishableKey: 'pk_test', scriptUrl: null },
+    uploadMaxBytes: null,
+    sendsLetters: true,
+    apiUrl: '',
+  });
+  assert.deepEqual(
+    Object.entries(programmes).map(([key, { membershipFrom, refund, eligibility }]) => [
+      key,
+      membershipFrom,
+      refund,
+      eligibility.intro,
+    ]),
+    [
+      ['high-school', '$65', 'Honor Scholars: all but $0.', 'For Honor Scholars.'],
+      ['undergraduate', '$95', 'Honor Collegians: all but $5.', 'For Honor Collegians.'],
+    ],
+  );
+});
