@@ -127,6 +127,18 @@ test('however many kinds are invented, the table and the notices end, and a real
   assert.match((await blockedKinds(database)).join('\n'), /^2 × https:\/\/7\.example/m);
 });
 
+test('notices about other things do not keep a new kind from being told', async () => {
+  const others = Array.from({ length: NOTICES_A_DAY }, (_, index) => ({
+    kind: 'provider_trouble',
+    message: `Notice ${index} about something else.`,
+  }));
+  await server.deps.database.insertInto('staff_notice').values(others).execute();
+  await send([modern('https://evil.example/card.js')]);
+  const [told, ...more] = (await notices()).slice(NOTICES_A_DAY);
+  assert.match(told!, /^Browsers block https:\/\/evil\.example .* how to tell\.$/);
+  assert.deepEqual(more, []);
+});
+
 test('a kind that was not seen for three months is new again, and others of that age are forgotten', async () => {
   const { database } = server.deps;
   const last_seen_at = new Date(Date.now() - 91 * 86_400_000);
