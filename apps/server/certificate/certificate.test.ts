@@ -178,6 +178,12 @@ test('a press release has what was given, as a file and as text', { skip: lacks(
 
 test('a name in letters that the typeface has not is told to the member and once to staff, and never printed', async () => {
   const { client, uuid, papers } = await member({ firstName: 'محمد', lastName: 'Ali' });
+  const { database } = server.deps;
+  await database.deleteFrom('staff_notice').where('session_uuid', '=', uuid).execute();
+  await database
+    .insertInto('staff_notice')
+    .values({ kind: 'perhaps_twice', session_uuid: uuid, message: 'A notice about something else.' })
+    .execute();
   const { problem } = (await papers())!;
   assert.match(
     problem!,
