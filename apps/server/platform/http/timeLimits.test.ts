@@ -165,3 +165,11 @@ test('the limits that production has are those of the server', () => {
     { headersTimeout: 15_000, requestTimeout: 0, keepAliveTimeout: 72_000, timeout: 120_000 },
   );
 });
+
+test('a call that was injected, as by a test, is not waited for: it has no connection that could be closed', async (t) => {
+  const app = await buildApp(server.deps, { times: { ...never, restMs: 1 } });
+  t.after(() => app.close());
+  assert.equal((await app.inject('/api/health')).statusCode, 200);
+  // Waits longer than `restMs`: an error that its timer throws fails the test.
+  await setTimeout(20);
+});
