@@ -87,6 +87,27 @@ test('a field that only fills blanks is written where nothing is, and nowhere el
   }
 });
 
+test('what staff have corrected of a purchase stays, also when the contact is read for a field that only fills blanks', async () => {
+  const { fields } = server.deps.society.crm;
+  const { upgrade } = fields;
+  try {
+    fields.upgrade = { ...upgrade, write: 'blanks' };
+    const client = server.client();
+    const { uuid, intentId } = await paidJoin(server, client, 'HONOR101');
+    await deliver(server);
+    await edit('101', { membership_name: 'Corrected by staff' });
+    await client.call('createUpgradeCharge', { params: { uuid }, body: { paymentIntent: intentId } });
+    await deliver(server);
+    const held = await atHubspot(server, '101', 'upgrade_name', 'membership_name');
+    assert.deepEqual(
+      [held.upgrade_name, held.membership_name],
+      ['Distinguished Member upgrade', 'Corrected by staff'],
+    );
+  } finally {
+    fields.upgrade = upgrade;
+  }
+});
+
 test('siblings who share an email are two joins: the second writes nothing into the contact of the first', async () => {
   const email = 'parent@example.com';
   for (const [firstName, city] of [

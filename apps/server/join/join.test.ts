@@ -28,6 +28,18 @@ test('a code opens no join for a contact that is not its own', async () => {
   assert.equal((await client.call('initiateSchoolJoin', { body: asSchool })).status, 404, "nor a school's");
 });
 
+test('a country that the list does not have is refused at its field', async () => {
+  const client = server.client();
+  const uuid = await startJoin(client, 'LINCOLN2026');
+  for (const country of ['Atlantis', 'US']) {
+    const { status, errors } = await client.call('submitDetails', {
+      params: { uuid },
+      body: details({ country }),
+    });
+    assert.deepEqual([status, errors], [400, { country: 'Country is required.' }]);
+  }
+});
+
 test('an expired code starts nothing, by either call', async () => {
   const { status } = await server
     .client()
