@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import {
   appendFileSync,
   chmodSync,
@@ -13,60 +12,40 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, type TestContext, test } from 'node:test';
-import pg from 'pg';
+import { type TestContext, test } from 'node:test';
 import { pathOf } from '#contract/calls.ts';
 import { S3_BUCKET, startS3Emulator } from '../../../emulators/s3/server.ts';
-import { pdf } from '../../../tests/harness/documents.ts';
 import {
-  type InstalledPostgres,
-  lacksPostgres as skip,
-  startInstalledPostgres,
-} from '../../../tests/harness/installedPostgres.ts';
+  elsewhere,
+  failLate,
+  manifestOf,
+  rowsOf,
+  runAlone,
+  serverOnInstalledPostgres,
+} from '../../../tests/harness/backups.ts';
+import { pdf } from '../../../tests/harness/documents.ts';
+import { lacksPostgres as skip } from '../../../tests/harness/installedPostgres.ts';
 import { runOperator, settingsOf } from '../../../tests/harness/serverProcess.ts';
 import { openIntent, orderingJoin, paidJoin, payByCard } from '../../../tests/harness/steps.ts';
 import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
-import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
+import { startTestServer } from '../../../tests/harness/testServer.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
 import { freePort } from '../../../tools/local/ports.ts';
 import type { LoneCommand } from '../platform/command.ts';
 import type { Config } from '../platform/config/config.ts';
 import { migrate, readMigrations } from '../platform/database/migrate.ts';
 import { backupCommand } from './backupCommand.ts';
-import type { Manifest } from './manifest.ts';
 import { restoreCommand } from './restoreCommand.ts';
 
-let postgres: InstalledPostgres;
-let server: TestServer;
-const path = process.env.PATH;
-before(async () => {
-  if (skip) return;
-  postgres = await startInstalledPostgres();
-  process.env.PATH = postgres.path;
-  server = await startTestServer({}, { postgresUrl: postgres.url });
-});
-after(async () => {
-  process.env.PATH = path;
-  await server?.close();
-  await postgres?.stop();
-});
-
-/** Runs a command with the test server's settings, changed by `change`. */
-async function run(t: TestContext, command: LoneCommand, args: string[], change: Partial<Config> = {}) {
-  let out = '';
-  const say = (text: string) => {
-    out += `${text}\n`;
-  };
-  const mocks = [t.mock.method(console, 'log', say), t.mock.method(console, 'error', say)];
-  try {
-    return { code: await command.runAlone(args, { ...server.deps.config, ...change }), out };
-  } finally {
-    for (const { mock } of mocks) mock.restore();
-  }
-}
+const installed = serverOnInstalledPostgres();
+const run = (t: TestContext, command: LoneCommand, args: string[], change?: Partial<Config>) =>
+  runAlone(t, installed, command, args, change);
 
 /** Makes a paid join with a unique transcript. Returns the document's storage key. */
-async function uploaded(on = server, bytes = pdf({ trailer: `/Of (${randomUUID()})` })): Promise<string> {
+async function uploaded(
+  on = installed.server,
+  bytes = pdf({ trailer: `/Of (${randomUUID()})` }),
+): Promise<string> {
   const client = on.client();
   const { uuid } = await paidJoin(on, client);
   assert.equal((await postPdf(client, pathOf('uploadTranscript', { uuid }), { bytes })).status, 200);
@@ -87,24 +66,6 @@ async function madeBackup(t: TestContext): Promise<{ folder: string; key: string
   return { folder, key };
 }
 
-/** Creates an empty database for a restore, and names a folder for documents that does not exist yet. */
-async function elsewhere(t: TestContext): Promise<Partial<Config> & { documents: string }> {
-  const documents = join(temporaryFolder(t), 'documents');
-  return {
-    databaseUrl: await postgres.emptyDatabase(),
-    storage: { kind: 'folder', folder: documents },
-    documents,
-  };
-}
-
-const manifestOf = (folder: string): Manifest =>
-  JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'));
-
-async function rowsOf(databaseUrl: string, statement: string): Promise<unknown[]> {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
-  return (await client.query(statement).finally(() => client.end())).rows;
-}
 const tables = "select from pg_class where relnamespace = 'public'::regnamespace";
 
 /** All that a schema is made of besides rows: columns, constraints, indexes, triggers, functions, types, views and comments. */
@@ -126,40 +87,31 @@ const definitions = `
     where relnamespace = 'public'::regnamespace and obj_description(oid) is not null
   order by 1`;
 
-/** Makes a restore to this database fail late, when it has already created tables and inserted rows. */
-async function failLate(databaseUrl: string): Promise<void> {
-  await rowsOf(
-    databaseUrl,
-    `create function refuse() returns event_trigger language plpgsql as $$ begin raise 'no index here'; end $$;
-     create event trigger refusing on ddl_command_start when tag in ('CREATE INDEX') execute function refuse()`,
-  );
-}
-
 /** Asserts that restoring a backup is refused with this sentence, and that the database and the documents stay empty. */
 async function refuses(t: TestContext, folder: string, sentence: RegExp, args = ['--yes']): Promise<void> {
-  const to = await elsewhere(t);
+  const to = await elsewhere(t, installed);
   const { code, out } = await run(t, restoreCommand, [folder, ...args], to);
   assert.deepEqual([code, sentence.test(out)], [1, true], out);
-  assert.deepEqual(await rowsOf(to.databaseUrl!, tables), []);
+  assert.deepEqual(await rowsOf(to.databaseUrl, tables), []);
   assert.equal(existsSync(to.documents) && readdirSync(to.documents).length > 0, false);
 }
 
 test('a backup and a restore ask the one of several hosts that takes writes', { skip }, async (t) => {
-  const { databaseUrl } = server.deps.config;
+  const { databaseUrl } = installed.server.deps.config;
   const nobody = await freePort();
   // A DATABASE_URL with several hosts, of which the first has no server. PostgreSQL's tools must get the host that accepts writes.
   const atSeveral = (url: string) => url.replace('@', `@127.0.0.1:${nobody},`);
   const folder = join(temporaryFolder(t), 'backup');
   const saved = await run(t, backupCommand, [folder], { databaseUrl: atSeveral(databaseUrl) });
   assert.equal(saved.code, 0, saved.out);
-  const to = await elsewhere(t);
+  const to = await elsewhere(t, installed);
   const { code, out } = await run(t, restoreCommand, [folder, '--yes'], {
     ...to,
-    databaseUrl: atSeveral(to.databaseUrl!),
+    databaseUrl: atSeveral(to.databaseUrl),
   });
   assert.equal(code, 0, out);
   assert.equal(
-    (await rowsOf(to.databaseUrl!, 'select from join_session')).length,
+    (await rowsOf(to.databaseUrl, 'select from join_session')).length,
     manifestOf(folder).counts.joins,
   );
 });
@@ -181,7 +133,7 @@ test('a backup is the database, every document and a manifest, for its owner alo
     manifest.migrations,
     (await readMigrations()).map(({ name }) => name),
   );
-  const { databaseUrl } = server.deps.config;
+  const { databaseUrl } = installed.server.deps.config;
   for (const [table, count] of [
     ['join_session', manifest.counts.joins],
     ['payment', manifest.counts.payments],
@@ -190,13 +142,13 @@ test('a backup is the database, every document and a manifest, for its owner alo
   ] as const)
     assert.equal((await rowsOf(databaseUrl, `select from ${table}`)).length, count, table);
 
-  const to = await elsewhere(t);
+  const to = await elsewhere(t, installed);
   const { code, out } = await run(t, restoreCommand, [folder, '--yes'], to);
   assert.equal(code, 0, out);
   assert.match(out, /Stripe knows of nothing that was paid since/);
   assert.deepEqual(
     readFileSync(join(to.documents, key)),
-    readFileSync(join(server.documents, key)),
+    readFileSync(join(installed.server.documents, key)),
     'byte for byte',
   );
   for (const table of [
@@ -209,10 +161,10 @@ test('a backup is the database, every document and a manifest, for its owner alo
     'secret',
   ]) {
     const all = `select to_jsonb(${table}) as row from ${table} order by to_jsonb(${table})::text`;
-    assert.deepEqual(await rowsOf(to.databaseUrl!, all), await rowsOf(databaseUrl, all), table);
+    assert.deepEqual(await rowsOf(to.databaseUrl, all), await rowsOf(databaseUrl, all), table);
   }
   const [restored, saved] = [
-    await rowsOf(to.databaseUrl!, definitions),
+    await rowsOf(to.databaseUrl, definitions),
     await rowsOf(databaseUrl, definitions),
   ];
   assert.ok(saved.length > 200);
@@ -223,25 +175,25 @@ test('events of Stripe since a backup are due after its restore, though a server
   skip,
 }, async (t) => {
   await rowsOf(
-    server.deps.config.databaseUrl,
+    installed.server.deps.config.databaseUrl,
     `insert into schedule (name, due_at) values ('events', now() + interval '2 minutes')
      on conflict (name) do update set due_at = excluded.due_at`,
   );
   const { folder } = await madeBackup(t);
-  const to = await elsewhere(t);
+  const to = await elsewhere(t, installed);
   const { code, out } = await run(t, restoreCommand, [folder, '--yes'], to);
   assert.equal(code, 0, out);
   const due = "select from schedule where name = 'events' and due_at <= now()";
-  assert.equal((await rowsOf(to.databaseUrl!, due)).length, 1);
+  assert.equal((await rowsOf(to.databaseUrl, due)).length, 1);
 });
 
 test('what was paid since a backup is told after its restore, though it was a moment ago', {
   skip,
 }, async (t) => {
-  const intent = await openIntent(server.client(), await orderingJoin(server.client()));
+  const intent = await openIntent(installed.server.client(), await orderingJoin(installed.server.client()));
   const { folder } = await madeBackup(t);
-  await payByCard(server, intent.id);
-  const { code, out } = await run(t, restoreCommand, [folder, '--yes'], await elsewhere(t));
+  await payByCard(installed.server, intent.id);
+  const { code, out } = await run(t, restoreCommand, [folder, '--yes'], await elsewhere(t, installed));
   assert.equal(code, 0, out);
   assert.ok(out.includes(intent.id), out);
   assert.match(out, /That happened since the backup\..*settle --missing/);
@@ -257,13 +209,13 @@ test('the journal of erasures goes with a backup, and a restore adds to the one 
       joins: [],
       contacts: [`${day}`],
     });
-  const journal = join(server.deps.config.dataDir, 'erasures.jsonl');
+  const journal = join(installed.server.deps.config.dataDir, 'erasures.jsonl');
   writeFileSync(journal, `${line(1)}\n${line(2)}\n${line(3).slice(0, 30)}`);
   t.after(() => rmSync(journal));
   const { folder } = await madeBackup(t);
   assert.equal(statSync(join(folder, 'erasures.jsonl')).mode & 0o777, 0o600);
 
-  const fresh = { ...(await elsewhere(t)), dataDir: join(temporaryFolder(t), 'data') };
+  const fresh = { ...(await elsewhere(t, installed)), dataDir: join(temporaryFolder(t), 'data') };
   const { code, out } = await run(t, restoreCommand, [folder, '--yes'], fresh);
   assert.deepEqual(
     [code, /^Of the backup's journal of erasures 2 entries were added to /m.test(out)],
@@ -272,7 +224,7 @@ test('the journal of erasures goes with a backup, and a restore adds to the one 
   );
   assert.equal(readFileSync(join(fresh.dataDir, 'erasures.jsonl'), 'utf8'), `${line(1)}\n${line(2)}\n`);
 
-  const newer = { ...(await elsewhere(t)), dataDir: temporaryFolder(t) };
+  const newer = { ...(await elsewhere(t, installed)), dataDir: temporaryFolder(t) };
   writeFileSync(join(newer.dataDir, 'erasures.jsonl'), `${line(2)}\n${line(4)}\n`);
   assert.equal((await run(t, restoreCommand, [folder, '--yes'], newer)).code, 0);
   assert.equal(
@@ -290,7 +242,7 @@ test('documents in a bucket are saved from it and restored to it', { skip }, asy
       STORAGE_ACCESS_KEY_ID: s3.keys.accessKeyId,
       STORAGE_SECRET_ACCESS_KEY: s3.keys.secretAccessKey,
     },
-    { postgresUrl: postgres.url },
+    { postgresUrl: installed.postgres.url },
   );
   t.after(() => bucketed.close());
   const key = await uploaded(bucketed);
@@ -305,7 +257,7 @@ test('documents in a bucket are saved from it and restored to it', { skip }, asy
 
   assert.equal(config.storage.kind, 's3');
   const to = {
-    databaseUrl: await postgres.emptyDatabase(),
+    databaseUrl: await installed.postgres.emptyDatabase(),
     storage: { ...config.storage, prefix: 'after/' },
   };
   const { code, out } = await run(t, restoreCommand, [folder, '--yes'], { ...config, ...to } as Config);
@@ -321,13 +273,13 @@ test('a document that is missing is named and is no error, unless retention has 
 }, async (t) => {
   const [gone, damaged, forgotten] = [await uploaded(), await uploaded(), await uploaded()];
   t.after(() =>
-    server.deps.database
+    installed.server.deps.database
       .deleteFrom('document')
       .where('storage_key', 'in', [gone, damaged, forgotten])
       .execute(),
   );
-  for (const key of [gone, forgotten]) rmSync(join(server.documents, key));
-  await server.deps.database
+  for (const key of [gone, forgotten]) rmSync(join(installed.server.documents, key));
+  await installed.server.deps.database
     .updateTable('document')
     .set({ removed_at: new Date() })
     .where('storage_key', '=', forgotten)
@@ -335,12 +287,12 @@ test('a document that is missing is named and is no error, unless retention has 
   const folder = temporaryFolder(t);
   const first = await run(t, backupCommand, [join(folder, '1')]);
   assert.deepEqual([first.code, first.out.includes(`Document ${gone} is not in the storage`)], [0, true]);
-  appendFileSync(join(server.documents, damaged), ' ');
+  appendFileSync(join(installed.server.documents, damaged), ' ');
   const second = await run(t, backupCommand, [join(folder, '2')]);
   assert.deepEqual([second.code, second.out.includes(`Document ${damaged} is damaged`)], [1, true]);
   const manifest = manifestOf(join(folder, '2'));
   assert.deepEqual([manifest.absent, manifest.damaged], [[gone], [damaged]]);
-  const to = await elsewhere(t);
+  const to = await elsewhere(t, installed);
   const { code, out } = await run(t, restoreCommand, [join(folder, '2'), '--yes'], to);
   assert.equal(code, 0, out);
   for (const [key, why] of [
@@ -389,7 +341,7 @@ function impostor(
 function withPath(t: TestContext, place: string): void {
   process.env.PATH = place;
   t.after(() => {
-    process.env.PATH = postgres.path;
+    process.env.PATH = installed.postgres.path;
   });
 }
 
@@ -398,7 +350,7 @@ test('without pg_dump and pg_restore of the server version a sentence says which
 }, async (t) => {
   const { folder } = await madeBackup(t);
   const to = join(temporaryFolder(t), 'backup');
-  const hint = new RegExp(`Put the client tools of PostgreSQL ${postgres.major} on PATH`);
+  const hint = new RegExp(`Put the client tools of PostgreSQL ${installed.postgres.major} on PATH`);
   for (const [place, sentence] of [
     [temporaryFolder(t), /^pg_dump was not found\./],
     [impostor(t, 'pg_dump', '13.4 (Debian 13.4-1)'), /^pg_dump is of PostgreSQL 13, older than the server/],
@@ -417,13 +369,13 @@ test('a backup that stops half-way has no manifest, and is none', { skip }, asyn
   const broken = impostor(
     t,
     'pg_dump',
-    `${postgres.major}.1`,
+    `${installed.postgres.major}.1`,
     'echo half; echo "connection lost" >&2; exit 1',
   );
-  withPath(t, `${broken}:${postgres.path}`);
+  withPath(t, `${broken}:${installed.postgres.path}`);
   const { code, out } = await run(t, backupCommand, [join(folder, 'dump')]);
   assert.deepEqual([code, /pg_dump failed: connection lost/.test(out)], [1, true], out);
-  process.env.PATH = postgres.path;
+  process.env.PATH = installed.postgres.path;
   await uploaded();
   const down = await run(t, backupCommand, [join(folder, 'documents')], {
     storage: {
@@ -491,11 +443,11 @@ test('restore refuses what is not a whole backup, and changes nothing', { skip }
 
 test('restore refuses a database with anything in it, be it migrated or not ours', { skip }, async (t) => {
   const { folder } = await madeBackup(t);
-  const migrated = await postgres.emptyDatabase();
+  const migrated = await installed.postgres.emptyDatabase();
   await migrate(migrated);
-  const foreign = await postgres.emptyDatabase();
+  const foreign = await installed.postgres.emptyDatabase();
   await rowsOf(foreign, 'create table of_somebody (id int)');
-  for (const databaseUrl of [server.deps.config.databaseUrl, migrated, foreign]) {
+  for (const databaseUrl of [installed.server.deps.config.databaseUrl, migrated, foreign]) {
     const before = await rowsOf(databaseUrl, tables);
     const { code, out } = await run(t, restoreCommand, [folder, '--yes'], { databaseUrl });
     assert.deepEqual([code, /^The database is not empty/.test(out)], [1, true], out);
@@ -507,16 +459,16 @@ test('a restore that fails leaves the database empty, and the same command works
   skip,
 }, async (t) => {
   const { folder, key } = await madeBackup(t);
-  const to = await elsewhere(t);
-  await failLate(to.databaseUrl!);
+  const to = await elsewhere(t, installed);
+  await failLate(to.databaseUrl);
   const failed = await run(t, restoreCommand, [folder, '--yes'], to);
   assert.deepEqual(
     [failed.code, /no index here[\s\S]*the same command may be given again/.test(failed.out)],
     [1, true],
     failed.out,
   );
-  assert.deepEqual(await rowsOf(to.databaseUrl!, tables), []);
-  await rowsOf(to.databaseUrl!, 'drop event trigger refusing; drop function refuse()');
+  assert.deepEqual(await rowsOf(to.databaseUrl, tables), []);
+  await rowsOf(to.databaseUrl, 'drop event trigger refusing; drop function refuse()');
   // If the storage already has a document, it is kept if it is equal, and otherwise replaced.
   writeFileSync(join(to.documents, key), 'another');
   const { code, out } = await run(t, restoreCommand, [folder, '--yes'], to);
@@ -525,180 +477,8 @@ test('a restore that fails leaves the database empty, and the same command works
   assert.deepEqual(readFileSync(join(to.documents, key)), readFileSync(join(folder, 'documents', key)));
 });
 
-/** What a provider has in a database beside the tables of Induct: schemas of its own, and an extension, also among our tables. */
-async function asOfProvider(databaseUrl: string): Promise<void> {
-  await rowsOf(
-    databaseUrl,
-    `create schema auth; create table auth.users (email text); insert into auth.users values ('of the provider');
-     alter table auth.users enable row level security; create policy own on auth.users to current_user using (true);
-     do $$ begin
-       if exists (select from pg_available_extensions where name = 'pg_trgm') then create extension pg_trgm; end if;
-     end $$`,
-  );
-}
-
-/** Migrates a new database, in which `first` was run. Returns its URL with one join in it. */
-async function madeDatabase(first: string): Promise<string> {
-  const databaseUrl = await postgres.emptyDatabase();
-  await rowsOf(databaseUrl, first);
-  await migrate(databaseUrl);
-  await rowsOf(
-    databaseUrl,
-    "insert into join_session (uuid, origin, programme) values (gen_random_uuid(), 'school', 'high-school')",
-  );
-  return databaseUrl;
-}
-
-/** Saves a database without documents. */
-async function savedFrom(t: TestContext, databaseUrl: string): Promise<string> {
-  const folder = join(temporaryFolder(t), 'backup');
-  const { code, out } = await run(t, backupCommand, [folder], { databaseUrl });
-  assert.equal(code, 0, out);
-  return folder;
-}
-
-const schemas =
-  "select nspname as name from pg_namespace where nspname !~ '^pg_' and nspname <> 'information_schema' order by 1";
-const schemasOf = async (databaseUrl: string) =>
-  (await rowsOf(databaseUrl, schemas)).map((row) => (row as { name: string }).name);
-const joinsOf = async (databaseUrl: string) => (await rowsOf(databaseUrl, 'select from join_session')).length;
-
-/** Replaces the dump of a backup by one of the whole database, as versions before 0.7.10 made it. */
-function asBefore(folder: string, databaseUrl: string): void {
-  const file = join(folder, 'database.dump');
-  const tool = spawnSync(
-    'pg_dump',
-    [`--dbname=${databaseUrl}`, '--format=custom', '--no-owner', '--no-privileges', `--file=${file}`],
-    { encoding: 'utf8' },
-  );
-  assert.equal(tool.status, 0, tool.stderr);
-  const { schema: _, ...manifest } = manifestOf(folder);
-  const sha256 = createHash('sha256').update(readFileSync(file)).digest('hex');
-  const files = { ...manifest.files, 'database.dump': { sizeBytes: statSync(file).size, sha256 } };
-  writeFileSync(join(folder, 'manifest.json'), JSON.stringify({ ...manifest, format: 3, files }));
-}
-
-test('where a provider has schemas beside ours, ours alone is saved and restored, and theirs stays as it was', {
-  skip,
-}, async (t) => {
-  const databaseUrl = await madeDatabase('create schema storage; create table storage.buckets (id int)');
-  await asOfProvider(databaseUrl);
-  const folder = await savedFrom(t, databaseUrl);
-  const to = await elsewhere(t);
-  await asOfProvider(to.databaseUrl!);
-  const { code, out } = await run(t, restoreCommand, [folder, '--yes'], to);
-  assert.equal(code, 0, out);
-  assert.deepEqual(await schemasOf(to.databaseUrl!), ['auth', 'public']);
-  assert.equal((await rowsOf(to.databaseUrl!, 'select from auth.users')).length, 1);
-  assert.equal(await joinsOf(to.databaseUrl!), 1);
-  const again = await run(t, restoreCommand, [folder, '--yes'], to);
-  assert.deepEqual(
-    [again.code, /^The database is not empty \(schema public\)/.test(again.out)],
-    [1, true],
-    again.out,
-  );
-  assert.equal(await joinsOf(to.databaseUrl!), 1);
-});
-
-test('a role that may not read the schemas of others saves its own', { skip }, async (t) => {
-  const databaseUrl = await madeDatabase('');
-  await asOfProvider(databaseUrl);
-  const { databaseName, role } = {
-    databaseName: new URL(databaseUrl).pathname.slice(1),
-    role: `of_society_${randomUUID().slice(0, 8)}`,
-  };
-  await rowsOf(
-    databaseUrl,
-    `create role ${role} login password 'x'; grant create on database ${databaseName} to ${role};
-     drop schema public cascade; create schema public authorization ${role}`,
-  );
-  t.after(() => rowsOf(databaseUrl, `drop owned by ${role} cascade; drop role ${role}`));
-  const own = new URL(databaseUrl);
-  own.username = role;
-  own.password = 'x';
-  await migrate(own.href);
-  assert.deepEqual(manifestOf(await savedFrom(t, own.href)).counts.joins, 0);
-});
-
-test('tables in a schema of their own come back in it, and only where servers find them there', {
-  skip,
-}, async (t) => {
-  const databaseUrl = await madeDatabase('create schema induct');
-  const folder = await savedFrom(t, databaseUrl);
-  assert.equal(manifestOf(folder).schema, 'induct');
-  const to = await elsewhere(t);
-  const { code, out } = await run(t, restoreCommand, [folder, '--yes'], to);
-  assert.equal(code, 0, out);
-  assert.deepEqual(await schemasOf(to.databaseUrl!), ['induct', 'public']);
-  assert.equal((await rowsOf(to.databaseUrl!, 'select from induct.join_session')).length, 1);
-  assert.equal(await joinsOf(to.databaseUrl!), 1);
-
-  const other = await elsewhere(t);
-  const name = new URL(other.databaseUrl!).pathname.slice(1);
-  await rowsOf(other.databaseUrl!, `alter database ${name} set search_path = public`);
-  const refused = await run(t, restoreCommand, [folder, '--yes'], other);
-  assert.equal(refused.code, 1, refused.out);
-  assert.match(refused.out, /^The tables of the backup are in the schema induct, and .* public first/);
-  assert.deepEqual(await schemasOf(other.databaseUrl!), ['public']);
-});
-
-test('the name of a schema may be any', { skip }, async (t) => {
-  const name = 'Of "the" Society.*';
-  const lookFirst = `do $$ begin
-    execute format('alter database %I set search_path = %I, public', current_database(), '${name}'); end $$`;
-  const databaseUrl = await madeDatabase(`create schema ${pg.escapeIdentifier(name)}; ${lookFirst}`);
-  const folder = await savedFrom(t, databaseUrl);
-  const to = await elsewhere(t);
-  await rowsOf(to.databaseUrl!, lookFirst);
-  const { code, out } = await run(t, restoreCommand, [folder, '--yes'], to);
-  assert.equal(code, 0, out);
-  assert.deepEqual(await schemasOf(to.databaseUrl!), [name, 'public']);
-  assert.equal(await joinsOf(to.databaseUrl!), 1);
-});
-
-test('a schema that only the restore made goes with a restore that fails', { skip }, async (t) => {
-  const folder = await savedFrom(t, await madeDatabase('create schema induct'));
-  const to = await elsewhere(t);
-  await failLate(to.databaseUrl!);
-  const failed = await run(t, restoreCommand, [folder, '--yes'], to);
-  assert.deepEqual([failed.code, /no index here/.test(failed.out)], [1, true], failed.out);
-  assert.deepEqual(await schemasOf(to.databaseUrl!), ['public']);
-});
-
-test('a backup of a whole database, as versions before made it, is restored: of it, the schema of our tables', {
-  skip,
-}, async (t) => {
-  for (const [first, schema] of [
-    ['', 'public'],
-    ['create schema induct', 'induct'],
-  ] as const) {
-    const databaseUrl = await madeDatabase(first);
-    const folder = await savedFrom(t, databaseUrl);
-    await asOfProvider(databaseUrl);
-    asBefore(folder, databaseUrl);
-    const to = await elsewhere(t);
-    const { code, out } = await run(t, restoreCommand, [folder, '--yes'], to);
-    assert.equal(code, 0, out);
-    assert.deepEqual(await schemasOf(to.databaseUrl!), [...new Set([schema, 'public'])].sort());
-    assert.equal(await joinsOf(to.databaseUrl!), 1);
-  }
-});
-
-test('tables that are spread over two schemas are not saved in part', { skip }, async (t) => {
-  const databaseUrl = await madeDatabase('');
-  await rowsOf(databaseUrl, 'create schema induct; alter table document set schema induct');
-  const folder = join(temporaryFolder(t), 'backup');
-  const { code, out } = await run(t, backupCommand, [folder], { databaseUrl });
-  assert.deepEqual(
-    [code, /^The tables of Induct are in more than one schema \(induct, public\)/.test(out)],
-    [1, true],
-    out,
-  );
-  assert.equal(existsSync(folder), false);
-});
-
 test('a backup of an earlier version is brought to this one', { skip }, async (t) => {
-  const databaseUrl = await postgres.emptyDatabase();
+  const databaseUrl = await installed.postgres.emptyDatabase();
   const migrations = await readMigrations();
   const earlier = temporaryFolder(t);
   for (const { name, sql } of migrations.slice(0, -1)) writeFileSync(join(earlier, name), sql);
@@ -706,27 +486,32 @@ test('a backup of an earlier version is brought to this one', { skip }, async (t
   const folder = join(temporaryFolder(t), 'backup');
   const saved = await run(t, backupCommand, [folder], { databaseUrl });
   assert.equal(saved.code, 0, saved.out);
-  const to = await elsewhere(t);
+  const to = await elsewhere(t, installed);
   const { code, out } = await run(t, restoreCommand, [folder, '--yes'], to);
   assert.equal(code, 0, out);
   assert.match(out, new RegExp(`Migration ${migrations.at(-1)!.name} was run`));
-  assert.equal((await rowsOf(to.databaseUrl!, 'select from migration')).length, migrations.length);
+  assert.equal((await rowsOf(to.databaseUrl, 'select from migration')).length, migrations.length);
 });
 
 test('the command line saves and restores as a process, without the password among its arguments or in a manifest', {
   skip,
 }, async (t) => {
   const folder = join(temporaryFolder(t), 'backup');
-  const saved = await runOperator({ ...settingsOf(server), PATH: postgres.path }, ['backup', folder]);
+  const saved = await runOperator({ ...settingsOf(installed.server), PATH: installed.postgres.path }, [
+    'backup',
+    folder,
+  ]);
   assert.equal(saved.code, 0, saved.output);
   assert.doesNotMatch(saved.output + readFileSync(join(folder, 'manifest.json'), 'utf8'), /of a test|of%20a/);
-  const to = { DATABASE_URL: await postgres.emptyDatabase(), DATA_DIR: temporaryFolder(t) };
-  const asked = await runOperator({ ...settingsOf(server), PATH: postgres.path, ...to }, ['restore', folder]);
-  assert.deepEqual([asked.code, /give --yes/.test(asked.output)], [1, true], asked.output);
-  const restored = await runOperator({ ...settingsOf(server), PATH: postgres.path, ...to }, [
+  const to = { DATABASE_URL: await installed.postgres.emptyDatabase(), DATA_DIR: temporaryFolder(t) };
+  const asked = await runOperator({ ...settingsOf(installed.server), PATH: installed.postgres.path, ...to }, [
     'restore',
     folder,
-    '--yes',
   ]);
+  assert.deepEqual([asked.code, /give --yes/.test(asked.output)], [1, true], asked.output);
+  const restored = await runOperator(
+    { ...settingsOf(installed.server), PATH: installed.postgres.path, ...to },
+    ['restore', folder, '--yes'],
+  );
   assert.equal(restored.code, 0, restored.output);
 });

@@ -3,15 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { after, before, type TestContext, test } from 'node:test';
+import { type TestContext, test } from 'node:test';
+import { runAlone, serverOnInstalledPostgres } from '../../../tests/harness/backups.ts';
 import { pdf } from '../../../tests/harness/documents.ts';
-import {
-  type InstalledPostgres,
-  lacksPostgres as skip,
-  startInstalledPostgres,
-} from '../../../tests/harness/installedPostgres.ts';
+import { lacksPostgres as skip } from '../../../tests/harness/installedPostgres.ts';
 import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
-import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
 import type { LoneCommand } from '../platform/command.ts';
 import type { Config } from '../platform/config/config.ts';
@@ -23,41 +19,20 @@ import { restoreCommand } from './restoreCommand.ts';
 const OLD = '0f'.repeat(32);
 const NEW = 'a5'.repeat(32);
 
-let postgres: InstalledPostgres;
-let server: TestServer;
-const path = process.env.PATH;
-before(async () => {
-  if (skip) return;
-  postgres = await startInstalledPostgres();
-  process.env.PATH = postgres.path;
-  server = await startTestServer({ DOCUMENT_KEY: OLD }, { postgresUrl: postgres.url });
-});
-after(async () => {
-  process.env.PATH = path;
-  await server?.close();
-  await postgres?.stop();
-});
-
-async function run(t: TestContext, command: LoneCommand, args: string[], change: Partial<Config> = {}) {
-  let out = '';
-  const say = (text: string) => {
-    out += `${text}\n`;
-  };
-  const mocks = [t.mock.method(console, 'log', say), t.mock.method(console, 'error', say)];
-  try {
-    return { code: await command.runAlone(args, { ...server.deps.config, ...change }), out };
-  } finally {
-    for (const { mock } of mocks) mock.restore();
-  }
-}
+const installed = serverOnInstalledPostgres({ DOCUMENT_KEY: OLD });
+const run = (t: TestContext, command: LoneCommand, args: string[], change?: Partial<Config>) =>
+  runAlone(t, installed, command, args, change);
 
 /** Deletes the documents of other tests and uploads one. Returns its bytes and its storage key. */
 async function uploaded(): Promise<{ key: string; bytes: Buffer }> {
-  await server.deps.database.deleteFrom('document').execute();
+  await installed.server.deps.database.deleteFrom('document').execute();
   const bytes = pdf({ size: 100_000, trailer: `/Of (${randomUUID()}) ` });
-  const sent = await postPdf(server.client(), '/api/public/upload-resume', { contactId: '101', bytes });
+  const sent = await postPdf(installed.server.client(), '/api/public/upload-resume', {
+    contactId: '101',
+    bytes,
+  });
   assert.equal(sent.status, 200);
-  const { storage_key: key } = await server.deps.database
+  const { storage_key: key } = await installed.server.deps.database
     .selectFrom('document')
     .select('storage_key')
     .executeTakeFirstOrThrow();
@@ -66,7 +41,7 @@ async function uploaded(): Promise<{ key: string; bytes: Buffer }> {
 
 /** Opens the server's storage with these document keys. */
 const storageWith = (documentKeys: Config['documentKeys'], change: Partial<Config> = {}) =>
-  openStorage({ ...server.deps.config, ...change, documentKeys });
+  openStorage({ ...installed.server.deps.config, ...change, documentKeys });
 const contentOf = async (key: string, ...where: Parameters<typeof storageWith>) =>
   buffer(await (await storageWith(...where)).read(key));
 
@@ -74,7 +49,7 @@ const contentOf = async (key: string, ...where: Parameters<typeof storageWith>) 
 async function elsewhere(t: TestContext) {
   const folder = join(temporaryFolder(t), 'documents');
   return {
-    databaseUrl: await postgres.emptyDatabase(),
+    databaseUrl: await installed.postgres.emptyDatabase(),
     storage: { kind: 'folder', folder } as const,
     folder,
   };
@@ -92,7 +67,7 @@ test('encrypted documents are compared, saved and restored as they are stored, a
   const saves = ['', '.envelope'].map((ending) => `${key}${ending}`);
   assert.deepEqual(readdirSync(join(folder, 'documents')).sort(), saves);
   for (const name of saves) {
-    assert.deepEqual(fileIn(join(folder, 'documents'), name), fileIn(server.documents, name));
+    assert.deepEqual(fileIn(join(folder, 'documents'), name), fileIn(installed.server.documents, name));
     assert.equal(fileIn(join(folder, 'documents'), name).includes('%PDF'), false);
   }
   assert.equal((await readManifest(folder)).format, 4);
@@ -118,17 +93,17 @@ test('a backup that lacks the key saves the document and says that it could not 
 
 test('an encrypted document that is damaged, or has lost its envelope, is named', { skip }, async (t) => {
   const { key } = await uploaded();
-  const envelope = fileIn(server.documents, `${key}.envelope`);
-  appendFileSync(join(server.documents, key), ' ');
+  const envelope = fileIn(installed.server.documents, `${key}.envelope`);
+  appendFileSync(join(installed.server.documents, key), ' ');
   const first = await run(t, backupCommand, [join(temporaryFolder(t), 'backup')]);
   assert.deepEqual([first.code, first.out.includes(`Document ${key} is damaged`)], [1, true]);
-  const stored = fileIn(server.documents, key);
-  writeFileSync(join(server.documents, key), stored.subarray(0, -1));
+  const stored = fileIn(installed.server.documents, key);
+  writeFileSync(join(installed.server.documents, key), stored.subarray(0, -1));
   assert.equal((await run(t, backupCommand, [join(temporaryFolder(t), 'backup')])).code, 0);
-  rmSync(join(server.documents, `${key}.envelope`));
+  rmSync(join(installed.server.documents, `${key}.envelope`));
   const second = await run(t, backupCommand, [join(temporaryFolder(t), 'backup')]);
   assert.deepEqual([second.code, second.out.includes(`Document ${key} is damaged`)], [1, true]);
-  writeFileSync(join(server.documents, `${key}.envelope`), envelope);
+  writeFileSync(join(installed.server.documents, `${key}.envelope`), envelope);
 });
 
 test('a backup whose envelope was changed is not restored', { skip }, async (t) => {
@@ -148,14 +123,14 @@ test('a restore leaves a document under a newer key, and makes good an envelope 
   const { key, bytes } = await uploaded();
   const folder = join(temporaryFolder(t), 'backup');
   assert.equal((await run(t, backupCommand, [folder])).code, 0);
-  const where = { storage: server.deps.config.storage };
+  const where = { storage: installed.server.deps.config.storage };
   await (await storageWith([NEW, OLD])).encrypt(key, async () => {});
-  const databaseUrl = await postgres.emptyDatabase();
+  const databaseUrl = await installed.postgres.emptyDatabase();
   const kept = await run(t, restoreCommand, [folder, '--yes'], { databaseUrl, documentKeys: [NEW] });
   assert.match(kept.out, / 0 documents were written/);
   assert.ok((await contentOf(key, [NEW], where)).equals(bytes));
-  writeFileSync(join(server.documents, `${key}.envelope`), 'nothing');
-  const made = { databaseUrl: await postgres.emptyDatabase(), documentKeys: [NEW, OLD] as const };
+  writeFileSync(join(installed.server.documents, `${key}.envelope`), 'nothing');
+  const made = { databaseUrl: await installed.postgres.emptyDatabase(), documentKeys: [NEW, OLD] as const };
   assert.match((await run(t, restoreCommand, [folder, '--yes'], made)).out, / 1 documents were written/);
   assert.ok((await contentOf(key, [OLD], where)).equals(bytes));
 });
@@ -163,12 +138,12 @@ test('a restore leaves a document under a newer key, and makes good an envelope 
 test('a backup of before there was a key is restored encrypted, and leaves what was encrypted since', {
   skip,
 }, async (t) => {
-  const { storage } = server.deps;
-  server.deps.storage = await storageWith(null);
+  const { storage } = installed.server.deps;
+  installed.server.deps.storage = await storageWith(null);
   const { key, bytes } = await uploaded();
   const folder = join(temporaryFolder(t), 'backup');
   assert.equal((await run(t, backupCommand, [folder])).code, 0);
-  server.deps.storage = storage;
+  installed.server.deps.storage = storage;
   const manifest = join(folder, 'manifest.json');
   // A manifest in the format of version 0.5.0.
   const { unchecked: _, ...before } = JSON.parse(readFileSync(manifest, 'utf8'));
@@ -178,6 +153,6 @@ test('a backup of before there was a key is restored encrypted, and leaves what 
   assert.equal(code, 0, out);
   assert.equal(fileIn(to.folder, key).includes('%PDF'), false);
   assert.ok((await contentOf(key, [OLD], to)).equals(bytes));
-  const again = { ...to, databaseUrl: await postgres.emptyDatabase() };
+  const again = { ...to, databaseUrl: await installed.postgres.emptyDatabase() };
   assert.match((await run(t, restoreCommand, [folder, '--yes'], again)).out, / 0 documents were written/);
 });

@@ -1,0 +1,198 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { createHash, randomUUID } from 'node:crypto';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import pg from 'pg';
+import {
+  elsewhere,
+  failLate,
+  manifestOf,
+  rowsOf,
+  runAlone,
+  serverOnInstalledPostgres,
+} from '../../../tests/harness/backups.ts';
+import { lacksPostgres as skip } from '../../../tests/harness/installedPostgres.ts';
+import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
+import type { LoneCommand } from '../platform/command.ts';
+import type { Config } from '../platform/config/config.ts';
+import { migrate } from '../platform/database/migrate.ts';
+import { backupCommand } from './backupCommand.ts';
+import { restoreCommand } from './restoreCommand.ts';
+
+const installed = serverOnInstalledPostgres();
+const run = (t: TestContext, command: LoneCommand, args: string[], change?: Partial<Config>) =>
+  runAlone(t, installed, command, args, change);
+
+/** What a provider has in a database beside the tables of Induct: schemas of its own, and an extension, also among our tables. */
+async function asOfProvider(databaseUrl: string): Promise<void> {
+  await rowsOf(
+    databaseUrl,
+    `create schema auth; create table auth.users (email text); insert into auth.users values ('of the provider');
+     alter table auth.users enable row level security; create policy own on auth.users to current_user using (true);
+     do $$ begin
+       if exists (select from pg_available_extensions where name = 'pg_trgm') then create extension pg_trgm; end if;
+     end $$`,
+  );
+}
+
+/** Migrates a new database, in which `first` was run. Returns its URL with one join in it. */
+async function madeDatabase(first: string): Promise<string> {
+  const databaseUrl = await installed.postgres.emptyDatabase();
+  await rowsOf(databaseUrl, first);
+  await migrate(databaseUrl);
+  await rowsOf(
+    databaseUrl,
+    "insert into join_session (uuid, origin, programme) values (gen_random_uuid(), 'school', 'high-school')",
+  );
+  return databaseUrl;
+}
+
+/** Saves a database without documents. */
+async function savedFrom(t: TestContext, databaseUrl: string): Promise<string> {
+  const folder = join(temporaryFolder(t), 'backup');
+  const { code, out } = await run(t, backupCommand, [folder], { databaseUrl });
+  assert.equal(code, 0, out);
+  return folder;
+}
+
+const schemas =
+  "select nspname as name from pg_namespace where nspname !~ '^pg_' and nspname <> 'information_schema' order by 1";
+const schemasOf = async (databaseUrl: string) =>
+  (await rowsOf(databaseUrl, schemas)).map((row) => (row as { name: string }).name);
+const joinsOf = async (databaseUrl: string) => (await rowsOf(databaseUrl, 'select from join_session')).length;
+
+/** Replaces the dump of a backup by one of the whole database, as versions before 0.7.10 made it. */
+function asBefore(folder: string, databaseUrl: string): void {
+  const file = join(folder, 'database.dump');
+  const tool = spawnSync(
+    'pg_dump',
+    [`--dbname=${databaseUrl}`, '--format=custom', '--no-owner', '--no-privileges', `--file=${file}`],
+    { encoding: 'utf8' },
+  );
+  assert.equal(tool.status, 0, tool.stderr);
+  const { schema: _, ...manifest } = manifestOf(folder);
+  const sha256 = createHash('sha256').update(readFileSync(file)).digest('hex');
+  const files = { ...manifest.files, 'database.dump': { sizeBytes: statSync(file).size, sha256 } };
+  writeFileSync(join(folder, 'manifest.json'), JSON.stringify({ ...manifest, format: 3, files }));
+}
+
+test('where a provider has schemas beside ours, ours alone is saved and restored, and theirs stays as it was', {
+  skip,
+}, async (t) => {
+  const databaseUrl = await madeDatabase('create schema storage; create table storage.buckets (id int)');
+  await asOfProvider(databaseUrl);
+  const folder = await savedFrom(t, databaseUrl);
+  const to = await elsewhere(t, installed);
+  await asOfProvider(to.databaseUrl);
+  const { code, out } = await run(t, restoreCommand, [folder, '--yes'], to);
+  assert.equal(code, 0, out);
+  assert.deepEqual(await schemasOf(to.databaseUrl), ['auth', 'public']);
+  assert.equal((await rowsOf(to.databaseUrl, 'select from auth.users')).length, 1);
+  assert.equal(await joinsOf(to.databaseUrl), 1);
+  const again = await run(t, restoreCommand, [folder, '--yes'], to);
+  assert.deepEqual(
+    [again.code, /^The database is not empty \(schema public\)/.test(again.out)],
+    [1, true],
+    again.out,
+  );
+  assert.equal(await joinsOf(to.databaseUrl), 1);
+});
+
+test('a role that may not read the schemas of others saves its own', { skip }, async (t) => {
+  const databaseUrl = await madeDatabase('');
+  await asOfProvider(databaseUrl);
+  const { databaseName, role } = {
+    databaseName: new URL(databaseUrl).pathname.slice(1),
+    role: `of_society_${randomUUID().slice(0, 8)}`,
+  };
+  await rowsOf(
+    databaseUrl,
+    `create role ${role} login password 'x'; grant create on database ${databaseName} to ${role};
+     drop schema public cascade; create schema public authorization ${role}`,
+  );
+  t.after(() => rowsOf(databaseUrl, `drop owned by ${role} cascade; drop role ${role}`));
+  const own = new URL(databaseUrl);
+  own.username = role;
+  own.password = 'x';
+  await migrate(own.href);
+  assert.deepEqual(manifestOf(await savedFrom(t, own.href)).counts.joins, 0);
+});
+
+test('tables in a schema of their own come back in it, and only where servers find them there', {
+  skip,
+}, async (t) => {
+  const databaseUrl = await madeDatabase('create schema induct');
+  const folder = await savedFrom(t, databaseUrl);
+  assert.equal(manifestOf(folder).schema, 'induct');
+  const to = await elsewhere(t, installed);
+  const { code, out } = await run(t, restoreCommand, [folder, '--yes'], to);
+  assert.equal(code, 0, out);
+  assert.deepEqual(await schemasOf(to.databaseUrl), ['induct', 'public']);
+  assert.equal((await rowsOf(to.databaseUrl, 'select from induct.join_session')).length, 1);
+  assert.equal(await joinsOf(to.databaseUrl), 1);
+
+  const other = await elsewhere(t, installed);
+  const name = new URL(other.databaseUrl).pathname.slice(1);
+  await rowsOf(other.databaseUrl, `alter database ${name} set search_path = public`);
+  const refused = await run(t, restoreCommand, [folder, '--yes'], other);
+  assert.equal(refused.code, 1, refused.out);
+  assert.match(refused.out, /^The tables of the backup are in the schema induct, and .* public first/);
+  assert.deepEqual(await schemasOf(other.databaseUrl), ['public']);
+});
+
+test('the name of a schema may be any', { skip }, async (t) => {
+  const name = 'Of "the" Society.*';
+  const lookFirst = `do $$ begin
+    execute format('alter database %I set search_path = %I, public', current_database(), '${name}'); end $$`;
+  const databaseUrl = await madeDatabase(`create schema ${pg.escapeIdentifier(name)}; ${lookFirst}`);
+  const folder = await savedFrom(t, databaseUrl);
+  const to = await elsewhere(t, installed);
+  await rowsOf(to.databaseUrl, lookFirst);
+  const { code, out } = await run(t, restoreCommand, [folder, '--yes'], to);
+  assert.equal(code, 0, out);
+  assert.deepEqual(await schemasOf(to.databaseUrl), [name, 'public']);
+  assert.equal(await joinsOf(to.databaseUrl), 1);
+});
+
+test('a schema that only the restore made goes with a restore that fails', { skip }, async (t) => {
+  const folder = await savedFrom(t, await madeDatabase('create schema induct'));
+  const to = await elsewhere(t, installed);
+  await failLate(to.databaseUrl);
+  const failed = await run(t, restoreCommand, [folder, '--yes'], to);
+  assert.deepEqual([failed.code, /no index here/.test(failed.out)], [1, true], failed.out);
+  assert.deepEqual(await schemasOf(to.databaseUrl), ['public']);
+});
+
+test('a backup of a whole database, as versions before made it, is restored: of it, the schema of our tables', {
+  skip,
+}, async (t) => {
+  for (const [first, schema] of [
+    ['', 'public'],
+    ['create schema induct', 'induct'],
+  ] as const) {
+    const databaseUrl = await madeDatabase(first);
+    const folder = await savedFrom(t, databaseUrl);
+    await asOfProvider(databaseUrl);
+    asBefore(folder, databaseUrl);
+    const to = await elsewhere(t, installed);
+    const { code, out } = await run(t, restoreCommand, [folder, '--yes'], to);
+    assert.equal(code, 0, out);
+    assert.deepEqual(await schemasOf(to.databaseUrl), [...new Set([schema, 'public'])].sort());
+    assert.equal(await joinsOf(to.databaseUrl), 1);
+  }
+});
+
+test('tables that are spread over two schemas are not saved in part', { skip }, async (t) => {
+  const databaseUrl = await madeDatabase('');
+  await rowsOf(databaseUrl, 'create schema induct; alter table document set schema induct');
+  const folder = join(temporaryFolder(t), 'backup');
+  const { code, out } = await run(t, backupCommand, [folder], { databaseUrl });
+  assert.deepEqual(
+    [code, /^The tables of Induct are in more than one schema \(induct, public\)/.test(out)],
+    [1, true],
+    out,
+  );
+  assert.equal(existsSync(folder), false);
+});

@@ -1,0 +1,89 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, type TestContext } from 'node:test';
+import pg from 'pg';
+import type { Manifest } from '../../apps/server/backup/manifest.ts';
+import type { LoneCommand } from '../../apps/server/platform/command.ts';
+import type { Config } from '../../apps/server/platform/config/config.ts';
+import { type InstalledPostgres, lacksPostgres, startInstalledPostgres } from './installedPostgres.ts';
+import { temporaryFolder } from './temporaryFolder.ts';
+import { startTestServer, type TestServer } from './testServer.ts';
+
+/** A test server on an installed PostgreSQL; both are there once the tests of the file run. */
+export interface Installed {
+  postgres: InstalledPostgres;
+  server: TestServer;
+}
+
+/**
+ * Starts a test server, with the settings `env`, on an installed PostgreSQL, whose client tools are on PATH meanwhile. Ends both after
+ * the last test of the file. Does nothing where there is no such PostgreSQL, since the tests are skipped then.
+ */
+export function serverOnInstalledPostgres(env: Record<string, string> = {}): Installed {
+  const installed = {} as Installed;
+  const path = process.env.PATH;
+  before(async () => {
+    if (lacksPostgres) return;
+    installed.postgres = await startInstalledPostgres();
+    process.env.PATH = installed.postgres.path;
+    installed.server = await startTestServer(env, { postgresUrl: installed.postgres.url });
+  });
+  after(async () => {
+    process.env.PATH = path;
+    await installed.server?.close();
+    await installed.postgres?.stop();
+  });
+  return installed;
+}
+
+/** Runs a command with the test server's settings, changed by `change`. Returns its output and its exit status. */
+export async function runAlone(
+  t: TestContext,
+  { server }: Installed,
+  command: LoneCommand,
+  args: string[],
+  change: Partial<Config> = {},
+): Promise<{ code: number; out: string }> {
+  let out = '';
+  const say = (text: string) => {
+    out += `${text}\n`;
+  };
+  const mocks = [t.mock.method(console, 'log', say), t.mock.method(console, 'error', say)];
+  try {
+    return { code: await command.runAlone(args, { ...server.deps.config, ...change }), out };
+  } finally {
+    for (const { mock } of mocks) mock.restore();
+  }
+}
+
+/** Creates an empty database for a restore, and names a folder for documents that does not exist yet. */
+export async function elsewhere(
+  t: TestContext,
+  { postgres }: Installed,
+): Promise<Partial<Config> & { databaseUrl: string; documents: string }> {
+  const documents = join(temporaryFolder(t), 'documents');
+  return {
+    databaseUrl: await postgres.emptyDatabase(),
+    storage: { kind: 'folder', folder: documents },
+    documents,
+  };
+}
+
+export const manifestOf = (folder: string): Manifest =>
+  JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'));
+
+/** Runs an SQL statement. Returns its rows. */
+export async function rowsOf(databaseUrl: string, statement: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  return (await client.query(statement).finally(() => client.end())).rows;
+}
+
+/** Makes a restore to this database fail late, when it has already created tables and inserted rows. */
+export async function failLate(databaseUrl: string): Promise<void> {
+  await rowsOf(
+    databaseUrl,
+    `create function refuse() returns event_trigger language plpgsql as $$ begin raise 'no index here'; end $$;
+     create event trigger refusing on ddl_command_start when tag in ('CREATE INDEX') execute function refuse()`,
+  );
+}
