@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { details, orderingJoin, paidJoin, payOrder } from '../../../tests/harness/steps.ts';
-import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
 import { charge, chargesOf, declineSavedCard } from '../../../tests/harness/upgrades.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 
@@ -75,13 +75,18 @@ test('the welcome tells of a membership that was refunded and of an upgrade that
   assert.deepEqual(await standings(), ['Membership: refunded', 'Distinguished Member upgrade: refunded']);
 });
 
-test('who nominated herself owes a transcript, and none once her membership was refunded', async () => {
-  const client = server.client();
+/** Makes a paid join of a self-nomination. */
+async function nominated(client: Client) {
   const body = { hasConfirmedEligibility: true, isTOLA: true };
   const { uuid } = (await client.call('initiateSelfNomination', { body })).data;
   await client.call('submitDetails', { params: { uuid }, body: details() });
   await client.call('setMembership', { params: { uuid }, body: { membershipId: 1 } });
-  await payOrder(server, client, uuid);
+  return payOrder(server, client, uuid);
+}
+
+test('who nominated herself owes a transcript, and none once her membership was refunded', async () => {
+  const client = server.client();
+  const { uuid } = await nominated(client);
   const owes = async () => (await client.call('getWelcome', { params: { uuid } })).data.owesTranscript;
   assert.equal(await owes(), true);
   await refundJoin(server.deps, uuid, { ...nothing, membership: true, ineligible: true });
@@ -90,11 +95,7 @@ test('who nominated herself owes a transcript, and none once her membership was 
 
 test('who keeps an upgrade of a membership that was refunded owes no transcript', async () => {
   const client = server.client();
-  const body = { hasConfirmedEligibility: true, isTOLA: true };
-  const { uuid } = (await client.call('initiateSelfNomination', { body })).data;
-  await client.call('submitDetails', { params: { uuid }, body: details() });
-  await client.call('setMembership', { params: { uuid }, body: { membershipId: 1 } });
-  const { intentId } = await payOrder(server, client, uuid);
+  const { uuid, intentId } = await nominated(client);
   await charge(client, uuid, intentId);
   await refundJoin(server.deps, uuid, { ...nothing, membership: true, ineligible: true });
   const { memberships, owesTranscript } = (await client.call('getWelcome', { params: { uuid } })).data;
