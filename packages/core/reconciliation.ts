@@ -9,6 +9,7 @@ import {
   isHeld,
   lostCents,
   type MembershipStanding,
+  operatorRefund,
   standingAfter,
 } from './refunds.ts';
 import { UPGRADE_WINDOW_MINUTES } from './specified.ts';
@@ -105,7 +106,7 @@ export function differencesOf(sides: Sides, graceMinutes: number): Difference[] 
     return found;
   }
 
-  const refund = operator(`refund ${intentId}`);
+  const refund = operatorRefund(intentId);
   const isAllBack = stripe.refundedCents >= stripe.amountReceivedCents;
   const received = displayPrice(stripe.amountReceivedCents);
   const due = (payment?.refunds ?? []).filter(({ status }) => status === 'due');

@@ -3,7 +3,7 @@ import { identityOfMetadata, linesOfMetadata } from '#core/intentText.ts';
 import type { OrderLine } from '#core/orderLine.ts';
 import type { MembershipType } from '#core/product.ts';
 import { type Difference, differencesOf, type Sides } from '#core/reconciliation.ts';
-import { giveBackCommand } from '#core/refunds.ts';
+import { giveBackCommand, operatorRefund } from '#core/refunds.ts';
 import type { Deps } from '../deps.ts';
 import { type NamedOrder, namedOrder } from '../payments/namedOrder.ts';
 import { repeat } from '../platform/background.ts';
@@ -302,7 +302,7 @@ async function joinsApart(
         kind,
         subject: uuid,
         text: texts[kind]!,
-        repair: `npm run operator -- ${intent_id ? `refund ${intent_id}` : `settle ${uuid}`}`,
+        repair: intent_id ? operatorRefund(intent_id) : `npm run operator -- settle ${uuid}`,
       })),
       ...alone.map((uuid) => ({
         kind: 'upgrade_alone',
