@@ -1,7 +1,11 @@
 import { relative } from 'node:path';
 import type { TestEvent } from 'node:test/reporters';
+import { stripVTControlCharacters } from 'node:util';
 
-/** The outcome of a test run: its counts, and a line for each test that failed. */
+/** How many lines of an error are repeated where the outcome is told. */
+const LINES = 30;
+
+/** The outcome of a test run: its counts, and for each test that failed its name and the beginning of its error. */
 export interface Outcome {
   counts: Record<'tests' | 'passed' | 'skipped' | 'todo', number>;
   failures: string[];
@@ -15,10 +19,15 @@ export default async function* outcome(events: AsyncIterable<TestEvent>): AsyncG
       const error = data.details.error as Error & { failureType?: string };
       // Leaves out a file that fails only because tests in it fail: those tests are reported themselves.
       if (error.failureType === 'subtestsFailed') continue;
-      const why = String((error.cause as Error | undefined)?.message ?? error.message).split('\n', 1)[0];
+      const why = beginningOf(String((error.cause as Error | undefined)?.message ?? error.message));
       const where = data.file ? `${relative(process.cwd(), data.file)}:${data.line ?? 0}` : '';
       failures.push(`${where} ${data.name}: ${why}`);
     } else if (type === 'test:summary' && !data.file)
       yield JSON.stringify({ counts: data.counts, failures } satisfies Outcome);
   }
+}
+
+/** Returns the first lines of an error's message, which is enough to see by what a test failed. */
+export function beginningOf(message: string): string {
+  return stripVTControlCharacters(message).trimEnd().split('\n', LINES).join('\n      ');
 }

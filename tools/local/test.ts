@@ -1,10 +1,10 @@
 import { existsSync, globSync, lstatSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { parseArgs, stripVTControlCharacters } from 'node:util';
+import { parseArgs } from 'node:util';
 import type { JSONReport, JSONReportSuite } from '@playwright/test/reporter';
 import { placeCluster, startTestPostgres } from '../../tests/harness/database.ts';
-import type { Outcome } from '../../tests/harness/outcomeReporter.ts';
+import { beginningOf, type Outcome } from '../../tests/harness/outcomeReporter.ts';
 import { buildAll } from './builds.ts';
 import { programs, runProgram } from './checks.ts';
 import { compiledCode } from './child.ts';
@@ -239,7 +239,7 @@ function failedJourneys({ specs, suites = [] }: JSONReportSuite): string[] {
       .filter(({ status }) => status === 'unexpected' || status === 'flaky')
       .map(({ projectName, results }) => {
         const why = results.find(({ error }) => error)?.error?.message ?? 'failed';
-        return `tests/e2e/${file}:${line} [${projectName}] ${title}: ${stripVTControlCharacters(why).split('\n', 1)[0]}`;
+        return `tests/e2e/${file}:${line} [${projectName}] ${title}: ${beginningOf(why)}`;
       }),
   );
   return [...failed, ...suites.flatMap(failedJourneys)];
