@@ -5,13 +5,14 @@ import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { endsOf } from '../../tests/harness/endsOf.ts';
 import { startInterruptible } from '../../tests/harness/interruptible.ts';
-import { startJoiners } from '../../tests/harness/joiners.ts';
+import { type Failure, startJoiners } from '../../tests/harness/joiners.ts';
 import { launchServerProcess, startServerProcess, withSettings } from '../../tests/harness/serverProcess.ts';
 import { paidJoin } from '../../tests/harness/steps.ts';
 import { browser } from '../../tests/harness/testServer.ts';
 import { until } from '../../tests/harness/until.ts';
 import { type Caddy, caddyProgram, startCaddy } from '../../tools/image/caddy.ts';
 import { freePort } from '../../tools/local/ports.ts';
+import { patience } from './platform/database/patience.ts';
 import { NO_DATABASE } from './platform/http/errors.ts';
 
 const skip = !caddyProgram && 'caddy is not installed (apt-get install caddy)';
@@ -85,11 +86,8 @@ test('two servers behind Caddy lose no call when they are replaced one after the
     ]);
   }
   await joiners.finish();
-  assert.equal(
-    joiners.failures.length,
-    0,
-    `${JSON.stringify(joiners.failures, null, 1)}\n${errorsOf(caddy)}`,
-  );
+  const lost = joiners.failures.filter((failure) => !isOfBusyMachine(failure));
+  assert.equal(lost.length, 0, `${JSON.stringify(lost, null, 1)}\n${errorsOf(caddy)}`);
 
   await until(() => [...caddy.log().matchAll(/"host is up","host":"([^"]+)"/g)].length === 2, PATIENCE_MS);
   await servers[0]!.kill();
@@ -145,6 +143,14 @@ async function assertAllServed(caddy: Caddy): Promise<void> {
   const calls = Array.from({ length: 20 }, () => fetch(`${caddy.url}/api/public/site`));
   const statuses = (await Promise.all(calls)).map(({ status }) => status);
   assert.deepEqual(new Set(statuses), new Set([200]), `${statuses}\n${errorsOf(caddy)}`);
+}
+
+/**
+ * Returns whether a server waited for the database as long as it may, and said so. This happens on a machine that is very busy, and
+ * is no call lost on the way. A server that has closed its connections too early answers the same, but at once.
+ */
+function isOfBusyMachine({ text, from, to }: Failure): boolean {
+  return text === NO_DATABASE && to - from >= patience.ofCalls.connectMs;
 }
 
 /** Returns the last errors of Caddy, its reason for each call that it answered itself. */
