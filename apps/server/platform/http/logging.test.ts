@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { test } from 'node:test';
+import { sql } from 'kysely';
 import { calls, pathOf } from '#contract/calls.ts';
 import { orderingJoin, paidJoin } from '../../../../tests/harness/steps.ts';
 import { browser, startTestServer } from '../../../../tests/harness/testServer.ts';
@@ -75,6 +76,28 @@ test('nothing of a link in a letter, of a code or of an email is logged, however
   const secrets = [token, uuid, paid, '482913', 'Rivera', '78701', 'example.com', 'jordan-secret'];
   for (const secret of [...secrets, 'induct_join', 'multipart/form-data'])
     assert.ok(!logged.includes(secret), secret);
+});
+
+test('the values of a row that PostgreSQL refuses are not logged with its error', async (t) => {
+  const server = await startTestServer();
+  t.after(() => server.close());
+  const lines: string[] = [];
+  const log = createLog('trace', { write: (line) => void lines.push(line) });
+  const app = await buildApp({ ...server.deps, log });
+  t.after(() => app.close());
+  const refused = () =>
+    sql`insert into contact (id, email, profile) values ('9001', 'jordan.rivera@example.com', null)`.execute(
+      server.deps.database,
+    );
+  app.get('/api/refused', refused);
+  assert.equal((await app.inject('/api/refused')).statusCode, 500);
+  await assert.rejects(refused, (err: { detail: string }) => {
+    assert.match(err.detail, /jordan\.rivera/);
+    log.error({ err }, 'a background task failed');
+    return true;
+  });
+  assert.equal(lines.join('').match(/null value in column \\"profile\\"/g)?.length, 4, 'message and stack');
+  assert.ok(!lines.join('').includes('jordan.rivera'));
 });
 
 test('a line that no request caused names none', () => {
