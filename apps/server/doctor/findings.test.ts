@@ -231,6 +231,13 @@ const cases: [string, Partial<Facts>, string, Finding['standing'], RegExp][] = [
     /everybody/,
   ],
   [
+    'an SPF record for everybody, without the plus',
+    mailDomain({ spf: { said: ['v=spf1 mx all'] } }),
+    'SPF',
+    'missing',
+    /everybody/,
+  ],
+  [
     'an SPF record with all of a name',
     mailDomain({ spf: { said: ['v=spf1 a:all.example -all'] } }),
     'SPF',
