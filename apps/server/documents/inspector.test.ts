@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -82,6 +82,27 @@ for (const [what, content, inspection] of [
 function docxType() {
   return 'application/vnd.openxmlformats-officedocument.wordprocessingml.document' as const;
 }
+
+test('what looks at a file knows nothing of our settings, and may only read', {
+  skip: process.platform !== 'linux',
+}, async (t) => {
+  process.env.LINK_SECRET = 'a secret of this test';
+  t.after(() => delete process.env.LINK_SECRET);
+  await openInspector({ processes: 1 }).inspect(keep(t, pdf()), 'a');
+  const texts = (pid: string, file: string) => readFileSync(`/proc/${pid}/${file}`, 'utf8').split('\0');
+  const children = readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').trim().split(' ');
+  const inspectors = children.filter((pid) => /inspectorProcess/.test(texts(pid, 'cmdline').join(' ')));
+  assert.ok(inspectors.length > 0);
+  for (const pid of inspectors) {
+    const names = texts(pid, 'environ').map((variable) => variable.split('=')[0]!);
+    assert.deepEqual(
+      names.filter(Boolean).filter((name) => !name.startsWith('NODE_CHANNEL_')),
+      [],
+    );
+    const options = texts(pid, 'cmdline').filter((option) => /^--(permission|allow)/.test(option));
+    assert.deepEqual(options, ['--permission', '--allow-fs-read=*']);
+  }
+});
 
 test('a file that cannot be read is a failure of ours, and the next one is looked at', async (t) => {
   const inspector = openInspector({ processes: 1 });
