@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Product } from '#contract/schemas.ts';
-import { readOrder, stillRecommended } from './order.ts';
+import type { Product, Site } from '#contract/schemas.ts';
+import { setSite } from '../../lib/site.ts';
+import { loadCheckout, readOrder, stillRecommended } from './order.ts';
 
 let next = 1;
 function product(productType: Product['productType'], price: string, given: Partial<Product> = {}): Product {
@@ -40,4 +41,35 @@ test('what is in the order is not recommended any more', () => {
   const stole = product('store', '38.00');
   const inOrder = { ...pin, sessionProductUuid: '11111111-1111-4111-8111-111111111111' };
   assert.deepEqual(stillRecommended({ products: [inOrder], recommendedProducts: [pin, stole] }), [stole]);
+});
+
+/** Answers the calls of the page: the order with these products, and an intent for its total. Aborts like `fetch`. */
+function answerWith(products: () => Product[]) {
+  return async (url: string, { signal, body }: RequestInit) => {
+    const data = url.endsWith('/checkout-details')
+      ? { products: products(), revision: products().length, billingEmail: null }
+      : { clientSecret: 'pi_secret', amount: JSON.parse(String(body)).amount };
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    signal?.throwIfAborted();
+    return Response.json({ success: true, status: 'success', data });
+  };
+}
+
+test('an order that is read again meanwhile is shown as the newest reading has it, and never as a failure', async (t) => {
+  setSite({ apiUrl: '' } as Site);
+  const products = [product('membership', '65.00')];
+  t.mock.method(
+    globalThis,
+    'fetch',
+    answerWith(() => products),
+  );
+  const first = loadCheckout('u');
+  products.push(product('donation', '25.00'));
+  const second = loadCheckout('u');
+  products.push(product('store', '12.00'));
+  const third = loadCheckout('u');
+  for (const outcome of await Promise.all([first, second, third])) {
+    assert.ok('data' in outcome);
+    assert.equal(outcome.data.order.totalDueTodayCents, 10_200);
+  }
 });
