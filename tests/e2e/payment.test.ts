@@ -1,4 +1,5 @@
-import { orderingJoin, selfNomination } from './arrange.ts';
+import { PAYMENT_UNDER_WAY } from '../../packages/core/joinSession.ts';
+import { orderingJoin, route, selfNomination } from './arrange.ts';
 import { expect, test, theInduct } from './fixtures.ts';
 import {
   bankQuestion,
@@ -55,6 +56,26 @@ test('authentication that fails charges nothing, and another card pays', async (
   await typeCard(page);
   await buyNow(page);
   expect(await stripeApi.taken(await paidIntent(page))).toEqual([6500]);
+});
+
+test('a payment whose end is not known yet is said to be under way, and not to have failed', async ({
+  page,
+}) => {
+  await orderingJoin(page);
+  await page.goto(CHECKOUT);
+  await page.route(route('releasePayment'), (request) =>
+    request.fulfill({
+      json: { success: true, status: 'success', data: { state: 'paying', goOn: CHECKOUT } },
+    }),
+  );
+  await typeCard(page, '4000002500003155');
+  await buyNow(page);
+  await bankQuestion(page).getByRole('button', { name: 'Fail authentication' }).click();
+  await expect(page.getByRole('alert')).toHaveText(PAYMENT_UNDER_WAY);
+  await page.unrouteAll();
+  await typeCard(page);
+  await buyNow(page);
+  await paidIntent(page);
 });
 
 test('an upgrade that asks for authentication is charged once it is given', async ({ page, stripeApi }) => {
