@@ -46,3 +46,21 @@ test("PostgreSQL's tools are given the address in their own terms, with the same
   ] as const)
     assert.equal(await given(search), expected, search);
 });
+
+test("PostgreSQL's tools are given the password and none of our settings", async (t) => {
+  const folder = temporaryFolder(t);
+  const said = join(folder, 'said');
+  writeFileSync(join(folder, 'pg_dump'), `#!/bin/sh\nenv > ${said}\n`);
+  chmodSync(join(folder, 'pg_dump'), 0o755);
+  const { PATH } = process.env;
+  process.env.PATH = `${folder}:${PATH}`;
+  process.env.LINK_SECRET = 'a secret of this test';
+  t.after(() => {
+    process.env.PATH = PATH;
+    delete process.env.LINK_SECRET;
+  });
+  await startTool('pg_dump', [], 'postgres://induct:secr%40t@db.example/x').ended;
+  const given = readFileSync(said, 'utf8');
+  assert.match(given, /^PGPASSWORD=secr@t$/m);
+  assert.doesNotMatch(given, /LINK_SECRET/);
+});
