@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import type { Product, Site } from '#contract/schemas.ts';
 import { setSite } from '../../lib/site.ts';
+import { setToaster } from '../../lib/toasts.ts';
 import { loadCheckout, readOrder, stillRecommended } from './order.ts';
 
 let next = 1;
@@ -72,4 +73,44 @@ test('an order that is read again meanwhile is shown as the newest reading has i
     assert.ok('data' in outcome);
     assert.equal(outcome.data.order.totalDueTodayCents, 10_200);
   }
+});
+
+const REFUSED = 'You are a member already.';
+/** Lets the server refuse an intent (409) for the order at each of these revisions, one after the other, and for no other. */
+function refusing(t: TestContext, ...revisions: number[]) {
+  setSite({ apiUrl: '' } as Site);
+  setToaster(async () => ({ showToast: async () => {} }));
+  const reads: number[] = [];
+  t.mock.method(globalThis, 'fetch', async (url: string) => {
+    if (!url.endsWith('/checkout-details')) {
+      return reads.length <= revisions.length
+        ? Response.json({ success: false, status: 'error', message: REFUSED }, { status: 409 })
+        : Response.json({ success: true, status: 'success', data: { clientSecret: 'pi_secret' } });
+    }
+    const revision = revisions[reads.length] ?? 100;
+    reads.push(revision);
+    const data = { products: [product('membership', '65.00')], revision, billingEmail: null };
+    return Response.json({ success: true, status: 'success', data });
+  });
+  return reads;
+}
+
+test('an order that was changed before its intent was made is read again, and shown', async (t) => {
+  const reads = refusing(t, 1, 2);
+  const outcome = await loadCheckout('u');
+  assert.ok('data' in outcome && outcome.data.intent);
+  assert.equal(outcome.data.details.revision, 100);
+  assert.equal(reads.length, 3);
+});
+
+test('an order that stays as it is and cannot be paid is said so, with the way to start over', async (t) => {
+  const reads = refusing(t, 1, 1, 1);
+  assert.deepEqual(await loadCheckout('u'), { message: REFUSED, isLost: true, retryMs: null });
+  assert.equal(reads.length, 2);
+});
+
+test('an order that changes at every reading is not read for ever', async (t) => {
+  const reads = refusing(t, 1, 2, 3, 4);
+  assert.deepEqual(await loadCheckout('u'), { message: REFUSED, isLost: false, retryMs: null });
+  assert.equal(reads.length, 3);
 });
