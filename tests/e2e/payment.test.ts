@@ -78,6 +78,23 @@ test('a payment whose end is not known yet is said to be under way, and not to h
   await paidIntent(page);
 });
 
+test('a payment that was made, though the browser got no answer, leads on and is charged once', async ({
+  page,
+  complaints,
+  stripeApi,
+}) => {
+  complaints.expectFailedRequests();
+  await orderingJoin(page);
+  await page.goto(CHECKOUT);
+  await typeCard(page);
+  await page.route('**/v1/payment_intents/*/confirm', async (request) => {
+    await request.fetch();
+    await request.abort();
+  });
+  await buyNow(page);
+  expect(await stripeApi.taken(await paidIntent(page))).toEqual([6500]);
+});
+
 test('an upgrade that asks for authentication is charged once it is given', async ({ page, stripeApi }) => {
   const uuid = await orderingJoin(page, selfNomination);
   await page.goto(CHECKOUT);
