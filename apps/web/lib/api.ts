@@ -94,12 +94,22 @@ export async function call<Name extends CallName>(
     });
     status = response.status;
     retryAfter = response.headers.get('retry-after');
-    answer = await response.json().catch(() => null);
+    // Reading the body rejects if the connection breaks off, or if the call is aborted: then the answer did not arrive.
+    answer = jsonOf(await response.text());
   } catch (cause) {
     if (quiet !== true && !signal?.aborted) raiseUnsent();
     throw new Unsent('The request could not be sent.', { cause });
   }
   return readAnswer<Name>(status, answer, { loading, quiet, retryAfter });
+}
+
+/** Returns the value of a JSON text; null if it is none, as a proxy's page. */
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }
 
 export function urlOf(name: CallName, params?: Record<string, string>): string {
