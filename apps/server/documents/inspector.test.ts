@@ -160,6 +160,17 @@ test('a process that ends while nobody needs it is replaced', async () => {
   assert.equal(started.length, 2);
 });
 
+test('the time of a file ends with it, and is not counted against the next one', async () => {
+  const inspector = openInspector({
+    processes: 1,
+    patience: ({ path }) => (path === 'quick' ? 500 : 60_000),
+    start: program(`setTimeout(() => post({ type: 'image/png' }), job.path === 'slow' ? 800 : 0)`),
+  });
+  // The first file waits for the process to start, which may take long.
+  for (const path of ['first', 'quick', 'slow'])
+    assert.deepEqual(await inspector.inspect({ path, sizeBytes: 1 }, 'a'), { type: 'image/png' }, path);
+});
+
 test('senders take turns, however many files one of them has', async () => {
   const inspector = openInspector({ processes: 1, start: program(`post({ type: 'image/png' })`) });
   const done: string[] = [];
