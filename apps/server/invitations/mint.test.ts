@@ -86,6 +86,28 @@ test('a line that the import would refuse gets no code and is named, and the oth
   assert.equal((await take(t, fileOf(t, ...minted))).out, '1 imported, 0 unchanged, 0 not taken.\n');
 });
 
+test('a line keeps the programme and the last day of its own, and the others get those that are given for all', async (t) => {
+  const file = fileOf(
+    t,
+    'contactId,programme,expiresAt',
+    '6201,high-school,2027-01-31',
+    '6202,,2027-02-28',
+    '6203,high-school,',
+    '6204,,',
+  );
+  const { code, out } = await mint(t, file, '--programme', 'undergraduate', '--expires', '2027-06-30');
+  assert.equal(code, 0);
+  assert.deepEqual(
+    out.match(/(?<=,)62.*/g)?.map((line) => line.trim()),
+    [
+      '6201,,,,,high-school,2027-01-31',
+      '6202,,,,,undergraduate,2027-02-28',
+      '6203,,,,,high-school,2027-06-30',
+      '6204,,,,,undergraduate,2027-06-30',
+    ],
+  );
+});
+
 test('what cannot be meant is not minted', async (t) => {
   for (const args of [
     [],
