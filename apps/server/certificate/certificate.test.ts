@@ -204,6 +204,18 @@ test('a name in letters that the typeface has not is told to the member and once
   assert.match(text, /^محمد Ali Admitted/m);
 });
 
+test('staff are told of every member whose name the typeface has not', async () => {
+  for (const firstName of ['محمد', '明']) {
+    const { uuid, papers } = await member({ firstName });
+    await papers();
+    const { rows } = await sql`
+      select from staff_notice where session_uuid = ${uuid} and kind = 'certificate_name'`.execute(
+      server.deps.database,
+    );
+    assert.equal(rows.length, 1, firstName);
+  }
+});
+
 test('papers are for the browser that paid, after payment, while the membership is held', async () => {
   const { client, uuid, number, papers } = await member();
   const stranger = server.client();
