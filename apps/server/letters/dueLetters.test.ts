@@ -303,6 +303,26 @@ test('a payment that is cancelled while its bank is asked is told, too', async (
   assert.deepEqual(await lettersOf(uuid), ['payment-failed +0']);
 });
 
+test('whose payment fails at the bank is told so if they have given a membership back, and not if they hold one', async () => {
+  const personalEmail = 'pays.again@example.com';
+  const { uuid: first } = await paidJoin(server, server.client(), 'LINCOLN2026', { personalEmail });
+  const client = server.client();
+  const uuid = await orderingJoin(client, 'LINCOLN2026', { personalEmail });
+  const { id, revision } = await openIntent(client, uuid);
+  await beginPayment(client, uuid, revision);
+  await declinedLate(id);
+  const isTrue = async () => {
+    const { rows } = await sql<{ id: string }>`
+      select id from letter where session_uuid = ${uuid} and kind = 'payment-failed'`.execute(
+      server.deps.database,
+    );
+    return holds((await readLetter(server.deps, rows[0]!.id))!, new Date());
+  };
+  assert.equal(await isTrue(), false);
+  await refundJoin(server.deps, first, membershipOnly);
+  assert.equal(await isTrue(), true);
+});
+
 test('an upgrade that comes to nothing at the bank is not told as the payment of the join', async () => {
   const client = server.client();
   const { uuid, intentId } = await paidJoin(server, client);
