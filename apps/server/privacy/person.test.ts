@@ -416,6 +416,21 @@ test('who owns an email that somebody mistyped, and corrected, is given and ends
   assert.match((await erase(t, slip)).out, /Nothing has come since/);
 });
 
+test('a letter that waits for an erased email goes to nobody, though its join has another email', async (t) => {
+  const [slip, right] = ['robin.lea@example.com', 'robin.lee.own@example.com'];
+  const client = server.client();
+  const uuid = await orderingJoin(client, undefined, { personalEmail: slip });
+  await client.call('sendPassLinks', { body: { email: slip } });
+  await sendDueLinks(deps);
+  await client.call('submitDetails', { params: { uuid }, body: details({ personalEmail: right }) });
+  assert.equal((await erase(t, slip, '--yes')).code, 0);
+  while (await sendDue(deps, deps.config.mail!));
+  assert.deepEqual(
+    (await server.letters()).filter(({ to }) => [slip, right].some((email) => to.includes(email))),
+    [],
+  );
+});
+
 test('the join of a payment that bought nothing is of the email that paid, though its joiner has given another one since', async () => {
   const client = server.client();
   const [paid, given] = ['paid.for.nothing@example.com', 'given.since@example.com'];
