@@ -12,6 +12,7 @@ import { type Client, sharedServer, startTestServer } from '../../../tests/harne
 import { noticesCommand } from '../notices/noticesCommand.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { diffCommand, linkCommand, statusCommand } from './commands.ts';
+import { tellHubspot } from './tellHubspot.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 
@@ -363,12 +364,12 @@ test('donations and store items are told by themselves, less what went back', as
   assert.deepEqual(await atContact('102', ['membership_status']), ['member']);
 });
 
-test('a HubSpot without the properties that came later is told the rest', async (t) => {
+test('a HubSpot without the properties that came later is told the rest, and of these once they are there', async (t) => {
   const older = await startTestServer();
   t.after(() => older.close());
   const properties = `${older.hubspotUrl}/crm/properties/2026-09/contacts`;
+  const headers = { authorization: `Bearer ${HUBSPOT_ACCESS_TOKEN}`, 'content-type': 'application/json' };
   for (const name of ['upgrade_name', 'donation_amount', 'store_items']) {
-    const headers = { authorization: `Bearer ${HUBSPOT_ACCESS_TOKEN}` };
     assert.equal((await fetch(`${properties}/${name}`, { method: 'DELETE', headers })).status, 204);
   }
   const client = older.client();
@@ -394,4 +395,17 @@ test('a HubSpot without the properties that came later is told the rest', async 
     'amount_paid',
   );
   assert.deepEqual([membership_status, amount_paid], ['member', '77.00']);
+
+  const body = JSON.stringify({
+    name: 'store_items',
+    label: 'Store items',
+    type: 'string',
+    fieldType: 'text',
+    groupName: 'contactinformation',
+  });
+  assert.equal((await fetch(properties, { method: 'POST', headers, body })).status, 201);
+  older.deps.now = () => new Date(Date.now() + 11 * 60_000);
+  await tellHubspot(older.deps.database, uuid);
+  await deliver(older);
+  assert.equal((await atHubspot(older, '103', 'store_items')).store_items, 'Lapel Pin');
 });
