@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
+import { membershipOnly } from '../../../tests/harness/refunds.ts';
 import { paidJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
+import { refundJoin } from '../refunds/refundJoin.ts';
 import { proofJoin } from './proofJoin.ts';
 
 const server = await sharedServer();
@@ -27,4 +29,18 @@ test('the proof of an upgrade by link is owed by the join that bought its base, 
   assert.equal(await proofOfUpgradeWhen(later.uuid, 'void'), base.uuid);
   assert.equal(await proofOfUpgradeWhen(upgrade.uuid, 'void'), base.uuid, 'nor by its own join');
   assert.equal(await proofJoin(database, stranger.uuid), stranger.uuid);
+});
+
+test('the upload page of an upgrade by link says that it is over when its base has ended, and not when the upgrade has', async () => {
+  const hasEnded = async (uuid: string) =>
+    (await server.client().call('getDocuments', { params: { uuid } })).data.hasEnded;
+  await paidJoin(server, server.client(), 'HONOR103');
+  const givenBack = await upgradeByLink(server, '103');
+  await refundJoin(server.deps, givenBack.uuid, { ...membershipOnly, membership: false, upgrade: true });
+  assert.equal(await hasEnded(givenBack.uuid), false);
+
+  const base = await paidJoin(server, server.client(), 'HONOR101');
+  const held = await upgradeByLink(server, '101');
+  await refundJoin(server.deps, base.uuid, membershipOnly);
+  assert.equal(await hasEnded(held.uuid), true);
 });
