@@ -55,6 +55,13 @@ test('a line without a contact id is named, and the others get their codes', asy
   assert.equal(minted.out.match(/^[2-9A-Z]{9},600\d,/gm)?.length, 2);
 });
 
+test('a line with a school and no contact id gets no code, which would be the whole school’s', async (t) => {
+  const { code, out } = await mint(t, fileOf(t, 'contactId,school', ',Lincoln High School', '6003,'));
+  assert.equal(code, 1);
+  assert.match(out, /^line 2: "" is not a contact id/m);
+  assert.equal(out.match(/^[2-9A-Z]{9},/gm)?.length, 1);
+});
+
 test('a line that the import would refuse gets no code and is named, and the others are imported', async (t) => {
   const path = join(temporaryFolder(t), 'file.csv');
   const lines = [
