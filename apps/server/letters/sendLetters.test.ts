@@ -283,6 +283,20 @@ for (const [what, fault, notice] of [
     for (const { email } of members) assert.equal((await cameTo(email)).length, 1);
   });
 
+test('a letter that is refused on an open connection delays none after it', async () => {
+  const [before, refused, after] = [await dueLetter(), await dueLetter(), await dueLetter()];
+  await server.mailFault({
+    kind: 'status',
+    at: 'rcpt',
+    status: 550,
+    message: '5.1.1 No such user',
+    to: refused.email,
+  });
+  await send();
+  for (const { email } of [before, after]) assert.equal((await cameTo(email)).length, 1, email);
+  assert.match((await rowOf(refused.uuid)).refusal!, /550/);
+});
+
 test('a server that does not answer costs one try at a time, and is told when it lasts', async () => {
   const { uuid } = await dueLetter();
   const silent = { ...settings, port: 9 };
