@@ -13,7 +13,7 @@ import { everything, failRefund, membershipOnly, undergraduate } from '../../../
 import { runAsStaff, runCommand } from '../../../tests/harness/runCommand.ts';
 import { paidJoin } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
-import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
+import { charge, upgradeByLink } from '../../../tests/harness/upgrades.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
 import { sendDue } from '../letters/sendLetters.ts';
 import { readLetter } from '../letters/takeLetter.ts';
@@ -403,6 +403,25 @@ test('a self-nominator is not sent to upload once the membership was refunded', 
   assert.equal(await goesOn(), '/registration/upload-transcript');
   await refundJoin(server.deps, uuid, membershipOnly);
   assert.equal(await goesOn(), '/registration/congratulations');
+});
+
+test('whose membership was refunded while the upgrade stays is sent to no upload, and no transcript of theirs is to be decided', async (t) => {
+  const { client, uuid, intentId } = await undergraduate(server);
+  assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
+  const params = { uuid };
+  const goesOn = async () => (await client.call('getUpgradeDetails', { params })).data.goOn;
+  const listed = async () => (await waitingTranscripts(server.deps)).some((join) => join.uuid === uuid);
+  const owes = async () => (await client.call('getWelcome', { params })).data.owesTranscript;
+  await refundJoin(server.deps, uuid, membershipOnly);
+  assert.deepEqual([await goesOn(), await owes()], ['/registration/congratulations', false]);
+  await failRefund(server, intentId);
+  assert.deepEqual([await goesOn(), await owes()], ['/registration/upload-transcript', true]);
+  assert.equal(await upload(client, uuid), 200);
+  assert.equal(await listed(), true);
+  await refundJoin(server.deps, uuid, membershipOnly);
+  assert.equal(await listed(), false);
+  assert.equal((await client.call('getDocuments', { params })).data.hasEnded, true);
+  assert.deepEqual(await accept(t, uuid), { code: 1, out: over(uuid) });
 });
 
 test('a self-nominator is sent to upload again after a rejection, and not after a final one', async (t) => {
