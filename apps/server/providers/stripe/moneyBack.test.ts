@@ -17,7 +17,12 @@ const disputes: [status: Stripe.Dispute['status'], moved: Moved[], dispute: stri
     ['prevented', [moved(-9100, 'cad'), moved(9100, 'cad')], null, 0],
     ['prevented', [], null, 0],
     ['won', [moved(-6500), moved(6500)], null, 0],
+    ['needs_response', [moved(-6500)], 'open', 0],
     ['under_review', [moved(-6500)], 'open', 0],
+    ['appeal_needs_response', [moved(-6500)], 'open', 0],
+    ['appeal_under_review', [moved(-6500)], 'open', 0],
+    ['warning_needs_response', [], null, 0],
+    ['warning_under_review', [], null, 0],
     ['warning_closed', [], null, 0],
   ];
 for (const [status, transactions, dispute, cents] of disputes)
