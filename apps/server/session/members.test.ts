@@ -194,6 +194,26 @@ test('an upgrade by link that is paid when its buyer is no member any more goes 
   assert.equal((await atHubspot(server, lapsed.id, 'membership_status')).membership_status, 'former');
 });
 
+test('who is no member any more chooses a membership in place of the upgrade by link, and can pay it', async () => {
+  const { id } = await person('rejoining', 'member');
+  const client = server.client();
+  const uuid = (await checkout(client, id, 10)).data.joinSessionUuid;
+  const params = { uuid };
+  await editAtHubspot(server, id, { membership_status: 'former' });
+  await mirror(id, false);
+  assert.equal((await client.call('setMembership', { params, body: { membershipId: 1 } })).status, 200);
+  const { products } = (await client.call('getCheckoutDetails', { params })).data;
+  assert.deepEqual(
+    products.map(({ productType }) => productType),
+    ['membership'],
+  );
+  await payOrder(server, client, uuid);
+  assert.deepEqual(
+    (await membershipsOf(server, uuid)).map(({ type }) => type),
+    ['membership'],
+  );
+});
+
 test('a member is sold an upgrade by link once', async () => {
   const { id } = await person('upgraded', 'member');
   const client = server.client();
