@@ -368,3 +368,20 @@ for (const [what, guesses, isTold] of [
     const told = await server.deps.database.selectFrom('staff_notice').select('kind').execute();
     assert.deepEqual(told, isTold ? [{ kind: 'guessing' }] : []);
   });
+
+test('of several addresses staff hear how many there are, and of the one that guesses most', async (t) => {
+  const { limits } = server.deps.config;
+  limitWith(t, server, { LIMIT_WRONG_CODES_PER_ADDRESS: '8/10' });
+  t.after(() => (server.deps.config.limits = limits));
+  await sql`insert into limit_count (name, key, window_start, count) values
+    ('wrong_code', 'first one', now(), 1), ('wrong_code', 'most of them', now(), 2),
+    ('wrong_minted_code', 'most of them', now(), 2), ('wrong_code', 'third one', now(), 1)`.execute(
+    server.deps.database,
+  );
+  await tellOfGuessing(server.deps);
+  const told = await server.deps.database.selectFrom('staff_notice').select('message').execute();
+  assert.match(
+    told.map(({ message }) => message).join(),
+    /: 6 wrong ones in the last hour from 3 addresses, 4 of them from one \(most of \)/,
+  );
+});
