@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test';
-import { refuse } from './arrange.ts';
+import { orderingJoin, refuse } from './arrange.ts';
 import { expect, test } from './fixtures.ts';
-import { button } from './steps.ts';
+import { button, cardForm } from './steps.ts';
 
 /** Submits Get Started by keyboard and lets the call fail with a sentence, which a toast then shows. */
 async function failWith(page: Page, sentence: string): Promise<void> {
@@ -72,6 +72,21 @@ test('at most three toasts are shown, the newest first; they stay while the poin
   await page.clock.runFor(20_000);
   await expect(toasts(page)).toHaveCount(3);
   await page.mouse.move(10, 500);
+  await page.clock.runFor(6_000);
+  await expect(toasts(page)).toHaveCount(0);
+});
+
+test('a toast goes after five seconds while a card is typed, too', async ({ page }) => {
+  await page.clock.install();
+  await orderingJoin(page);
+  await page.goto('/registration/checkout');
+  const cardNumber = cardForm(page).getByLabel('Card number');
+  await expect(cardNumber).toBeVisible();
+  await refuse(page, 'setSessionProduct', 500, SAID);
+  await button(page, 'Donate $25').click();
+  await expect(toasts(page)).toBeVisible();
+  await cardNumber.click();
+  await expect(cardNumber).toBeFocused();
   await page.clock.runFor(6_000);
   await expect(toasts(page)).toHaveCount(0);
 });

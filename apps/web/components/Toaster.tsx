@@ -37,6 +37,16 @@ function Toasts({ onMounted }: { onMounted: (show: Show) => void }) {
       add({ id: [kind, title, text].join(), type: kind, title, description: text, data: { reference } }),
     );
   }, [onMounted, add]);
+  // The library stops the time of toasts when the window loses the focus, and goes on when it has the focus again. A frame of the
+  // page, such as the card form, takes the focus from the window too. Nobody has left the page then, so the time must go on.
+  useEffect(() => {
+    const goOn = () => {
+      if (document.hasFocus()) window.dispatchEvent(new FocusEvent('focus'));
+    };
+    const blurred = () => void setTimeout(goOn);
+    window.addEventListener('blur', blurred);
+    return () => window.removeEventListener('blur', blurred);
+  }, []);
   return (
     <Toast.Viewport className={styles.viewport}>
       {toasts.map((toast) => (
