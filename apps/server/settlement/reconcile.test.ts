@@ -19,6 +19,7 @@ import { moveContacts } from '../contacts/followContacts.ts';
 import { documentsRejectCommand } from '../documents/commands.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import type { Command } from '../platform/command.ts';
+import { followPayment } from '../refunds/followPayment.ts';
 import { settleCommand } from './commands.ts';
 import { reconcile } from './reconcile.ts';
 import { refundCommand } from './refundCommands.ts';
@@ -197,6 +198,28 @@ test('a dispute whose webhook was lost', async (t) => {
   await server.stripeControl('disputes', { charge: body.latest_charge });
   await foundAndRepaired(t, 'dispute');
   assert.deepEqual(await standingsOf(uuid), ['disputed']);
+});
+
+test('a payment of which two lost disputes each took a part', async () => {
+  const { intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  const { body } = await server.stripe('GET', `/v1/payment_intents/${intentId}`);
+  await server.stripeControl('disputes', { charge: body.latest_charge });
+  const depsWhen = (...cents: number[]) => {
+    const lost = cents.map((amountCents) => ({ id: `du_${amountCents}`, amountCents }));
+    const moneyBack = async () => ({ refunds: [], dispute: 'lost' as const, lost });
+    return { ...server.deps, payments: { ...server.deps.payments, moneyBack } };
+  };
+  const textsWhen = async (...cents: number[]) => {
+    const { differences } = await reconcile(depsWhen(...cents), { graceMinutes: 0 });
+    return differences
+      .filter(({ kind, subject }) => kind === 'dispute' && subject === intentId)
+      .map(({ text }) => text);
+  };
+  await followPayment(depsWhen(2000, 1500), intentId);
+  assert.deepEqual(await textsWhen(2000, 1500), []);
+  assert.deepEqual(await textsWhen(2000), ['At Stripe its dispute took $20.00, here $35.00.']);
+  await followPayment(server.deps, intentId);
+  assert.deepEqual(await look(), []);
 });
 
 test('a member without money', async (t) => {
