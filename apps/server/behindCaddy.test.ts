@@ -12,7 +12,7 @@ import { browser } from '../../tests/harness/testServer.ts';
 import { until } from '../../tests/harness/until.ts';
 import { type Caddy, caddyProgram, startCaddy } from '../../tools/image/caddy.ts';
 import { freePort } from '../../tools/local/ports.ts';
-import { patience } from './platform/database/patience.ts';
+import { SILENT_MS } from './platform/database/patience.ts';
 import { NO_DATABASE } from './platform/http/errors.ts';
 
 const skip = !caddyProgram && 'caddy is not installed (apt-get install caddy)';
@@ -150,7 +150,7 @@ async function assertAllServed(caddy: Caddy): Promise<void> {
  * is no call lost on the way. A server that has closed its connections too early answers the same, but at once.
  */
 function isOfBusyMachine({ text, from, to }: Failure): boolean {
-  return text === NO_DATABASE && to - from >= patience.ofCalls.connectMs;
+  return text === NO_DATABASE && to - from >= SILENT_MS;
 }
 
 /** Returns the last errors of Caddy, its reason for each call that it answered itself. */

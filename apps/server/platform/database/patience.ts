@@ -19,7 +19,7 @@ export const patience = {
 } as const satisfies Record<string, Patience>;
 
 /** The longest timeout (ms) while the database does not answer: from the first statement that times out until the next answer. */
-const SILENT_MS = 1_000;
+export const SILENT_MS = 1_000;
 
 /**
  * Shortens timeouts while the database does not answer, because otherwise each call would wait for the full time. From `begin` to
