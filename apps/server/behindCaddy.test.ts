@@ -35,12 +35,14 @@ test('behind Caddy a joiner reads our sentence while the database is away, on a 
   skip,
 }, async (t) => {
   const { database, caddy, servers, serverOn, ports, atEnd } = await startTwoBehindCaddy(t);
-  const message = async () => {
-    const answer = await fetch(`${caddy.url}/api/public/eligibility/check`, {
+  const check = () =>
+    fetch(`${caddy.url}/api/public/eligibility/check`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ invitationCode: 'HONOR101' }),
     });
+  const message = async () => {
+    const answer = await check();
     const text = await answer.text();
     assert.notEqual(text, '', `${answer.status} from Caddy: ${caddy.log().slice(-2000)}`);
     return (JSON.parse(text) as { message?: string }).message;
@@ -67,7 +69,9 @@ test('behind Caddy a joiner reads our sentence while the database is away, on a 
   assert.equal(await message(), NO_DATABASE);
 
   await database.begin();
-  await until(async () => (await message()) === undefined, PATIENCE_MS);
+  // A server that has its database refuses connections for a moment, between the end of the page that reloads itself and its own
+  // beginning. Caddy up to 2.11.1 loses a call with a body then: https://github.com/caddyserver/caddy/issues/7546
+  await until(async () => (await check()).status === 200, PATIENCE_MS);
 });
 
 test('two servers behind Caddy lose no call when they are replaced one after the other, and the other takes over when one is killed', {
