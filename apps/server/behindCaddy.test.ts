@@ -27,8 +27,8 @@ test('a join is paid behind Caddy while no server is ready, as when the bucket o
   await untilNoneIsReady(caddy);
   const began = performance.now();
   await paidJoin(database.arranged, browser(caddy.url));
-  // A join makes about ten calls. Caddy must not hold each of them back for seconds to wait for a server that is ready.
-  assert.ok(performance.now() - began < 15_000);
+  // A join makes about ten calls. If Caddy held each of them back for 5 s to wait for a server that is ready, it would take 50 s.
+  assert.ok(performance.now() - began < 30_000);
 });
 
 test('behind Caddy a joiner reads our sentence while the database is away, on a page that reloads itself', {
