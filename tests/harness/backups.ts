@@ -6,13 +6,21 @@ import type { Manifest } from '../../apps/server/backup/manifest.ts';
 import type { LoneCommand } from '../../apps/server/platform/command.ts';
 import type { Config } from '../../apps/server/platform/config/config.ts';
 import { type InstalledPostgres, lacksPostgres, startInstalledPostgres } from './installedPostgres.ts';
+import { printed } from './runCommand.ts';
 import { temporaryFolder } from './temporaryFolder.ts';
 import { startTestServer, type TestServer } from './testServer.ts';
 
-/** A test server on an installed PostgreSQL; both are there once the tests of the file run. */
+/** A test server on an installed PostgreSQL. Both are there once the tests of the file run. */
 export interface Installed {
   postgres: InstalledPostgres;
   server: TestServer;
+  /** Runs a command with the test server's settings, changed by `change`. Returns its output and its exit status. */
+  run(
+    t: TestContext,
+    command: LoneCommand,
+    args: string[],
+    change?: Partial<Config>,
+  ): Promise<{ out: string; code: number }>;
 }
 
 /**
@@ -20,7 +28,10 @@ export interface Installed {
  * the last test of the file. Does nothing where there is no such PostgreSQL, since the tests are skipped then.
  */
 export function serverOnInstalledPostgres(env: Record<string, string> = {}): Installed {
-  const installed = {} as Installed;
+  const installed = {
+    run: (t, command, args, change = {}) =>
+      printed(t, () => command.runAlone(args, { ...installed.server.deps.config, ...change })),
+  } as Installed;
   const path = process.env.PATH;
   before(async () => {
     if (lacksPostgres) return;
@@ -34,26 +45,6 @@ export function serverOnInstalledPostgres(env: Record<string, string> = {}): Ins
     await installed.postgres?.stop();
   });
   return installed;
-}
-
-/** Runs a command with the test server's settings, changed by `change`. Returns its output and its exit status. */
-export async function runAlone(
-  t: TestContext,
-  { server }: Installed,
-  command: LoneCommand,
-  args: string[],
-  change: Partial<Config> = {},
-): Promise<{ code: number; out: string }> {
-  let out = '';
-  const say = (text: string) => {
-    out += `${text}\n`;
-  };
-  const mocks = [t.mock.method(console, 'log', say), t.mock.method(console, 'error', say)];
-  try {
-    return { code: await command.runAlone(args, { ...server.deps.config, ...change }), out };
-  } finally {
-    for (const { mock } of mocks) mock.restore();
-  }
 }
 
 /** Creates an empty database for a restore, and names a folder for documents that does not exist yet. */

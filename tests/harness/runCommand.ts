@@ -3,12 +3,10 @@ import type { Command } from '../../apps/server/platform/command.ts';
 import { connect } from '../../apps/server/platform/database/client.ts';
 import type { TestServer } from './testServer.ts';
 
-/** Runs a staff command on a test server. Returns its output and its exit status. */
-export async function runCommand(
+/** Runs `work`, which returns an exit status. Returns what it printed, and that status. */
+export async function printed(
   t: TestContext,
-  { deps, background, hubspot }: TestServer,
-  command: Command,
-  args: string[],
+  work: () => Promise<number>,
 ): Promise<{ out: string; code: number }> {
   let out = '';
   const say = (text: string) => {
@@ -16,16 +14,23 @@ export async function runCommand(
   };
   const mocks = [t.mock.method(console, 'log', say), t.mock.method(console, 'error', say)];
   try {
-    const code = await command.run(args, {
-      deps: { ...deps, database: background },
-      database: background,
-      background,
-      hubspot,
-    });
+    const code = await work();
     return { out, code };
   } finally {
     for (const { mock } of mocks) mock.restore();
   }
+}
+
+/** Runs a staff command on a test server. Returns its output and its exit status. */
+export function runCommand(
+  t: TestContext,
+  { deps, background, hubspot }: TestServer,
+  command: Command,
+  args: string[],
+): Promise<{ out: string; code: number }> {
+  return printed(t, () =>
+    command.run(args, { deps: { ...deps, database: background }, database: background, background, hubspot }),
+  );
 }
 
 /** Runs a command as a staff member, with database connections that carry the member's name (`actor`). */

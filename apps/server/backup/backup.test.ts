@@ -20,7 +20,6 @@ import {
   failLate,
   manifestOf,
   rowsOf,
-  runAlone,
   serverOnInstalledPostgres,
 } from '../../../tests/harness/backups.ts';
 import { pdf } from '../../../tests/harness/documents.ts';
@@ -31,15 +30,13 @@ import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
 import { startTestServer } from '../../../tests/harness/testServer.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
 import { freePort } from '../../../tools/local/ports.ts';
-import type { LoneCommand } from '../platform/command.ts';
 import type { Config } from '../platform/config/config.ts';
 import { migrate, readMigrations } from '../platform/database/migrate.ts';
 import { backupCommand } from './backupCommand.ts';
 import { restoreCommand } from './restoreCommand.ts';
 
 const installed = serverOnInstalledPostgres();
-const run = (t: TestContext, command: LoneCommand, args: string[], change?: Partial<Config>) =>
-  runAlone(t, installed, command, args, change);
+const { run } = installed;
 
 /** Makes a paid join with a unique transcript. Returns the document's storage key. */
 async function uploaded(

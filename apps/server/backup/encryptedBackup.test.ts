@@ -4,12 +4,11 @@ import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFil
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
-import { runAlone, serverOnInstalledPostgres } from '../../../tests/harness/backups.ts';
+import { serverOnInstalledPostgres } from '../../../tests/harness/backups.ts';
 import { pdf } from '../../../tests/harness/documents.ts';
 import { lacksPostgres as skip } from '../../../tests/harness/installedPostgres.ts';
 import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
-import type { LoneCommand } from '../platform/command.ts';
 import type { Config } from '../platform/config/config.ts';
 import { openStorage } from '../providers/storage/openStorage.ts';
 import { backupCommand } from './backupCommand.ts';
@@ -20,8 +19,7 @@ const OLD = '0f'.repeat(32);
 const NEW = 'a5'.repeat(32);
 
 const installed = serverOnInstalledPostgres({ DOCUMENT_KEY: OLD });
-const run = (t: TestContext, command: LoneCommand, args: string[], change?: Partial<Config>) =>
-  runAlone(t, installed, command, args, change);
+const { run } = installed;
 
 /** Deletes the documents of other tests and uploads one. Returns its bytes and its storage key. */
 async function uploaded(): Promise<{ key: string; bytes: Buffer }> {

@@ -10,20 +10,16 @@ import {
   failLate,
   manifestOf,
   rowsOf,
-  runAlone,
   serverOnInstalledPostgres,
 } from '../../../tests/harness/backups.ts';
 import { lacksPostgres as skip } from '../../../tests/harness/installedPostgres.ts';
 import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
-import type { LoneCommand } from '../platform/command.ts';
-import type { Config } from '../platform/config/config.ts';
 import { migrate } from '../platform/database/migrate.ts';
 import { backupCommand } from './backupCommand.ts';
 import { restoreCommand } from './restoreCommand.ts';
 
 const installed = serverOnInstalledPostgres();
-const run = (t: TestContext, command: LoneCommand, args: string[], change?: Partial<Config>) =>
-  runAlone(t, installed, command, args, change);
+const { run } = installed;
 
 /** What a provider has in a database beside the tables of Induct: schemas of its own, and an extension, also among our tables. */
 async function asOfProvider(databaseUrl: string): Promise<void> {
