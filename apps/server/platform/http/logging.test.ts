@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import { calls, pathOf } from '#contract/calls.ts';
 import { orderingJoin, paidJoin } from '../../../../tests/harness/steps.ts';
@@ -47,13 +47,19 @@ test('whatever is logged while a call runs carries the id of its request, also b
   assert.deepEqual(new Set(idsOf('a provider did not do a call')), new Set([ids[1]]));
 });
 
-test('nothing of a link in a letter, of a code or of an email is logged, however much is', async (t) => {
+/** Starts a test server, and builds an app beside it that logs at every level into `lines`. */
+async function loggingAll(t: TestContext) {
   const server = await startTestServer();
   t.after(() => server.close());
   const lines: string[] = [];
   const log = createLog('trace', { write: (line) => void lines.push(line) });
   const app = await buildApp({ ...server.deps, log });
   t.after(() => app.close());
+  return { server, app, log, lines };
+}
+
+test('nothing of a link in a letter, of a code or of an email is logged, however much is', async (t) => {
+  const { server, app, lines } = await loggingAll(t);
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   const client = browser(url);
   const uuid = await orderingJoin(client);
@@ -79,12 +85,7 @@ test('nothing of a link in a letter, of a code or of an email is logged, however
 });
 
 test('the values of a row that PostgreSQL refuses are not logged with its error', async (t) => {
-  const server = await startTestServer();
-  t.after(() => server.close());
-  const lines: string[] = [];
-  const log = createLog('trace', { write: (line) => void lines.push(line) });
-  const app = await buildApp({ ...server.deps, log });
-  t.after(() => app.close());
+  const { server, app, log, lines } = await loggingAll(t);
   const refused = () =>
     sql`insert into contact (id, email, profile) values ('9001', 'jordan.rivera@example.com', null)`.execute(
       server.deps.database,
