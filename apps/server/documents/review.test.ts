@@ -1,21 +1,14 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
-import { pathOf } from '#contract/calls.ts';
 import { REJECTED_FINALLY, type RejectionReason, rejectionReasons } from '#documents/document.ts';
 import { changeSociety } from '../../../tests/harness/changeSociety.ts';
-import { pdf } from '../../../tests/harness/documents.ts';
 import { waiting } from '../../../tests/harness/locks.ts';
-import { everything, failRefund, membershipOnly, undergraduate } from '../../../tests/harness/refunds.ts';
+import { everything, failRefund, undergraduate } from '../../../tests/harness/refunds.ts';
 import { runAsStaff, runCommand } from '../../../tests/harness/runCommand.ts';
 import { paidJoin } from '../../../tests/harness/steps.ts';
-import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
-import { charge, upgradeByLink } from '../../../tests/harness/upgrades.ts';
-import { postPdf } from '../../../tests/harness/uploads.ts';
-import { sendDue } from '../letters/sendLetters.ts';
+import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { transcriptsOn } from '../../../tests/harness/transcripts.ts';
 import { readLetter } from '../letters/takeLetter.ts';
 import { applyRetention } from '../privacy/retention.ts';
 import { refusalsOf } from '../privacy/underWay.ts';
@@ -24,7 +17,6 @@ import { storyCommand } from '../story/storyCommand.ts';
 import {
   documentsAcceptCommand,
   documentsDueCommand,
-  documentsFetchCommand,
   documentsListCommand,
   documentsRejectCommand,
   documentsShowCommand,
@@ -32,59 +24,7 @@ import {
 import { NothingToDecide, reviewTranscripts, waitingTranscripts } from './review.ts';
 
 const server = await sharedServer();
-
-async function upload(client: Client, uuid: string, name = 'transcript.pdf'): Promise<number> {
-  return (await postPdf(client, pathOf('uploadTranscript', { uuid }), { name })).status;
-}
-
-async function uploaded(): Promise<{ client: Client; uuid: string }> {
-  const client = server.client();
-  const { uuid } = await paidJoin(server, client);
-  assert.equal(await upload(client, uuid), 200);
-  return { client, uuid };
-}
-
-test('what a join has uploaded is listed for its own browser, and for nobody else who knows its id', async () => {
-  const { client, uuid } = await uploaded();
-  await upload(client, uuid, 'second.pdf');
-  const own = await client.call('getDocuments', { params: { uuid } });
-  const size = pdf().length;
-  assert.deepEqual(own.data, {
-    documents: [
-      { name: 'transcript.pdf', size },
-      { name: 'second.pdf', size },
-    ],
-    rejection: null,
-    hasEnded: false,
-  });
-  const other = await server.client().call('getDocuments', { params: { uuid } });
-  assert.deepEqual(other.data.documents, []);
-});
-
-test('a transcript that retention has removed is listed no more, and the ones beside it are', async (t) => {
-  const { client, uuid } = await uploaded();
-  await runCommand(t, server, documentsAcceptCommand, [uuid]);
-  await sql`update document set reviewed_at = now() - interval '2 days' where session_uuid = ${uuid}`.execute(
-    server.deps.database,
-  );
-  await upload(client, uuid, 'second.pdf');
-  changeSociety(t, server, (source) => `${source}\nretention:\n  documentsDays: 1\n`);
-  assert.equal((await applyRetention(server.deps)).documents, 1);
-  const { data } = await client.call('getDocuments', { params: { uuid } });
-  assert.deepEqual(
-    data.documents.map(({ name }) => name),
-    ['second.pdf'],
-  );
-});
-
-test('documents of a join that is not paid are 409, of none 404', async () => {
-  const client = server.client();
-  const started = await client.call('initiateSchoolJoin', { body: { invitationCode: 'LINCOLN2026' } });
-  const { uuid } = started.data;
-  assert.equal((await client.call('getDocuments', { params: { uuid } })).status, 409);
-  const nobody = { uuid: '00000000-0000-4000-8000-000000000000' };
-  assert.equal((await client.call('getDocuments', { params: nobody })).status, 404);
-});
+const { accept, lettersTo, reject, upload, uploaded } = transcriptsOn(server);
 
 test('what has waited longest is listed first', async () => {
   const [second, first] = [await uploaded(), await uploaded()];
@@ -147,20 +87,6 @@ for (const [reason, sentence] of Object.entries(rejectionReasons) as [RejectionR
     const last = await client.call('getDocuments', { params: { uuid } });
     assert.deepEqual(last.data.rejection, { message: rejectionReasons[next], isFinal: false });
   });
-
-const accept = (t: TestContext, uuid: string) => runCommand(t, server, documentsAcceptCommand, [uuid]);
-const reject = (t: TestContext, uuid: string, reason: RejectionReason, ...more: string[]) =>
-  runCommand(t, server, documentsRejectCommand, [uuid, '--reason', reason, ...more]);
-
-/** Sends all letters. Returns the texts of those about the transcripts of whoever has this email, the first one first. */
-async function lettersTo(email: string): Promise<string[]> {
-  while (await sendDue(server.deps, server.deps.config.mail!));
-  const letters = await server.letters();
-  return letters
-    .reverse()
-    .filter(({ to, subject }) => to === email && /your transcript( was|$)/i.test(subject))
-    .map(({ raw }) => raw.replaceAll(/=\r\n/g, '').replace(/\s+/g, ' '));
-}
 
 test('a mistaken rejection is taken back by accepting: the last one as a whole, with its letter that is not sent yet', async (t) => {
   const client = server.client();
@@ -293,57 +219,6 @@ test('where nothing was uploaded there is nothing to decide', async (t) => {
     assert.deepEqual(await decide(), { code: 1, out: `Join ${uuid} has no transcript to decide on.\n` });
 });
 
-/** The sentence that staff read where the membership of a join has ended. */
-const over = (uuid: string) =>
-  `The membership of join ${uuid} has ended, so there is nothing to decide about its transcripts.\n`;
-
-test('of a membership that was refunded no transcript is to be decided, and no decision is made or told', async (t) => {
-  const client = server.client();
-  const personalEmail = 'refunded.undecided@example.com';
-  const { uuid } = await paidJoin(server, client, 'LINCOLN2026', { personalEmail });
-  await upload(client, uuid);
-  const listed = async () => (await runCommand(t, server, documentsListCommand, [])).out.includes(uuid);
-  assert.equal(await listed(), true);
-  await refundJoin(server.deps, uuid, membershipOnly);
-  assert.equal(await listed(), false);
-  const refused = { code: 1, out: over(uuid) };
-  assert.deepEqual(await accept(t, uuid), refused);
-  for (const more of [[], ['--dry-run'], ['--final', '--dry-run'], ['--final']])
-    assert.deepEqual(await reject(t, uuid, 'below-requirement', ...more), refused, more.join());
-  const { rejection } = (await client.call('getDocuments', { params: { uuid } })).data;
-  assert.equal(rejection, null);
-  assert.deepEqual(await lettersTo(personalEmail), []);
-});
-
-test('a decision whose letter was not sent before the membership was refunded is not told', async (t) => {
-  for (const decide of [accept, (t: TestContext, uuid: string) => reject(t, uuid, 'unreadable')]) {
-    const client = server.client();
-    const personalEmail = `refunded.after.${decide.name}@example.com`;
-    const { uuid } = await paidJoin(server, client, 'LINCOLN2026', { personalEmail });
-    await upload(client, uuid);
-    assert.equal((await decide(t, uuid)).code, 0);
-    await refundJoin(server.deps, uuid, membershipOnly);
-    assert.deepEqual(await lettersTo(personalEmail), []);
-  }
-});
-
-test('whose membership was refunded after a rejection is asked for no other transcript, and again once the refund has failed', async (t) => {
-  const { client, uuid, intentId } = await undergraduate(server);
-  assert.equal(await upload(client, uuid), 200);
-  assert.equal((await reject(t, uuid, 'unreadable')).code, 0);
-  const asks = async () => {
-    const { rejection, hasEnded } = (await client.call('getDocuments', { params: { uuid } })).data;
-    const welcome = (await client.call('getWelcome', { params: { uuid } })).data;
-    return [rejection?.message ?? null, hasEnded, welcome.rejection, welcome.owesTranscript];
-  };
-  const asked = [rejectionReasons.unreadable, false, rejectionReasons.unreadable, true];
-  assert.deepEqual(await asks(), asked);
-  await refundJoin(server.deps, uuid, membershipOnly);
-  assert.deepEqual(await asks(), [null, true, null, false]);
-  await failRefund(server, intentId);
-  assert.deepEqual(await asks(), asked);
-});
-
 test('a final rejection is told though it ends the membership itself, and is given again where its refund has failed', async (t) => {
   const client = server.client();
   const personalEmail = 'rejected.told@example.com';
@@ -359,29 +234,6 @@ test('a final rejection is told though it ends the membership itself, and is giv
   assert.match((await reject(t, uuid, 'below-requirement', '--final')).out, /^\$65\.00 goes back\.$/m);
 });
 
-test('a transcript of a membership whose refund has failed is to be decided again', async (t) => {
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client);
-  await upload(client, uuid);
-  await refundJoin(server.deps, uuid, membershipOnly);
-  await failRefund(server, intentId);
-  assert.match((await runCommand(t, server, documentsListCommand, [])).out, new RegExp(uuid));
-  assert.equal((await accept(t, uuid)).code, 0);
-});
-
-test('a transcript of an upgrade by link whose base was not bought here is decided while the upgrade is held', async (t) => {
-  const { database } = server.deps;
-  await database.insertInto('contact').values({ id: '7311', profile: '{}', is_member: true }).execute();
-  const { client, uuid } = await upgradeByLink(server, '7311');
-  await upload(client, uuid);
-  assert.match((await runCommand(t, server, documentsListCommand, [])).out, new RegExp(uuid));
-  assert.equal((await accept(t, uuid)).code, 0);
-  await upload(client, uuid, 'second.pdf');
-  await refundJoin(server.deps, uuid, { ...everything, membership: false });
-  assert.doesNotMatch((await runCommand(t, server, documentsListCommand, [])).out, new RegExp(uuid));
-  assert.deepEqual(await accept(t, uuid), { code: 1, out: over(uuid) });
-});
-
 test('who accepts a transcript while it is rejected finally accepts nothing', async () => {
   const { uuid } = await uploaded();
   const { late } = await server.deps.database.transaction().execute(async (trx) => {
@@ -395,33 +247,6 @@ test('who accepts a transcript while it is rejected finally accepts nothing', as
     return { late };
   });
   assert.ok((await late) instanceof NothingToDecide);
-});
-
-test('a self-nominator is not sent to upload once the membership was refunded', async () => {
-  const { client, uuid } = await undergraduate(server);
-  const goesOn = async () => (await client.call('getUpgradeDetails', { params: { uuid } })).data.goOn;
-  assert.equal(await goesOn(), '/registration/upload-transcript');
-  await refundJoin(server.deps, uuid, membershipOnly);
-  assert.equal(await goesOn(), '/registration/congratulations');
-});
-
-test('whose membership was refunded while the upgrade stays is sent to no upload, and no transcript of theirs is to be decided', async (t) => {
-  const { client, uuid, intentId } = await undergraduate(server);
-  assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
-  const params = { uuid };
-  const goesOn = async () => (await client.call('getUpgradeDetails', { params })).data.goOn;
-  const listed = async () => (await waitingTranscripts(server.deps)).some((join) => join.uuid === uuid);
-  const owes = async () => (await client.call('getWelcome', { params })).data.owesTranscript;
-  await refundJoin(server.deps, uuid, membershipOnly);
-  assert.deepEqual([await goesOn(), await owes()], ['/registration/congratulations', false]);
-  await failRefund(server, intentId);
-  assert.deepEqual([await goesOn(), await owes()], ['/registration/upload-transcript', true]);
-  assert.equal(await upload(client, uuid), 200);
-  assert.equal(await listed(), true);
-  await refundJoin(server.deps, uuid, membershipOnly);
-  assert.equal(await listed(), false);
-  assert.equal((await client.call('getDocuments', { params })).data.hasEnded, true);
-  assert.deepEqual(await accept(t, uuid), { code: 1, out: over(uuid) });
 });
 
 test('a self-nominator is sent to upload again after a rejection, and not after a final one', async (t) => {
@@ -519,63 +344,4 @@ test('a reason that is not one of the list changes nothing', async (t) => {
   for (const args of [[uuid], [uuid, '--reason', 'ugly'], ['x', '--reason', 'unreadable']])
     assert.equal((await runCommand(t, server, documentsRejectCommand, args)).code, 2);
   assert.equal((await client.call('getDocuments', { params: { uuid } })).data.documents.length, 1);
-});
-
-test('proof is due 30 days after paying, for who owes it and has none that was not rejected', async (t) => {
-  const paidAgo = async (
-    days: number,
-    origin: string,
-    act?: (uuid: string, client: Client) => Promise<unknown>,
-  ) => {
-    const client = server.client();
-    const { uuid } = await paidJoin(server, client);
-    await act?.(uuid, client);
-    await sql`update join_session set origin = ${origin}, paid_at = now() - make_interval(days => ${days})
-      where uuid = ${uuid}`.execute(server.deps.database);
-    return uuid;
-  };
-  const reject = async (uuid: string, client: Client) => {
-    await upload(client, uuid);
-    await runCommand(t, server, documentsRejectCommand, [uuid, '--reason', 'unreadable']);
-  };
-  const due = [await paidAgo(31, 'self_nomination'), await paidAgo(40, 'self_nomination', reject)];
-  const others = [
-    await paidAgo(29, 'self_nomination'),
-    await paidAgo(31, 'school'),
-    await paidAgo(31, 'self_nomination', (uuid, client) => upload(client, uuid)),
-    await paidAgo(31, 'self_nomination', (uuid) => refundJoin(server.deps, uuid, membershipOnly)),
-  ];
-  const { out } = await runCommand(t, server, documentsDueCommand, []);
-  for (const uuid of due)
-    assert.match(out, new RegExp(`^${uuid} {2}joined [\\d-]+ {2}Jordan Rivera {2}\\S+@\\S+$`, 'm'));
-  for (const uuid of others) assert.doesNotMatch(out, new RegExp(uuid));
-});
-
-test("a contact's resumes are shown by its id", async (t) => {
-  const sent = await postPdf(server.client(), pathOf('uploadResume'), {
-    contactId: '102',
-    name: 'resume.pdf',
-  });
-  assert.equal(sent.status, 200);
-  const { out, code } = await runCommand(t, server, documentsShowCommand, ['102']);
-  assert.equal(code, 0);
-  assert.match(out, /^[\da-f-]{36} {2}[\d-]+ {2}resume\n {2}resume\.pdf \(application\/pdf, /);
-  const none = await runCommand(t, server, documentsShowCommand, ['103']);
-  assert.deepEqual([none.code, none.out], [1, 'Contact 103 has no documents.\n']);
-});
-
-test('a document is fetched byte for byte, and never over another file', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'induct-fetch-'));
-  t.after(() => rmSync(folder, { recursive: true }));
-  const { uuid } = await uploaded();
-  const { id } = await server.deps.database
-    .selectFrom('document')
-    .select('id')
-    .where('session_uuid', '=', uuid)
-    .executeTakeFirstOrThrow();
-  const path = join(folder, 'fetched.pdf');
-  assert.equal((await runCommand(t, server, documentsFetchCommand, [id, path])).code, 0);
-  assert.deepEqual(readFileSync(path), pdf());
-  assert.equal((await runCommand(t, server, documentsFetchCommand, [id, path])).code, 1);
-  assert.equal((await runCommand(t, server, documentsFetchCommand, [uuid, `${path}2`])).code, 1);
 });
