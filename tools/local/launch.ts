@@ -8,7 +8,7 @@ import { documentKeyIn } from './documentKey.ts';
 import { startEmulators } from './emulators.ts';
 import { readLocalFile, writeLocalFile } from './localFile.ts';
 import { takeLock } from './lock.ts';
-import { freePort, tryPort } from './ports.ts';
+import { claimPort, freePort, tryPort } from './ports.ts';
 import { startPostgres } from './postgres.ts';
 import { explain, type Plan, planFrom } from './settings.ts';
 
@@ -87,6 +87,8 @@ async function bringUp(
   const { config } = plan;
   const { dataDir, host } = config;
   const port = config.port || ((await freePort(0)) as number);
+  // The stand-ins and the database start before the server, and must not be given its port.
+  await claimPort(port);
   const url = `http://${reachable(host)}:${port}`;
 
   const lock = await takeLock(dataDir, command, url);

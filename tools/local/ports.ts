@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import { createSocket, type Socket } from 'node:dgram';
 import { createServer } from 'node:net';
 
 /**
@@ -9,13 +10,46 @@ const FIRST = 10_000;
 const LAST = 32_000;
 const MOST_TRIES = 100;
 
-/** Resolves with `port` if it is free, otherwise with undefined. Without a port, resolves with any free one. */
+/** The UDP port that stands for a TCP port is higher by this number. */
+const CLAIM = 32_768;
+
+/** The ports that this process has claimed. */
+const claimed = new Map<number, Socket>();
+
+/**
+ * Resolves with `port` if it is free, otherwise with undefined. Without a port, resolves with any free one. The port is claimed until
+ * this process ends or releases it: meanwhile `freePort` gives it to no process, even before a server listens there.
+ */
 export async function freePort(port = 0, host = '127.0.0.1'): Promise<number | undefined> {
   for (let tries = 0; tries < (port === 0 ? MOST_TRIES : 1); tries++) {
-    const answer = await tryPort(port || randomInt(FIRST, LAST), host);
+    const drawn = port || randomInt(FIRST, LAST);
+    if (!(await claimPort(drawn))) continue;
+    const answer = await tryPort(drawn, host);
     if (typeof answer === 'number') return answer;
+    releasePort(drawn);
   }
   return undefined;
+}
+
+/**
+ * Claims a port of the range from which `freePort` draws, and resolves with false if it is claimed already. The claim is a UDP port of
+ * this machine, which the system gives to one process only and frees when that process ends, however it ends.
+ */
+export async function claimPort(port: number): Promise<boolean> {
+  if (port < FIRST || port >= LAST) return true;
+  const socket = createSocket('udp4');
+  const bound = await new Promise<boolean>((done) => {
+    socket.once('error', () => done(false));
+    socket.bind({ port: port + CLAIM, address: '127.0.0.1', exclusive: true }, () => done(true));
+  });
+  if (!bound) return false;
+  claimed.set(port, socket.unref());
+  return true;
+}
+
+export function releasePort(port: number): void {
+  claimed.get(port)?.close();
+  claimed.delete(port);
 }
 
 /** Resolves with the port if a server can listen there, otherwise with the system's error code, such as EADDRINUSE. */

@@ -12,7 +12,7 @@ import {
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { freePort } from './ports.ts';
+import { freePort, releasePort } from './ports.ts';
 import { choosePostgresAccount, type PostgresAccount } from './postgresAccount.ts';
 import {
   checkVersion,
@@ -84,7 +84,7 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningPo
 
   const deadline = Date.now() + patience;
   const passwords = readConnection(cluster);
-  let port = options.port ?? passwords.port;
+  let port = options.port;
   for (;;) {
     const found = await findServer(cluster, deadline);
     if (found) {
@@ -98,7 +98,7 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningPo
       await pause(50);
       continue;
     }
-    if (options.port === undefined && (port === 0 || !(await freePort(port)))) port = (await freePort())!;
+    port ??= (passwords.port && (await freePort(passwords.port))) || (await freePort())!;
     const child = launch(cluster, port, account, options);
     const held = await untilReady(child, cluster, passwords.password);
     if (held) {
@@ -108,9 +108,11 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningPo
     // Tries again if another process was faster, or if the remains of a killed server still hold the shared memory.
     if (Date.now() > deadline) throw new Error(`PostgreSQL did not start: ${lastWords(cluster)}`);
     const words = lastWords(cluster);
-    if (!/lock file|shared memory|Address already in use|could not create any TCP/i.test(words)) {
+    const isTaken = /Address already in use|could not create any TCP/i.test(words);
+    if (!isTaken && !/lock file|shared memory/i.test(words)) {
       throw new Error(`PostgreSQL did not start: ${words} (the whole log is in ${logFile(cluster)})`);
     }
+    if (isTaken) port = options.port;
     await pause(100);
   }
 }
@@ -308,6 +310,7 @@ async function running(
         return;
       }
       await end(server.pid, child);
+      releasePort(server.port);
     },
   };
 }

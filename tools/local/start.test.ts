@@ -94,6 +94,18 @@ test('SIGTERM to npm alone stops everything, and a restart has the same addresse
   assert.deepEqual(await write(second, 'select one from kept'), { one: 1 });
 });
 
+test('a start at the port that a stand-in had before moves the stand-in', async (t) => {
+  const own = await settings(t);
+  const first = await npmStart(own);
+  await first.pressCtrlC();
+  const { port: PORT } = new URL(first.local.stripe!.url);
+  const second = await npmStart({ ...own, PORT });
+  t.after(() => second.pressCtrlC());
+  assert.equal(second.url, `http://127.0.0.1:${PORT}`);
+  assert.notEqual(second.local.stripe!.url, first.local.stripe!.url);
+  assert.equal(second.local.hubspot!.url, first.local.hubspot!.url);
+});
+
 /** Returns the processes that are still running, except PostgreSQL, which may stay for the next start. */
 const left = ({ pids: { postgres: _, ...others } }: NpmStart) =>
   Object.entries(others).filter(([, pid]) => !hasEnded(pid));
