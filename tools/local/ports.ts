@@ -13,12 +13,12 @@ const MOST_TRIES = 100;
 /** The UDP port that stands for a TCP port is higher by this number. */
 const CLAIM = 32_768;
 
-/** The ports that this process has claimed. */
+/** The ports that this process has claimed. Each socket is held until the process ends. */
 const claimed = new Map<number, Socket>();
 
 /**
- * Resolves with `port` if it is free, otherwise with undefined. Without a port, resolves with any free one. The port is claimed until
- * this process ends or releases it: meanwhile `freePort` gives it to no process, even before a server listens there.
+ * Resolves with `port` if it is free, otherwise with undefined. Without a port, resolves with any free one. The port is claimed for as
+ * long as this process runs: no process is given it by `freePort` meanwhile, even before a server listens there.
  */
 export async function freePort(port = 0, host = '127.0.0.1'): Promise<number | undefined> {
   for (let tries = 0; tries < (port === 0 ? MOST_TRIES : 1); tries++) {
@@ -26,7 +26,8 @@ export async function freePort(port = 0, host = '127.0.0.1'): Promise<number | u
     if (!(await claimPort(drawn))) continue;
     const answer = await tryPort(drawn, host);
     if (typeof answer === 'number') return answer;
-    releasePort(drawn);
+    claimed.get(drawn)?.close();
+    claimed.delete(drawn);
   }
   return undefined;
 }
@@ -45,11 +46,6 @@ export async function claimPort(port: number): Promise<boolean> {
   if (!bound) return false;
   claimed.set(port, socket.unref());
   return true;
-}
-
-export function releasePort(port: number): void {
-  claimed.get(port)?.close();
-  claimed.delete(port);
 }
 
 /** Resolves with the port if a server can listen there, otherwise with the system's error code, such as EADDRINUSE. */

@@ -87,6 +87,7 @@ test('kill -9 of the server is noticed, and what was committed is there after th
   const second = await startPostgres({ dataDir });
   t.after(() => second.stop());
   assert.equal(second.adopted, false);
+  assert.equal(second.url, first.url);
   assert.deepEqual(await ask(second.url, 'select one from kept'), { one: 1 });
 });
 

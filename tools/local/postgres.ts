@@ -12,7 +12,7 @@ import {
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { freePort, releasePort } from './ports.ts';
+import { freePort } from './ports.ts';
 import { choosePostgresAccount, type PostgresAccount } from './postgresAccount.ts';
 import {
   checkVersion,
@@ -84,7 +84,7 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningPo
 
   const deadline = Date.now() + patience;
   const passwords = readConnection(cluster);
-  let port = options.port;
+  let { port } = options;
   for (;;) {
     const found = await findServer(cluster, deadline);
     if (found) {
@@ -98,7 +98,8 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningPo
       await pause(50);
       continue;
     }
-    port ??= (passwords.port && (await freePort(passwords.port))) || (await freePort())!;
+    port ??= ports.get(cluster) ?? (await choosePort(passwords.port));
+    ports.set(cluster, port);
     const child = launch(cluster, port, account, options);
     const held = await untilReady(child, cluster, passwords.password);
     if (held) {
@@ -112,9 +113,20 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningPo
     if (!isTaken && !/lock file|shared memory/i.test(words)) {
       throw new Error(`PostgreSQL did not start: ${words} (the whole log is in ${logFile(cluster)})`);
     }
-    if (isTaken) port = options.port;
+    if (isTaken) {
+      ports.delete(cluster);
+      port = options.port;
+    }
     await pause(100);
   }
+}
+
+/** The port of each cluster that this process has started. It stays claimed, so that the cluster starts there again. */
+const ports = new Map<string, number>();
+
+/** Chooses the port of the last start, or another one if that is taken. `last` is 0 before the first start. */
+async function choosePort(last: number): Promise<number> {
+  return (last && (await freePort(last))) || (await freePort())!;
 }
 
 interface Server {
@@ -310,7 +322,6 @@ async function running(
         return;
       }
       await end(server.pid, child);
-      releasePort(server.port);
     },
   };
 }
