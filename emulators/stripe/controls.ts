@@ -1,6 +1,6 @@
 import { bodyOf } from '../shared/control.ts';
 import { type Call, require } from './call.ts';
-import { closeDispute, DISPUTE_ENDINGS, openDispute } from './disputes.ts';
+import { closeDispute, DISPUTE_ENDINGS, escalateInquiry, openDispute } from './disputes.ts';
 import { invalid } from './errors.ts';
 import type { Intent } from './intent-states.ts';
 import { authenticationOf, processingOf, settle } from './payments.ts';
@@ -17,7 +17,7 @@ import { WEBHOOK_MODES, type WebhookMode, type Webhooks } from './webhooks.ts';
  * - `POST /_emulator/webhooks {mode, ms?}`: how webhooks are delivered from now on; `POST /_emulator/webhooks/flush`: sends the
  *   pending ones; `POST /_emulator/webhooks/idle`: waits until none is being sent
  * - `POST /_emulator/disputes {charge, reason?, amount?, isInquiry?}`, `POST /_emulator/disputes/:id/close {status: won | lost |
- *   prevented | warning_closed}`
+ *   prevented | warning_closed}`, `POST /_emulator/disputes/:id/escalate`: an inquiry becomes a dispute
  * - `POST /_emulator/refunds {answer: succeeded | pending | requires_action | refused}`: the outcome of refunds from now on;
  *   `POST /_emulator/refunds/:id/settle {status: succeeded | failed | canceled}`
  * - `POST /_emulator/payment_methods/:id {declines: code | null}`: the issuer declines this card from now on
@@ -59,6 +59,9 @@ export function addTestControls(app: App, perform: Perform, webhooks: Webhooks):
     if (!ending) throw invalid(`status must be one of ${DISPUTE_ENDINGS.join(', ')}`);
     return perform({}, (call) => closeDispute(call, request.params.id, ending));
   });
+  app.post<{ Params: { id: string } }>('/_emulator/disputes/:id/escalate', async (request) =>
+    perform({}, (call) => escalateInquiry(call, request.params.id)),
+  );
 
   app.post('/_emulator/refunds', async (request) => {
     const { answer } = bodyOf(request.body) as { answer: string };

@@ -5,7 +5,7 @@ import type { Charge } from './charges.ts';
 import { refused } from './errors.ts';
 import { newId } from './ids.ts';
 import { given, page } from './lists.ts';
-import { failWaitingRefunds } from './refunds.ts';
+import { disputesOf, failWaitingRefunds } from './refunds.ts';
 import type { ApiObject } from './store.ts';
 
 export type Dispute = Stripe.Dispute & ApiObject;
@@ -15,14 +15,15 @@ const DAYS_TO_RESPOND = 21;
 
 interface Opening {
   reason?: string;
-  /** The disputed amount (cents), up to the whole charge, whatever was refunded. When absent: all that was not refunded. */
+  /** The disputed amount (cents), up to the whole charge, whatever was refunded. When absent: all that was neither refunded nor disputed. */
   amount?: number;
   /** Whether the bank only inquires, and takes no money yet. */
   isInquiry?: boolean;
 }
 
 /**
- * Opens a dispute: the cardholder's bank takes back all or part of a charge, and Stripe takes a fee. An inquiry moves no money.
+ * Opens a dispute: the cardholder's bank takes back all or part of a charge, and Stripe takes a fee. An inquiry moves no money. A
+ * charge can be disputed several times, up to its amount.
  */
 export function openDispute(
   call: Call,
@@ -34,27 +35,18 @@ export function openDispute(
   const charge = require<Charge>(call, 'charge', chargeId, 'charge');
   if (charge.status !== 'succeeded')
     throw refused(`Charge ${charge.id} did not succeed and cannot be disputed.`);
-  if (charge.disputed) throw refused(`Charge ${charge.id} is already disputed.`, 'charge_disputed');
-  const id = newId('du');
-  const left = charge.amount - charge.amount_refunded;
+  const held = heldCents(disputesOf(call, charge.id));
+  const left = charge.amount - charge.amount_refunded - held;
   const amount = part ?? left;
-  if (amount > charge.amount) throw refused(`Charge ${charge.id} is of less than is disputed.`);
-  if (left === 0) throw refused(`Charge ${charge.id} has been refunded and cannot be disputed.`);
-  const withdraw = () =>
-    moveMoney(call, {
-      type: 'adjustment',
-      category: 'dispute',
-      amount: -amount,
-      currency: charge.currency,
-      source: id,
-      description: `Chargeback withdrawal for ${charge.id}`,
-      fee: { amount: DISPUTE_FEE_CENTS, description: 'Dispute fee' },
-    });
+  if (amount > charge.amount - held) throw refused(`Charge ${charge.id} is of less than is disputed.`);
+  if (left <= 0)
+    throw refused(`Charge ${charge.id} has been refunded or disputed, and cannot be disputed again.`);
+  const id = newId('du');
   const dispute: Dispute = {
     id,
     object: 'dispute',
     amount,
-    balance_transactions: isInquiry ? [] : [withdraw()],
+    balance_transactions: isInquiry ? [] : [withdraw(call, id, charge, amount)],
     charge: charge.id,
     created: call.now,
     currency: charge.currency,
@@ -83,6 +75,48 @@ export function openDispute(
   return dispute;
 }
 
+/** Turns an open inquiry into a dispute: the bank now takes the money (https://docs.stripe.com/disputes/how-disputes-work). */
+export function escalateInquiry(call: Call, id: string): Dispute {
+  const { charge: chargeId, status } = require<Dispute>(call, 'dispute', id, 'id');
+  if (status !== 'warning_needs_response') throw refused(`A dispute that is ${status} does not escalate.`);
+  failWaitingRefunds(call, chargeId as string);
+  const charge = require<Charge>(call, 'charge', chargeId as string, 'charge');
+  const inquiry = require<Dispute>(call, 'dispute', id, 'id');
+  const untaken = charge.amount - heldCents(disputesOf(call, charge.id));
+  if (untaken <= charge.amount_refunded) throw refused(`Charge ${charge.id} has been refunded or disputed.`);
+  const amount = Math.min(inquiry.amount, untaken);
+  const dispute: Dispute = {
+    ...inquiry,
+    amount,
+    balance_transactions: [withdraw(call, id, charge, amount)],
+    is_charge_refundable: false,
+    status: 'needs_response',
+  };
+  call.store.save(dispute);
+  emit(call, 'charge.dispute.updated', dispute, { status });
+  emit(call, 'charge.dispute.funds_withdrawn', dispute);
+  return dispute;
+}
+
+function withdraw(call: Call, disputeId: string, charge: Charge, amount: number) {
+  return moveMoney(call, {
+    type: 'adjustment',
+    category: 'dispute',
+    amount: -amount,
+    currency: charge.currency,
+    source: disputeId,
+    description: `Chargeback withdrawal for ${charge.id}`,
+    fee: { amount: DISPUTE_FEE_CENTS, description: 'Dispute fee' },
+  });
+}
+
+/** Returns the cents that disputes have taken and not returned. */
+function heldCents(disputes: readonly Stripe.Dispute[]): number {
+  return -disputes
+    .flatMap((dispute) => dispute.balance_transactions)
+    .reduce((sum, { amount }) => sum + amount, 0);
+}
+
 /**
  * How disputes end. An inquiry, which has taken no money, can only be closed (`warning_closed`) or prevented. A prevented dispute
  * keeps the money that it has taken.
@@ -102,7 +136,8 @@ export function closeDispute(call: Call, id: string, status: DisputeEnding): Dis
   if (status !== 'prevented' && isInquiry !== (status === 'warning_closed'))
     throw refused(`A dispute that is ${dispute.status} does not end as ${status}.`);
   const charge = require<Charge>(call, 'charge', dispute.charge as string, 'charge');
-  const left = charge.amount - charge.amount_refunded;
+  const others = disputesOf(call, charge.id).filter((each) => each.id !== id);
+  const left = charge.amount - charge.amount_refunded - heldCents(others);
   const backCents = isInquiry ? 0 : status === 'won' ? dispute.amount : Math.max(0, dispute.amount - left);
   const reinstated =
     backCents > 0

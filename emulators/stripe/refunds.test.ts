@@ -53,6 +53,56 @@ test('a bank may dispute a part of what is left, or the whole charge, of which i
   assert.equal((await control('POST', 'disputes', { charge: other, amount: 5500 })).amount, 5500);
 });
 
+test('a charge is disputed several times, up to its amount', async (t) => {
+  const { stripe, control } = await emulate(t);
+  const { latest_charge: charge } = await stripe.paymentIntents.create(paid);
+  await stripe.refunds.create({ charge: charge as string, amount: 1000 });
+  const won = await control('POST', 'disputes', { charge, amount: 4000 });
+  await control('POST', `disputes/${won.id}/close`, { status: 'won' });
+  const first = await control('POST', 'disputes', { charge, amount: 3000 });
+  await control('POST', 'disputes', { charge, amount: 3501 });
+  const second = await control('POST', 'disputes', { charge, amount: 3500 });
+  await control('POST', `disputes/${first.id}/close`, { status: 'lost' });
+  await control('POST', `disputes/${second.id}/close`, { status: 'lost' });
+  await control('POST', 'disputes', { charge });
+  assert.deepEqual(
+    (await stripe.disputes.list()).data.map(({ amount, balance_transactions: moved }) => [
+      amount,
+      moved.reduce((sum, transaction) => sum + transaction.amount, 0),
+    ]),
+    [
+      [3500, -3500],
+      [3000, -2000],
+      [4000, 0],
+    ],
+    'the bank took what was not refunded, in all',
+  );
+});
+
+test('an inquiry that escalates takes the money, and ends a refund that still waits', async (t) => {
+  const { stripe, control } = await emulate(t);
+  const { latest_charge } = await stripe.paymentIntents.create(paid);
+  const charge = latest_charge as string;
+  const { id } = await control('POST', 'disputes', { charge, isInquiry: true });
+  await control('POST', 'refunds', { answer: 'pending' });
+  const refund = await stripe.refunds.create({ charge, amount: 1000 });
+  await control('POST', `disputes/${id}/escalate`);
+  const { status, is_charge_refundable, balance_transactions } = await stripe.disputes.retrieve(id);
+  assert.deepEqual(
+    [status, is_charge_refundable, balance_transactions.map(({ amount }) => amount)],
+    ['needs_response', false, [-6500]],
+  );
+  assert.equal((await stripe.refunds.retrieve(refund.id)).status, 'failed');
+  const types = (await stripe.events.list({ type: 'charge.dispute.*' })).data.map(({ type }) => type);
+  assert.deepEqual(types.reverse(), [
+    'charge.dispute.created',
+    'charge.dispute.updated',
+    'charge.dispute.funds_withdrawn',
+  ]);
+  await control('POST', `disputes/${id}/escalate`);
+  assert.equal((await stripe.balanceTransactions.list({ source: id })).data.length, 1);
+});
+
 test('a dispute that is prevented keeps what it has taken, and an inquiry has taken nothing', async (t) => {
   const { stripe, control } = await emulate(t);
   const prevented: unknown[] = [];

@@ -80,7 +80,7 @@ export function createRefund(call: Call): ApiObject {
  * Returns the disputes of a charge. They decide whether the charge can be refunded (`is_charge_refundable`): only while a dispute
  * is an inquiry, or after it is won. The charge's own field `disputed` does not say this, since it stays true forever.
  */
-function disputesOf(call: Call, charge: string): Stripe.Dispute[] {
+export function disputesOf(call: Call, charge: string): Stripe.Dispute[] {
   return call.store.select('dispute', [fieldIs('charge', charge)], -1) as unknown as Stripe.Dispute[];
 }
 

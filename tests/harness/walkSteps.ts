@@ -44,6 +44,7 @@ export const steps = {
   'staff refund in the dashboard': [4, refundInDashboard],
   'a bank opens a dispute': [2, openDispute],
   'a bank closes a dispute': [2, closeDispute],
+  'a bank turns an inquiry into a dispute': [1, escalateInquiry],
   'a bank returns a refund': [2, returnRefund],
   'banks answer refunds otherwise': [2, changeRefundAnswer],
   'the server works in the background': [3, (walk) => walk.workInBackground()],
@@ -256,6 +257,12 @@ async function closeDispute(walk: Walk, choices: Choices): Promise<void> {
   const dispute = choices.of(disputes.filter(({ status }) => status.endsWith('needs_response')));
   const outcome = dispute?.status.startsWith('warning') ? 'warning_closed' : choices.of(['won', 'lost']);
   if (dispute) await walk.server.stripeControl(`disputes/${dispute.id}/close`, { status: outcome });
+}
+
+async function escalateInquiry(walk: Walk, choices: Choices): Promise<void> {
+  const disputes = await walk.listAtStripe('disputes');
+  const inquiry = choices.of(disputes.filter(({ status }) => status === 'warning_needs_response'));
+  if (inquiry) await walk.server.stripeControl(`disputes/${inquiry.id}/escalate`, {});
 }
 
 async function returnRefund(walk: Walk, choices: Choices): Promise<void> {

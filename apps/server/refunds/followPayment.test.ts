@@ -149,6 +149,40 @@ test('an inquiry of the bank takes no money: the membership stays as it is, and 
   assert.deepEqual(await differencesOf(server, intentId), []);
 });
 
+test('an inquiry that escalates takes the money as any dispute does', async () => {
+  const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  const charge = await chargeOf(server, intentId);
+  const inquiry = await server.stripeControl('disputes', { charge, isInquiry: true });
+  await followPayment(server.deps, intentId);
+  for (const [change, standing] of [
+    ['escalate', 'disputed'],
+    ['close', 'charged_back'],
+  ] as const) {
+    await server.stripeControl(`disputes/${inquiry.id}/${change}`, { status: 'lost' });
+    await followPayment(server.deps, intentId);
+    assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership', standing }]);
+  }
+  assert.deepEqual(await differencesOf(server, intentId), []);
+});
+
+test('of several disputes over one payment each counts for what it took', async () => {
+  const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  const charge = await chargeOf(server, intentId);
+  const first = await server.stripeControl('disputes', { charge, amount: 2000 });
+  const second = await server.stripeControl('disputes', { charge, amount: 4500 });
+  const closed = async ({ id }: { id: string }, status: 'won' | 'lost') => {
+    await server.stripeControl(`disputes/${id}/close`, { status });
+    await followPayment(server.deps, intentId);
+    return standingsOf(server, uuid);
+  };
+  assert.deepEqual(await closed(first, 'won'), [{ type: 'membership', standing: 'disputed' }]);
+  // The bank took less than the membership costs, and nobody has said for what.
+  assert.deepEqual(await closed(second, 'lost'), [{ type: 'membership', standing: 'disputed' }]);
+  const third = await server.stripeControl('disputes', { charge });
+  assert.deepEqual(await closed(third, 'lost'), [{ type: 'membership', standing: 'charged_back' }]);
+  assert.deepEqual(await differencesOf(server, intentId), []);
+});
+
 test('a refund that fails at the bank after all gives the membership back, and staff are told', async () => {
   const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
   await refundJoin(server.deps, uuid, membershipOnly);
