@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import { newContact } from '../../../tests/harness/deliver.ts';
-import { paidElsewhere } from '../../../tests/harness/refunds.ts';
+import { everything, membershipOnly, paidElsewhere } from '../../../tests/harness/refunds.ts';
 import { stateOf } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import {
@@ -20,6 +20,7 @@ import { documentsRejectCommand } from '../documents/commands.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import type { Command } from '../platform/command.ts';
 import { followPayment } from '../refunds/followPayment.ts';
+import { refundJoin } from '../refunds/refundJoin.ts';
 import { settleCommand } from './commands.ts';
 import { reconcile } from './reconcile.ts';
 import { refundCommand } from './refundCommands.ts';
@@ -484,16 +485,32 @@ test('a membership that has ended by mistake is to come back, though its contact
   assert.deepEqual(await look(), []);
 });
 
+function rejectDocument(uuid: string, isFinal = true, reason = 'outdated'): Promise<unknown> {
+  return change(sql`
+    insert into document (id, kind, session_uuid, name, media_type, size_bytes, sha256, storage_key, review, reason, is_final, reviewed_at)
+    values (gen_random_uuid(), 'transcript', ${uuid}, 'a.pdf', 'application/pdf', 1, '\\x00', gen_random_uuid()::text, 'rejected', ${reason}, ${isFinal}, now())`);
+}
+
+test('an upgrade that is left of a rejected membership is told as that alone', async () => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  await client.call('createUpgradeCharge', { params: { uuid }, body: { paymentIntent: intentId } });
+  await rejectDocument(uuid);
+  await refundJoin(server.deps, uuid, membershipOnly);
+  assert.deepEqual(
+    (await look()).map(({ kind, subject }) => [kind, subject]),
+    [['upgrade_alone', uuid]],
+  );
+  await refundJoin(server.deps, uuid, everything);
+  assert.deepEqual(await look(), []);
+});
+
 test('a membership that is held though its document was rejected finally', async (t) => {
   const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
-  const rejected = (isFinal = true, reason = 'outdated') =>
-    change(sql`
-      insert into document (id, kind, session_uuid, name, media_type, size_bytes, sha256, storage_key, review, reason, is_final, reviewed_at)
-      values (gen_random_uuid(), 'transcript', ${uuid}, 'a.pdf', 'application/pdf', 1, '\\x00', gen_random_uuid()::text, 'rejected', ${reason}, ${isFinal}, now())`);
-  await rejected(false);
+  await rejectDocument(uuid, false);
   assert.ok(!(await look()).some(({ kind }) => kind === 'rejected_held'), 'another one may be sent');
-  await rejected(true, 'unreadable');
-  await rejected();
+  await rejectDocument(uuid, true, 'unreadable');
+  await rejectDocument(uuid);
   assert.ok(
     !(await reconcile(server.deps)).differences.some(({ kind }) => kind === 'rejected_held'),
     'it may be under way',
