@@ -39,11 +39,12 @@ export async function freePort(port = 0, host = '127.0.0.1'): Promise<number | u
 export async function claimPort(port: number): Promise<boolean> {
   if (port < FIRST || port >= LAST) return true;
   const socket = createSocket('udp4');
-  const bound = await new Promise<boolean>((done) => {
-    socket.once('error', () => done(false));
-    socket.bind({ port: port + CLAIM, address: '127.0.0.1', exclusive: true }, () => done(true));
+  const isClaimed = await new Promise<boolean>((done) => {
+    // Where a system refuses UDP for another reason, ports are drawn without claims.
+    socket.once('error', (error: NodeJS.ErrnoException) => done(error.code === 'EADDRINUSE'));
+    socket.bind({ port: port + CLAIM, address: '127.0.0.1', exclusive: true }, () => done(false));
   });
-  if (!bound) return false;
+  if (isClaimed) return false;
   claimed.set(port, socket.unref());
   return true;
 }
