@@ -10,7 +10,7 @@ import type { World } from './world.ts';
 
 /**
  * Carries out what the plan says in `aftermath` for each person's payment: staff refund it in Stripe's dashboard, or the bank
- * disputes it. Resolves with a function that plays the next day: the bank returns a refund, decides a dispute or closes an inquiry.
+ * disputes it. Resolves with a function that plays the next day: the bank returns a refund, or decides a dispute or an inquiry.
  */
 export async function spendTheEvening(world: World, people: readonly Person[]): Promise<() => Promise<void>> {
   const charges = await world.everything<Stripe.Charge>('charges');
@@ -51,9 +51,11 @@ export async function spendTheEvening(world: World, people: readonly Person[]): 
         person.returned = { refundId: id, productId: item.productId, cents: item.priceCents };
         break;
       }
-      case 'inquired': {
+      case 'inquired':
+      case 'inquiryEscalated': {
         const { id } = await world.bank('disputes', { charge: charge.id, isInquiry: true });
-        nextDay.push(() => world.bank(`disputes/${id}/close`, { status: 'warning_closed' }));
+        const decides = aftermath === 'inquired' ? 'close' : 'escalate';
+        nextDay.push(() => world.bank(`disputes/${id}/${decides}`, { status: 'warning_closed' }));
         break;
       }
       default: {

@@ -63,7 +63,7 @@ test('a whole plan has every kind of join and every kind of fault at every call'
         'known',
       ] as const
     ).map(kinds),
-    [4, 3, 4, 8, 2, 4, 4, 5, 6, 2, 9, 6, 4],
+    [4, 3, 4, 8, 2, 4, 4, 5, 6, 2, 10, 6, 4],
   );
   const faults = joins.flatMap((join) => join.faults);
   const planned = new Set(faults.map(({ operation }) => operation));

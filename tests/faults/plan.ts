@@ -54,7 +54,8 @@ export interface Join {
   /**
    * What happens to the payment at the end of the day; null: nothing. Staff may refund all of it in Stripe's dashboard; a day later
    * the bank may return that refund. Or they refund one item there, in some joins after they had asked for it in Induct while
-   * Stripe did not answer. Or the bank opens an inquiry or a dispute. A dispute stays open, or is won or lost a day later.
+   * Stripe did not answer. Or the bank opens an inquiry, and a day later closes it or turns it into a dispute. Or it opens
+   * a dispute, which stays open, or is won or lost a day later.
    */
   aftermath: Aftermath | null;
   /** Whether a person who left comes back a day later, with the old page still open. */
@@ -84,6 +85,7 @@ export const aftermaths = [
   'itemReturnedInOutage',
   'refundFailed',
   'inquired',
+  'inquiryEscalated',
   'disputed',
   'disputeWon',
   'disputeLost',
