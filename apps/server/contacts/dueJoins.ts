@@ -240,7 +240,7 @@ async function overtaken(deps: Deps, sent: readonly Planned[]): Promise<string[]
  * - Notices are written, the same text only once for a join.
  * - A join that was written into this contact only because of its email becomes due again if it holds a membership and the contact
  *   is now a former member. It also becomes due if a proven join has sent purchases: it must then take back the purchases that it
- *   had sent.
+ *   had sent. And it becomes due if another such join has emptied a property, which is now a blank for its own purchase.
  */
 export async function delivered(deps: Deps, sent: readonly Planned[]): Promise<void> {
   if (sent.length === 0) return;
@@ -257,6 +257,7 @@ export async function delivered(deps: Deps, sent: readonly Planned[]): Promise<v
       is_member: status === undefined ? null : status === MEMBER,
       written: properties[statusProperty] ?? null,
       is_proven_sale: row.whose === 'named' && row.paid_at !== null,
+      has_emptied: row.whose === 'shared' && Object.values(properties).includes(''),
       kind: notice?.kind,
       message: notice?.message,
     };
@@ -274,7 +275,7 @@ export async function delivered(deps: Deps, sent: readonly Planned[]): Promise<v
     await sql`
     with sent as (
       select * from json_to_recordset(${JSON.stringify(rows)}::json)
-        as sent (uuid uuid, revision integer, known jsonb, contact text, is_member boolean, is_proven_sale boolean, kind text, message text)
+        as sent (uuid uuid, revision integer, known jsonb, contact text, is_member boolean, is_proven_sale boolean, has_emptied boolean, kind text, message text)
     ), mirrored as (
       update contact set is_member = sent.is_member from sent join join_session using (uuid)
       where contact.id = sent.contact and sent.is_member is not null and profile_revision = sent.revision
@@ -289,6 +290,7 @@ export async function delivered(deps: Deps, sent: readonly Planned[]): Promise<v
       where other.hubspot_contact_id = sent.contact and other.owns_hubspot_contact is not true
         and other.uuid not in (select uuid from sent)
         and (sent.is_member = false and ${joinHolds('other.uuid', 'membership')}
+          or has_emptied and other.paid_at is not null
           or is_proven_sale and exists (
             select from jsonb_each_text(other.crm_known) as told where key = any(${ofProvenAlone}::text[]) and value <> ''))
     )

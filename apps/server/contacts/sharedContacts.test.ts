@@ -4,7 +4,7 @@ import type { StudentDetails } from '#core/studentDetails.ts';
 import { atHubspot, deliver, newContact } from '../../../tests/harness/deliver.ts';
 import { lockHolder, waiting } from '../../../tests/harness/locks.ts';
 import { askHubspot } from '../../../tests/harness/providers.ts';
-import { everything } from '../../../tests/harness/refunds.ts';
+import { everything, lapelPin } from '../../../tests/harness/refunds.ts';
 import { noticesOf } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import {
@@ -252,6 +252,26 @@ test('what one with the same email gave is not said of a contact that buys by it
     [],
     `HubSpot has ${JSON.stringify(told)}, nothing is due, and something is to be written`,
   );
+});
+
+test('what one with the same email gets back leaves a blank for what another one has bought', async () => {
+  const personalEmail = 'pins@example.com';
+  const id = await newContact(server, personalEmail, { firstname: 'Mother' });
+  const payWithPin = async (firstName: string) => {
+    const client = server.client();
+    const uuid = await orderingJoin(client, 'LINCOLN2026', { personalEmail, firstName });
+    await client.call('setSessionProduct', { params: { uuid }, body: { productUuid: lapelPin } });
+    await payOrder(server, client, uuid);
+    await deliver(server);
+    return uuid;
+  };
+  const ada = await payWithPin('Ada');
+  await payWithPin('Ben');
+  const items = async () => (await atHubspot(server, id, 'store_items')).store_items;
+  assert.equal(await items(), 'Lapel Pin');
+  await refundJoin(server.deps, ada, { membership: false, ineligible: false, upgrade: false, items: 'all' });
+  await deliver(server);
+  assert.equal(await items(), 'Lapel Pin', 'of Ben');
 });
 
 test('the upgrade of a sibling with the same email is not said of the invited contact once they have paid', async () => {
