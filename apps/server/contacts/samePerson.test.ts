@@ -219,6 +219,25 @@ test('what staff have corrected at the contact that a linked join leaves stays',
   assert.deepEqual([held.membership_name, held.membership_status || null], ['Honorary member', null]);
 });
 
+test('an amount and a time that HubSpot spells in its own way are taken from the contact that a linked join leaves', async (t) => {
+  const email = 'spelt.otherwise@example.com';
+  const uuid = await paidSchoolJoin({ personalEmail: email });
+  await sql`update join_session set paid_at = date_trunc('second', paid_at) where uuid = ${uuid}`.execute(
+    server.deps.database,
+  );
+  await deliver(server);
+  const before = (await server.hubspot.findByEmail(email))!.id;
+  const { amount_paid, paid_at } = await atHubspot(server, before, 'amount_paid', 'paid_at');
+  await editAtHubspot(server, before, {
+    amount_paid: String(Number(amount_paid)),
+    paid_at: paid_at!.replace('.000Z', 'Z'),
+  });
+  const id = await newContact(server, `right.${email}`);
+  assert.equal((await runCommand(t, server, linkCommand, [uuid, id])).code, 0);
+  const held = await atHubspot(server, before, 'amount_paid', 'paid_at');
+  assert.deepEqual([held.amount_paid || null, held.paid_at || null], [null, null]);
+});
+
 test('what the society never writes stays at the contact that a linked join leaves', async (t) => {
   const { fields } = server.deps.society.crm;
   const { membership } = fields;
