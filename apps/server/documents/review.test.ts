@@ -39,6 +39,16 @@ test('what has waited longest is listed first', async () => {
   assert.deepEqual([oldest!.uuid, next!.uuid], [first.uuid, second.uuid]);
 });
 
+test('an applicant who uploads once more has waited since the first file', async (t) => {
+  const { client, uuid } = await uploaded();
+  await sql`update document set created_at = '2026-01-05T12:00:00Z' where session_uuid = ${uuid}`.execute(
+    server.deps.database,
+  );
+  assert.equal(await upload(client, uuid, 'page-2.pdf'), 200);
+  const [first] = (await runCommand(t, server, documentsListCommand, [])).out.split('\n');
+  assert.match(first!, new RegExp(`^${uuid}  since 2026-01-05  2 files`));
+});
+
 test('what waits is listed, shown, and accepted once', async (t) => {
   const { uuid } = await uploaded();
   assert.match(
