@@ -7,6 +7,7 @@ import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { details, orderingJoin, paidJoin, startJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer, startTestServer } from '../../../tests/harness/testServer.ts';
 import { until } from '../../../tests/harness/until.ts';
+import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
 import { diffCommand, failedCommand, retryCommand, statusCommand, syncCommand } from './commands.ts';
 
@@ -161,6 +162,14 @@ test('what HubSpot refuses is set aside with its reason, blocks no other, and go
   assert.equal((await runCommand(t, server, retryCommand, ['some'])).code, 2);
 });
 
+test('what HubSpot refused last is shown first', async (t) => {
+  for (const reason of ['refused first', 'refused last'])
+    await sql`update join_session set crm_refusal = ${reason}, updated_at = clock_timestamp()
+      where uuid = ${await startJoin(server.client(), 'LINCOLN2026')}`.execute(server.deps.database);
+  assert.match((await runCommand(t, server, failedCommand, [])).out, /refused last\n.*refused first\n/);
+  await runCommand(t, server, retryCommand, ['all']);
+});
+
 test('status counts what waits for HubSpot, what it refused, and whose contact staff have to confirm', async (t) => {
   const client = server.client();
   const { uuid } = await paidJoin(server, client);
@@ -206,15 +215,39 @@ test('status counts what waits for HubSpot, what it refused, and whose contact s
   }
 });
 
+test('status tells how long the oldest join has waited for HubSpot, and none that was refused', async (t) => {
+  await deliver(server);
+  for (const [minutes, refusal] of [
+    [10, null],
+    [90, null],
+    [300, 'no'],
+  ] as const) {
+    const { uuid } = await paidJoin(server, server.client());
+    await sql`update join_session set crm_refusal = ${refusal}, updated_at = now() - make_interval(mins => ${minutes})
+      where uuid = ${uuid}`.execute(server.deps.database);
+  }
+  const { out } = await runCommand(t, server, statusCommand, []);
+  assert.match(out, /^2 joins to be sent, the oldest since 9[01] min\n/);
+  await runCommand(t, server, retryCommand, ['all']);
+  await deliver(server);
+});
+
 test('diff shows property by property what would be written, and afterwards nothing', async (t) => {
   const { uuid } = await paidJoin(server, server.client(), 'HONOR102');
   const before = await runCommand(t, server, diffCommand, [uuid]);
   assert.match(before.out, /^Contact 102:\n/);
   assert.match(before.out, /\n {2}membership_status: .* → member\n/);
   await deliver(server);
+  const nothing = /^Contact 102:\n {2}nothing to write\.\n$/;
+  assert.match((await runCommand(t, server, diffCommand, [uuid])).out, nothing);
+  await upgradeByLink(server, '102');
+  await deliver(server);
+  const { amount_paid } = await atHubspot(server, '102', 'amount_paid');
+  await edit('102', { amount_paid: String(Number(amount_paid)) });
   assert.match(
     (await runCommand(t, server, diffCommand, [uuid])).out,
-    /^Contact 102:\n {2}nothing to write\.\n$/,
+    nothing,
+    'an amount that HubSpot only spells in its own way',
   );
   const created = await orderingJoin(server.client());
   const change = { personalEmail: 'fresh@example.com', city: 'Austin\nContact 999:' };
