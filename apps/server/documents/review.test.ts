@@ -47,6 +47,8 @@ test('an applicant who uploads once more has waited since the first file', async
   assert.equal(await upload(client, uuid, 'page-2.pdf'), 200);
   const [first] = (await runCommand(t, server, documentsListCommand, [])).out.split('\n');
   assert.match(first!, new RegExp(`^${uuid}  since 2026-01-05  2 files`));
+  const shown = await runCommand(t, server, documentsShowCommand, [uuid]);
+  assert.match(shown.out, / transcript\.pdf .*\n.*\n {2}page-2\.pdf /, 'in the order in which they came');
 });
 
 test('what waits is listed, shown, and accepted once', async (t) => {

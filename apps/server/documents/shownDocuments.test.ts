@@ -96,6 +96,7 @@ test('proof is due 30 days after paying, for who owes it and has none that was n
   for (const uuid of due)
     assert.match(out, new RegExp(`^${uuid} {2}joined [\\d-]+ {2}Jordan Rivera {2}\\S+@\\S+$`, 'm'));
   for (const uuid of others) assert.doesNotMatch(out, new RegExp(uuid));
+  assert.ok(out.indexOf(due[1]!) < out.indexOf(due[0]!), 'who paid first comes first');
 });
 
 test("a contact's resumes are shown by its id", async (t) => {
