@@ -74,6 +74,23 @@ test('a request that a backup brought back is forgotten, and nothing is sent for
   assert.deepEqual(await deps.database.selectFrom('pass_request').selectAll().execute(), []);
 });
 
+test('of more requests than are taken at a time, the oldest come first', async () => {
+  const { database } = deps;
+  await sql`
+    insert into pass_request (email, created_at)
+    select 'nobody' || age || '@example.com', now() - make_interval(mins => age) from generate_series(1, 25) as age`.execute(
+    database,
+  );
+  assert.equal(await sendDueLinks(deps), 20);
+  const { rows } = await sql<{ age: string }>`
+    select substring(email from '\\d+') as age from pass_request order by created_at desc`.execute(database);
+  assert.deepEqual(
+    rows.map(({ age }) => age),
+    ['1', '2', '3', '4', '5'],
+  );
+  assert.equal(await sendDueLinks(deps), 5);
+});
+
 test("an email that only a contact has leads to no join of that contact's id", async () => {
   const { data } = await server.client().call('initJoin', { params: { id: '104' }, body: {} });
   const { data: contact } = await server.client().call('getContact', { params: { uuid: data.uuid } });
