@@ -15,7 +15,10 @@ const DAYS_TO_RESPOND = 21;
 
 interface Opening {
   reason?: string;
-  /** The disputed amount (cents), up to the whole charge, whatever was refunded. When absent: all that was neither refunded nor disputed. */
+  /**
+   * The disputed amount (cents), up to what earlier disputes have left of the charge, whatever was refunded. When absent: all that
+   * was neither refunded nor disputed.
+   */
   amount?: number;
   /** Whether the bank only inquires, and takes no money yet. */
   isInquiry?: boolean;
