@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { endsOf } from '../../tests/harness/endsOf.ts';
-import { otherConnections, startInterruptible } from '../../tests/harness/interruptible.ts';
+import { startInterruptible } from '../../tests/harness/interruptible.ts';
 import { type Failure, startJoiners } from '../../tests/harness/joiners.ts';
 import { nginxProgram, startNginx } from '../../tests/harness/nginx.ts';
 import { type ServerProcess, startServerProcess, withSettings } from '../../tests/harness/serverProcess.ts';
@@ -85,13 +85,8 @@ test('two servers behind nginx lose nothing and nobody, whatever is restarted, k
       await database.begin();
     });
     const hung = await during(async () => {
-      const backends = await database.admin<{ pid: number }>(`select pid ${otherConnections}`);
-      const all = [database.pid(), ...backends.map(({ pid }) => pid)];
-      const signal = (name: NodeJS.Signals) => {
-        for (const pid of all) process.kill(pid, name);
-      };
-      signal('SIGSTOP');
-      await pause(HANGS_MS).finally(() => signal('SIGCONT'));
+      const goOn = await database.hang();
+      await pause(HANGS_MS).finally(goOn);
     });
     const gone = await during(async () => {
       await database.end('SIGQUIT');

@@ -11,8 +11,8 @@ import { startTestServer, type TestServer } from './testServer.ts';
 /** A test server with its own PostgreSQL, which can be stopped and started again at the same address. */
 export interface Interruptible {
   arranged: TestServer;
-  /** Returns the process id of PostgreSQL. */
-  pid(): number;
+  /** Stops all processes of PostgreSQL where they are: it keeps its connections, but does not answer. Resolves with what continues them. */
+  hang(): Promise<() => void>;
   /** Ends PostgreSQL: `SIGINT` as in a restart, `SIGQUIT` as in a crash. */
   end(signal: 'SIGINT' | 'SIGQUIT'): Promise<void>;
   begin(): Promise<void>;
@@ -34,9 +34,23 @@ export async function startInterruptible({ durable = false } = {}): Promise<Inte
   const start = () => (durable ? startPostgres({ dataDir: folder }) : startTestPostgres(folder));
   let postgres: RunningPostgres = await start();
   const arranged = await startTestServer({}, { postgresUrl: postgres.url });
+  async function admin<Row extends pg.QueryResultRow>(text: string): Promise<Row[]> {
+    const client = new pg.Client({ connectionString: arranged.deps.config.databaseUrl });
+    await client.connect();
+    try {
+      return (await client.query<Row>(text)).rows;
+    } finally {
+      await client.end();
+    }
+  }
   return {
     arranged,
-    pid: () => postgres.pid,
+    async hang() {
+      const backends = await admin<{ pid: number }>(`select pid ${otherConnections}`);
+      const all = [postgres.pid, ...backends.map(({ pid }) => pid)];
+      signalRunning(all, 'SIGSTOP');
+      return () => signalRunning(all, 'SIGCONT');
+    },
     async end(signal) {
       process.kill(postgres.pid, signal);
       await postgres.lost;
@@ -44,21 +58,24 @@ export async function startInterruptible({ durable = false } = {}): Promise<Inte
     async begin() {
       postgres = await start();
     },
-    async admin<Row extends pg.QueryResultRow>(text: string) {
-      const client = new pg.Client({ connectionString: arranged.deps.config.databaseUrl });
-      await client.connect();
-      try {
-        return (await client.query<Row>(text)).rows;
-      } finally {
-        await client.end();
-      }
-    },
+    admin,
     async close() {
       await arranged.close();
       await postgres.stop();
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Sends a signal to processes, except those that have ended meanwhile, such as an autovacuum. */
+function signalRunning(pids: readonly number[], name: NodeJS.Signals) {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, name);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    }
+  }
 }
 
 export interface Answered {

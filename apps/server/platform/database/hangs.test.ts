@@ -4,7 +4,6 @@ import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
 import {
   type Interruptible,
-  otherConnections,
   paidCalls,
   startInterruptible,
 } from '../../../../tests/harness/interruptible.ts';
@@ -19,7 +18,10 @@ before(async () => {
 });
 after(() => database.close());
 
-/** Starts a TCP proxy between a server and its database. While the proxy is cut, it drops all bytes but keeps connections open. */
+/**
+ * Starts a TCP proxy between a server and its database. While the proxy is cut, it drops all bytes but keeps connections open; `cut`
+ * returns what ends this.
+ */
 async function network(databaseUrl: string) {
   const address = new URL(databaseUrl);
   const [host, port] = [address.hostname, Number(address.port)];
@@ -47,10 +49,10 @@ async function network(databaseUrl: string) {
     url: address.href,
     cut() {
       isCut = true;
-    },
-    mend() {
-      isCut = false;
-      for (const socket of sockets) socket.destroy();
+      return () => {
+        isCut = false;
+        for (const socket of sockets) socket.destroy();
+      };
     },
     close() {
       proxy.close();
@@ -76,14 +78,7 @@ for (const hanging of ['its processes stand still', 'the network swallows what i
     assert.equal((await calls.statement(server)).status, 200);
     assert.equal((await calls.transaction(server)).status, 200);
 
-    const backends = (await database.admin<{ pid: number }>(`select pid ${otherConnections}`)).map(
-      ({ pid }) => pid,
-    );
-    const signal = (name: NodeJS.Signals) => {
-      for (const pid of [database.pid(), ...backends]) process.kill(pid, name);
-    };
-    if (hanging === 'its processes stand still') signal('SIGSTOP');
-    else between.cut();
+    const goOn = hanging === 'its processes stand still' ? await database.hang() : between.cut();
     try {
       const first = await Promise.all(
         Array.from({ length: 30 }, (_, index) =>
@@ -104,8 +99,7 @@ for (const hanging of ['its processes stand still', 'the network swallows what i
         assert.ok(ms < LONGEST_MS, `a call took ${ms} ms`);
       }
     } finally {
-      if (hanging === 'its processes stand still') signal('SIGCONT');
-      else between.mend();
+      goOn();
     }
     await until(async () => (await calls.transaction(server)).status === 200, PATIENCE_MS);
     assert.equal((await calls.statement(server)).status, 200);
