@@ -6,13 +6,13 @@ import { startInterruptible } from '../../tests/harness/interruptible.ts';
 import { type Failure, startJoiners } from '../../tests/harness/joiners.ts';
 import { nginxProgram, startNginx } from '../../tests/harness/nginx.ts';
 import { type ServerProcess, startServerProcess, withSettings } from '../../tests/harness/serverProcess.ts';
+import { isLong } from '../../tests/harness/testLength.ts';
 import { startTestServer } from '../../tests/harness/testServer.ts';
 import { until } from '../../tests/harness/until.ts';
 import { freePort } from '../../tools/local/ports.ts';
 import { NO_DATABASE } from './platform/http/errors.ts';
 import { reconcile } from './settlement/reconcile.ts';
 
-const isLong = process.env.TEST_LENGTH === 'long';
 /** How many joiners are simulated at the same time. */
 const JOINERS = isLong ? 8 : 2;
 const ROUNDS = isLong ? 5 : 1;

@@ -12,14 +12,15 @@ import { listStripe } from '../harness/providers.ts';
 import { runOperator, settingsOf, startServerProcess } from '../harness/serverProcess.ts';
 import { openIntent, orderingJoin, paidJoin, payByCard, payOrder } from '../harness/steps.ts';
 import { temporaryFolder } from '../harness/temporaryFolder.ts';
+import { isLong } from '../harness/testLength.ts';
 import { browser, type Client, startTestServer } from '../harness/testServer.ts';
 import { until } from '../harness/until.ts';
 import { postPdf } from '../harness/uploads.ts';
 
 /** How many joins are made before the backup, and again after it. */
-const JOINS = process.env.TEST_LENGTH === 'long' ? 100 : 5;
+const JOINS = isLong ? 100 : 5;
 /** The size of a document (bytes). */
-const SIZE = process.env.TEST_LENGTH === 'long' ? 2_000_000 : 50_000;
+const SIZE = isLong ? 2_000_000 : 50_000;
 
 interface Intent {
   id: string;

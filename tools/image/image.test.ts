@@ -25,6 +25,7 @@ import {
 import { settingsOf } from '../../tests/harness/serverProcess.ts';
 import { paidJoin, startJoin } from '../../tests/harness/steps.ts';
 import { temporaryFolder } from '../../tests/harness/temporaryFolder.ts';
+import { isLong } from '../../tests/harness/testLength.ts';
 import { browser, startTestServer } from '../../tests/harness/testServer.ts';
 import { until } from '../../tests/harness/until.ts';
 import { postPdf } from '../../tests/harness/uploads.ts';
@@ -38,7 +39,7 @@ import { exampleEnv, liveSettings, readCompose } from './compose.ts';
  * twice takes minutes.
  */
 const skip =
-  (process.env.TEST_LENGTH !== 'long' && 'building the image takes minutes: npm run test:image') ||
+  (!isLong && 'building the image takes minutes: npm run test:image') ||
   (process.getuid?.() !== 0 && 'only root can build the image without Docker') ||
   (spawnSync('unshare', ['--mount', '--pid', '--fork', 'true']).status !== 0 &&
     'this system gives no namespaces (unshare, Linux)');

@@ -9,6 +9,7 @@ import {
   startInstalledPostgres,
 } from '../../tests/harness/installedPostgres.ts';
 import { startJoin } from '../../tests/harness/steps.ts';
+import { isLong } from '../../tests/harness/testLength.ts';
 import { browser } from '../../tests/harness/testServer.ts';
 import { until } from '../../tests/harness/until.ts';
 import { findProgram } from '../local/findProgram.ts';
@@ -21,7 +22,7 @@ import { type Run, startMachine } from './machine.ts';
  * occupies the ports that the documents name.
  */
 const skip =
-  (process.env.TEST_LENGTH !== 'long' && 'it takes the ports of the documents: npm run test:image') ||
+  (!isLong && 'it takes the ports of the documents: npm run test:image') ||
   (process.getuid?.() !== 0 && 'only root can start a machine') ||
   (!findProgram('systemd-nspawn') && 'systemd-nspawn is not installed (apt-get install systemd-container)') ||
   (spawnSync('unshare', ['--mount', '--pid', '--fork', 'true']).status !== 0 &&

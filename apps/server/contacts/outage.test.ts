@@ -4,10 +4,10 @@ import { sql } from 'kysely';
 import { type CallName, calls } from '#contract/calls.ts';
 import { deliver } from '../../../tests/harness/deliver.ts';
 import { beginPayment, details, openIntent, payByCard, reportPayment } from '../../../tests/harness/steps.ts';
+import { isLong } from '../../../tests/harness/testLength.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
 
 /** `npm run test:long` runs this test with twenty times as many joins. */
-const isLong = process.env.TEST_LENGTH === 'long';
 const JOINS = isLong ? 500 : 25;
 /** How long HubSpot takes to answer (ms): far longer than a joiner waits, even on a busy machine. */
 const SLOW_MS = isLong ? 30_000 : 6_000;

@@ -10,12 +10,13 @@ import { testDatabase } from '../../../tests/harness/database.ts';
 import { forgetRequests, requestsTo } from '../../../tests/harness/providers.ts';
 import { details } from '../../../tests/harness/steps.ts';
 import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
+import { isLong } from '../../../tests/harness/testLength.ts';
 import { until } from '../../../tests/harness/until.ts';
 import { connect, type Database } from '../platform/database/client.ts';
 import { patience } from '../platform/database/patience.ts';
 
 /** `npm run test:long` runs this test with twenty times as many joins. */
-const JOINS = process.env.TEST_LENGTH === 'long' ? 20_000 : 1_000;
+const JOINS = isLong ? 20_000 : 1_000;
 const FIRST_CONTACT = 500_000;
 const PATIENCE_MS = 170_000;
 

@@ -10,11 +10,11 @@ import { S3_BUCKET, startS3Emulator } from '../../../emulators/s3/server.ts';
 import { jpeg } from '../../../tests/harness/documents.ts';
 import { type ServerProcess, startServerProcess } from '../../../tests/harness/serverProcess.ts';
 import { paidJoin } from '../../../tests/harness/steps.ts';
+import { isLong } from '../../../tests/harness/testLength.ts';
 import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
 import type { Storage } from '../providers/storage/storage.ts';
 import { sweepDocuments, unknownDocuments } from './sweepDocuments.ts';
 
-const isLong = process.env.TEST_LENGTH === 'long';
 const MIB = 1_048_576;
 const DAY_MS = 86_400_000;
 

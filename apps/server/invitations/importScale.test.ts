@@ -8,9 +8,10 @@ import { finished, pipeline } from 'node:stream/promises';
 import { test } from 'node:test';
 import { testDatabase } from '../../../tests/harness/database.ts';
 import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
+import { isLong } from '../../../tests/harness/testLength.ts';
 
 /** The number of rows to import; `npm run test:long` imports twenty times as many. */
-const ROWS = process.env.TEST_LENGTH === 'long' ? 1_000_000 : 50_000;
+const ROWS = isLong ? 1_000_000 : 50_000;
 /** How much (bytes) the memory of two equal runs may differ. */
 const NOISE = 40 * 1024 * 1024;
 

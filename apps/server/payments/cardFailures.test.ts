@@ -15,6 +15,7 @@ import {
   payByCard,
   reportPayment,
 } from '../../../tests/harness/steps.ts';
+import { isLong } from '../../../tests/harness/testLength.ts';
 import { browser, type Client, sharedServer, startTestServer } from '../../../tests/harness/testServer.ts';
 import { charge, declineSavedCard } from '../../../tests/harness/upgrades.ts';
 import { readConfig } from '../platform/config/config.ts';
@@ -314,7 +315,6 @@ async function askForCode(client: Client, invitationCode: string) {
   }
 }
 
-const isLong = process.env.TEST_LENGTH === 'long';
 /** The number of pupils. The limits by address are scaled in proportion: they are set for 300 pupils. */
 const PUPILS = isLong ? 300 : 60;
 const limitOfAddress = ({ count, minutes }: Limit) => `${(count * PUPILS) / 300}/${minutes}`;

@@ -5,12 +5,13 @@ import { sql } from 'kysely';
 import { atHubspot, deliver, newContact } from '../../../tests/harness/deliver.ts';
 import { everything } from '../../../tests/harness/refunds.ts';
 import { details, openIntent, orderingJoin, payByCard, reportPayment } from '../../../tests/harness/steps.ts';
+import { isLong } from '../../../tests/harness/testLength.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 
 /** PEOPLE: the number of contacts that are simulated, more in the long tests. MOST_ACTIONS: the most actions of each contact. */
-const PEOPLE = process.env.TEST_LENGTH === 'long' ? 150 : 8;
+const PEOPLE = isLong ? 150 : 8;
 const MOST_ACTIONS = 9;
 
 const server = await sharedServer({}, { hubspotLimits: 'off' });

@@ -4,13 +4,13 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import type { Difference } from '#core/reconciliation.ts';
+import { isLong } from '../../../tests/harness/testLength.ts';
 import { Choices, invitations, Walk } from '../../../tests/harness/walk.ts';
 import { besides, type StepName, stepNames, steps } from '../../../tests/harness/walkSteps.ts';
 import { diffOf } from '../contacts/diffJoin.ts';
 import { type LedgerRow, readLedger } from '../ledger/readLedger.ts';
 import { reconcile } from './reconcile.ts';
 
-const isLong = process.env.TEST_LENGTH === 'long';
 const SEED = Number(process.env.SEED ?? (isLong ? Math.floor(Math.random() * 1_000_000) : 1));
 const WALKS = Number(process.env.WALKS ?? (isLong ? 200 : 3));
 /**
