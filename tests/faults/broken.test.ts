@@ -3,11 +3,15 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { isLong } from '../harness/testLength.ts';
 import { broken, type Variant, variants } from './broken.ts';
 import { joinOf, type Plan, planWith } from './plan.ts';
 import { runPlan } from './run.ts';
 
 const preload = pathToFileURL(join(import.meta.dirname, 'broken.ts')).href;
+
+/** These tests are of the fault suite itself, and each takes as long as a fault run of its own. */
+const skip = !isLong && 'it tests the fault suite: npm run test:long';
 
 /** For each variant of broken.ts, joins of which at least one goes wrong on a server that is broken in that way. */
 const units = {
@@ -34,30 +38,34 @@ const breaking = (variant: Variant) => ({ NODE_OPTIONS: `--import=${preload}`, F
 const differencesOf = async (variant: Variant, slowCommitMs = 100) =>
   (await runPlan(planWith(units[variant]), { slowCommitMs, env: breaking(variant) })).differences;
 
-test('what is right shows no difference', async () => {
+test('what is right shows no difference', { skip }, async () => {
   const { differences } = await runPlan(planWith(Object.values(units).flat()), { slowCommitMs: 100 });
   assert.deepEqual(differences, []);
 });
 
-test('a confirmPayment without locks is caught', async () => {
+test('a confirmPayment without locks is caught', { skip }, async () => {
   // Commits take 1 s, so that reports of one payment overlap even on a busy machine.
   const kinds = (await differencesOf('no lock', 1_000)).map(({ kind }) => kind);
   assert.ok(kinds.includes('complaint') || kinds.includes('webhook'), `found ${kinds}`);
 });
 
-test('a confirmPayment that writes before it verifies is caught', async () => {
+test('a confirmPayment that writes before it verifies is caught', { skip }, async () => {
   const kinds = (await differencesOf('commit before verify')).map(({ kind }) => kind);
   assert.ok(kinds.includes('membership without a charge'), `found ${kinds}`);
   assert.ok(kinds.includes('reconcile: paid_here_only'), `found ${kinds}`);
 });
 
-test('a confirmPayment that takes the items of now instead of those that were paid is caught', async () => {
+test('a confirmPayment that takes the items of now instead of those that were paid is caught', {
+  skip,
+}, async () => {
   const kinds = (await differencesOf('current items')).map(({ kind }) => kind);
   assert.ok(kinds.includes('another product'), `found ${kinds}`);
   assert.ok(kinds.includes('reconcile: other_product'), `found ${kinds}`);
 });
 
-test('a server that ends when a connection breaks in the middle of a transaction is caught', async () => {
+test('a server that ends when a connection breaks in the middle of a transaction is caught', {
+  skip,
+}, async () => {
   const kinds = (await differencesOf('no listener')).map(({ kind }) => kind);
   assert.deepEqual(new Set(kinds), new Set(['a server ended by itself']));
 });

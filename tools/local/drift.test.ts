@@ -82,62 +82,20 @@ test('accounts that behave as the emulators do pass, were really asked, and are 
   );
 });
 
-test('one provider alone is run, and the other is skipped aloud', async () => {
-  const { code, output } = await drift(settings.hubspot);
-  assert.equal(code, 0, output);
-  assert.match(output, /\nStripe SKIPPED; HubSpot [1-9]\d* passed, 0 failed\n$/);
-});
-
-test('an account that answers once otherwise fails, by the name of the test', async () => {
+test('one provider alone is run, and fails by the name of the test that was answered otherwise; the other is skipped aloud', async () => {
   await setFault(stripe.url, { kind: 'status', status: 404, method: 'POST', path: '/v1/refunds' });
-  await setFault(hubspot.url, {
-    kind: 'status_after',
-    status: 200,
-    method: 'POST',
-    path: '/crm/**',
-    body: {},
-  });
-  const { code, output } = await drift({ ...settings.stripe, ...settings.hubspot });
+  const { code, output } = await drift(settings.stripe);
   assert.equal(code, 1, output);
   assert.match(output, /✖ refunds add up to the charge and never beyond it/);
-  assert.match(output, /\nStripe \d+ passed, 1 failed; HubSpot \d+ passed, 1 failed\n$/);
+  assert.match(output, /\nStripe \d+ passed, 1 failed; HubSpot SKIPPED\n$/);
 });
 
-const refused: [string, Record<string, string>, RegExp][] = [
-  [
-    'a live key of Stripe',
-    { DRIFT_STRIPE_SECRET_KEY: 'sk_live_1', DRIFT_STRIPE_PUBLISHABLE_KEY: 'pk_test_1' },
-    /DRIFT_STRIPE_SECRET_KEY is a live key/,
-  ],
-  [
-    'a live restricted key of Stripe',
-    { DRIFT_STRIPE_SECRET_KEY: 'rk_live_1', DRIFT_STRIPE_PUBLISHABLE_KEY: 'pk_live_1' },
-    /DRIFT_STRIPE_SECRET_KEY is a live key.*\n.*DRIFT_STRIPE_PUBLISHABLE_KEY is a live key/,
-  ],
-  ['half of the keys', { DRIFT_STRIPE_SECRET_KEY: 'sk_test_1' }, /Set both/],
-  [
-    'the address of another machine',
-    {
-      DRIFT_STRIPE_SECRET_KEY: 'sk_test_1',
-      DRIFT_STRIPE_PUBLISHABLE_KEY: 'pk_test_1',
-      DRIFT_STRIPE_URL: 'http://127.0.0.1.example.com',
-    },
-    /DRIFT_STRIPE_URL may only be an address of this machine/,
-  ],
-  [
-    'an address of another machine for HubSpot',
-    { DRIFT_HUBSPOT_ACCESS_TOKEN: 'pat-1', DRIFT_HUBSPOT_URL: 'https://api.example.com' },
-    /DRIFT_HUBSPOT_URL may only be/,
-  ],
-];
-for (const [what, env, sentence] of refused)
-  test(`${what} is refused with a sentence before anything runs`, async () => {
-    const { code, output } = await drift(env);
-    assert.equal(code, 1, output);
-    assert.match(output, /^Nothing was run:\n/);
-    assert.match(output, sentence);
-    assert.doesNotMatch(output, /\n +at /);
-  });
+test('settings that are wrong are refused with a sentence before anything runs', async () => {
+  const { code, output } = await drift({ DRIFT_STRIPE_SECRET_KEY: 'sk_live_1' });
+  assert.equal(code, 1, output);
+  assert.match(output, /^Nothing was run:\n {2}DRIFT_STRIPE_SECRET_KEY is a live key/);
+  assert.doesNotMatch(output, /\n +at /);
+});
 
 test('the token of an account with real people, and one that HubSpot refuses, run nothing', async () => {
   const body = { accountType: 'STANDARD' };

@@ -3,12 +3,13 @@ import { beforeEach, test } from 'node:test';
 import { sql } from 'kysely';
 import { forgetRequests, requestsTo } from '../../../tests/harness/providers.ts';
 import { details } from '../../../tests/harness/steps.ts';
+import { isLong } from '../../../tests/harness/testLength.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { pushDue } from './push.ts';
 
 /** The first status is tested with many joins. The other statuses take the same path in the code, so fewer joins are enough. */
-const MANY = { joins: 500, seconds: 3600 };
-const SOME = { joins: 120, seconds: 600 };
+const MANY = isLong ? { joins: 500, seconds: 3600 } : { joins: 250, seconds: 1200 };
+const SOME = isLong ? { joins: 120, seconds: 600 } : { joins: 110, seconds: 300 };
 
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 beforeEach(async () => {

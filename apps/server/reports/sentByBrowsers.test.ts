@@ -9,6 +9,7 @@ import { type TestContext, test } from 'node:test';
 import { chromium } from '@playwright/test';
 import { firefoxProgram, startFirefox } from '../../../tests/e2e/browsers/firefox.ts';
 import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
+import { isLong } from '../../../tests/harness/testLength.ts';
 import { startTestServer } from '../../../tests/harness/testServer.ts';
 import { until } from '../../../tests/harness/until.ts';
 import { reportingChromium } from '../../../tools/local/chromium.ts';
@@ -79,11 +80,13 @@ async function startOrigins(t: TestContext) {
   return origins;
 }
 
-for (const [name, open, isThere] of [
-  ['Chromium', openInChromium, reporting !== undefined],
-  ['Firefox', openInFirefox, firefox !== undefined],
+const THERE = 'there';
+const ELSEWHERE = 'at an API of another origin';
+for (const [name, open, isThere, places] of [
+  ['Chromium', openInChromium, reporting !== undefined, isLong ? [THERE, ELSEWHERE] : [ELSEWHERE]],
+  ['Firefox', openInFirefox, firefox !== undefined, isLong ? [THERE, ELSEWHERE] : [THERE]],
 ] as const)
-  for (const place of ['there', 'at an API of another origin'])
+  for (const place of places)
     test(`what ${name} blocks it reports by itself, and it is counted ${place}`, {
       skip: !(openssl && isThere) && `${openssl ? name : 'openssl'} is not installed`,
     }, async (t) => {
@@ -91,7 +94,7 @@ for (const [name, open, isThere] of [
       const [site, api] = origins.urls as [string, string];
       const server = await startTestServer({
         PUBLIC_URL: site,
-        ...(place === 'there' ? {} : { API_URL: api }),
+        ...(place === THERE ? {} : { API_URL: api }),
       });
       t.after(() => server.close());
       origins.server = server.url;
