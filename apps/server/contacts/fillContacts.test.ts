@@ -40,6 +40,20 @@ test('a contact that HubSpot refuses to read holds up no other, and is not asked
   assert.deepEqual(await fillDue(work, server.hubspot), { taken: 1, more: false });
 });
 
+test('of more contacts than one batch has, those that have waited longest come first', async () => {
+  await sql`
+    insert into contact (id, fill_at) select (7000 + n)::text, now() - make_interval(mins => n) from generate_series(1, 101) n`.execute(
+    server.background,
+  );
+  const work = { ...server.deps, database: server.background };
+  assert.deepEqual(await fillDue(work, server.hubspot), { taken: 100, more: true });
+  const { rows } = await sql<{
+    id: string;
+  }>`select id from contact where fill_at is not null and id ~ '^7'`.execute(server.background);
+  assert.deepEqual(rows, [{ id: '7001' }]);
+  await fillDue(work, server.hubspot);
+});
+
 test('a contact is due again until HubSpot has answered', async () => {
   await sql`insert into contact (id, fill_at) values ('105', now())
     on conflict (id) do update set fill_at = now(), fetched_at = null`.execute(server.background);

@@ -8,6 +8,7 @@ import { details, orderingJoin, paidJoin, startJoin } from '../../../tests/harne
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
 import { reviewTranscripts } from '../documents/review.ts';
+import { takeDue } from './dueJoins.ts';
 import { pushDue } from './push.ts';
 import { tellHubspot } from './tellHubspot.ts';
 
@@ -182,4 +183,24 @@ test('HubSpot does not say that a transcript was received once all of a join wer
   await sql`update document set removed_at = now() where session_uuid = ${uuid}`.execute(database);
   await tellHubspot(database, uuid);
   assert.equal(await isTold(), false, 'of files that were removed nobody can decide');
+});
+
+test('of more joins than one batch has, those that have waited longest come first, one that failed often by itself', async () => {
+  const { background } = server;
+  await sql`update join_session set crm_revision = profile_revision`.execute(background);
+  await sql`
+    insert into join_session (state, origin, programme, details, profile_revision, crm_next_try_at, crm_attempts)
+    select 'ordering', 'school', 'high-school', ${JSON.stringify(details())}::jsonb || jsonb_build_object('firstName', n),
+      2, now() - make_interval(mins => n), case n when 102 then 50 else 0 end
+    from generate_series(1, 102) n`.execute(background);
+  const taken = async () =>
+    (await takeDue({ ...server.deps, database: background })).map(({ details }) =>
+      Number(details!.firstName),
+    );
+  assert.deepEqual(await taken(), [102]);
+  assert.deepEqual(
+    (await taken()).sort((one, other) => one - other),
+    Array.from({ length: 100 }, (_, index) => index + 2),
+  );
+  assert.deepEqual(await taken(), [1]);
 });

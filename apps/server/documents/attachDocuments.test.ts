@@ -104,6 +104,24 @@ test('a transcript reaches its contact in HubSpot: privately, byte for byte, wit
   assert.equal(await attach(), 0, 'what was attached is not sent again');
 });
 
+test('of more documents than one round attaches, those that have waited longest come first', async () => {
+  const { id } = await uploaded('first.pdf', '101');
+  await sql`
+    insert into document select (jsonb_populate_record(null::document, to_jsonb(document) || jsonb_build_object('id', gen_random_uuid(), 'storage_key', gen_random_uuid()))).*
+    from document, generate_series(1, 5) where id = ${id}`.execute(server.deps.database);
+  await sql`update document set crm_next_try_at = now() - make_interval(mins => case when id = ${id} then 60 else 1 end)`.execute(
+    server.deps.database,
+  );
+  await server.hubspotFault({ kind: 'cut', times: 1_000 });
+  assert.equal(await attachDue(server.deps, server.hubspot), 5);
+  const { rows } = await sql<{ id: string }>`
+    select id from document where crm_note_id is null and crm_refusal is null and crm_next_try_at <= now()`.execute(
+    server.deps.database,
+  );
+  assert.deepEqual([rows.length, rows.some((row) => row.id === id)], [1, false]);
+  await sql`delete from document where name = 'first.pdf'`.execute(server.deps.database);
+});
+
 test('a resume reaches its contact too', async () => {
   await postPdf(server.client(), pathOf('uploadResume'), { contactId: '102', name: 'resume.pdf' });
   assert.equal(await attach(), 1);

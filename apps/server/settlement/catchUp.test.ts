@@ -307,3 +307,21 @@ test('two servers do not fetch the same: the turn is one of theirs', async () =>
   const requests = await requestsTo(server.stripeUrl);
   assert.equal(requests.filter(({ path }) => path === '/v1/events').length, 1);
 });
+
+test('of more events than one round retries, those that have waited longest come first', async () => {
+  const keep = (minutes: number, count: number) =>
+    sql`
+      insert into event_retry (id, event, next_try_at)
+      select 'evt_' || ${minutes}::int || 'x' || n, jsonb_build_object('id', 'evt', 'type', 'payment_intent.succeeded',
+        'intentId', 'pi_nobody', 'createdAt', now()), now() - make_interval(mins => ${minutes}::int)
+      from generate_series(1, ${count}::int) n`.execute(server.deps.database);
+  await sql`delete from event_retry`.execute(server.deps.database);
+  await keep(1, 100);
+  await keep(60, 1);
+  await catchUp().catch(() => {});
+  const { rows } = await sql<{ id: string }>`select id from event_retry where next_try_at <= now()`.execute(
+    server.deps.database,
+  );
+  assert.deepEqual([rows.length, rows[0]?.id.startsWith('evt_1x')], [1, true]);
+  await sql`delete from event_retry`.execute(server.deps.database);
+});

@@ -80,6 +80,27 @@ test('of more payments than one round takes, those that have waited longest come
   while ((await sweepPayments(server.deps)) > 0);
 });
 
+test('of more refunds than one round makes, those that have waited longest come first', async () => {
+  const { intentId } = await paidJoin(server, server.client());
+  const wait = (minutes: number, count: number) =>
+    sql`
+      insert into refund (intent_id, amount_cents, reason, status, next_try_at, lines)
+      select ${intentId}, 1, 'requested', 'due', now() - make_interval(mins => ${minutes}::int), '[]' from generate_series(1, ${count}::int)`.execute(
+      server.deps.database,
+    );
+  await wait(1, 20);
+  await wait(60, 1);
+  // Stripe is away, so that each refund that is taken stays due, and is postponed.
+  await server.stripeFault({ kind: 'cut', times: 1_000 });
+  await sweepRefunds(server.deps).catch(() => {});
+  await server.stripeFault(null);
+  const { rows } = await sql<{ minutes: number }>`
+    select floor(extract(epoch from now() - next_try_at) / 60)::int as minutes from refund
+    where intent_id = ${intentId} and next_try_at <= now()`.execute(server.deps.database);
+  assert.deepEqual(rows, [{ minutes: 1 }]);
+  await sql`delete from refund where intent_id = ${intentId}`.execute(server.deps.database);
+});
+
 test('an abandoned intent is cancelled after a day, in Stripe and then here; and the join can still be paid', async () => {
   for (const card of [null, 'pm_card_authenticationRequired', 'not confirmed']) {
     const { uuid, intentId } = await begun();
