@@ -85,7 +85,7 @@ test('two servers behind Caddy lose no call when they are replaced one after the
     servers[index] = await startServerProcess(serverOn(port));
     const sofar = joiners.joined.length;
     await Promise.race([
-      until(() => joiners.joined.length >= sofar + 4 * JOINERS, PATIENCE_MS),
+      until(() => joiners.joined.length >= sofar + 2 * JOINERS, PATIENCE_MS),
       joiners.broken,
     ]);
   }
