@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, beforeEach, test } from 'node:test';
+import { after, before, test } from 'node:test';
 import { startHubspotEmulator } from '../../emulators/hubspot/server.ts';
 import { HUBSPOT_ACCESS_TOKEN, STRIPE_PUBLISHABLE_KEY, STRIPE_SECRET_KEY } from '../../emulators/keys.ts';
 import { startStripeEmulator } from '../../emulators/stripe/server.ts';
+import { beforeEachIn } from '../../tests/harness/hooks.ts';
 import { npmRun } from '../../tests/harness/npmStart.ts';
 import { forgetRequests, requestsTo, setFault } from '../../tests/harness/providers.ts';
 
@@ -31,7 +32,7 @@ after(async () => {
   await Promise.all([stripe.close(), hubspot.close()]);
   rmSync(folder, { recursive: true, force: true });
 });
-beforeEach(async () => {
+beforeEachIn(import.meta.filename, async () => {
   for (const { url } of [stripe, hubspot]) await Promise.all([setFault(url, null), forgetRequests(url)]);
 });
 

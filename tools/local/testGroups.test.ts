@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { groupsOf } from './testGroups.ts';
 
@@ -22,4 +24,17 @@ test('a test file that starts whole programs, or tests what a process has once, 
     groupsOf(files),
     files.map((file) => [file]),
   );
+});
+
+test('no test file has a hook that runs around the tests of other files', () => {
+  const root = resolve(import.meta.dirname, '../..');
+  const files = globSync('{apps,emulators,packages,society,tests,tools}/**/*.test.ts', {
+    cwd: root,
+    exclude: (name) => name === 'node_modules',
+  });
+  assert.ok(files.length > 200);
+  const hooked = files.filter((file) =>
+    /import [^;]*\b(before|after)Each\b[^;]* from 'node:test'/.test(readFileSync(join(root, file), 'utf8')),
+  );
+  assert.deepEqual(hooked, []);
 });

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { beforeEach, test } from 'node:test';
+import { test } from 'node:test';
 import { sql } from 'kysely';
 import { deliver } from '../../../tests/harness/deliver.ts';
+import { beforeEachIn } from '../../../tests/harness/hooks.ts';
 import { control } from '../../../tests/harness/providers.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { details, startJoin } from '../../../tests/harness/steps.ts';
@@ -11,7 +12,7 @@ import { noticesCommand } from '../notices/noticesCommand.ts';
 import { failedCommand, retryCommand } from './commands.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off' });
-beforeEach(async () => {
+beforeEachIn(import.meta.filename, async () => {
   await rule(null);
   await sql`delete from staff_notice`.execute(server.background);
 });

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { afterEach, beforeEach, test } from 'node:test';
+import { test } from 'node:test';
 import { sql } from 'kysely';
 import { atHubspot, deliver } from '../../../tests/harness/deliver.ts';
 import { pdf } from '../../../tests/harness/documents.ts';
+import { afterEachIn, beforeEachIn } from '../../../tests/harness/hooks.ts';
 import { requestsTo } from '../../../tests/harness/providers.ts';
 import { details } from '../../../tests/harness/steps.ts';
 import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
@@ -10,10 +11,10 @@ import type { LinkTarget } from '../links/links.ts';
 import { fillDue } from './fillContacts.ts';
 
 let server: TestServer;
-beforeEach(async () => {
+beforeEachIn(import.meta.filename, async () => {
   server = await startTestServer();
 });
-afterEach(() => server.close());
+afterEachIn(import.meta.filename, () => server.close());
 
 const outage = () => server.hubspotFault({ kind: 'cut', times: 1_000_000 });
 

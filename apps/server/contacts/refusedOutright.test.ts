@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { beforeEach, test } from 'node:test';
+import { test } from 'node:test';
 import { sql } from 'kysely';
+import { beforeEachIn } from '../../../tests/harness/hooks.ts';
 import { forgetRequests, requestsTo } from '../../../tests/harness/providers.ts';
 import { details } from '../../../tests/harness/steps.ts';
 import { isLong } from '../../../tests/harness/testLength.ts';
@@ -12,7 +13,7 @@ const MANY = isLong ? { joins: 500, seconds: 3600 } : { joins: 250, seconds: 120
 const SOME = isLong ? { joins: 120, seconds: 600 } : { joins: 110, seconds: 300 };
 
 const server = await sharedServer({}, { hubspotLimits: 'off' });
-beforeEach(async () => {
+beforeEachIn(import.meta.filename, async () => {
   await server.hubspotFault(null);
   await sql`delete from membership`.execute(server.background);
   await sql`delete from payment`.execute(server.background);

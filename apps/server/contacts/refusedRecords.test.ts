@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { beforeEach, test } from 'node:test';
+import { test } from 'node:test';
 import { sql } from 'kysely';
 import { atHubspot, deliver } from '../../../tests/harness/deliver.ts';
+import { beforeEachIn } from '../../../tests/harness/hooks.ts';
 import { askHubspot } from '../../../tests/harness/providers.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { details, startJoin } from '../../../tests/harness/steps.ts';
@@ -10,7 +11,7 @@ import { noticesCommand } from '../notices/noticesCommand.ts';
 import { failedCommand, syncCommand } from './commands.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
-beforeEach(async () => {
+beforeEachIn(import.meta.filename, async () => {
   await server.hubspotFault(null);
   await sql`delete from staff_notice`.execute(server.background);
 });

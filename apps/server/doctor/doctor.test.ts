@@ -3,11 +3,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { before, beforeEach, test } from 'node:test';
+import { before, test } from 'node:test';
 import pg from 'pg';
 import Stripe from 'stripe';
 import { HUBSPOT_ACCESS_TOKEN, STRIPE_SECRET_KEY } from '../../../emulators/keys.ts';
 import { S3_BUCKET, startS3Emulator } from '../../../emulators/s3/server.ts';
+import { beforeEachIn } from '../../../tests/harness/hooks.ts';
 import { control, forgetRequests, requestsTo } from '../../../tests/harness/providers.ts';
 import { runOperator, settingsOf } from '../../../tests/harness/serverProcess.ts';
 import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
@@ -31,7 +32,7 @@ before(async () => {
   stripe = new Stripe(STRIPE_SECRET_KEY, { host, port, protocol: 'http' });
   await stripe.paymentIntents.create({ amount: 500, currency: 'usd' });
 });
-beforeEach(async () => {
+beforeEachIn(import.meta.filename, async () => {
   for (const { id } of (await stripe.webhookEndpoints.list()).data) await stripe.webhookEndpoints.del(id);
   await control(server.stripeUrl, 'DELETE', 'faults');
   await control(server.hubspotUrl, 'DELETE', 'faults');

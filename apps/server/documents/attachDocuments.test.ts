@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { beforeEach, type TestContext, test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import { pathOf } from '#contract/calls.ts';
 import { changeSociety } from '../../../tests/harness/changeSociety.ts';
 import { deliver, newContact } from '../../../tests/harness/deliver.ts';
 import { pdf } from '../../../tests/harness/documents.ts';
+import { beforeEachIn } from '../../../tests/harness/hooks.ts';
 import { askHubspot, control } from '../../../tests/harness/providers.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { paidJoin } from '../../../tests/harness/steps.ts';
@@ -18,7 +19,7 @@ import { attachDue } from './attachDocuments.ts';
 import { documentsAcceptCommand, documentsRejectCommand } from './commands.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off' });
-beforeEach(async () => {
+beforeEachIn(import.meta.filename, async () => {
   await server.hubspotFault(null);
   await control(server.hubspotUrl, 'POST', 'scopes', { scopes: null });
   await sql`update document set crm_refusal = 'of another test' where crm_note_id is null`.execute(

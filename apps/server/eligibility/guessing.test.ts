@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { afterEach, beforeEach, test } from 'node:test';
+import { test } from 'node:test';
 import { sql } from 'kysely';
 import { mintedCode } from '#core/mintedCode.ts';
 import { ELIGIBILITY_FAILED } from '#core/sentences.ts';
+import { afterEachIn, beforeEachIn } from '../../../tests/harness/hooks.ts';
 import { countWaiting, lockHolder, waiting } from '../../../tests/harness/locks.ts';
 import { startServerProcess } from '../../../tests/harness/serverProcess.ts';
 import { limitWith, sharedServer, startTestServer } from '../../../tests/harness/testServer.ts';
@@ -15,7 +16,7 @@ const server = await sharedServer({
   LIMIT_WRONG_CODES_PER_ADDRESS: `${LIMIT}/10`,
   TRUST_PROXY: '127.0.0.1',
 });
-beforeEach(async () => {
+beforeEachIn(import.meta.filename, async () => {
   await sql`delete from limit_count`.execute(server.deps.database);
   await sql`delete from staff_notice`.execute(server.deps.database);
   await sql`update crm_budget set tokens = 15, blocked_until = '-infinity', failures = 0 where name = 'call'`.execute(
@@ -25,7 +26,7 @@ beforeEach(async () => {
     server.deps.database,
   );
 });
-afterEach(() => server.hubspotFault(null));
+afterEachIn(import.meta.filename, () => server.hubspotFault(null));
 
 const STRANGER = '198.51.100.7';
 interface Answer {

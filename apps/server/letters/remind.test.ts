@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { beforeEach, test } from 'node:test';
+import { test } from 'node:test';
 import { sql } from 'kysely';
 import { simpleParser } from 'mailparser';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import { changeSociety } from '../../../tests/harness/changeSociety.ts';
+import { beforeEachIn } from '../../../tests/harness/hooks.ts';
 import { details, openIntent, payOrder } from '../../../tests/harness/steps.ts';
 import { type Client, limitWith, sharedServer } from '../../../tests/harness/testServer.ts';
 import { sendDue } from './sendLetters.ts';
@@ -13,7 +14,7 @@ const server = await sharedServer();
 const database = server.background;
 const send = () => sendDue({ ...server.deps, database }, server.deps.config.mail!);
 
-beforeEach(async () => {
+beforeEachIn(import.meta.filename, async () => {
   await server.mailFault(null);
   await sql`truncate letter, staff_notice, reminder_stop`.execute(database);
 });

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { beforeEach, test } from 'node:test';
+import { test } from 'node:test';
 import { sql } from 'kysely';
 import { simpleParser } from 'mailparser';
 import { pathOf } from '#contract/calls.ts';
+import { beforeEachIn } from '../../../tests/harness/hooks.ts';
 import { everything, failRefund, membershipOnly, undergraduate } from '../../../tests/harness/refunds.ts';
 import { paidJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
@@ -18,7 +19,7 @@ const server = await sharedServer();
 const settings = server.deps.config.mail!;
 const send = () => sendDue({ ...server.deps, database: server.background }, settings);
 
-beforeEach(async () => {
+beforeEachIn(import.meta.filename, async () => {
   await server.mailFault(null);
   await sql`truncate letter, staff_notice`.execute(server.background);
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { before, beforeEach, test } from 'node:test';
+import { before, test } from 'node:test';
 import { sql } from 'kysely';
+import { beforeEachIn } from '../../../tests/harness/hooks.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { createLog } from '../platform/http/logging.ts';
 import type { ProviderTrouble } from '../providers/trouble.ts';
@@ -10,7 +11,7 @@ const server = await sharedServer({}, { hubspotLimits: 'off' });
 before(async () => {
   await server.client().call('checkEligibility', { body: { invitationCode: 'HONOR103' } });
 });
-beforeEach(async () => {
+beforeEachIn(import.meta.filename, async () => {
   await sql`delete from staff_notice`.execute(server.background);
   await sql`update crm_budget set tokens = 15, blocked_until = '-infinity', failures = 0`.execute(
     server.background,

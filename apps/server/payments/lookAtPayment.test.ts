@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { beforeEach, test } from 'node:test';
+import { test } from 'node:test';
 import { sql } from 'kysely';
+import { beforeEachIn } from '../../../tests/harness/hooks.ts';
 import { forgetRequests, requestsTo } from '../../../tests/harness/providers.ts';
 import { startServerProcess } from '../../../tests/harness/serverProcess.ts';
 import {
@@ -17,7 +18,7 @@ import { sweepPayments } from '../settlement/sweep.ts';
 import { lookAtPayment } from './lookAtPayment.ts';
 
 const server = await sharedServer();
-beforeEach(async () => {
+beforeEachIn(import.meta.filename, async () => {
   await forgetRequests(server.stripeUrl);
 });
 

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { beforeEach, test } from 'node:test';
+import { test } from 'node:test';
+import { beforeEachIn } from '../../../tests/harness/hooks.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { REPORTS_PATH } from '../platform/http/securityHeaders.ts';
 import { blockedKinds, NOTICES_A_DAY, readReports } from './reports.ts';
 
 const server = await sharedServer({ LIMITS: 'on', LIMIT_REPORTS_PER_ADDRESS: '5/60' });
-beforeEach(async () => {
+beforeEachIn(import.meta.filename, async () => {
   for (const table of ['browser_report', 'staff_notice', 'limit_count'] as const)
     await server.deps.database.deleteFrom(table).execute();
 });

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { before, beforeEach, test } from 'node:test';
+import { before, test } from 'node:test';
 import Stripe from 'stripe';
 import { HUBSPOT_ACCESS_TOKEN, STRIPE_SECRET_KEY } from '../../../emulators/keys.ts';
+import { beforeEachIn } from '../../../tests/harness/hooks.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { stripeApiVersion } from '../providers/stripe/account.ts';
 import { restrictedKeyPage } from '../providers/stripe/permissions.ts';
@@ -16,7 +17,7 @@ before(async () => {
   const { hostname: host, port } = new URL(server.stripeUrl);
   stripe = new Stripe(STRIPE_SECRET_KEY, { host, port, protocol: 'http', maxNetworkRetries: 0 });
 });
-beforeEach(async () => {
+beforeEachIn(import.meta.filename, async () => {
   await server.stripeFault(null);
   for (const { id } of await endpoints()) await stripe.webhookEndpoints.del(id);
   const [domain] = (await stripe.paymentMethodDomains.list()).data;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { afterEach, test } from 'node:test';
+import { test } from 'node:test';
 import {
   drop,
   forgetSession,
@@ -21,8 +21,12 @@ interface Storages {
   tab: Map<string, string>;
 }
 
-/** Makes the storages of one browser tab. With `broken` each write fails, as in a private window or when the storage is full. */
+/**
+ * Makes the storages of one browser tab, and forgets what the page remembers of others. With `broken` each write fails, as in a
+ * private window or when the storage is full.
+ */
 function storages({ broken = false } = {}): Storages {
+  forgetSession();
   const made = { local: new Map<string, string>(), tab: new Map<string, string>() };
   use(made, { broken });
   return made;
@@ -42,8 +46,6 @@ function use({ local, tab }: Storages, { broken = false } = {}): void {
   });
   Object.assign(globalThis, { localStorage: storage(local), sessionStorage: storage(tab) });
 }
-
-afterEach(() => forgetSession());
 
 test('the session id is kept under the name that the specification gives', () => {
   const { local } = storages();

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, test } from 'node:test';
+import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
 import { type TestDatabase, testDatabase } from '../../../../tests/harness/database.ts';
+import { beforeEachIn } from '../../../../tests/harness/hooks.ts';
 import { connect, type Database } from '../../platform/database/client.ts';
 import { type Budget, sharedBudget } from './budget.ts';
 
@@ -14,7 +15,7 @@ before(async () => {
   made = await testDatabase();
   database = connect(made.url);
 });
-beforeEach(async () => {
+beforeEachIn(import.meta.filename, async () => {
   await sql`update crm_budget set tokens = 0, failures = 0, blocked_until = '-infinity', refilled_at = now()`.execute(
     database,
   );

@@ -3,8 +3,9 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
-import { after, before, beforeEach, test } from 'node:test';
+import { after, before, test } from 'node:test';
 import { defaultFieldRules } from '#core/crmFields.ts';
+import { beforeEachIn } from '../../../../tests/harness/hooks.ts';
 import type { ProviderTrouble } from '../trouble.ts';
 import { type Budget, type CallKind, noBudget } from './budget.ts';
 import { type HubspotClient, hubspotClient } from './client.ts';
@@ -41,7 +42,7 @@ before(async () => {
   );
 });
 after(() => server.close());
-beforeEach(() => {
+beforeEachIn(import.meta.filename, () => {
   told = [];
   counted = [];
 });

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { after, before, beforeEach, test } from 'node:test';
+import { after, before, test } from 'node:test';
+import { beforeEachIn } from '../../../../tests/harness/hooks.ts';
 import { Refusal } from '../../platform/http/refusal.ts';
 import { askStripe } from './account.ts';
 import type { CallFailure } from './failures.ts';
@@ -50,7 +51,7 @@ after(() => {
   server.closeAllConnections();
   server.close();
 });
-beforeEach(() => {
+beforeEachIn(import.meta.filename, () => {
   failures = [];
   asked = 0;
 });
