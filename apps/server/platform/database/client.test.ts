@@ -40,6 +40,16 @@ test('a connection that breaks in the middle of a transaction fails that transac
   await database.transaction().execute((trx) => pidOf(trx));
 });
 
+test('no connection compiles its statements, with or without the name of who works', async (t) => {
+  for (const actor of [null, 'Dana']) {
+    const database = connect(made.url, { actor });
+    t.after(() => database.destroy());
+    const { rows } = await sql`
+      select current_setting('jit') as jit, current_setting('induct.actor', true) as actor`.execute(database);
+    assert.deepEqual(rows, [{ jit: 'off', actor }]);
+  }
+});
+
 test('who gets no connection, since others have them all, is told so and not that the database is away', async (t) => {
   const waits = { connectMs: 2_000, statementMs: 60_000, answerMs: 60_000 };
   const database = connect(made.url, { connections: 1, waits });

@@ -12,8 +12,11 @@ export type Database = Kysely<Tables>;
 // Parses bigint values as numbers; pg would return strings. Our sums and sizes are far below 2^53.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 
-/** SQL that sets, for one connection, the name that triggers record as the author of each change. Used for staff commands. */
-const NAME_ACTOR = "select set_config('induct.actor', $1, false)";
+/** The setting whose value triggers record as the author of each change. Set by staff commands. */
+const ACTOR = 'induct.actor';
+/** SQL that changes settings of one connection: `$1` are their names, `$2` their values. */
+const SET =
+  'select set_config(name, value, false) from unnest($1::text[], $2::text[]) as setting (name, value)';
 
 /**
  * Opens a pool of at most `connections` connections, which the metrics show under `name`. If `url` names several hosts, the pool
@@ -37,17 +40,20 @@ export function connect(
     application_name: 'induct',
     // TCP keep-alive detects a connection whose other end has vanished.
     keepAlive: true,
-    // Refuses a connection to a host that became a standby after `Primary` found it.
-    ...(primary && { onConnect: (client) => refuseReadOnly(client, waits.connectMs) }),
+    async onConnect(client) {
+      // Refuses a connection to a host that became a standby after `Primary` found it.
+      if (primary) await refuseReadOnly(client, waits.connectMs);
+      // PostgreSQL decides by a statement's estimated cost whether to compile it (JIT). With some hundred thousand joins, compiling
+      // one of our short statements takes many times as long as running it.
+      const settings = { jit: 'off', ...(actor !== null && { [ACTOR]: actor }) };
+      await client.query(asked(SET, [Object.keys(settings), Object.values(settings)], waits.connectMs));
+    },
   });
   watchPool(name, pool);
   pool.on('connect', (client) => {
     // Without a listener the `error` event of a broken client would end the process. The listener need not report the error,
     // because the running statement rejects with it.
     client.on('error', () => primary?.doubt());
-    // The client queues this before the caller's first statement. An error is ignored: if the connection breaks, the caller's
-    // statement fails as well.
-    if (actor !== null) client.query(NAME_ACTOR, [actor]).catch(() => {});
   });
   // Without this listener a broken idle client would end the process. The pool drops such a client by itself.
   pool.on('error', () => primary?.doubt());
@@ -127,8 +133,14 @@ function statement(text: string, values: unknown[], answerMs: number): pg.QueryC
   if (!names.has(text) && values.length > 0 && names.size < MOST_STATEMENTS)
     names.set(text, `s${names.size}`);
   const name = names.get(text);
+  const config = asked(text, values, answerMs);
+  return name === undefined ? config : { ...config, name };
+}
+
+/** Returns the query for pg, with a timeout of `answerMs`. */
+function asked(text: string, values: unknown[], answerMs: number): pg.QueryConfig {
   // pg supports `query_timeout` for a single statement since 8.13; its types lack it:
   // https://github.com/brianc/node-postgres/pull/3074
   const config: pg.QueryConfig & { query_timeout: number } = { text, values, query_timeout: answerMs };
-  return name === undefined ? config : { ...config, name };
+  return config;
 }
