@@ -460,6 +460,24 @@ test('whatever was withdrawn of a membership and its upgrade is due again when b
   assert.deepEqual(await ofKinds('sent_at is not null'), letters);
 });
 
+test('a letter of a later day still comes on that day when a refund fails before it', async () => {
+  const email = `member${++people}@example.com`;
+  const { uuid, intentId } = await paidJoin(server, server.client(), undefined, { personalEmail: email });
+  await refundJoin(server.deps, uuid, everything);
+  await send();
+  await failRefund(server, intentId);
+  await send();
+  const { rows } = await sql<{ letter: string }>`
+    select concat_ws(' ', kind, case when sent_at is null then round(extract(epoch from next_try_at - now()) / 86400) end) as letter
+    from letter where session_uuid = ${uuid} and kind in ('confirmation', 'certificate', 'portal') order by due_at`.execute(
+    server.background,
+  );
+  assert.deepEqual(
+    rows.map(({ letter }) => letter),
+    ['confirmation', 'certificate 1', 'portal 7'],
+  );
+});
+
 test('a join of which only the email of its receipt is known gets its letters there', async () => {
   const { uuid } = await dueLetter();
   await sql`update join_session set details = details - 'personalEmail' where uuid = ${uuid}`.execute(
