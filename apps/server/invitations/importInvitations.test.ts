@@ -239,6 +239,33 @@ test('a file that is imported again after two contacts were merged leaves the co
   assert.deepEqual(merged, { email: null, profile: {} });
 });
 
+test('a line that is imported again with one field corrected corrects the invitation', async () => {
+  const fieldsOf = async () => {
+    const { contact_id, school, programme, expires_at } = await database
+      .selectFrom('invitation')
+      .selectAll()
+      .where('code', '=', 'CORRECT1')
+      .executeTakeFirstOrThrow();
+    return [contact_id, school, programme, expires_at?.toISOString().slice(0, 10) ?? null];
+  };
+  for (const [before, after, expected] of [
+    ['601,,,,,,', '602,,,,,,', ['602', null, null, null]],
+    [',,,,Lincoln,,', ',,,,Roosevelt,,', [null, 'Roosevelt', null, null]],
+    ['601,,,,,high-school,', '601,,,,,undergraduate,', ['601', null, 'undergraduate', null]],
+    ['601,,,,,,2027-06-30', '601,,,,,,2027-07-31', ['601', null, null, '2027-08-01']],
+    ['601,,,,,,2027-06-30', '601,,,,,,', ['601', null, null, null]],
+  ] as const) {
+    const header = `${HEADER},programme,expiresAt`;
+    await take(file(header, `CORRECT1,${before}`));
+    const report = await take(file(header, `CORRECT1,${after}`));
+    assert.deepEqual(
+      [report, await fieldsOf()],
+      [{ imported: 1, unchanged: 0, faults: [] }, expected],
+      `${before} and then ${after}`,
+    );
+  }
+});
+
 test("a code given twice in one file is named, and stays the first one's", async () => {
   const report = await take(file(HEADER, 'TWICE,501,,,,', 'twice,502,,,,'));
   assert.deepEqual(report.faults, [{ line: 3, text: 'the code TWICE is already on line 2.' }]);
