@@ -200,6 +200,8 @@ test('uploads that nobody finishes are found in the bucket and taken back, of th
   s3.bucket.begin(`${PREFIX}not-ours`, false, {});
   const parts = unfinished.map((one) => `${one}.part`).sort();
   assert.deepEqual(await olderThan(storage, later()), [key, ...parts].sort());
+  const aMinuteAgo = new Date(Date.now() - 60_000);
+  assert.deepEqual(await olderThan(storage, aMinuteAgo), [], 'they may still be running');
   for (const part of parts) await storage.remove(part);
   assert.deepEqual(await olderThan(storage, later()), [key]);
   assert.equal(s3.bucket.uploads.size, 2);
