@@ -93,6 +93,14 @@ test('what is not published, or taken back, is not found', async () => {
   assert.deepEqual([spf, dkim.found, dmarc], [{ said: [] }, { said: null }, { said: null }]);
 });
 
+test('a name that has other records alone publishes nothing, like one that does not exist', async () => {
+  const { domain } = await askMail(nobody, sender, async () => {
+    throw Object.assign(new Error('no TXT'), { code: 'ENODATA' });
+  });
+  const { spf, dkim, dmarc } = domain!;
+  assert.deepEqual([spf, dkim.found, dmarc], [{ said: [] }, { said: null }, { said: null }]);
+});
+
 test('a selector that is set is the only one that is asked for', async () => {
   const settings = settingsOf('smtp://127.0.0.1:9', { MAIL_DKIM_SELECTOR: 'own1' });
   const { dkim } = await domainOf({ 'google._domainkey.news.society.example': ['p=abc'] }, settings);
