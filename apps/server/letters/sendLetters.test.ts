@@ -147,6 +147,7 @@ test('two servers that look at once send each letter once', async () => {
 for (const [what, fault] of [
   ['answers 451 to the recipient', { kind: 'status', at: 'rcpt', status: 451 }],
   ['answers 452 to the letter', { kind: 'status', at: 'data', status: 452 }],
+  ['finds the commands out of order', { kind: 'status', at: 'rcpt', status: 503 }],
   ['cuts the connection in mid-message', { kind: 'cut', at: 'data' }],
 ] as const)
   test(`a letter at which the server ${what} is sent a minute later, and no other waits for it`, async () => {
@@ -260,6 +261,8 @@ for (const [what, fault, notice] of [
     { kind: 'status', at: 'rcpt', status: 530, message: '5.7.0 Log in' },
     /user and password/,
   ],
+  ['wants a stronger login', { kind: 'status', at: 'rcpt', status: 534 }, /user and password/],
+  ['wants an encrypted login', { kind: 'status', at: 'data', status: 538 }, /user and password/],
   ['refuses us', { kind: 'status', at: 'connect', status: 554, message: 'Go away' }, /refuses us \(554\)/],
   ['is closing', { kind: 'status', at: 'connect', status: 421, message: 'Later' }, null],
   ['is too busy for the sender', { kind: 'status', at: 'mail', status: 451, message: 'Busy' }, null],
