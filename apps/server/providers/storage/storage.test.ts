@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -11,7 +13,7 @@ import { S3_BUCKET, type S3Emulator, startS3Emulator } from '../../../../emulato
 import { arrive } from './arrive.ts';
 import { folderStorage } from './folderStorage.ts';
 import { roomOf } from './room.ts';
-import { s3Storage } from './s3Storage.ts';
+import { askVersions, s3Storage } from './s3Storage.ts';
 import { type ByteStore, StorageDown, StorageFull } from './storage.ts';
 
 interface Arranged {
@@ -219,6 +221,16 @@ test('what a killed process left of a file is not in the way of whoever puts it 
   }
 });
 
+for (const code of ['ENOSPC', 'EDQUOT'])
+  test(`a folder that takes no more (${code}) is full, and keeps nothing of the file`, async (t) => {
+    const { storage, names } = await inAFolder(t);
+    const fails = async () => {
+      throw Object.assign(new Error('no space left'), { code, syscall: 'write' });
+    };
+    await assert.rejects(storage.put(Readable.from([letters]), fails), StorageFull);
+    assert.deepEqual(names(), []);
+  });
+
 for (const [what, fault] of [
   ['refuses a part', { kind: 'status', status: 403, method: 'PUT', times: 99 }],
   ['fails for good', { kind: 'status', status: 500, method: 'PUT', times: 99 }],
@@ -239,6 +251,48 @@ test('a bucket that fails twice and is back is waited for', async (t) => {
   const pieces = Array.from({ length: 60 }, () => letters);
   const { key } = await storage.put(Readable.from(pieces), anything);
   assert.ok((await buffer(await storage.read(key))).equals(Buffer.concat(pieces)));
+});
+
+test('removed documents are said to expire only by a rule that is on and that covers all of them', async (t) => {
+  const rule = (status: string, which: string, days = '<NoncurrentDays>30</NoncurrentDays>') =>
+    `<Rule><ID>x</ID>${which}<Status>${status}</Status>${days && `<NoncurrentVersionExpiration>${days}</NoncurrentVersionExpiration>`}</Rule>`;
+  const under = (prefix: string) => `<Filter><Prefix>${prefix}</Prefix></Filter>`;
+  const tagged = '<Filter><Tag><Key>kind</Key><Value>old</Value></Tag></Filter>';
+  let rules = '';
+  const service = createServer(({ url }, response) => {
+    const isOfVersions = new URL(url!, 'http://x').searchParams.has('versioning');
+    response.setHeader('content-type', 'application/xml');
+    response.end(
+      isOfVersions
+        ? '<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>'
+        : `<LifecycleConfiguration>${rules}</LifecycleConfiguration>`,
+    );
+  });
+  await new Promise<void>((done) => service.listen(0, '127.0.0.1', done));
+  t.after(() => service.close());
+  const { port } = service.address() as AddressInfo;
+  for (const [given, expected] of [
+    [rule('Enabled', under('')), 'expire'],
+    [rule('Enabled', under('induct/')), 'expire'],
+    [rule('Enabled', '<Prefix></Prefix>'), 'expire'],
+    [rule('Disabled', under('')), 'stay'],
+    [rule('Enabled', under('reports/')), 'stay'],
+    [rule('Enabled', '<Prefix>reports/</Prefix>'), 'stay'],
+    [rule('Enabled', tagged), 'stay'],
+    [rule('Enabled', under(''), ''), 'stay'],
+    [rule('Disabled', under('')) + rule('Enabled', under(PREFIX)), 'expire'],
+  ] as const) {
+    rules = given;
+    const settings = {
+      kind: 's3',
+      bucket: S3_BUCKET,
+      prefix: PREFIX,
+      region: 'us-east-1',
+      endpoint: `http://127.0.0.1:${port}`,
+      credentials: { accessKeyId: 'key', secretAccessKey: 'secret' },
+    } as const;
+    assert.equal(await askVersions(settings), expected, given);
+  }
 });
 
 test('keys that the service does not know open nothing', async (t) => {
