@@ -104,8 +104,14 @@ const table: Expected[] = [
   { status: 404, as: CrmDenied, notice: /HUBSPOT_API_VERSION/, counts: ['answered'] },
   { status: 405, as: CrmDenied, notice: /HUBSPOT_API_VERSION/, counts: ['answered'] },
   { status: 408, as: CrmUnavailable, notice: null, counts: ['failed'] },
-  { status: 409, as: CrmRefused, notice: /409 SOME_CODE city/, counts: ['answered'] },
-  { status: 413, as: CrmRefused, notice: /413/, counts: ['answered'] },
+  ...[409, 413, 414, 415, 422].map(
+    (status): Expected => ({
+      status,
+      as: CrmRefused,
+      notice: new RegExp(`${status} SOME_CODE city`),
+      counts: ['answered'],
+    }),
+  ),
   { status: 423, as: CrmUnavailable, notice: null, counts: ['limited', 'kind', 2_000] },
   { status: 429, as: CrmUnavailable, notice: null, counts: ['limited', 'kind', 1_000] },
   {
