@@ -236,6 +236,20 @@ test('Skip cancels an intent whose card form is still open in another tab', asyn
   assert.deepEqual(await chargesOf(server, uuid), [{ amount_cents: 4500, status: 'canceled' }]);
 });
 
+test('Skip cancels the intent that is open, whatever became of an earlier one', async () => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  const open = async () => idOf((await charge(client, uuid, intentId, { charge: false })).data.clientSecret);
+  await cancelIntent(server.deps, await open());
+  const later = await open();
+  assert.equal((await client.call('skipUpgrade', { params: { uuid }, body: {} })).status, 200);
+  assert.equal((await payByCard(server, later)).status, 400);
+  assert.deepEqual(
+    (await chargesOf(server, uuid)).map(({ status }) => status),
+    ['canceled', 'canceled'],
+  );
+});
+
 test('Skip that finds the upgrade paid in that moment confirms it', async () => {
   const client = server.client();
   const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
