@@ -105,6 +105,17 @@ test('Checkout that is opened again leaves an authentication alone, however long
   assert.deepEqual([body.status as unknown, await stateOf(server, uuid)], ['requires_action', 'paying']);
 });
 
+test('what is looked at is the payment that was begun, whatever became of an earlier one', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  await cancelIntent(server.deps, (await openIntent(client, uuid)).id);
+  const intent = await openIntent(client, uuid);
+  await beginPayment(client, uuid, intent.revision);
+  await payByCard(server, intent.id, 'pm_card_authenticationRequired');
+  assert.equal((await client.call('getCheckoutDetails', { params: { uuid } })).status, 200);
+  assert.equal(await stateOf(server, uuid), 'paying');
+});
+
 test('a left payment that succeeds while a change cancels it is paid for, and the change is refused', async (t) => {
   const client = server.client();
   const uuid = await orderingJoin(client);
