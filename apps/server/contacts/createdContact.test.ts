@@ -222,6 +222,19 @@ test('of two memberships of one contact the first is brought to it, and staff ar
   assert.match((await noticesOf(server, second.uuid)).join(), /Give one of them back/);
 });
 
+test('a membership that is held is brought to its contact together with an earlier one that has ended', async () => {
+  const first = await member('created.ended@example.com');
+  const second = await member('created.held@example.com');
+  const both = [first.uuid, second.uuid];
+  await refundJoin(server.deps, first.uuid, membershipOnly);
+  await sql`update membership set contact_id = null where session_uuid = any(${both})`.execute(database);
+  await sql`update join_session set hubspot_contact_id = ${first.id} where uuid = ${second.uuid}`.execute(
+    database,
+  );
+  await bringAllMemberships(database);
+  assert.deepEqual([await contactsOf(first.uuid), await contactsOf(second.uuid)], [[first.id], [first.id]]);
+});
+
 test('a membership waits for a change of its join, and is brought to the contact that the join has then', async (t) => {
   const { uuid } = await member('created.changing@example.com');
   const other = await newContact(server, 'created.changed@example.com');
