@@ -262,7 +262,7 @@ test('who accepts a transcript while it is rejected finally accepts nothing', as
 });
 
 test('a self-nominator is sent to upload again after a rejection, and not after a final one', async (t) => {
-  const { client, uuid } = await undergraduate(server);
+  const { client, uuid, intentId } = await undergraduate(server);
   const goesOn = async () => (await client.call('getUpgradeDetails', { params: { uuid } })).data.goOn;
   const reject = (...more: string[]) =>
     runCommand(t, server, documentsRejectCommand, [uuid, '--reason', 'unreadable', ...more]);
@@ -274,6 +274,8 @@ test('a self-nominator is sent to upload again after a rejection, and not after 
   assert.equal(await upload(client, uuid), 200);
   assert.equal((await reject('--final')).code, 0);
   assert.equal(await goesOn(), '/registration/congratulations');
+  await failRefund(server, intentId);
+  assert.equal(await goesOn(), '/registration/congratulations', 'nor when its refund has failed');
 });
 
 /** Lets retention remove the files of a join's documents, which were uploaded, decided and given back days ago. */
