@@ -328,14 +328,16 @@ test('a refund that failed since the backup, and another one of the same amount,
 });
 
 test('a payment that is made again is dated by Stripe, and cut off halfway as well', async (t) => {
-  const [first, second] = [await openJoin(await invited('8011')), await openJoin(await invited('8012'))];
+  const code = await invited('8011');
+  const [first, second] = [await openJoin(code), await openJoin(await invited('8012'))];
+  const unwanted = await openJoin(code);
   const restore = await dump(server);
-  for (const { id } of [first, second]) await payByCard(server, id);
+  for (const { id } of [first, second, unwanted]) await payByCard(server, id);
   await restore();
   const intent = await server.deps.payments.retrieveIntent(first.id);
   await confirmIntent(server.deps, intent, await madeAgainOf(server.deps, intent));
   await settleMissing(t);
-  for (const { id, uuid } of [first, second]) {
+  for (const { id, uuid } of [first, second, unwanted]) {
     const { charge } = await server.deps.payments.retrieveIntent(id);
     const row = await server.deps.database
       .selectFrom('payment')
@@ -343,7 +345,8 @@ test('a payment that is made again is dated by Stripe, and cut off halfway as we
       .select(['succeeded_at', 'paid_at'])
       .where('uuid', '=', uuid)
       .executeTakeFirstOrThrow();
-    assert.deepEqual(row, { succeeded_at: charge!.createdAt, paid_at: charge!.createdAt });
+    const paid_at = id === unwanted.id ? null : charge!.createdAt;
+    assert.deepEqual(row, { succeeded_at: charge!.createdAt, paid_at });
   }
 });
 
