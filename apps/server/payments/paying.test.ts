@@ -38,6 +38,15 @@ test('an order that was changed back to its total is paid at the revision that i
   assert.equal((await beginPayment(client, uuid, again.revision)).status, 200);
 });
 
+test('an order whose membership is chosen once more is paid at the revision on the screen', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const { revision } = await openIntent(client, uuid);
+  const chosen = await client.call('setMembership', { params: { uuid }, body: { membershipId: 1 } });
+  assert.equal(chosen.status, 200);
+  assert.equal((await beginPayment(client, uuid, revision)).status, 200);
+});
+
 test('an order changed in another tab is not paid at the old total', async () => {
   const client = server.client();
   const uuid = await orderingJoin(client);
