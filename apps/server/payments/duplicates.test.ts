@@ -205,6 +205,11 @@ test('a second payment of the same join is told on its welcome page; another joi
     { kind: 'join', why: 'held', amount: 6500, isReturned: true, isWithStaff: false },
   ]);
   assert.deepEqual(await refundedOf(stranger, other.uuid), []);
+  const { receipt } = (await client.call('getWelcome', { params: { uuid } })).data;
+  assert.deepEqual(
+    receipt?.payments.map(({ reference }) => reference),
+    [intentId],
+  );
   const { data } = await client.call('getUpgradeDetails', { params: { uuid } });
   assert.equal(data.isEligibleForUpgrade, true, 'by the payment that counts');
   const upgraded = await client.call('createUpgradeCharge', {
