@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { documentType, progressPercent, sizeInKilobytes, uploadCut, uploadTooLarge } from './document.ts';
+import {
+  documentType,
+  fileTooLarge,
+  progressPercent,
+  sizeInKilobytes,
+  uploadCut,
+  uploadTooLarge,
+} from './document.ts';
 
 const names: [string, string | null][] = [
   ['transcript.pdf', 'application/pdf'],
@@ -23,6 +30,15 @@ for (const [name, type] of names)
 test('sizes are in KB of 1024 bytes with two decimals', () => {
   assert.equal(sizeInKilobytes(12_645), '12.35 KB');
   assert.equal(sizeInKilobytes(1024), '1.00 KB');
+});
+
+test('the most that a file may have is never told as more than it is', () => {
+  for (const [bytes, most] of [
+    [99_000_000, '94 MB'],
+    [1_048_576, '1 MB'],
+    [1_048_575, '1023 KB'],
+  ] as const)
+    assert.equal(fileTooLarge(bytes), `This file is too large. The most is ${most}.`);
 });
 
 test('progress is a whole percent and never above 100', () => {

@@ -78,6 +78,15 @@ function sizeInWords(bytes: number): string {
   return bytes < 1024 * 1024 ? `${Math.ceil(bytes / 1024)} KB` : `${(bytes / (1024 * 1024)).toFixed(1)} MB`;
 }
 
+/** Returns the sentence for a file of more than `maxBytes`, the most that the server's settings allow. */
+export function fileTooLarge(maxBytes: number): string {
+  const most =
+    maxBytes < 1024 * 1024
+      ? `${Math.floor(maxBytes / 1024)} KB`
+      : `${Math.floor(maxBytes / (1024 * 1024))} MB`;
+  return `This file is too large. The most is ${most}.`;
+}
+
 /** Returns the sentence for a file that a proxy in front of the server refused as too large (413). */
 export function uploadTooLarge(bytes: number): string {
   return `${UPLOAD_FAILED} It has ${sizeInWords(bytes)}, which is more than our server takes. Please send a smaller one, such as a photo of lower resolution or fewer pages at once, or email it to us.`;

@@ -181,6 +181,22 @@ test('a connection that breaks says so inline, keeps the file, and Try again sen
   await expect(alert(page)).toHaveCount(0);
 });
 
+test('a file of more than the server takes is refused before it is sent', async ({ page }) => {
+  await page.route(`**${UPLOAD}`, async (route) => {
+    const response = await route.fetch();
+    const body = (await response.text()).replace('"uploadMaxBytes":null', '"uploadMaxBytes":1000000');
+    await route.fulfill({ response, body });
+  });
+  const sent: string[] = [];
+  page.on('request', (request) => request.method() === 'POST' && sent.push(request.url()));
+  await openUpload(page);
+  await choose(page).setInputFiles(file('large.pdf', pdf({ size: 1_000_001 })));
+  await expect(alert(page)).toContainText('This file is too large. The most is 976 KB.');
+  expect(sent).toEqual([]);
+  await choose(page).setInputFiles(file('fits.pdf', pdf({ size: 900_000 })));
+  await expect(uploaded(page)).toHaveCount(1);
+});
+
 const refused: [string, ReturnType<typeof file>, RegExp][] = [
   ['another type', file('notes.txt'), /not accepted/],
   ['nothing', file('empty.pdf', Buffer.alloc(0)), /empty/],

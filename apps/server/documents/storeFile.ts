@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { DOCUMENT_EMPTY, type DocumentType, nameFault } from '#documents/document.ts';
+import { DOCUMENT_EMPTY, type DocumentType, fileTooLarge, nameFault } from '#documents/document.ts';
 import { documentFaults } from '#documents/faults.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../platform/http/refusal.ts';
@@ -105,8 +105,7 @@ function isDown({ log }: Deps, err: StorageDown): Refusal {
 }
 
 export function tooLarge(uploadMaxBytes: number): Refusal {
-  const megabytes = Math.floor(uploadMaxBytes / 1_048_576);
-  return new Refusal(413, `This file is too large. The most is ${megabytes} MB.`);
+  return new Refusal(413, fileTooLarge(uploadMaxBytes));
 }
 
 /**

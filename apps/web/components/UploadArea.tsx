@@ -5,6 +5,7 @@ import {
   acceptedDocuments,
   DOCUMENT_EMPTY,
   DOCUMENT_UNREADABLE,
+  fileTooLarge,
   nameFault,
   sizeInKilobytes,
   UPLOAD_FAILED,
@@ -69,9 +70,7 @@ export function UploadArea({ documentName, send }: { documentName: string; send:
     const fault = nameFault(file.name);
     if (fault) return fault;
     if (file.size === 0) return DOCUMENT_EMPTY;
-    if (uploadMaxBytes !== null && file.size > uploadMaxBytes) {
-      return `This file is too large. The limit is ${sizeInKilobytes(uploadMaxBytes)}.`;
-    }
+    if (uploadMaxBytes !== null && file.size > uploadMaxBytes) return fileTooLarge(uploadMaxBytes);
     return null;
   }
 
