@@ -44,6 +44,19 @@ export function planFrom(env: NodeJS.ProcessEnv): Plan {
   return { config, bringsDatabase, bringsStripe, bringsHubspot, bringsMail, bringsDocumentKey };
 }
 
+/** Returns the names of all settings that the server reads from the environment. */
+export function settingNames(): string[] {
+  const names = new Set<string>();
+  const env = new Proxy<NodeJS.ProcessEnv>({}, { get: (_, name) => void names.add(String(name)) });
+  try {
+    readConfig(env);
+  } catch (error) {
+    // Without any setting there are faults, which are thrown once all settings are read.
+    if (!(error instanceof ConfigFaults)) throw error;
+  }
+  return [...names];
+}
+
 /** Returns the message for the person at the terminal: configuration faults as a list, otherwise the error's message. */
 export function explain(error: unknown): string {
   if (error instanceof ConfigFaults)

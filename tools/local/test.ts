@@ -9,7 +9,7 @@ import { buildAll } from './builds.ts';
 import { programs, runProgram } from './checks.ts';
 import { compiledCode } from './child.ts';
 import { findChromium } from './chromium.ts';
-import { explain } from './settings.ts';
+import { explain, settingNames } from './settings.ts';
 import { groupsOf, startsPrograms } from './testGroups.ts';
 
 /** `npm test`: runs every suite, even if an earlier one failed. */
@@ -262,7 +262,7 @@ function isChosen(file: string): boolean {
  * outcome.
  */
 function cleanEnvironment(from: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const ours =
-    /^(MODE|HOST|PORT|DATA_DIR|PUBLIC_URL|API_URL|TRUST_PROXY|DATABASE_URL|LINK_SECRET|ALLOW_.*|STORAGE_.*|UPLOAD_MAX_BYTES|CLAMD_URL|MAIL_FROM|SOCIETY_FILE|OPERATOR_NAME|LIMITS?(_.*)?|LOG_LEVEL|DATABASE_WAIT_SECONDS|STOP_DELAY_SECONDS|NODE_ENV|EMULATORS_.*|DRIFT_.*|(STRIPE|HUBSPOT|SMTP|PG)_?[A-Z_]*)$/;
-  return Object.fromEntries(Object.entries(from).filter(([name]) => !ours.test(name)));
+  const ours = new Set([...settingNames(), 'NODE_ENV']);
+  const others = /^(EMULATORS_|DRIFT_|PG)/;
+  return Object.fromEntries(Object.entries(from).filter(([name]) => !ours.has(name) && !others.test(name)));
 }
