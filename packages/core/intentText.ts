@@ -2,7 +2,7 @@ import { goodsOf } from './fulfilment.ts';
 import { displayPrice, fromPrice, toPrice } from './money.ts';
 import type { OrderLine } from './orderLine.ts';
 import { isMembershipType, type ProductType, productTypes } from './product.ts';
-import type { RefundedLine, RefundReason } from './refunds.ts';
+import { type RefundedLine, type RefundReason, staffReasons } from './refunds.ts';
 
 /** Stripe's limits for a description and a metadata value, in characters (docs.stripe.com/api/metadata). */
 const DESCRIPTION_LIMIT = 1_000;
@@ -137,9 +137,10 @@ export function decidedOfMetadata(
   metadata: Readonly<Record<string, string>>,
   amountCents: number,
 ): Decided | null {
-  const { reason } = metadata;
-  if (reason === 'duplicate' || reason === 'unconfirmed') return { reason, lines: null };
-  if (reason !== 'requested' && reason !== 'ineligible') return null;
+  if (metadata.reason === 'duplicate' || metadata.reason === 'unconfirmed')
+    return { reason: metadata.reason, lines: null };
+  const reason = staffReasons.find((each) => each === metadata.reason);
+  if (!reason) return null;
   const lines = textsIn(metadata).map((text) => {
     const [, line, id, price, name] = /^(\d{1,4}) (\d{1,10}) (\d{1,9}\.\d{2}) (.*)/.exec(text) ?? [];
     return price === undefined

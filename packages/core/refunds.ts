@@ -13,7 +13,10 @@ export type RefundStatus = 'due' | 'pending' | 'succeeded' | 'failed' | 'cancele
  * - `ineligible`: the payer was not eligible, so the processing fee is kept.
  * - `dashboard`: the money went back outside Induct, or a lost dispute took it.
  */
-export type RefundReason = 'duplicate' | 'unconfirmed' | 'requested' | 'ineligible' | 'dashboard';
+export type RefundReason = 'duplicate' | 'unconfirmed' | StaffReason | 'dashboard';
+/** The reasons that staff choose, for which they also say which lines go back. */
+export const staffReasons = ['requested', 'ineligible'] as const;
+export type StaffReason = (typeof staffReasons)[number];
 
 /**
  * One refund. `lines` has the lines of the paid order (by index) that the refund was for; empty if it was for none, null if

@@ -1,6 +1,12 @@
 import { type Kysely, sql } from 'kysely';
 import type { JoinSessionState } from '#core/joinSession.ts';
-import { operatorRefund, planRefund, type RefundPlan, type RefundWish } from '#core/refunds.ts';
+import {
+  operatorRefund,
+  planRefund,
+  type RefundPlan,
+  type RefundWish,
+  type StaffReason,
+} from '#core/refunds.ts';
 import type { Deps } from '../deps.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { Refusal } from '../platform/http/refusal.ts';
@@ -76,7 +82,7 @@ export async function decideRefunds(
   trx: Kysely<Tables>,
   { sessions, orders }: PaidJoins,
   { refunds }: RefundPlan,
-  reason: 'requested' | 'ineligible',
+  reason: StaffReason,
 ): Promise<string[]> {
   const decided = refunds.map((refund) => ({
     ...refund,
