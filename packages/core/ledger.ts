@@ -57,9 +57,9 @@ export interface LedgerRefund extends Made {
 }
 
 /**
- * Returns the cents of a membership's price that are kept as processing fee when this refund ends the membership. If staff refunded
- * the membership because the payer was not eligible, or if a dashboard refund left exactly the fee, that is the rest of the price,
- * but at most what is left of the payment. In all other cases it is 0.
+ * Returns the cents of a membership's price that are kept as processing fee when this refund ends the membership. The fee is kept in
+ * two cases: staff refunded the membership because the payer was not eligible, or a refund in the dashboard left exactly the fee.
+ * What is kept is then the rest of the price, but at most what is left of the payment. In all other cases nothing is kept.
  */
 function feeKept(
   order: LedgerOrder,

@@ -31,7 +31,11 @@ export interface GivenBack {
   refusal?: string | null;
   /** Whether this is not a refund but the amount that a lost dispute took. */
   isDispute?: boolean;
-  /** Who decided the lines. null for a refund made elsewhere, whose lines are inferred from its amount (dashboardRefunds.ts). */
+  /**
+   * Who decided the lines: `us` for every refund that Induct made, also by a command of staff; `staff` for one made elsewhere whose
+   * lines staff named later (`refund assign`). null for a refund made elsewhere, whose lines are inferred from its amount
+   * (dashboardRefunds.ts).
+   */
   saidBy: 'us' | 'staff' | null;
 }
 export interface RefundedLine {
@@ -308,9 +312,9 @@ export function giveBackCommand(
  * Returns the operator command that repeats a decided refund that has failed.
  * - Usually the command names the same lines, and again keeps the processing fee if the payer was not eligible.
  * - If the order is unknown, the command names no lines, and staff choose them.
- * - {@link planRefund} refunds no membership or upgrade that has another refund. If one of the lines has such a refund, the command
- *   refunds all that is left of the payment. If more is left than the failed refund's amount, no command fits, and the text names
- *   Stripe's dashboard instead.
+ * - {@link planRefund} refunds no membership or upgrade of which another refund counts. If a line of the failed refund is such a
+ *   membership or upgrade, the command refunds all that is left of the payment instead. But if more is left than the failed refund
+ *   would have returned, as $77 after a failed refund of $65, no command fits, and the text names Stripe's dashboard.
  */
 export function decideAgainCommand(
   uuid: string,
@@ -369,8 +373,8 @@ export function isHeld(standing: MembershipStanding): boolean {
 /**
  * Returns the standing of a membership after the refunds and disputes of its payment. A membership is ended by a refund of its
  * line, or by refunds that together equal the payment, whatever they were for. The amount of a lost dispute counts as a refund. The
- * first event that ends the membership decides its standing, so a later dispute over the kept fee does not change it. A membership
- * that a lost dispute without lines has not ended stays disputed.
+ * first event that ends the membership decides its standing, so a later dispute over the kept fee does not change it. After a lost
+ * dispute for a part of the payment, whose lines staff have yet to name, the membership stays disputed.
  */
 export function standingAfter({
   lines,

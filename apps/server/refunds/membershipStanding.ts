@@ -113,10 +113,10 @@ export async function tellOfTwice(
 
 /**
  * Makes the payer's other joins whose membership has ended due to be sent to HubSpot again. To be called when the membership of the
- * join `sessionUuid` begins or ends, because this changes the status of their contacts: `member` while the payer holds any
- * membership (contacts/dueJoins.ts). These joins become due a second before the join `sessionUuid`, because one of them may have
- * created the contact of `sessionUuid`. A join that another transaction has locked is skipped, since waiting could deadlock; that
- * transaction makes the join due as well.
+ * join `sessionUuid` begins or ends, because this changes the status of the other joins' contacts: `member` while the payer holds
+ * any membership (contacts/dueJoins.ts). The other joins become due a second earlier than `sessionUuid`, and are therefore sent
+ * first: one of them may have created the contact that `sessionUuid` belongs to. A join that another transaction has locked is
+ * skipped, since waiting could deadlock; that transaction makes the join due as well.
  */
 export async function tellHubspotOfEnded(trx: Kysely<Tables>, sessionUuid: string): Promise<void> {
   await sql`
