@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { differencesOf, type Sides } from './reconciliation.ts';
+import { ABANDONED_MINUTES, differencesOf, type Sides } from './reconciliation.ts';
 import type { GivenBack } from './refunds.ts';
 
 /** The data of a paid and confirmed join in which Stripe and the database agree on money and membership. */
@@ -521,6 +521,10 @@ const upgrade = {
   },
   memberships: [{ productId: 10, standing: 'active' as const, isHeld: true, isReplaced: false }],
 };
+
+test('an open intent is cancelled after a day, that of an upgrade after twice the half hour for which it is offered', () => {
+  assert.deepEqual(ABANDONED_MINUTES, { join: 1_440, upgrade: 60 });
+});
 
 test('an upgrade that was paid for and taken agrees, whatever state its join is in', () => {
   assert.deepEqual(textsOf(upgrade), []);

@@ -65,10 +65,10 @@ export interface Difference {
   repair: string;
 }
 
-/** After how many hours background work cancels an open intent: of an upgrade, twice the time for which it is offered, rounded up. */
-export const ABANDONED_HOURS = { join: 24, upgrade: Math.ceil((2 * UPGRADE_WINDOW_MINUTES) / 60) };
+/** After how many minutes background work cancels an open intent: of a join a day, of an upgrade twice the time for which it is offered. */
+export const ABANDONED_MINUTES = { join: 24 * 60, upgrade: 2 * UPGRADE_WINDOW_MINUTES };
 /** How long (minutes) an intent may be open before it counts as a difference: two hours longer than until it is cancelled. */
-const OPEN_FOR_MINUTES = (Math.max(...Object.values(ABANDONED_HOURS)) + 2) * 60;
+const OPEN_FOR_MINUTES = Math.max(...Object.values(ABANDONED_MINUTES)) + 120;
 
 const operator = (command: string) => `npm run operator -- ${command}`;
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { ABANDONED_HOURS } from '#core/reconciliation.ts';
+import { ABANDONED_MINUTES } from '#core/reconciliation.ts';
 import type { Deps } from '../deps.ts';
 import { cancelIntent, markCanceled } from '../payments/cancelIntent.ts';
 import { lookAtPayment } from '../payments/lookAtPayment.ts';
@@ -49,8 +49,8 @@ export async function sweepPayments(deps: Deps): Promise<number> {
       order by checked_at limit ${BATCH} for no key update of payment skip locked
     )
     update payment set checked_at = now() from due where payment.intent_id = due.intent_id
-    returning payment.intent_id, session_uuid, kind, is_skipped or created_at < now() - make_interval(hours =>
-      case when kind = 'upgrade' then ${ABANDONED_HOURS.upgrade}::int else ${ABANDONED_HOURS.join}::int end) as is_abandoned`.execute(
+    returning payment.intent_id, session_uuid, kind, is_skipped or created_at < now() - make_interval(mins =>
+      case when kind = 'upgrade' then ${ABANDONED_MINUTES.upgrade}::int else ${ABANDONED_MINUTES.join}::int end) as is_abandoned`.execute(
     deps.database,
   );
   await each(deps, rows, settle);
