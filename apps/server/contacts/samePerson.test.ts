@@ -57,6 +57,19 @@ test('who paid twice and gets one of the two back is a member in HubSpot until t
   }
 });
 
+test('of two joins of one person that are to be told, the one whose membership had ended comes first', async () => {
+  const personalEmail = 'ended.first@example.com';
+  const ended = await paidSchoolJoin({ personalEmail });
+  await refundJoin(server.deps, ended, everything);
+  await deliver(server);
+  const anew = await paidSchoolJoin({ personalEmail });
+  const { rows } = await sql<{ uuid: string }>`
+    select uuid from join_session where profile_revision <> crm_revision and uuid in (${ended}, ${anew}) order by crm_next_try_at`.execute(
+    server.deps.database,
+  );
+  assert.deepEqual(rows, [{ uuid: ended }, { uuid: anew }]);
+});
+
 test('staff are told that who pays with the email of a member whom another join created has perhaps paid twice', async () => {
   const personalEmail = 'member.created@example.com';
   await paidSchoolJoin({ personalEmail, firstName: 'Ada' });

@@ -65,6 +65,13 @@ test('a payment that was held as none for a while buys the membership that it ha
   const [bought] = await membershipsOf(server, uuid);
   await settleUnknown(t, intentId);
   assert.deepEqual([await standings(uuid), await stateOf(server, uuid)], [['void'], 'ordering']);
+  // Who has no payment that succeeded is reminded of the join like anybody.
+  const { succeeded_at: succeededAt } = await server.deps.database
+    .selectFrom('payment')
+    .select('succeeded_at')
+    .where('intent_id', '=', intentId)
+    .executeTakeFirstOrThrow();
+  assert.equal(succeededAt, null);
   await settlePayment(server.deps, intentId);
   const [again, ...more] = await membershipsOf(server, uuid);
   assert.deepEqual(
