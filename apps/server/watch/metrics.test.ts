@@ -168,6 +168,8 @@ test('all scrapers together cost the database one statement in ten seconds', asy
     await close();
     await idle.close();
   });
+  // Opens the connection, which sends a statement that sets it up.
+  await sql`select`.execute(idle.background);
   const { pathname } = new URL(idle.deps.config.databaseUrl);
   let asked = 0;
   const query = pg.Client.prototype.query as (...given: unknown[]) => unknown;
