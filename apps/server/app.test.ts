@@ -227,6 +227,23 @@ test('pages forbid inline scripts, framing and referrers', async () => {
   assert.match(headers.get('strict-transport-security') ?? '', /max-age/);
 });
 
+test('a page lets in the pictures of products that are on other sites, and no other site', async () => {
+  const { society } = server.deps;
+  const [pin, ...others] = society.catalogue;
+  const icon = 'https://pictures.example/pins/pin.png?size=small';
+  const picturesOf = async (catalogue: typeof society.catalogue) => {
+    const app = await buildApp({ ...server.deps, society: { ...society, catalogue } });
+    const { headers } = await app.inject({ url: '/' });
+    await app.close();
+    return /img-src ([^;]*)/.exec(String(headers['content-security-policy']))?.[1]?.split(' ');
+  };
+  const usual = await picturesOf(society.catalogue);
+  assert.deepEqual(await picturesOf([{ ...pin!, icon }, { ...others[0]!, icon }, ...others.slice(1)]), [
+    ...usual!,
+    'https://pictures.example',
+  ]);
+});
+
 test('with real keys a page lets in what Stripe documents, and with the stand-in its one origin in the same places', async () => {
   const { config } = server.deps;
   const policyFor = async (browserUrl: string | null) => {

@@ -31,7 +31,7 @@ import { FINISH_MS, Stopping } from './platform/http/stopping.ts';
 import { limitBodies, serverTimes, type TimeLimits, timeLimits } from './platform/http/timeLimits.ts';
 import type { Measured } from './platform/pressure.ts';
 import { reportRoutes } from './reports/reports.ts';
-import { toSite } from './society/wire.ts';
+import { pictureOrigins, toSite } from './society/wire.ts';
 import { upgradeRoutes } from './upgrade/routes.ts';
 import { welcomeRoutes } from './welcome/routes.ts';
 
@@ -99,7 +99,7 @@ export async function buildApp(
     transform: jsonSchemaTransform,
   });
 
-  const [secureCall, securePage] = [secureCalls(config), securePages(config, page)];
+  const [secureCall, securePage] = [secureCalls(config), securePages(config, page, pictureOrigins(society))];
   const otherOfPages = otherHeadersOfPages(config);
   app.addHook('onRequest', (request, reply, done) => {
     const isCall = request.url.startsWith('/api/') && !request.url.startsWith(DOCS);

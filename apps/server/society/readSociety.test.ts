@@ -254,6 +254,18 @@ const mistakes: [string, (text: string) => string, string, RegExp][] = [
     'type: donation_other',
     /type: the donation of any amount cannot be retired/,
   ],
+  [
+    'a picture that no browser would show',
+    (text) => text.replace('    ships: Honor Cord', '    icon: cord.png'),
+    '    ships: Honor Cord',
+    /catalogue\.1\.icon: must be SVG text, a data: URL of an image, or the https address of one/,
+  ],
+  [
+    'a picture without encryption, which browsers block',
+    (text) => text.replace('    ships: Honor Cord', '    icon: http://pictures.example/cord.png'),
+    '    ships: Honor Cord',
+    /catalogue\.1\.icon: must be/,
+  ],
   ['text that is no YAML', (text) => text.replace('store:\n', 'store: [\n'), 'store:\n  title', /./],
 ];
 for (const [what, change, where, sentence] of mistakes)
@@ -276,6 +288,19 @@ test('the table of CRM fields is what a society gets that has none, and may be c
     'society.yaml',
   );
   assert.deepEqual(own.crm.fields.city, { property: 'town', write: 'blanks' });
+});
+
+test('a picture of a product may be SVG text, a data: URL or an https address', () => {
+  for (const icon of [
+    '<svg viewBox="0 0 1 1"/>',
+    'data:image/png;base64,AAAA',
+    'https://pictures.example/cord.png',
+  ])
+    assert.deepEqual(
+      faultsOf((text) => text.replace('    ships: Honor Cord', `    icon: '${icon}'`)),
+      [],
+      icon,
+    );
 });
 
 test('all mistakes are reported at once', () => {

@@ -58,11 +58,19 @@ export const catalogueProduct = z.strictObject({
   programme: line.optional(),
   name: line,
   description: z.string().default(''),
-  icon: z.string().default(''),
+  /** The product's picture. Browsers block pictures of other sites unless they are loaded by https. */
+  icon: z
+    .string()
+    .regex(
+      /^(\s*<|data:image\/|https:\/\/[^\s'";,]+$|$)/,
+      'must be SVG text, a data: URL of an image, or the https address of one',
+    )
+    .default(''),
   price: sellable.optional(),
   floor: sellable.optional(),
   upgrade: z.int().optional(),
   features: z.array(line).default([]),
+  /** Whether Checkout offers this store item. */
   recommended: z.boolean().default(false),
   /** A retired product is offered nowhere. Its entry remains for the pages, letters and certificates of those who have ordered it. */
   retired: z.boolean().default(false),

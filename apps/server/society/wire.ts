@@ -71,6 +71,12 @@ export function toWireProduct(
   };
 }
 
+/** Returns the origins (such as `https://pictures.example`) of the products' pictures that are on other sites. */
+export function pictureOrigins({ catalogue }: Pick<Society, 'catalogue'>): string[] {
+  const elsewhere = catalogue.filter(({ icon }) => icon.startsWith('https:'));
+  return [...new Set(elsewhere.map(({ icon }) => new URL(icon).origin))];
+}
+
 /**
  * Returns an order line in the wire format, with its name and price (cents) of the day on which it was added. If its product is no
  * longer in the catalogue, the line has no description and picture, but is still shown, because everything that is charged must be

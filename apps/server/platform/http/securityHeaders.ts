@@ -11,11 +11,14 @@ const everywhere = ({ hstsSubdomains }: Config) => ({
   strictTransportSecurity: { includeSubDomains: hstsSubdomains },
 });
 
-/** Returns a middleware that sets the security headers of pages. */
-export function securePages(config: Config, page: Page | null) {
+/**
+ * Returns a middleware that sets the security headers of pages. `pictures`: the origins of other sites from which pages may load
+ * pictures.
+ */
+export function securePages(config: Config, page: Page | null, pictures: readonly string[]) {
   return helmet({
     ...everywhere(config),
-    contentSecurityPolicy: { useDefaults: false, directives: pagePolicy(config, page) },
+    contentSecurityPolicy: { useDefaults: false, directives: pagePolicy(config, page, pictures) },
     // Stripe's card form opens popup windows for wallets. `same-origin` would cut the reference between popup and page.
     crossOriginOpenerPolicy: { policy: 'same-origin-allow-popups' },
   });
@@ -100,10 +103,10 @@ function cardForm({ stripe }: Config['providers']): CardForm {
 }
 
 /**
- * Returns the content security policy of pages. It allows our origin, the card form's origins, and the page's own inlined style
- * sheet; nothing else inline.
+ * Returns the content security policy of pages. It allows our origin, the card form's origins, the page's own inlined style
+ * sheet and nothing else inline, and pictures of the origins `others`.
  */
-function pagePolicy(config: Config, page: Page | null): Record<string, string[]> {
+function pagePolicy(config: Config, page: Page | null, others: readonly string[]): Record<string, string[]> {
   const { scripts, frames, calls, pictures } = cardForm(config.providers);
   return {
     'default-src': ["'self'"],
@@ -111,7 +114,7 @@ function pagePolicy(config: Config, page: Page | null): Record<string, string[]>
     'object-src': ["'none'"],
     'frame-ancestors': ["'none'"],
     'form-action': ["'self'"],
-    'img-src': ["'self'", 'data:', ...pictures],
+    'img-src': ["'self'", 'data:', ...pictures, ...others],
     'style-src': ["'self'", ...(page ? [page.styleHash] : [])],
     'script-src': ["'self'", ...scripts],
     'frame-src': frames,
