@@ -30,9 +30,9 @@ interface StoredDocument {
 
 /**
  * Saves the database and its documents into a new or empty folder, in this order:
- * - The schema of Induct's tables is dumped from a snapshot. A row is written only after its document is stored, so the storage has
- *   each document of the snapshot.
- * - The journal of erasures at `journal`, if it exists, is copied. It then names everybody who was erased before the snapshot.
+ * - The PostgreSQL schema that has Induct's tables is dumped from a snapshot, with all rows. A row is written only after its
+ *   document is stored, so the storage has each document of the snapshot.
+ * - The journal of erasures at `journal` is copied if it exists. The copy has everybody who was erased before the snapshot.
  * - The documents are copied.
  * - The manifest is written. A folder without a manifest is no backup.
  * Throws {@link BackupFault}, and errors of the storage.
@@ -43,13 +43,13 @@ export async function backUp(
   folder: string,
   journal: string,
 ): Promise<Manifest> {
-  // pg_dump must connect to the same host, because only that one has the exported snapshot.
+  // pg_dump must connect to the same host, because only this host has the exported snapshot.
   const { client, address } = await connectToPrimary(databaseUrl);
   try {
     const { rows } = await client.query<{ server_version_num: string }>('show server_version_num');
     const postgres = majorOf(rows[0]!.server_version_num);
     await requireTool('pg_dump', postgres);
-    // The transaction is idle while pg_dump runs, which may take long, so its timeouts are switched off.
+    // The transaction is idle while pg_dump runs, which may take long, so the connection's timeouts are switched off.
     await switchOffTimeouts(client);
     await client.query('begin isolation level repeatable read read only');
     const snapshot = await readSnapshot(client);
@@ -78,8 +78,8 @@ export async function backUp(
 }
 
 /**
- * Exports the transaction's snapshot for pg_dump. Returns the snapshot's id and time, and its schema, migrations, row counts and
- * documents. Must run in a transaction.
+ * Exports the transaction's snapshot for pg_dump. Returns the id and time of the snapshot, and the schema, migrations, row counts
+ * and documents in it. Must run in a transaction.
  */
 async function readSnapshot(client: pg.Client) {
   const told = await client.query<{ id: string; taken_at: Date; made: boolean }>(
@@ -106,10 +106,12 @@ async function readSnapshot(client: pg.Client) {
   };
 }
 
-/** The tables whose schema is looked up: every other one was created beside them. */
+/** The tables by which the schema is looked up. All other tables of Induct were created in the same schema. */
 const TABLES = ['migration', 'join_session', 'payment', 'membership', 'document'];
 
-/** Returns the schema in which the connection finds Induct's tables. Throws {@link BackupFault} if they are in several. */
+/**
+ * Returns the schema in which the connection finds Induct's tables. Throws {@link BackupFault} if they are in several schemas.
+ */
 async function readSchema(client: pg.Client): Promise<string> {
   const { rows } = await client.query<{ name: string }>(
     `select distinct nspname as name
@@ -144,8 +146,9 @@ async function dump(
   { id, schema }: { id: string; schema: string },
   path: string,
 ): Promise<Written> {
-  // Owners and privileges are left out, because a restore may use another database role. Other schemas are not ours: a provider's
-  // own would neither be readable for our role, nor fit another server. In quotes, `--schema` is a name and no pattern.
+  // Owners and privileges are left out, because a restore may use another database role. Other schemas are left out, too: our
+  // role may be unable to read those of a hosting provider, and another server could not use them. In quotes, `--schema` is an
+  // exact name, not a pattern.
   const args = [
     '--format=custom',
     '--no-owner',
@@ -160,7 +163,7 @@ async function dump(
 
 type Copies = Pick<Manifest, 'files' | 'absent' | 'damaged' | 'unchecked'>;
 
-/** Copies documents as they are stored. Decrypts each copy and compares its hash with the one in the database. */
+/** Copies documents as they are stored. Decrypts each copy and compares its hash with the hash in the database. */
 async function copyDocuments(storage: Storage, documents: readonly StoredDocument[], folder: string) {
   const copied: Copies = { files: {}, absent: [], damaged: [], unchecked: [] };
   await severalAtOnce(documents, async ({ key, sha256 }) => {
@@ -190,7 +193,9 @@ async function copyDocuments(storage: Storage, documents: readonly StoredDocumen
   return copied;
 }
 
-/** Compares the decrypted copy of a document with its hash in the database. `unchecked`: its document key is not set. */
+/**
+ * Compares the decrypted copy of a document with the document's hash in the database. `unchecked`: the document key is not set.
+ */
 async function compare(
   storage: Storage,
   key: string,
@@ -210,7 +215,7 @@ async function compare(
 
 type Written = Manifest['files'][string];
 
-/** Writes a new file that only its owner can read. Resolves when the bytes are durable, with size and hash. */
+/** Writes a new file that only its owner can read. Resolves with size and hash when the bytes are flushed to the disk. */
 async function writeFile(bytes: Readable, path: string): Promise<Written> {
   const hash = createHash('sha256');
   let sizeBytes = 0;

@@ -65,7 +65,7 @@ async function madeBackup(t: TestContext): Promise<{ folder: string; key: string
 
 const tables = "select from pg_class where relnamespace = 'public'::regnamespace";
 
-/** All that a schema is made of besides rows: columns, constraints, indexes, triggers, functions, types, views and comments. */
+/** The SQL that lists a schema's definitions: columns, constraints, indexes, triggers, functions, types, views and comments. */
 const definitions = `
   select relname || '.' || attname || ' ' || format_type(atttypid, atttypmod) || ' ' || attnotnull || ' ' ||
       coalesce(pg_get_expr(adbin, adrelid), '') || coalesce(col_description(pg_class.oid, attnum), '') as text
@@ -320,7 +320,9 @@ test('backup wants a folder that is new or empty, and writes nothing into anothe
   assert.equal(again.code, 1, 'a backup is not written over');
 });
 
-/** Creates a folder with a fake PostgreSQL tool of this name, for PATH. */
+/**
+ * Creates a folder for PATH with a fake PostgreSQL tool. With --version the tool prints `version`; otherwise it runs `otherwise`.
+ */
 function impostor(
   t: TestContext,
   tool: 'pg_dump' | 'pg_restore',
@@ -466,7 +468,7 @@ test('a restore that fails leaves the database empty, and the same command works
   );
   assert.deepEqual(await rowsOf(to.databaseUrl, tables), []);
   await rowsOf(to.databaseUrl, 'drop event trigger refusing; drop function refuse()');
-  // If the storage already has a document, it is kept if it is equal, and otherwise replaced.
+  // A restore keeps a stored document that equals the backup's copy, and replaces one that differs.
   writeFileSync(join(to.documents, key), 'another');
   const { code, out } = await run(t, restoreCommand, [folder, '--yes'], to);
   assert.equal(code, 0, out);

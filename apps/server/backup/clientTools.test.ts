@@ -8,7 +8,7 @@ import { startTool } from './clientTools.ts';
 test("PostgreSQL's tools are given the address in their own terms, with the same meaning, and without the password", async (t) => {
   const folder = temporaryFolder(t);
   const said = join(folder, 'said');
-  // An impostor of pg_dump, which records its arguments.
+  // A fake pg_dump that records its arguments.
   writeFileSync(join(folder, 'pg_dump'), `#!/bin/sh\necho "$*" > ${said}\n`);
   chmodSync(join(folder, 'pg_dump'), 0o755);
   const { PATH } = process.env;
@@ -31,7 +31,7 @@ test("PostgreSQL's tools are given the address in their own terms, with the same
       '?uselibpqcompat=true&sslmode=verify-ca&sslrootcert=%2Fca.pem',
       '?sslmode=verify-ca&sslrootcert=%2Fca.pem',
     ],
-    // PostgreSQL's `require` would verify the certificate where a CA is given.
+    // sslrootcert is left out, because PostgreSQL's `require` would verify the certificate if a CA is given.
     ['?sslmode=no-verify&sslrootcert=%2Fca.pem', '?sslmode=require'],
     ['?ssl=no-verify', '?sslmode=require'],
     ['?ssl=1', '?sslmode=require'],

@@ -69,7 +69,7 @@ export async function schemaOfDump(path: string): Promise<string> {
   return schema;
 }
 
-/** Parameters of a URL that only pg knows. */
+/** Parameters of a database URL that only the package pg knows, not libpq. */
 const OF_PG_ALONE = [
   'uselibpqcompat',
   'statement_timeout',
@@ -77,7 +77,7 @@ const OF_PG_ALONE = [
   'idle_in_transaction_session_timeout',
   'query_timeout',
 ];
-/** The values of pg's parameter `ssl`, which libpq has in `sslmode` alone. */
+/** The values of pg's parameter `ssl`, each with the `sslmode` of the same meaning. libpq has only `sslmode`. */
 const SSL_MODES = new Map([
   ['true', 'require'],
   ['1', 'require'],
@@ -86,8 +86,8 @@ const SSL_MODES = new Map([
 ]);
 
 /**
- * Changes the parameters of a DATABASE_URL, which pg reads (pg-connection-string), to those that libpq knows: PostgreSQL's tools
- * refuse a URL with any other.
+ * Translates the parameters of a DATABASE_URL from those of pg (pg-connection-string) to those of libpq. PostgreSQL's tools
+ * refuse a URL with an unknown parameter.
  */
 function translateParameters(parameters: URLSearchParams): void {
   for (const name of OF_PG_ALONE) parameters.delete(name);
@@ -97,7 +97,7 @@ function translateParameters(parameters: URLSearchParams): void {
     if (!parameters.has('sslmode')) parameters.set('sslmode', ssl);
   }
   if (parameters.get('sslmode') !== 'no-verify') return;
-  // libpq's `require` encrypts and verifies nothing, as `no-verify` does, unless there is a file of CAs.
+  // libpq's `require` encrypts without verifying the certificate, as `no-verify` does, unless the URL has a file of CAs.
   parameters.set('sslmode', 'require');
   parameters.delete('sslrootcert');
 }

@@ -14,13 +14,13 @@ export const DUMP = 'database.dump';
 export const JOURNAL = 'erasures.jsonl';
 const MANIFEST = 'manifest.json';
 /**
- * The version of the backup's format. 2 added envelopes; 3 added the journal of erasures; from 4 on the dump is of one schema, not of
- * the whole database.
+ * The version of the backup's format. Version 2 added envelopes; version 3, the journal of erasures. From version 4 on, the dump
+ * has one schema, not the whole database.
  */
 export const FORMAT = 4;
 
 const documentFile = /^documents\/([^/]+)$/;
-/** The paths within a backup of a stored document, and of its envelope if it is encrypted. */
+/** Return the path within a backup: of a document, and of the envelope of an encrypted document. */
 export const fileOf = (key: string) => `documents/${key}`;
 export const envelopeFileOf = (key: string) => fileOf(envelopeOf(key));
 /**
@@ -41,7 +41,7 @@ const manifestSchema = z.object({
   postgres: z.int(),
   /** The time of the database snapshot, which contains everything that was committed before. */
   takenAt: z.iso.datetime(),
-  /** The schema of Induct's tables, which is all that the dump holds. Absent in formats before 4. */
+  /** The PostgreSQL schema of Induct's tables. The dump has only this schema. Absent in formats before 4. */
   schema: z.string().optional(),
   /** The migrations applied to the database, in order. */
   migrations: z.array(z.string()),

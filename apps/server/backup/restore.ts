@@ -22,7 +22,7 @@ import {
 } from './manifest.ts';
 import { severalAtOnce } from './severalAtOnce.ts';
 
-/** The manifest of a backup that may be restored. Its schema is known, for backups of every format. */
+/** The manifest of a backup that may be restored. Its `schema` is set even if the backup's format is older than 4. */
 export type Restorable = Manifest & { schema: string };
 
 /**
@@ -95,8 +95,8 @@ export async function restore(
 }
 
 /**
- * Restores one schema of a dump in one transaction. Creates the schema before if it is missing, since `pg_restore --schema` restores
- * what is in a schema and not the schema itself; a schema that was created is dropped again if the rest fails.
+ * Restores one schema of a dump in one transaction. Before that, creates the schema if it is missing, since `pg_restore --schema`
+ * restores the contents of a schema and not the schema itself. If the restore fails, drops a schema that was created.
  */
 async function restoreDump(databaseUrl: string, dump: string, schema: string): Promise<void> {
   const { client, address } = await connectToPrimary(databaseUrl);
@@ -137,8 +137,8 @@ async function isStored(
 }
 
 /**
- * Throws {@link BackupFault} unless a backup's schema can be restored: without tables of its own, apart from those of extensions, and
- * where servers look first. Other schemas may hold anything. Changes nothing.
+ * Throws {@link BackupFault} unless a backup can be restored into `schema`: the schema must have no tables except those of
+ * extensions, and must be the one in which servers look first. Other schemas may hold anything. Changes nothing.
  */
 async function examineSchema(client: pg.Client, schema: string): Promise<void> {
   await client.query('begin');
@@ -164,7 +164,9 @@ async function examineSchema(client: pg.Client, schema: string): Promise<void> {
     );
 }
 
-/** Creates a schema that does not exist yet. Returns whether it did. Throws {@link BackupFault} if our role may not. */
+/**
+ * Creates a schema if it is missing. Returns whether it was created. Throws {@link BackupFault} if our role may not create it.
+ */
 async function createIfMissing(client: pg.Client, schema: string): Promise<boolean> {
   const { rowCount } = await client.query('select from pg_namespace where nspname = $1', [schema]);
   if (rowCount !== 0) return false;

@@ -79,8 +79,8 @@ async function afterwards(config: Config): Promise<number> {
   }
   const wired = await wire(config, createLog('warn', pino.destination(2)), { actor: config.operatorName });
   try {
-    // In the restored schedule a server that no longer runs may have claimed this task. The task is made due, so that the first
-    // server to start processes the events since the backup.
+    // In the restored database, a server that no longer runs may have claimed the task that takes in Stripe's events. The task is
+    // made due, so that the first server to start takes in the events since the backup.
     await postpone(wired.database, EVENTS_TASK, 0);
     const startedAt = wired.deps.now();
     // All servers are stopped, so no payment is in progress, and even a payment of a minute ago counts as a difference.

@@ -21,7 +21,7 @@ import { restoreCommand } from './restoreCommand.ts';
 const installed = serverOnInstalledPostgres();
 const { run } = installed;
 
-/** What a provider has in a database beside the tables of Induct: schemas of its own, and an extension, also among our tables. */
+/** Adds to a database what a hosting provider has beside Induct's tables: a schema of its own, and an extension in our schema. */
 async function asOfProvider(databaseUrl: string): Promise<void> {
   await rowsOf(
     databaseUrl,
@@ -33,7 +33,7 @@ async function asOfProvider(databaseUrl: string): Promise<void> {
   );
 }
 
-/** Migrates a new database, in which `first` was run. Returns its URL with one join in it. */
+/** Creates a database, runs the SQL `first` in it, migrates it, and adds one join. Returns the database's URL. */
 async function madeDatabase(first: string): Promise<string> {
   const databaseUrl = await installed.postgres.emptyDatabase();
   await rowsOf(databaseUrl, first);
@@ -45,7 +45,7 @@ async function madeDatabase(first: string): Promise<string> {
   return databaseUrl;
 }
 
-/** Saves a database without documents. */
+/** Backs up a database that has no documents. Returns the backup's folder. */
 async function savedFrom(t: TestContext, databaseUrl: string): Promise<string> {
   const folder = join(temporaryFolder(t), 'backup');
   const { code, out } = await run(t, backupCommand, [folder], { databaseUrl });
@@ -59,7 +59,7 @@ const schemasOf = async (databaseUrl: string) =>
   (await rowsOf(databaseUrl, schemas)).map((row) => (row as { name: string }).name);
 const joinsOf = async (databaseUrl: string) => (await rowsOf(databaseUrl, 'select from join_session')).length;
 
-/** Replaces the dump of a backup by one of the whole database, as versions before 0.7.10 made it. */
+/** Replaces the dump of a backup by a dump of the whole database, as versions before 0.7.10 made it. */
 function asBefore(folder: string, databaseUrl: string): void {
   const file = join(folder, 'database.dump');
   const tool = spawnSync(
