@@ -16,8 +16,8 @@ async function serverWith(t: TestContext, trustProxy: string): Promise<TestServe
 }
 
 /**
- * Starts a proxy in front of a server. `forwarded` gets the X-Forwarded-For of a call and returns the one that the proxy sends.
- * Returns the proxy's URL.
+ * Starts a proxy in front of a server. For a call with a given X-Forwarded-For, `forwarded` returns the X-Forwarded-For that the
+ * proxy sends. Returns the proxy's URL.
  */
 async function proxyBefore(
   t: TestContext,

@@ -3,7 +3,7 @@ import type { Answer } from '../providers/answer.ts';
 import type { Society } from '../society/society.ts';
 import { askOnce } from './askDatabase.ts';
 
-/** Products and programmes that paid or open orders name and the society file no longer has. */
+/** Products and programmes that the society file no longer has, although paid or open orders refer to them. */
 export interface Absent {
   products: { id: number; name: string; orders: number }[];
   programmes: { key: string; joins: number }[];
@@ -12,7 +12,7 @@ export interface Absent {
 /** Timeouts (ms). The query reads every order, so it may take long. */
 const TIMES = { connectionTimeoutMillis: 5_000, query_timeout: 60_000 };
 
-/** Finds products and programmes that paid or open orders name and the society file no longer has. Changes nothing. */
+/** Finds the products and programmes of {@link Absent}. Changes nothing. */
 export function askAbsent(
   databaseUrl: string,
   { catalogue, programmes }: Pick<Society, 'catalogue' | 'programmes'>,

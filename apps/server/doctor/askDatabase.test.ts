@@ -32,7 +32,7 @@ async function databaseWithTls(t: TestContext): Promise<{ url: URL; ca: string }
   const url = new URL(server.deps.config.databaseUrl);
   const { hostname, port } = url;
   const proxy = createServer((socket) => {
-    // The client's first message asks for TLS (SSLRequest), and S agrees to it.
+    // The client's first message asks for TLS (SSLRequest). The answer S means yes.
     socket.once('data', () => {
       socket.write('S');
       const secure = new TLSSocket(socket, { isServer: true, secureContext });

@@ -10,8 +10,8 @@ export interface DatabaseLink {
   /** The IP address to which the connection leads; null for a Unix socket. */
   address: string | null;
   /**
-   * `unverified`: encrypted, but not proven to lead to our database. Every certificate is accepted, or this one is bad and was accepted
-   * because of NODE_TLS_REJECT_UNAUTHORIZED=0.
+   * `unverified`: encrypted, but not proven to lead to our database. Either every certificate is accepted, or the database's
+   * certificate is not valid and was accepted because of NODE_TLS_REJECT_UNAUTHORIZED=0.
    */
   tls: 'none' | 'unverified' | 'verified';
 }
@@ -48,23 +48,23 @@ export function askDatabase(databaseUrl: string): Promise<Answer<DatabaseState>>
 }
 
 /**
- * Returns how a connection is protected, as its own end has it. PostgreSQL's view (`pg_stat_ssl`, `inet_server_addr`) would be of
- * the last part of the way alone where a pooler or NAT stands before it: the database of a provider has a private address of its
- * own, whatever network leads to it.
+ * Returns how a connection is protected, as seen from our end. PostgreSQL's view (`pg_stat_ssl`, `inet_server_addr`) would
+ * describe only the last part of the way if a pooler or NAT stands in between. And a provider's database has a private address,
+ * whatever network leads to it.
  */
 function linkOf(client: pg.Client): DatabaseLink {
   const stream = client.connection.stream as Socket;
-  // pg's types say boolean, but it keeps the options of the TLS connection here.
+  // pg's types say boolean, but pg keeps the options of a TLS connection here.
   const ssl = client.ssl as boolean | { rejectUnauthorized?: boolean };
   const address = stream.remoteAddress ?? null;
   if (!(stream instanceof TLSSocket)) return { address, tls: 'none' };
-  // Without rejectUnauthorized any other certificate would be accepted, too, even if this one is good. With it, the connection may
-  // still have a bad certificate, because of NODE_TLS_REJECT_UNAUTHORIZED=0.
+  // If rejectUnauthorized is false, any certificate would be accepted, so a valid one proves nothing. If it is true, the
+  // certificate may still be invalid, because of NODE_TLS_REJECT_UNAUTHORIZED=0.
   const isRequired = typeof ssl !== 'object' || ssl.rejectUnauthorized !== false;
   return { address, tls: isRequired && stream.authorized ? 'verified' : 'unverified' };
 }
 
-/** Runs `ask` on a connection of its own. Returns its result, or the reason why the database gave none. */
+/** Runs `ask` on a connection of its own. Returns the result of `ask`, or the reason why there is none. */
 export async function askOnce<Said>(
   databaseUrl: string,
   ask: (client: pg.Client) => Promise<Said>,
@@ -83,7 +83,7 @@ export async function askOnce<Said>(
 }
 
 /**
- * Returns the secret in the database with which links are signed if no setting has a secret. Null if there is none yet or the
+ * Returns the secret in the database, with which links are signed if LINK_SECRET is not set. Null if there is none yet or the
  * database does not answer.
  */
 export async function askLinkSecret(databaseUrl: string): Promise<string | null> {

@@ -11,14 +11,11 @@ export interface HubspotAccount {
   properties: Answer<ReadonlySet<string> | null>;
   /** The result of reading a contact. */
   contacts: Answer<unknown>;
-  /**
-   * The scopes of the token. Null if HubSpot does not return them: it does so only for the token of a private app, not for a
-   * service key.
-   */
+  /** The scopes of the token. HubSpot returns them only for the token of a private app; null for a service key. */
   scopes: Answer<ReadonlySet<string> | null>;
   /**
-   * The results of two calls, of which each needs one scope and changes nothing. The calls are made only if HubSpot does not return
-   * the scopes; otherwise null.
+   * The results of two calls that need one scope each and change nothing. Null if HubSpot returns the scopes, since the calls are
+   * not made then.
    */
   tried: { write: Answer<unknown>; files: Answer<unknown> } | null;
 }

@@ -24,7 +24,7 @@ export interface Facts {
   standIns: StandIns;
   mode: 'local' | 'live';
   publicUrl: string;
-  /** The URLs at which the server receives webhooks. Setup uses the first. */
+  /** The URLs at which the server receives webhooks. The command `setup` registers the first. */
   webhookUrls: readonly string[];
   hasLinkSecret: boolean;
   hasDocumentKey: boolean;
@@ -39,7 +39,7 @@ export interface Facts {
   /** The faults of the society file, one sentence for each. */
   societyFaults: readonly string[];
   database: Answer<DatabaseState>;
-  /** Products and programmes that paid or open orders name and the society file no longer has; null if the file has faults. */
+  /** The products and programmes that {@link askAbsent} found; null if the society file has faults. */
   absent: Answer<Absent> | null;
   stripe: StripeAccount;
   hubspot: HubspotAccount;

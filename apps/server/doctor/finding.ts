@@ -1,6 +1,6 @@
 import type { Answer } from '../providers/answer.ts';
 
-/** The result of one check. If something is missing, its sentence also says what to do. */
+/** The result of one check. If something is missing, `text` also says what to do. */
 export interface Finding {
   standing: 'ok' | 'missing' | 'could not be checked';
   about: string;

@@ -81,8 +81,8 @@ function ofArrival({ arrival, publicUrl, trustProxy }: Facts): Finding {
 }
 
 /**
- * Reports products and programmes that paid or open orders name and the society file no longer has. Returns no finding if the
- * database did not answer, since another check reports that.
+ * Reports products and programmes that the society file no longer has, although paid or open orders refer to them. Returns no
+ * finding if the database did not answer, since another check reports that.
  */
 function ofAbsent({ absent, societyFile }: Facts): Finding[] {
   if (absent === null || !('said' in absent)) return [];
@@ -138,7 +138,7 @@ function isNear(address: string): boolean {
   return near.check(address.replace(/%.*$/, ''), isIPv6(address) ? 'ipv6' : 'ipv4');
 }
 
-/** Reports whether others could read, or pretend to be, what the server and its database say to each other. */
+/** Reports whether others could read the traffic between server and database, or pretend to be the database. */
 function ofDatabaseLink({ database, keys, mode }: Facts): Finding[] {
   if (!('said' in database)) return [];
   const finding = about('Database connection');

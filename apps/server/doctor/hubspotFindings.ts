@@ -100,8 +100,8 @@ function ofRules(refusals: Facts['ruleRefusals']): Finding {
 }
 
 /**
- * Returns a sentence about what happens to joins while properties are missing. `absent` are all missing ones; `later` those that
- * joins can do without.
+ * Returns a sentence about what happens to joins while properties are missing. `absent` has all missing properties; `later` has
+ * the properties that joins can do without.
  */
 function lackingMeans(absent: readonly string[], later: readonly string[]): string {
   return absent.every((name) => later.includes(name))
