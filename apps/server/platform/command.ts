@@ -33,7 +33,7 @@ export function misused({ usage }: Pick<Command, 'usage'>): number {
   return 2;
 }
 
-/** Parses the arguments. If one is unknown or lacks its value, prints an error message and returns null. */
+/** Parses the arguments. If an argument is unknown or lacks its value, prints an error message and returns null. */
 export function readArgs<const Options extends ParseArgsOptionsConfig>(args: string[], options: Options) {
   try {
     return parseArgs({ args, allowPositionals: true, allowNegative: true, options });
@@ -56,8 +56,8 @@ export async function askPerson(question: string): Promise<boolean> {
 }
 
 /**
- * Finds the command with the longest name that matches the first of `args`. Returns the command and the rest of `args`, or null if
- * none matches.
+ * Finds the command with the longest name that matches the first words of `args`. Returns the command and the rest of `args`, or
+ * null if no command matches.
  */
 export function commandNamed<Named extends Pick<Command, 'usage'>>(
   commands: readonly Named[],

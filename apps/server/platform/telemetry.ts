@@ -39,7 +39,7 @@ export function startTelemetry(
   const logger = lines.getLogger('induct');
   return {
     logs: {
-      // Pino calls this synchronously, so the active span is still that of the code that logs.
+      // Pino calls `write` synchronously, so the active span is still that of the code that logs.
       write(line) {
         const { level, time, msg, ...attributes } = JSON.parse(line) as Record<string, unknown>;
         logger.emit({

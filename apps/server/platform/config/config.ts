@@ -104,7 +104,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const host = get('HOST') ?? '127.0.0.1';
   const port = integer('PORT', 3000, 0, 65_535);
   const dataDir = resolve(get('DATA_DIR') ?? 'data');
-  // No client can connect to 0.0.0.0 or ::, so without PUBLIC_URL the public URL names localhost.
+  // No client can connect to 0.0.0.0 or ::, so without PUBLIC_URL the public URL has the host localhost.
   const name = ['0.0.0.0', '::'].includes(host) ? 'localhost' : host.includes(':') ? `[${host}]` : host;
   const publicUrl = address('PUBLIC_URL', ['http:', 'https:']) ?? `http://${name}:${port}`;
   const apiUrl = address('API_URL', ['http:', 'https:']) ?? '';

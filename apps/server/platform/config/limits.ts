@@ -30,7 +30,7 @@ const defaults = {
   intentsPerSession: { setting: 'LIMIT_INTENTS_PER_SESSION', count: 30, minutes: 60 },
   /** Payment intents opened from one address. */
   intentsPerAddress: { setting: 'LIMIT_INTENTS_PER_ADDRESS', count: 3000, minutes: 60 },
-  /** Requests from one address to mail the passes of an email's joins. */
+  /** Requests from one address for the passes of all joins of an email. */
   passLinksPerAddress: { setting: 'LIMIT_PASS_LINKS_PER_ADDRESS', count: 300, minutes: 60 },
   /** Requests for the passes of one email address. Further requests get the same answer, but no letter is sent. */
   passLinksPerEmail: { setting: 'LIMIT_PASS_LINKS_PER_EMAIL', count: 3, minutes: 60 },

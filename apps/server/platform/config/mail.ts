@@ -10,7 +10,7 @@ export interface MailSettings {
    * TLS by STARTTLS.
    */
   isSecure: boolean;
-  /** Whether letters are sent only if the server offers STARTTLS. False for a mail server on this machine. */
+  /** Whether letters are sent only if the server offers STARTTLS. False if `isSecure`, and for a mail server on this machine. */
   requiresTls: boolean;
   credentials: { user: string; password: string } | null;
   /** The sender of letters. Null: the society's support email. */

@@ -8,9 +8,9 @@ export interface Providers {
     secretKey: string;
     publishableKey: string;
     webhookSecrets: Secrets;
-    /** The stand-in's URL for the server; null for Stripe's own. */
+    /** The stand-in's URL for the server; null if Stripe is real. */
     url: string | null;
-    /** The stand-in's URL for browsers, which has an origin of its own; null for Stripe's own. */
+    /** The stand-in's URL for browsers, with an origin of its own; null if Stripe is real. */
     browserUrl: string | null;
   };
   hubspot: { accessToken: string; url: string; apiVersion: string };

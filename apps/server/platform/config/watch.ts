@@ -8,7 +8,7 @@ export interface WatchSettings {
   metricsPort: number | null;
   /** The collector's URL for traces and logs (OTLP over HTTP); null if none are sent. */
   otlpEndpoint: string | null;
-  /** The load at which new joins and uploads are refused; a limit of 0 means none. */
+  /** The load at which new joins and uploads are refused. A limit of 0 is no limit. */
   shedding: SheddingLimits;
 }
 

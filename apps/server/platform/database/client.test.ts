@@ -72,7 +72,7 @@ test('a statement that a timeout of the database itself cuts off counts as the d
   const isAway = (error: unknown) => error instanceof DatabaseUnavailable;
   await holder.transaction().execute(async (trx) => {
     await sql`lock table contact`.execute(trx);
-    // As a provider sets it for every session.
+    // Some hosting providers set `lock_timeout` for every session.
     await assert.rejects(
       database.transaction().execute(async (waiting) => {
         await sql`set local lock_timeout = 50`.execute(waiting);

@@ -12,7 +12,7 @@ export type Database = Kysely<Tables>;
 // Parses bigint values as numbers; pg would return strings. Our sums and sizes are far below 2^53.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 
-/** The setting whose value triggers record as the author of each change. Set by staff commands. */
+/** The PostgreSQL setting that has the author of changes. Database triggers record the author. Set by staff commands. */
 const ACTOR = 'induct.actor';
 /** SQL that changes settings of one connection: `$1` are their names, `$2` their values. */
 const SET =
@@ -69,8 +69,8 @@ const NO_CONNECTION_FREE = 'timeout exceeded when trying to connect';
 const READ_ONLY = '25006';
 
 /**
- * Returns a pool for Kysely that prepares its statements and has timeouts. The pool closes two kinds of connections: one whose
- * statement timed out, since later statements would wait behind that one, and one whose host does not accept writes.
+ * Returns a pool for Kysely that prepares its statements and has timeouts. The pool closes two kinds of connections: those whose
+ * statement timed out, since later statements would wait behind that statement, and those whose host does not accept writes.
  */
 function patientPool(pool: pg.Pool, silence: Silence, primary: Primary | null): PostgresPool {
   const checkOut = async () => {
@@ -139,7 +139,7 @@ function statement(text: string, values: unknown[], answerMs: number): pg.QueryC
 
 /** Returns the query for pg, with a timeout of `answerMs`. */
 function asked(text: string, values: unknown[], answerMs: number): pg.QueryConfig {
-  // pg supports `query_timeout` for a single statement since 8.13; its types lack it:
+  // pg supports `query_timeout` for a single statement since 8.13. pg's types lack it:
   // https://github.com/brianc/node-postgres/pull/3074
   const config: pg.QueryConfig & { query_timeout: number } = { text, values, query_timeout: answerMs };
   return config;

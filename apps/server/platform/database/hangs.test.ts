@@ -19,8 +19,8 @@ before(async () => {
 after(() => database.close());
 
 /**
- * Starts a TCP proxy between a server and its database. While the proxy is cut, it drops all bytes but keeps connections open; `cut`
- * returns what ends this.
+ * Starts a TCP proxy between a server and its database. While the proxy is cut, it drops all bytes but keeps connections open.
+ * `cut` returns a function that ends the cut and closes all connections.
  */
 async function network(databaseUrl: string) {
   const address = new URL(databaseUrl);

@@ -20,8 +20,8 @@ export interface Migration {
   sql: string;
   checksum: string;
   /**
-   * The oldest version of Induct that can run after a migration that removes something, from the line `-- oldest version: 1.2.3` of
-   * its file. Null if the migration removes nothing that older versions need.
+   * The oldest version of Induct that can run on the database after this migration, from the line `-- oldest version: 1.2.3` of
+   * the migration's file. Null if the migration removes nothing that older versions need.
    */
   oldestVersion: string | null;
 }
@@ -41,9 +41,10 @@ export interface MigrationState {
 
 /**
  * Applies the pending files `migrations/NNNN-name.sql` in order, each in its own transaction, and returns their names. Applies
- * nothing if a newer version has migrated the database and this version can still run on it (docs/decisions/0024). A migration that
- * cannot lock a table soon lets others go on and is run again (sharedTables.ts); `tell` gets a sentence each time. Throws an Error
- * for staff if this version cannot run on the database, or if the file of an applied migration has changed.
+ * nothing if a newer version has migrated the database and this version can still run on it (docs/decisions/0024). A migration
+ * that does not get its table locks soon is rolled back, so that other statements go on, and is retried (sharedTables.ts); `tell`
+ * gets a sentence each time. Throws an Error for staff if this version cannot run on the database, or if the file of an applied
+ * migration has changed.
  */
 export async function migrate(
   databaseUrl: string,
@@ -57,7 +58,7 @@ export async function migrate(
   const tables = new SharedTables(client, address, tell);
   try {
     await switchOffTimeouts(client);
-    // A server that has nothing to migrate does not wait for one that does, such as one of a newer version.
+    // A server that has nothing to migrate does not wait for a server that migrates, such as one of a newer version.
     if ((await readState()).length === 0) return [];
     await takeTurn(client, tell);
     const waiting = await readState();
@@ -90,7 +91,10 @@ export async function migrate(
   }
 }
 
-/** Waits, for as long as it takes, until no other server migrates the database. The turn ends with the connection. */
+/**
+ * Waits until no other server migrates the database, for as long as that takes, and takes the lock {@link migrating}. The end of
+ * the connection releases the lock.
+ */
 async function takeTurn(client: pg.Client, tell: (sentence: string) => void): Promise<void> {
   const { rows } = await client.query<{ taken: boolean }>('select pg_try_advisory_lock($1) as taken', [
     migrating,

@@ -9,7 +9,7 @@ import { temporaryFolder } from '../../../../tests/harness/temporaryFolder.ts';
 import { until } from '../../../../tests/harness/until.ts';
 import { migrate } from './migrate.ts';
 
-/** Creates a database with two tables and a folder in which `next` is the migration that waits. */
+/** Creates a database with two tables, and a folder of migrations of which the last, `next`, is not applied yet. */
 async function waitingFor(t: TestContext, next: string) {
   const made = await testDatabase();
   const opened: pg.Client[] = [];

@@ -8,7 +8,7 @@ export type Times = Pick<pg.ClientConfig, 'connectionTimeoutMillis' | 'query_tim
 
 export interface PrimaryConnection {
   client: pg.Client;
-  /** The URL of the connected host alone, even if DATABASE_URL names several. */
+  /** The URL of the connected host alone, even if DATABASE_URL names several hosts. */
   address: string;
 }
 
@@ -16,8 +16,8 @@ export interface PrimaryConnection {
  * Connects to the host of a DATABASE_URL that accepts writes. Tries all hosts at once, so that a host that does not answer causes
  * no delay (docs/decisions/0045). A single host is checked for accepting writes only if `target_session_attrs` is set. With that
  * setting, a proxy's address is refused while the proxy still leads to a standby.
- * If a single host is not checked, throws its error unchanged. Otherwise throws the error about a wrong user, password or database
- * that a host gave. If no host gave one, throws a {@link DatabaseUnavailable} with every host's error.
+ * If a single host is not checked, throws its error unchanged. Otherwise, if a host has refused the user, the password or the
+ * database name, throws that host's error; else throws a {@link DatabaseUnavailable} with every host's error.
  */
 export async function connectToPrimary(databaseUrl: string, times: Times = {}): Promise<PrimaryConnection> {
   if (!maybeStandby(databaseUrl)) return open(databaseUrl, times);

@@ -7,7 +7,7 @@ import { postpone, reach, takeTurn } from './schedule.ts';
 const server = await sharedServer();
 const { database } = server.deps;
 
-/** Returns in how many seconds each of these tasks is due, rounded to minutes, and whether it has reached anything. */
+/** Returns for each of these tasks in how many minutes it is due, and whether `reach` has recorded a time for it. */
 async function standing(...names: string[]) {
   const { rows } = await sql<{ name: string; minutes: number; reached: boolean }>`
     select name, round(extract(epoch from due_at - now()) / 60)::int as minutes, reached_at is not null as reached

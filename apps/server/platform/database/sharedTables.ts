@@ -2,16 +2,16 @@ import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 
 /**
- * The longest that a transaction waits (ms) for its locks, all together: it keeps each lock until its end. While a statement waits
- * for a table's exclusive lock, PostgreSQL puts all later statements on that table behind it, and cancels those of calls after 2.5 s
- * (patience.ts). It must be longer than PostgreSQL's `deadlock_timeout` (1 s), because only a statement that has waited for so long
- * makes an autovacuum of the table give way
+ * The longest time (ms) that a transaction waits for all of its locks together. A transaction keeps each lock until it ends.
+ * While a statement waits for a table's exclusive lock, PostgreSQL queues all later statements on that table behind it, and
+ * cancels those of calls after 2.5 s (patience.ts). The time must be longer than PostgreSQL's `deadlock_timeout` (1 s), because
+ * an autovacuum of the table gives way only to a statement that has waited for so long
  * (https://www.postgresql.org/docs/current/routine-vacuuming.html#AUTOVACUUM).
  */
 const WAIT_MS = 2_000;
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 30_000;
-/** How often (ms) it is asked whom the transaction waits for. */
+/** The interval (ms) in which the onlooker, a second connection, asks for whom the transaction waits. */
 const LOOK_MS = 100;
 /** The SQLSTATEs `lock_not_available` and `deadlock_detected`. */
 const HELD_UP = ['55P03', '40P01'];
@@ -23,12 +23,12 @@ interface Blocker {
   application_name: string;
   /** Null if our database user may not see it. */
   state: string | null;
-  /** Since when (s) its transaction runs; null like `state`. */
+  /** How long (s) the blocker's transaction has been running; null like `state`. */
   seconds: number | null;
 }
 
 /**
- * Transactions that change tables which calls use at the same time. `address` is the URL of the host to which `client` is
+ * Runs transactions that change tables which calls use at the same time. `address` is the URL of the host to which `client` is
  * connected. {@link SharedTables.close} must be called at the end.
  */
 export class SharedTables {
@@ -37,7 +37,7 @@ export class SharedTables {
   readonly #tell: (sentence: string) => void;
   #onlooker: Promise<pg.Client> | null = null;
   #seen: Blocker[] = [];
-  /** Whether the onlooker has ended the transaction because it had waited for {@link WAIT_MS}. */
+  /** Whether the onlooker has cancelled the transaction's statement because the transaction had waited for {@link WAIT_MS}. */
   #isEnded = false;
 
   constructor(client: pg.Client, address: string, tell: (sentence: string) => void) {
@@ -47,9 +47,9 @@ export class SharedTables {
   }
 
   /**
-   * Runs `work` in a transaction. If the transaction waits for locks longer than {@link WAIT_MS}, or PostgreSQL ends it to resolve
-   * a deadlock, rolls back, tells for whom `what` waits, and runs it again after a pause, for as long as that takes. Other errors are
-   * thrown after a rollback.
+   * Runs `work` in a transaction. If the transaction waits for locks longer than {@link WAIT_MS}, or PostgreSQL ends it to
+   * resolve a deadlock, rolls back and retries after a pause, for as long as that takes. Before each pause `tell` gets a sentence
+   * that says for whom `what` waits. Other errors are thrown after a rollback.
    */
   async change(what: string, work: () => Promise<void>): Promise<void> {
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
@@ -78,9 +78,9 @@ export class SharedTables {
   }
 
   /**
-   * Begins to ask, on a connection of its own, whom the transaction waits for: after an error PostgreSQL does not know it any more.
-   * Ends the transaction once it has waited for {@link WAIT_MS} in all, because `lock_timeout` counts the wait for each lock anew.
-   * Returns the function that ends this.
+   * Starts asking, on the onlooker's connection, for whom the transaction waits, since after an error PostgreSQL can no longer
+   * tell. Cancels the transaction's statement when the transaction has waited for {@link WAIT_MS} in all, because `lock_timeout`
+   * applies to each lock separately. Returns a function that stops the asking.
    */
   async #look(): Promise<() => void> {
     this.#seen = [];
@@ -97,7 +97,7 @@ export class SharedTables {
           lastLook = now;
           return waitedMs >= WAIT_MS ? this.#end(pid) : undefined;
         })
-        // Without an answer the sentence names nobody, and `lock_timeout` alone limits the wait.
+        // If the onlooker gets no answer, the sentence for staff names nobody, and `lock_timeout` alone limits the wait.
         .catch(() => {});
     }, LOOK_MS);
     return () => clearInterval(timer);
@@ -115,7 +115,7 @@ export class SharedTables {
     return rows.length > 0;
   }
 
-  /** Cancels the statement of the transaction, unless it has its lock by now. */
+  /** Cancels the transaction's statement if that statement still waits for its lock. */
   async #end(pid: number): Promise<void> {
     this.#isEnded = true;
     await (await this.#onlooker)?.query(
@@ -137,7 +137,7 @@ async function open(address: string): Promise<pg.Client> {
   return client;
 }
 
-/** Says who holds the locks, without the text of their statements, which may name people. */
+/** Describes the transactions that hold the locks, without the text of their statements, which may name people. */
 function nameOf(blockers: readonly Blocker[]): string {
   if (blockers.length === 0) return 'another transaction';
   return blockers

@@ -110,7 +110,7 @@ export interface JoinSessionTable {
   upsell_product_id: number | null;
   revision: Generated<number>;
   paying_since: NullableTimestamp;
-  /** The revision of the order for which a payment was last begun; null if none was. */
+  /** The revision of the order for which a payment was last begun; null if no payment was begun. */
   begun_revision: number | null;
   intent_changing_since: NullableTimestamp;
   intent_change: string | null;
@@ -126,8 +126,8 @@ export interface JoinSessionTable {
   profile_revision: Generated<number>;
   crm_revision: Generated<number>;
   /**
-   * For a join without a contact from an invitation, a link or staff: the HubSpot contact into which the join is written, and
-   * whether the join created that contact. Both columns are null if there is no such contact.
+   * For a join whose contact comes from neither an invitation, a link nor staff: the HubSpot contact into which the join is
+   * written, and whether the join created that contact. Both columns are null if there is no such contact.
    */
   hubspot_contact_id: string | null;
   owns_hubspot_contact: boolean | null;

@@ -17,7 +17,7 @@ const IN_TROUBLE = [
   '57', // the server is stopping or starting, or has cancelled the statement (`statement_timeout`, for example)
   '58', // an I/O error
   '25006', // read-only: the host is a standby
-  '55P03', // a lock that was not to be had within `lock_timeout`
+  '55P03', // a lock that was not acquired within `lock_timeout`
 ];
 
 /** Returns a {@link DatabaseUnavailable} for a connection error or another fault of the database; other errors unchanged. */

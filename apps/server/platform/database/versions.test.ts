@@ -45,7 +45,7 @@ after(async () => {
 });
 
 async function start(program?: string): Promise<ServerProcess> {
-  // The previous version refuses settings that it does not know, so it gets its own society file.
+  // The previous version refuses settings that it does not know, so all servers get the society file of the previous version.
   const society = { SOCIETY_FILE: join(folder, 'society/society.yaml') };
   const server = await startServerProcess(withSettings(stage, society), program);
   running.push(server);

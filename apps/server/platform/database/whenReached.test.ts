@@ -132,7 +132,7 @@ test('a connection that breaks while it migrates only begins the wait', async (t
   const holder = new pg.Client({ connectionString: arranged.deps.config.databaseUrl });
   holder.on('error', () => {});
   await holder.connect();
-  // The server then waits where it asks what is to be migrated.
+  // The server's query for the applied migrations then waits for this lock.
   await holder.query('begin; lock table migration');
   const server = launchServerProcess(withSettings(arranged, { LOG_LEVEL: 'warn' }));
   t.after(() => server.kill());

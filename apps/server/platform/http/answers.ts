@@ -2,10 +2,10 @@ import fastJsonStringify from 'fast-json-stringify';
 import { type ZodType, z } from 'zod';
 
 /**
- * Returns a function that serializes answers by their schema. The function leaves out fields that are not in the schema, and throws
- * if a required field is missing (the call is then answered with 500). It does not validate values, since the type checker checks
- * the code that makes them, and the tests validate every answer. The serializer is compiled at its first use, because most are for
- * failures that hardly ever occur.
+ * Returns a function that serializes answers by their schema. The function leaves out fields that are not in the schema, and
+ * throws if a required field is missing (the call is then answered with 500). It does not validate values, since the type checker
+ * checks the code that makes them, and the tests validate every answer. The serializer is compiled at its first use, because most
+ * serializers are for failures that hardly ever occur.
  */
 export function answerWriter(schema: ZodType): (data: unknown) => string {
   let write: ((data: unknown) => string) | undefined;

@@ -6,8 +6,8 @@ import type { FastifyInstance } from 'fastify';
 /** The interval (ms) in which the closing server looks for idle connections and closes them. */
 const LOOK_MS = 50;
 /**
- * When the server closes, it closes each connection that has had no traffic for this time (ms). The time counts from the beginning
- * of the shutdown at the earliest.
+ * A closing server closes each connection that has had no traffic for this time (ms). The time starts when the shutdown begins,
+ * or later.
  */
 const QUIET_MS = 1_000;
 /** The most time (ms) to wait for Node to take over connections that the operating system has accepted. */
@@ -23,9 +23,9 @@ interface Connection {
 
 /**
  * Adds a hook that makes `app.close()` finish without losing calls. The hook first calls {@link stopAccepting}; calls on open
- * connections are still answered. A connection is closed after its next answer, whose `connection: close` header tells the client,
- * or after QUIET_MS without traffic: closing it at once could lose a call that is on its way. The hook ends when all connections
- * are closed, or closes the remaining ones after `patienceMs`.
+ * connections are still answered. An open connection is closed after its next answer, which tells the client so in the header
+ * `connection: close`, or after QUIET_MS without traffic: closing the connection at once could lose a call that is on its way.
+ * The hook ends when all connections are closed, or closes the remaining ones after `patienceMs`.
  */
 export function drainOnClose(app: FastifyInstance, patienceMs: number): void {
   const { server } = app;
@@ -79,7 +79,7 @@ export function drainOnClose(app: FastifyInstance, patienceMs: number): void {
 
 /**
  * Stops accepting connections and keeps the open ones. Must run before any answer has `connection: close`: after such an answer a
- * client would open a new connection to this server, and lose it when the server stops.
+ * client would open a new connection to this server, which would be lost when the server stops.
  */
 export async function stopAccepting(server: HttpServer): Promise<void> {
   if (!server.listening) return;

@@ -11,7 +11,7 @@ import { fallback } from '#core/sentences.ts';
 import { DatabaseUnavailable } from '../database/unavailable.ts';
 import { LINE_NOT_FOUND, Refusal, SESSION_NOT_FOUND } from './refusal.ts';
 
-/** Returns the sentence of the 404 for a malformed id in the path: the id of a contact, an order line or a session. */
+/** Returns the sentence of the 404 that answers a malformed id in a path: the id of a contact, an order line or a session. */
 function unknownOf(instancePath: string): string {
   if (instancePath === '/id') return fallback.initJoin;
   return instancePath === '/sessionProductUuid' ? LINE_NOT_FOUND : SESSION_NOT_FOUND;

@@ -243,8 +243,8 @@ function fill(html: string, places: Record<string, string>): string {
 }
 
 /**
- * Returns the site's data as JSON in which no `</script>` can occur. The content security policy does not block its script element,
- * which contains data and no code.
+ * Returns the site's data as JSON in which no `</script>` can occur. The content security policy does not block the script
+ * element with this JSON, since the element contains data and no code.
  */
 function dataForScript(site: Site): string {
   return JSON.stringify(site)

@@ -14,8 +14,8 @@ export function stopMs({ stopDelaySeconds }: Pick<Config, 'stopDelaySeconds'>): 
 const WATCHED_MS = 60_000;
 
 /**
- * Knows whether the server is stopping, and whether a load balancer polls /readyz. If one does, it must see 503 before the port
- * closes.
+ * Knows whether the server is stopping, and whether a load balancer polls /readyz. A load balancer that polls must see 503 before
+ * the port closes.
  */
 export class Stopping {
   #hasBegun = false;

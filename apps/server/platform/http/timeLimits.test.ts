@@ -170,6 +170,6 @@ test('a call that was injected, as by a test, is not waited for: it has no conne
   const app = await buildApp(server.deps, { times: { ...never, restMs: 1 } });
   t.after(() => app.close());
   assert.equal((await app.inject('/api/health')).statusCode, 200);
-  // Waits longer than `restMs`: an error that its timer throws fails the test.
+  // Waits longer than `restMs`, because an error that the timer of `restMs` throws fails the test.
   await setTimeout(20);
 });

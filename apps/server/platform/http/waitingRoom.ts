@@ -23,8 +23,8 @@ export interface WaitingRoom {
 export async function openWaitingRoom(config: Config, log: Log, societyName: string): Promise<WaitingRoom> {
   const secure = secureCalls(config);
   const server = createServer(async (request, response) => {
-    // Reads and discards the request's body before it answers. Closing the connection while the body arrives would reset it, and a
-    // proxy may then drop the answer.
+    // Reads and discards the request's body before it answers. If the server closed the connection while the body arrives, the
+    // connection would be reset, and a proxy may then drop the answer.
     request.resume();
     await finished(request).catch(() => {});
     if (!request.complete) return;
