@@ -23,8 +23,8 @@ export type BatchOutcome =
   | { kind: 'refused'; reason: string; isEmail: boolean };
 
 /**
- * Maps each requested id to the contact that HubSpot returned for it. For the id of a merged contact that is the contact into which
- * it was merged.
+ * Maps each requested id to the contact that HubSpot returned for it. The id of a merged contact is mapped to the contact into
+ * which it was merged.
  */
 export function byAskedId(ids: readonly string[], results: readonly CrmContact[]): Map<string, CrmContact> {
   const found = new Map<string, CrmContact>();
@@ -40,9 +40,9 @@ export function existingId(message: string): string | null {
 }
 
 /**
- * Returns the outcome of each write by its mark. An error in the answer names the write by its mark or by its contact's id. An
- * update that the answer names neither in an error nor in a result, as when the contact was merged, has no outcome. If the answer
- * does not name a creation, the outcome is a conflict without an id.
+ * Returns the outcome of each write by its mark. An error in the answer names the write by its mark or by its contact's id. If
+ * the answer mentions an update neither in an error nor in a result (as when the contact was merged), the update has no outcome.
+ * If the answer does not mention a creation, the creation's outcome is a conflict without an id.
  */
 export function outcomesOf(writes: readonly BatchWrite[], answer: BatchAnswer): Map<string, BatchOutcome> {
   const outcomes = new Map<string, BatchOutcome>();

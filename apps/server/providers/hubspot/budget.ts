@@ -4,8 +4,8 @@ import type { Database } from '../../platform/database/client.ts';
 /**
  * HubSpot's limits for a service key, as for a private app
  * (https://developers.hubspot.com/docs/guides/apps/api-usage/usage-details): 100 calls in any ten seconds and 4 searches in any
- * second. Each is a token bucket here, which allows at most `capacity + n * perSecond` calls in any n seconds. That is less than
- * HubSpot's limit, to allow for network delays and differences between clocks.
+ * second. Each limit is a token bucket here, which allows at most `capacity + n * perSecond` calls in any n seconds. That is less
+ * than HubSpot's limit, to allow for network delays and differences between clocks.
  */
 const BUCKETS = {
   call: { capacity: 15, perSecond: 8 },
@@ -70,7 +70,7 @@ export const noBudget: Budget = {
 export function sharedBudget(database: Database): Budget {
   /**
    * The kinds of calls whose failure count in the database was above 0 when this process last read it. A successful call resets
-   * that count only for these kinds, which saves a statement for all others.
+   * the count only for these kinds, which saves a statement for all other kinds.
    */
   const failing = new Set<CallKind>();
   return {
@@ -95,7 +95,7 @@ export function sharedBudget(database: Database): Budget {
     },
     async answered(kind) {
       if (!failing.delete(kind)) return;
-      // Fewer failures have paused nothing, so a pause is one that HubSpot has asked for, and stays.
+      // With fewer than FAILURES failures, a pause can only be one that HubSpot has asked for, so it stays.
       await sql`
         update crm_budget set failures = 0,
           blocked_until = case when failures >= ${FAILURES} then '-infinity' else blocked_until end
@@ -109,7 +109,7 @@ export function sharedBudget(database: Database): Budget {
     },
     async failed(kind) {
       failing.add(kind);
-      // A longer pause than that of a probe, which HubSpot may have asked for, is not cut short.
+      // A pause that is longer than a probe's may be one that HubSpot has asked for, so it is not cut short.
       await sql`
         update crm_budget set failures = failures + 1, blocked_until = case when failures + 1 >= ${FAILURES}
           then greatest(

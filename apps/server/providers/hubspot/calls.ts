@@ -131,7 +131,7 @@ export function hubspotCalls(
   };
 }
 
-/** Returns a call's name for the log and the metrics, in which ids, emails and file names are replaced by `:id`. */
+/** Returns a call's name for the log and the metrics. Ids, emails and file names in it are replaced by `:id`. */
 export function nameOf(method: string, under: string, path: string): string {
   const [named] = path.split('?', 1);
   return `${method} ${under}${named!.replace(/\/[^/]*[\d%@][^/]*/g, '/:id')}`;

@@ -51,8 +51,8 @@ export interface HubspotClient {
   ): Promise<CrmContact | null>;
   findByEmail(email: string): Promise<CrmContact | null>;
   /**
-   * Reads at most 100 contacts. Returns the existing ones by the requested ids. The id of a merged contact leads to the contact
-   * into which it was merged.
+   * Reads at most 100 contacts. Returns the existing contacts by the requested ids. The id of a merged contact leads to the
+   * contact into which it was merged.
    */
   readContacts(
     ids: readonly string[],

@@ -14,7 +14,7 @@ const errorBody = z.object({
   policyName: z.string().optional().catch(undefined),
   errors: z.array(errorDetail).optional().catch(undefined),
 });
-/** Returns the correlation id from an error's body, by which HubSpot's support finds the call. */
+/** Returns the correlation id from an error's body. HubSpot's support finds the call by this id. */
 export function correlationIdOf(json: unknown): string | null {
   return errorBody.safeParse(json).data?.correlationId ?? null;
 }
@@ -25,7 +25,8 @@ type ErrorDetail = z.infer<typeof errorDetail>;
 /**
  * Returns a text for staff that says why HubSpot refuses a record. If a validation rule of the account is the reason, the text is
  * our own, because HubSpot's message does not say where the rule is set
- * (https://developers.hubspot.com/changelog/crm-api-write-validation-enforcement). Otherwise it is HubSpot's message, or null.
+ * (https://developers.hubspot.com/changelog/crm-api-write-validation-enforcement). Otherwise the text is HubSpot's message, or
+ * null.
  */
 export function reasonOf({ message, errors }: Pick<ErrorBody, 'message' | 'errors'>): string | null {
   const rules = errors?.flatMap((detail) => ruleOf(detail) ?? []) ?? [];
@@ -170,7 +171,7 @@ export function failureOf(
       kind: 'down',
       message: `what answered (${status}) is not HubSpot`,
       retryAfterMs: 0,
-      // The sent data may be the cause: a firewall, for example, may have blocked the request because of it.
+      // The sent data may be the cause: a firewall, for example, may have blocked them.
       perhapsRecord: true,
       trouble: {
         ...trouble(
@@ -269,7 +270,7 @@ export function failureOf(
 }
 
 /**
- * Returns a code for the cause: the code of the first error that has one, otherwise the name of the limit that was reached,
+ * Returns a code for the cause: the code of the first error that has a code, otherwise the name of the limit that was reached,
  * otherwise the category. `param` is the property that this first error names.
  */
 function causeOf({ category, policyName, errors }: ErrorBody): { code: string | null; param: string | null } {

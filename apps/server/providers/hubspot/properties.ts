@@ -67,9 +67,9 @@ export function knownOf(
 }
 
 /**
- * Returns the values that a join sends to HubSpot. A field that the joiner left empty is not sent, so the contact keeps its value.
- * A purchase that was refunded is sent as empty. A value that a paid join sent before (`known`) and does not have any more is sent
- * as empty, too, for example after its transcript was rejected, or if it was recorded as paid by mistake.
+ * Returns the values that a join sends to HubSpot. A field that the joiner left empty is not sent, so the contact keeps its
+ * value. A purchase that was refunded is sent as empty. A value that a paid join sent before (`known`) and does not have any more
+ * is sent as empty, too, for example after the join's transcript was rejected, or if the join was recorded as paid by mistake.
  */
 export function fromJoin(join: {
   details: StudentDetails | null;

@@ -1,7 +1,9 @@
 import type { Readable } from 'node:stream';
 import { ReadableStream } from 'node:stream/web';
 
-/** Returns a File for a FormData that reads its bytes while it is sent. An ordinary File would hold all bytes in memory. */
+/**
+ * Returns a File for a FormData. Its bytes are read while the FormData is sent; an ordinary File would hold all bytes in memory.
+ */
 export function streamedFile(name: string, type: string, size: number, bytes: Readable): File {
   return Object.defineProperties(new File([], name, { type }), {
     size: { value: size },

@@ -13,7 +13,7 @@ import { type HubspotClient, hubspotClient } from './client.ts';
 const MIB = 1_048_576;
 const SIZE = 32 * MIB;
 
-/** Collects unhandled rejections. In a server, one would end the process. */
+/** Collects unhandled rejections. In a server, an unhandled rejection would end the process. */
 const unhandled: unknown[] = [];
 process.on('unhandledRejection', (reason) => unhandled.push(reason));
 

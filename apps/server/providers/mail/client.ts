@@ -4,9 +4,9 @@ import SMTPConnection from 'nodemailer/lib/smtp-connection';
 import type { MailAddress, MailSettings } from '../../platform/config/mail.ts';
 
 /**
- * Timeouts (ms): for connecting and logging in, for sending one letter, and for the answer once the whole letter was sent. The
- * server may have accepted the letter when it is slow to answer, so that a short timeout would send it again (RFC 5321, 4.5.3.2.6:
- * ten minutes).
+ * Timeouts (ms): for connecting and logging in, for sending one letter, and for the answer once the whole letter was sent. A
+ * server that is slow to answer may have accepted the letter, so with a short timeout the letter would be sent again (RFC 5321,
+ * 4.5.3.2.6: ten minutes).
  */
 export const mailTimes = { openMs: 25_000, sendMs: 60_000, answerMs: 600_000 };
 /** The timeout (ms) for each of: the DNS lookup, the connection, the server's greeting. */
@@ -33,9 +33,9 @@ export class MailRefused extends Error {}
 /** Thrown if this letter was not sent, but may be accepted later. */
 export class MailPostponed extends Error {}
 /**
- * Thrown if no letter can be sent now. `code` is the server's reply code, or says how the connection failed. It is for the log: the
- * message may quote a reply with the recipient's address. `notice` tells staff what to repair at the mail server or in the settings;
- * null if the failure may end by itself.
+ * Thrown if no letter can be sent now. `code` is the server's reply code, or says how the connection failed. The log has `code`
+ * instead of the message, which may quote a reply with the recipient's address. `notice` tells staff what to repair at the mail
+ * server or in the settings; null if the failure may end by itself.
  */
 export class MailDown extends Error {
   readonly code: string;
@@ -73,7 +73,7 @@ export async function openMail(settings: MailSettings, times = mailTimes): Promi
   const failed = new Promise<never>((_, fail) => connection.on('error', fail));
   failed.catch(() => {});
   const close = () => connection.close();
-  /** Runs `work` with a timeout, which begins anew with another time when `work` calls `allow`. */
+  /** Runs `work` with a timeout of `firstMs`. With `allow`, `work` restarts the timeout with another time. */
   const within = async <T>(
     firstMs: number,
     work: (done: (error?: unknown, value?: T) => void, allow: (ms: number) => void) => void,
@@ -162,7 +162,7 @@ interface SmtpError extends Error {
   command?: string;
 }
 
-/** Returns the error for a failure of the login, the sender or the connection, which is no letter's fault. */
+/** Returns the error for a failure that is not the letter's fault: of the login, the sender or the connection. */
 function downBy(error: SmtpError, { host, port }: MailSettings): MailDown {
   const { code, responseCode = 0, command = '' } = error;
   const isForGood = responseCode >= 500;
@@ -203,7 +203,7 @@ function failureOf(error: SmtpError, settings: MailSettings, { from, to }: Mail)
   }
   // 503 means a bad sequence of commands, which is not the letter's fault.
   if (responseCode < 500 || responseCode === 503) return new MailPostponed(response || error.message);
-  // Many servers refuse the sender only after the recipient (Postfix) or after the letter (Amazon SES), and then name the sender.
+  // Many servers refuse the sender only after the recipient (Postfix) or after the letter (Amazon SES), and name the sender then.
   const names = (address: string) => response.toLowerCase().includes(address.toLowerCase());
   return names(from.address) && !names(to)
     ? downBy(Object.assign(error, { command: 'MAIL FROM' }), settings)

@@ -12,14 +12,14 @@ import {
   type StoredFile,
 } from './storage.ts';
 
-/** The most bytes that are read of an envelope, which has about 110 bytes. */
+/** The most bytes of an envelope that are read. An envelope has about 110 bytes. */
 const LONGEST_ENVELOPE_BYTES = 1_000;
 
 /**
  * Returns a storage that keeps its documents in a {@link ByteStore}. With keys, each document is encrypted with its own data key,
  * whose envelope is stored beside the document (docs/decisions/0044). Without keys, documents are stored unencrypted. Unencrypted
  * documents can be read in both cases: a document's first bytes show whether it is encrypted. An envelope is written before its
- * document and removed after it, so that an encrypted document always has one.
+ * document, and removed after its document, so that an encrypted document always has an envelope.
  */
 export function encryptedStorage(store: ByteStore, keys: DocumentKeys | null): Storage {
   async function readEnvelope(key: string): Promise<string> {
@@ -48,7 +48,7 @@ export function encryptedStorage(store: ByteStore, keys: DocumentKeys | null): S
     const begun = await begin(bytes).finally(() => bytes.destroy());
     return !begun.isEncrypted;
   }
-  /** Returns the stored bytes, with the envelope if they are encrypted (otherwise null). */
+  /** Returns the stored bytes, with the envelope if the bytes are encrypted (otherwise null). */
   async function readStored(key: string) {
     const stored = await store.read(key);
     try {

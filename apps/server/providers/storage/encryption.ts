@@ -21,7 +21,7 @@ export function encryptedSize(sizeBytes: number): number {
   return MAGIC.length + sizeBytes + TAG_BYTES * Math.max(1, Math.ceil(sizeBytes / CHUNK_BYTES));
 }
 
-/** A data key with the name of the document that it encrypts. It encrypts nothing else. */
+/** A data key with the name of the document that it encrypts. The key encrypts nothing else. */
 export interface DataKey {
   /** 32 bytes. */
   key: Buffer;
@@ -146,7 +146,7 @@ async function* chunksOf(
   for await (const piece of bytes) {
     waiting.push(piece);
     length += piece.length;
-    // A full chunk is yielded only when another byte arrives, because it may be the last chunk.
+    // A full chunk is yielded only when another byte arrives, because until then the chunk may be the last one.
     if (length <= size) continue;
     let all = Buffer.concat(waiting);
     for (; all.length > size; all = all.subarray(size))

@@ -1,7 +1,7 @@
 import { mkdir, statfs } from 'node:fs/promises';
 import { StorageFull } from './storage.ts';
 
-/** The bytes that a file of unknown size reserves at once. */
+/** The number of bytes that a file of unknown size reserves at a time. */
 const SLICE_BYTES = 4 * 1_048_576;
 /** Disk space that a file takes in addition to its bytes: its directory entry and the unused rest of its last block. */
 const BESIDES_BYTES = 16_384;
@@ -51,8 +51,9 @@ export function roomOf(folder: string, reserveBytes: number, free = freeBytes): 
   const promised = () => beingWritten() + sum(({ expected }) => expected);
 
   /**
-   * The last check, for which the next one waits. A check counts the reserved bytes before it reads the disk's free space, so bytes
-   * that are written in between are counted twice, which is safe. In the opposite order they would not be counted at all.
+   * The last check of the free space; the next check waits for it. A check counts the reserved bytes before it reads the disk's
+   * free space, so bytes that are written in between are counted twice, which is safe. In the opposite order they would not be
+   * counted at all.
    */
   let last: Promise<unknown> = Promise.resolve();
   function look<T>(decide: (free: number, before: { written: number; promised: number }) => T): Promise<T> {
@@ -74,8 +75,8 @@ export function roomOf(folder: string, reserveBytes: number, free = freeBytes): 
         claims.add(claim);
       });
       /**
-       * Moves bytes to `granted` if the disk has space for them. If this claim has reserved them, they need only be free on the
-       * disk. If not, they must be free in addition to everything that all claims have reserved.
+       * Moves bytes to `granted` if the disk has space for them. Bytes that this claim has reserved need only be free on the
+       * disk. Other bytes must be free in addition to everything that all claims have reserved.
        */
       const grant = (bytes: number) =>
         look((free, { written, promised }) => {

@@ -151,7 +151,7 @@ export async function askVersions(settings: S3Settings): Promise<Versions> {
   const { bucket: Bucket, prefix } = settings;
   const client = clientOf(settings);
   const { Status } = await asDown(client.send(new GetBucketVersioningCommand({ Bucket })));
-  // Suspended versioning leaves the versions of before.
+  // Without `Status`, versioning was never on. If versioning is suspended, the bucket still has the older versions.
   if (Status === undefined) return 'none';
   const { Rules = [] } = await asDown(
     client.send(new GetBucketLifecycleConfigurationCommand({ Bucket })).catch((error: Error) => {
@@ -173,7 +173,7 @@ function clientOf({ region, endpoint, credentials }: S3Settings): S3Client {
     // S3-compatible services often do not support virtual-hosted addresses, in which the host name contains the bucket's name.
     ...(endpoint === null ? {} : { endpoint, forcePathStyle: true }),
     ...(region === null ? {} : { region }),
-    // Without credentials the SDK looks for some in its default places: environment variables, profile, the machine's role.
+    // Without credentials the SDK looks for them in its default places: environment variables, profile, the machine's role.
     ...(credentials === null ? {} : { credentials }),
   });
 }

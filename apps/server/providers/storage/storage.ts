@@ -97,9 +97,9 @@ export interface Storage extends Pick<ByteStore, 'reach' | 'room'> {
   /** Returns how a document is stored. Throws {@link NotStored} and {@link DocumentFault}. */
   how(key: string): Promise<How>;
   /**
-   * Encrypts an unencrypted document with the current key. If the document is encrypted with another key, replaces its envelope by
-   * one of the current key. Before anything is replaced, calls `hold` once: it must lock the document against removal and other
-   * encryption until `encrypt` settles. Throws like `put` and `read`.
+   * Encrypts an unencrypted document with the current key. If the document is encrypted with another key, replaces its envelope
+   * by an envelope of the current key. Before anything is replaced, calls `hold` once: it must lock the document against removal
+   * and other encryption until `encrypt` settles. Throws like `put` and `read`.
    */
   encrypt(key: string, hold: () => Promise<void>): Promise<void>;
   /**

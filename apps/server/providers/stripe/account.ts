@@ -44,7 +44,7 @@ export interface StripeAccount {
   endpoints: Answer<Endpoint[]>;
   /** The domain's registration for wallets; null if the domain is not registered. */
   domain: Answer<WalletDomain | null>;
-  /** Whether the account's payment method configuration offers Link; null if the account does not have its own. */
+  /** Whether the account's payment method configuration offers Link; null if the account has no configuration of its own. */
   offersLink: Answer<boolean | null>;
 }
 

@@ -13,7 +13,7 @@ class UnreadableAnswer extends Error {
   }
 }
 
-/** Returns the {@link UnreadableAnswer} because of which a call failed; null if it failed for another reason. */
+/** Returns the {@link UnreadableAnswer} that made a call fail; null if the call failed for another reason. */
 export function unreadableAnswer(error: unknown): UnreadableAnswer | null {
   const { exception } = (error instanceof Stripe.errors.StripeAPIError ? error.raw : {}) as {
     exception?: unknown;
@@ -22,8 +22,8 @@ export function unreadableAnswer(error: unknown): UnreadableAnswer | null {
 }
 
 /**
- * Returns a client of Stripe's API, or of a stand-in at `url`. Each attempt of a call times out after `timeoutMs`, and the schema
- * of every answer is checked (see {@link readable}).
+ * Returns a client of Stripe's API, or of a stand-in at `url`. Each try of a call times out after `timeoutMs`, and the schema of
+ * every answer is checked (see {@link readable}).
  */
 export function stripeClient(
   key: string,
@@ -97,7 +97,7 @@ function partsOf(path: string): string[] {
   return path.split('?', 1)[0]!.replace('/v1/', '').split('/');
 }
 
-/** Whether an answer has the expected schema: for a success that of the call, for an error an object with `error`. */
+/** Whether an answer has the expected schema: for a success the schema of the call, for an error an object with `error`. */
 function readable(json: unknown, status: number, success: z.ZodType): boolean {
   return (status < 300 ? success : failure).safeParse(json).success;
 }

@@ -74,8 +74,8 @@ export class NotAtStripe extends ProviderRefused {}
 
 /**
  * Thrown if Stripe refuses a refund. `isFinal`: the refund can never be made, because the payment was refunded meanwhile or is
- * disputed, or because the amount exceeds what is left. If it is false, a later refund may succeed, for example when the account's
- * balance suffices. That refund needs another idempotency key, because Stripe repeats its answer to the same key.
+ * disputed, or because the amount exceeds what is left. If `isFinal` is false, a later refund may succeed, for example when the
+ * account's balance suffices. That refund needs another idempotency key, because Stripe repeats its answer to the same key.
  */
 export class RefundRefused extends Error {
   readonly isFinal: boolean;

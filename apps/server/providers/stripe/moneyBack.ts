@@ -9,14 +9,14 @@ export interface MoneyBack {
     amountCents: number;
     status: 'pending' | 'succeeded' | 'failed' | 'canceled';
     /**
-     * Whether the refund is pending because the account's balance is too low: Stripe sends nothing until it suffices
+     * Whether the refund is pending because the account's balance is too low. Stripe sends nothing until the balance suffices
      * (https://support.stripe.com/questions/pending-refunds-due-to-insufficient-funds-or-stripe-balance).
      */
     lacksFunds: boolean;
     createdAt: Date;
     /** The uuid of our refund row; null if the refund was made elsewhere, in Stripe's Dashboard, for example. */
     uuid: string | null;
-    /** Our reason for the refund and its order lines, from the refund's metadata; null if they are not there. */
+    /** Our reason for the refund and its order lines, from the refund's metadata; null if they are missing or do not add up. */
     decided: Decided | null;
   }[];
   dispute: Dispute | null;
@@ -42,16 +42,17 @@ export function readMoneyBack(
       uuid: metadata?.refund ?? null,
       decided: metadata ? decidedOfMetadata(metadata, amount) : null,
     })),
-    // Of several disputes the worst one counts. In both cases the bank has the money.
+    // Of several disputes the worst one counts. Whether a dispute is lost or open, the bank has the money.
     dispute: lost.length > 0 ? 'lost' : isOpen ? 'open' : null,
     lost,
   };
 }
 
 /**
- * Returns the cents that a dispute took for good: what its balance transactions withdrew and did not return. This may be less than
- * the disputed amount if a part of the payment was refunded before. A prevented dispute has taken money only if it has such
- * transactions. A lost dispute without them, or a dispute whose transactions are in another currency, took its amount.
+ * Returns the cents that a dispute took for good: the cents that its balance transactions withdrew and did not return. They may
+ * be less than the disputed amount if a part of the payment was refunded before. A prevented dispute has taken money only if it
+ * has such transactions. A lost dispute without transactions, or a dispute whose transactions are in another currency, took the
+ * disputed amount.
  */
 function takenCents({ status, amount, currency, balance_transactions: moved }: Stripe.Dispute): number {
   if (status !== 'lost' && status !== 'prevented') return 0;

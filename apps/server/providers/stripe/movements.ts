@@ -10,8 +10,8 @@ export interface BalanceMovement extends Movement {
   /** The charge that was paid, refunded or disputed; null if there is none, as for a payout. */
   charge: { intentId: string | null; amountCents: number; metadata: Record<string, string> } | null;
   /**
-   * The refund that the transaction is about; null if there is none. `uuid` is that of our refund row; null if the refund was made
-   * elsewhere, in Stripe's Dashboard, for example.
+   * The refund that the transaction is about; null if there is none. `uuid` is the uuid of our refund row; null if the refund was
+   * made elsewhere, in Stripe's Dashboard, for example.
    */
   refund: { id: string; uuid: string | null } | null;
 }
@@ -56,8 +56,8 @@ function isOfKind<T extends { object: string }>(source: Source, kind: T['object'
 }
 
 /**
- * Whether Stripe can list a payout's transactions: only if it is automatic, has not failed or been cancelled, and Stripe has
- * finished reconciling it. Before that Stripe answers `payout_reconciliation_not_ready`.
+ * Whether Stripe can list a payout's transactions: only if the payout is automatic and has neither failed nor been cancelled, and
+ * Stripe has finished reconciling it. Before that Stripe answers `payout_reconciliation_not_ready`.
  */
 export function tellsItsMovements({ automatic, status, reconciliation_status }: Stripe.Payout): boolean {
   return automatic && reconciliation_status === 'completed' && status !== 'failed' && status !== 'canceled';

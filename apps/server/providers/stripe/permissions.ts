@@ -3,8 +3,8 @@ interface Permission {
   name: string;
   access: 'Read' | 'Write';
   /**
-   * Stripe's internal name of the permission, which its refusals contain. Null if we do not know it: staff must then tick it by
-   * hand.
+   * Stripe's internal name of the permission, which Stripe's refusals contain. Null if we do not know it: staff must then tick
+   * the permission by hand.
    */
   word: string | null;
   why: string;

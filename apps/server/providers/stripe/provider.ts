@@ -24,7 +24,7 @@ export interface Intent {
   savesCard: boolean;
   metadata: Record<string, string>;
   createdAt: Date;
-  /** The last attempt to charge the intent, declined or successful; null before the first. */
+  /** The last charge of the intent, declined or successful; null before the first. */
   charge: {
     id: string;
     createdAt: Date;
@@ -35,8 +35,8 @@ export interface Intent {
 }
 
 /**
- * Metadata that distinguishes our objects from those of other apps on the same Stripe account. Every intent has it, with the
- * order's revision.
+ * Metadata that distinguishes our objects from those of other apps on the same Stripe account. Every intent has this metadata,
+ * with the order's revision.
  */
 export interface IntentMetadata {
   app: 'induct';
@@ -106,19 +106,19 @@ export interface PaymentProvider {
   /** Creates an intent, to be confirmed by the card form or by {@link confirmWithSavedCard}. */
   createIntent(intent: NewIntent): Promise<Intent>;
   /**
-   * Changes all values that depend on the order in one call, so that the intent's amount and revision always match. Throws {@link
-   * UnexpectedState}.
+   * In one call, changes all values that depend on the order, so that the intent's amount and revision always match. Throws
+   * {@link UnexpectedState}.
    */
   updateIntent(id: string, change: Omit<NewIntent, 'customerId' | 'idempotencyKey'>): Promise<Intent>;
   /** Throws {@link NotAtStripe} if the account has no such intent. */
   retrieveIntent(id: string): Promise<Intent>;
-  /** Returns the times at which a card was charged for an intent, the first one first. Declined charges count. */
+  /** Returns the times at which a card was charged for an intent, earliest first. Declined charges count, too. */
   chargeTimes(id: string): Promise<Date[]>;
   /** Lists the account's intents since `since` (null: all), newest first, including those of other apps. */
   listIntents(since: Date | null): AsyncIterable<Intent>;
   /**
-   * Charges a saved card while the member is on our pages. The bank may require authentication: in the page, or on a page of its
-   * own that leads back to `returnUrl`. Throws {@link Declined} and {@link UnexpectedState}.
+   * Charges a saved card while the member is on our pages. The bank may require authentication: in our page, or on a page of the
+   * bank that leads back to `returnUrl`. Throws {@link Declined} and {@link UnexpectedState}.
    */
   confirmWithSavedCard(
     id: string,
@@ -142,7 +142,7 @@ export interface PaymentProvider {
    * of other apps.
    */
   listMovements(from: Date, until: Date): AsyncIterable<BalanceMovement>;
-  /** Lists the transactions in the automatic payouts of the time from `from` (inclusive) to `until` (exclusive). */
+  /** Lists the transactions of the automatic payouts that were created from `from` (inclusive) to `until` (exclusive). */
   listPaidOut(from: Date, until: Date): AsyncIterable<{ movementId: string; payoutId: string }>;
   /**
    * Lists the account's events of these types since `since`, newest first, including those of other apps. Stripe keeps events for
@@ -182,7 +182,7 @@ export function stripeProvider({
     return thrown;
   };
 
-  /** Makes one call. Converts an error of Stripe's library with `understand`, and reports it if it is a failure. */
+  /** Makes one call. Converts an error of Stripe's library with `understand`, which also says which failure to report. */
   async function attempt<T>(
     call: keyof PaymentProvider,
     make: (stripe: Stripe) => Promise<T>,

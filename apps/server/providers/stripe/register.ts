@@ -10,8 +10,8 @@ export interface StripeRegistry {
   /** Enables an endpoint and sets its events to exactly these. */
   putEndpointRight(id: string, events: readonly string[]): Promise<void>;
   /**
-   * Registers and enables a domain for Apple Pay and makes Stripe validate it. Returns Stripe's message if Apple Pay is not active;
-   * null if it is.
+   * Registers and enables a domain for Apple Pay and makes Stripe validate it. Returns null if Apple Pay is then active,
+   * otherwise Stripe's message.
    */
   registerDomain(name: string): Promise<string | null>;
 }

@@ -1,8 +1,8 @@
 import type Stripe from 'stripe';
 
 /**
- * The event types that webhook endpoints must receive (`npm run operator -- doctor` checks this), and for which
- * settlement/catchUp.ts polls.
+ * The event types that webhook endpoints must receive (`npm run operator -- doctor` checks this). settlement/catchUp.ts polls for
+ * the same types.
  */
 export const webhookEvents = [
   'payment_intent.succeeded',
