@@ -39,7 +39,7 @@ before(async () => {
 });
 after(() => server.close());
 
-/** Returns the rows that the calls could change, to check that a refused call has changed nothing. */
+/** Returns a hash of each table that the calls could change, to check that a refused call has changed nothing. */
 async function everything(): Promise<unknown> {
   const tables = [
     'contact',

@@ -27,7 +27,7 @@ test('a join is paid behind Caddy while no server is ready, as when the bucket o
   await untilNoneIsReady(caddy);
   const began = performance.now();
   await paidJoin(database.arranged, browser(caddy.url));
-  // A join makes about ten calls. If Caddy held each of them back for 5 s to wait for a server that is ready, it would take 50 s.
+  // A join makes about ten calls. If Caddy held each call back for 5 s to wait for a ready server, the join would take 50 s.
   assert.ok(performance.now() - began < 30_000);
 });
 
@@ -69,8 +69,9 @@ test('behind Caddy a joiner reads our sentence while the database is away, on a 
   assert.equal(await message(), NO_DATABASE);
 
   await database.begin();
-  // A server that has its database refuses connections for a moment, between the end of the page that reloads itself and its own
-  // beginning. Caddy up to 2.11.1 loses a call with a body then: https://github.com/caddyserver/caddy/issues/7546
+  // When a starting server has reached its database, it refuses connections for a moment: it no longer serves the page that
+  // reloads itself, and does not listen again yet. Caddy up to 2.11.1 loses a call with a body in this moment:
+  // https://github.com/caddyserver/caddy/issues/7546
   await until(async () => (await check()).status === 200, PATIENCE_MS);
 });
 
@@ -140,8 +141,8 @@ for (const readiness of [200, 503])
   });
 
 /**
- * Makes calls at the same time, which all have to succeed. For two seconds at most Caddy does not know that a server was killed, and
- * still chooses this server for some of them.
+ * Makes calls at the same time, and asserts that all succeed. For up to two seconds Caddy does not notice that a server was
+ * killed, and still sends some of the calls to that server.
  */
 async function assertAllServed(caddy: Caddy): Promise<void> {
   const calls = Array.from({ length: 20 }, () => fetch(`${caddy.url}/api/public/site`));
@@ -150,14 +151,15 @@ async function assertAllServed(caddy: Caddy): Promise<void> {
 }
 
 /**
- * Returns whether a server waited for the database as long as it may, and said so. This happens on a machine that is very busy, and
- * is no call lost on the way. A server that has closed its connections too early answers the same, but at once.
+ * Whether a call failed because the server waited for the database until a timeout, and then said so. This happens on a very busy
+ * machine, and the call was not lost on the way. A server that has closed its database connections too early gives the same
+ * answer, but at once.
  */
 function isOfBusyMachine({ text, from, to }: Failure): boolean {
   return text === NO_DATABASE && to - from >= SILENT_MS;
 }
 
-/** Returns the last errors of Caddy, its reason for each call that it answered itself. */
+/** Returns the last errors in Caddy's log, which has the reason for each call that Caddy answered itself. */
 function errorsOf({ log }: Caddy): string {
   const errors = log()
     .split('\n')

@@ -16,7 +16,7 @@ import { reconcile } from './settlement/reconcile.ts';
 /** How many joiners are simulated at the same time. */
 const JOINERS = isLong ? 8 : 2;
 const ROUNDS = isLong ? 5 : 1;
-/** HANGS_MS: for how long (ms) the database hangs. GONE_MS: for how long it is down. */
+/** How long (ms) the database hangs (HANGS_MS), and how long it is down (GONE_MS). */
 const HANGS_MS = isLong ? 20_000 : 4_000;
 const GONE_MS = isLong ? 60_000 : 4_000;
 const PATIENCE_MS = 120_000;

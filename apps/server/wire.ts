@@ -37,7 +37,7 @@ export interface Wired {
 
 /**
  * Connects everything that the configuration names. If a part fails, closes the database and throws. The database must already be
- * migrated. With `actor`, the name of a member of staff, all changes are recorded as made by them.
+ * migrated. With `actor`, the name of a member of staff, all changes are recorded as made by that person.
  */
 export async function wire(
   config: Config,

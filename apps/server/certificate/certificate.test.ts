@@ -91,7 +91,7 @@ test('who bought an upgrade alone has the distinction on the certificate of the 
     await client.call('beginPayment', { params: { uuid }, body: { revision: 0, agreeToPolicies: true } });
     return (await payOrder(server, client, uuid)).uuid;
   };
-  // A membership of before that was refunded is not the one below the upgrade.
+  // An earlier membership that was refunded is not the base of the upgrade.
   await refundJoin(server.deps, await checkout(1), { ...nothing, membership: true });
   const base = await checkout(1);
   const upgrade = await checkout(10);

@@ -16,7 +16,7 @@ export const certificateCommand: Command = {
     const paper = papers.find((known) => known === read?.values.paper);
     if (!read || !isUuid(uuid) || file === undefined || more.length > 0 || paper !== read.values.paper)
       return misused(certificateCommand);
-    // Reads the member as the proven joiner could. The rate limits are off, because requests of staff must not be counted.
+    // Reads the member with the rights of a proven joiner. The rate limits are off, because staff's requests must not be counted.
     const uncounted = { ...deps, config: { ...deps.config, limits: null } };
     const member = await readMember(uncounted, uuid, {
       holding: { began: false, proven: true, paid: false },

@@ -22,7 +22,7 @@ export interface Certificate {
   /** The text after the name, about the member's achievement. */
   citation: string;
   programme: string;
-  /** What an upgrade adds, such as "Distinguished Member"; null without one. */
+  /** What an upgrade adds, such as "Distinguished Member"; null without an upgrade. */
   distinction: string | null;
   /** The date of admission: "November 23, 2026". */
   since: string;
@@ -56,7 +56,7 @@ export async function drawCertificate(
 }
 
 interface Block {
-  /** The block's height above its first baseline and below its last one. */
+  /** The block's height above its first baseline, and below its last baseline. */
   above: number;
   below: number;
   draw(baseline: number): void;

@@ -57,7 +57,7 @@ interface MemberRow {
 }
 
 /**
- * Reads the member of a join and counts the request against the limit, in one statement. Throws a {@link Refusal}:
+ * Reads the member of a join and counts the request against the limit for papers, in one statement. Throws a {@link Refusal}:
  * - 404: there is no such join.
  * - 403: the browser does not hold the join.
  * - 429: the limit is exceeded.

@@ -7,8 +7,8 @@ const KIND = 'certificate_name';
 const MOST_NAMED = 10;
 
 /**
- * Returns a sentence for the member if the typeface lacks letters of the member's name; null if it has all of them. A certificate
- * with boxes in place of letters would be useless. Staff get a notice, once for each join.
+ * Returns a sentence for the member if the typeface lacks letters of the member's name, otherwise null. A certificate with boxes
+ * in place of letters would be useless. Staff get a notice, once for each join.
  */
 export async function nameProblem(
   deps: Deps,

@@ -35,10 +35,10 @@ export interface Sheet {
   /** Draws one line of text; `y` is its baseline. */
   line(text: string, x: number, y: number, look: TextLook): void;
   centred(text: string, x: number, y: number, look: TextLook): void;
-  /** Tags what `draw` draws as one paragraph or heading, for screen readers (PDF 32000-1, 14.8.4). */
+  /** Tags the output of `draw` as one paragraph or heading, for screen readers (PDF 32000-1, 14.8.4). */
   asText(draw: () => void, type?: 'P' | 'H1'): void;
   asPicture(alt: string, draw: () => void): void;
-  /** Tags what `draw` draws as decoration, which screen readers skip. */
+  /** Tags the output of `draw` as decoration, which screen readers skip. */
   asDecoration(draw: () => void): void;
   crest(x: number, y: number, height: number, colours: { gold: string; red: string }): void;
   finish(): Promise<Buffer>;

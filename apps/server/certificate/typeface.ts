@@ -9,7 +9,7 @@ export interface Typeface {
   regular: Buffer;
   italic: Buffer;
   semibold: Buffer;
-  /** Returns the different characters of a text that the typeface lacks, or whose accents it cannot position. */
+  /** Returns the letters of a text that the typeface lacks, or whose accents the typeface cannot position, each once. */
   missing(text: string): string[];
 }
 

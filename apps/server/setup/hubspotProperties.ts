@@ -42,7 +42,7 @@ const VALUES: Partial<Record<CrmField, readonly string[]>> = {
   membershipStatus: [MEMBER, FORMER],
   acceptedPrivacyPolicy: ['true', 'false'],
 };
-/** Fields whose property must exist whatever the field rules say: a contact is created with its email, even if it is never changed. */
+/** Fields that are written even if their field rule says `never`: a contact is created with its email. */
 const writtenAlways: readonly CrmField[] = ['email'];
 
 /** Returns the properties that the field rules name. */

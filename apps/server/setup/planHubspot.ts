@@ -4,7 +4,10 @@ import { CrmRefused, CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { applyProperties, planProperties, wantedProperties } from './hubspotProperties.ts';
 import type { SetupPlan, SetupStep } from './step.ts';
 
-/** Plans the contact properties that the field rules name and the HubSpot account lacks. Existing properties are never changed. */
+/**
+ * Plans to create the contact properties that the HubSpot account lacks, although the field rules name them. Existing properties
+ * are never changed.
+ */
 export async function planHubspot(hubspot: HubspotClient, rules: FieldRules): Promise<SetupPlan> {
   const provider = 'HubSpot';
   const existing = await propertiesOf(hubspot);

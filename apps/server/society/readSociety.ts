@@ -85,7 +85,9 @@ function build(data: SocietyFile): Society {
   };
 }
 
-/** Returns the offset of the node at a path in the source; if there is none, that of its nearest ancestor. */
+/**
+ * Returns the offset in the source of the node at a path. If there is no such node, returns the offset of its nearest ancestor.
+ */
 function offsetOf(root: ParsedNode | null, path: readonly PropertyKey[]): number {
   let node: unknown = root;
   let offset = root?.range?.[0] ?? 0;

@@ -135,8 +135,8 @@ export const societyFile = z.strictObject({
   letters: z
     .strictObject({
       /**
-       * Days from the payment to the letter about the certificate. They should agree with the text `when` of the emails on the
-       * congratulations page.
+       * Days from the payment until the letter about the certificate is sent; below, until the letter about the portal is sent.
+       * The congratulations page says when each email comes, in its text `when`: the two should agree.
        */
       certificateAfterDays: z.int().min(0).max(60).default(1),
       portalAfterDays: z.int().min(0).max(60).default(7),
@@ -183,7 +183,7 @@ export const societyFile = z.strictObject({
   pressRelease: z
     .strictObject({
       why: line.optional(),
-      /** A quote. `by` names the speaker, in the middle of a sentence. */
+      /** A quote. `by` is the speaker, in the form that follows "said" in the press release. */
       quote: z.strictObject({ text: line, by: line }).optional(),
       about: line.optional(),
     })

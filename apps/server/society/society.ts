@@ -19,12 +19,12 @@ export interface Society extends Omit<SocietyFile, 'catalogue' | 'crm' | 'progra
   crm: { fields: FieldRules; attachDocuments: boolean };
   donations: { maximumCents: number };
   programmes: Record<string, Programme>;
-  /** All products of the file, with those that are retired. */
+  /** All products of the file, including retired ones. */
   catalogue: CatalogueProduct[];
   /** The products that can be ordered. */
   offers: CatalogueProduct[];
   defaultProgramme: string;
-  /** Returns a product that may be in an order already, so a retired one, too. */
+  /** Returns a product, which may be retired, since an order may already have it. */
   product(id: number): CatalogueProduct | undefined;
   /** Returns a product that can be ordered. */
   offer(by: { id: number } | { uuid: string }): CatalogueProduct | undefined;

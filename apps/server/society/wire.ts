@@ -46,7 +46,7 @@ export function toSite(
 }
 
 /**
- * Returns a product in the wire format. `line` has the uuid and the stored price (cents) of an order line; without it, the
+ * Returns a product in the wire format. `line` has the uuid and the stored price (cents) of an order line; without `line`, the
  * product's price is used.
  */
 export function toWireProduct(
@@ -78,9 +78,9 @@ export function pictureOrigins({ catalogue }: Pick<Society, 'catalogue'>): strin
 }
 
 /**
- * Returns an order line in the wire format, with its name and price (cents) of the day on which it was added. If its product is no
- * longer in the catalogue, the line has no description and picture, but is still shown, because everything that is charged must be
- * shown.
+ * Returns an order line in the wire format, with the name and price (cents) of the day on which the line was added. If its
+ * product is no longer in the catalogue, the line has no description and icon, but is still shown, because everything that is
+ * charged must be shown.
  */
 export function toWireLine(society: Pick<Society, 'product'>, line: OrderLine & { uuid: string }) {
   const product = society.product(line.productId) ?? {

@@ -15,8 +15,8 @@ const PATIENCE_MS = 3_000;
 /** The highest number up to which a queue is counted. */
 const MOST_COUNTED = 50_000;
 /**
- * A letter whose next attempt is further away than this interval is not due yet and is not counted as waiting. The interval is
- * longer than the longest delay before a letter is retried (sendLetters.ts).
+ * A letter counts as waiting while it waits for a retry, but not if its next try is further away than this interval. The interval
+ * is longer than the longest delay before a retry (sendLetters.ts).
  */
 const POSTPONED = sql`interval '5 hours'`;
 
@@ -147,8 +147,8 @@ export function registerGauges(
     ['provider', 'kind'],
     ({ kind, name, value }) => {
       if (kind === 'breaker') return [{ provider: 'hubspot', kind: name }, value];
-      // The mail server counts as down only while a letter is waiting. Without one the server is not used, so nobody knows whether
-      // it is still down, and the value is 0.
+      // The mail server counts as down only while a letter is waiting. Without a waiting letter the server is not used, so nobody
+      // knows whether it is still down, and the value is 0.
       if (kind === 'queue' && name === 'letters')
         return [{ provider: 'mail', kind: 'send' }, mailServer.isDown && value > 0 ? 1 : 0];
       return null;

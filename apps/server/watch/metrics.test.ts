@@ -168,7 +168,7 @@ test('all scrapers together cost the database one statement in ten seconds', asy
     await close();
     await idle.close();
   });
-  // Opens the connection, which sends a statement that sets it up.
+  // Opens the connection first, because that sends a statement, too.
   await sql`select`.execute(idle.background);
   const { pathname } = new URL(idle.deps.config.databaseUrl);
   let asked = 0;
