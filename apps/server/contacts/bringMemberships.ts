@@ -11,8 +11,8 @@ const LOOK_MS = 60_000;
 const EVERY_SECONDS = 3600;
 const BATCH = 1_000;
 /**
- * The kind of the notice that two joins of one contact hold the same type of membership. Also used by
- * refunds/membershipStanding.ts.
+ * The kind of the notice that two joins of one contact hold the same type of membership. refunds/membershipStanding.ts uses the
+ * same kind.
  */
 const HELD_TWICE = 'held_twice';
 
@@ -26,7 +26,7 @@ const isHeldAlready = sql`exists (select from membership other
 
 /**
  * Moves the memberships of these joins to the contacts of the joins ({@link contactOfJoin}). The transaction must have locked the
- * joins. A contact can hold only one membership of a type: a second one is not moved, and staff get a notice.
+ * joins. A contact can hold only one membership of a type: a second membership of the type is not moved, and staff get a notice.
  */
 export async function bringMemberships(trx: Kysely<Tables>, joins: readonly string[]): Promise<void> {
   if (joins.length === 0) return;
@@ -60,9 +60,9 @@ export async function bringMemberships(trx: Kysely<Tables>, joins: readonly stri
 }
 
 /**
- * Moves to a contact the memberships that stayed elsewhere because the contact already held one of the same type. Must be called in
- * the transaction that ended the contact's own membership. A join that another transaction has locked is skipped, since waiting
- * could deadlock; {@link startBringingMemberships} moves its memberships later.
+ * Moves to a contact the memberships that were left elsewhere because the contact already held a membership of the same type.
+ * Must be called in the transaction that ended the contact's own membership. A join that another transaction has locked is
+ * skipped, since waiting could deadlock; {@link startBringingMemberships} moves the memberships of that join later.
  */
 export async function bringLeftBehind(trx: Kysely<Tables>, contactId: string): Promise<void> {
   const { rows } = await sql<{ uuid: string }>`
@@ -76,8 +76,8 @@ export async function bringLeftBehind(trx: Kysely<Tables>, contactId: string): P
 }
 
 /**
- * Moves, once an hour, every membership that is not with the contact of its join. It may have been left elsewhere by an older
- * version of the server, or because the contact already held a membership of the same type.
+ * Moves, once an hour, every membership that is not with the contact of its join. An older version of the server may have left
+ * the membership elsewhere, or the contact already held a membership of the same type.
  */
 export function startBringingMemberships(deps: Deps): () => Promise<void> {
   return repeat('bring memberships to their contacts', LOOK_MS, deps.log, async () => {

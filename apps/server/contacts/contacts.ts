@@ -16,9 +16,9 @@ import { followMerges, takeIn } from './followContacts.ts';
  */
 export interface Contacts {
   /**
-   * Searches HubSpot for the contact with an invite code and writes it into the mirror. `unavailable`: HubSpot cannot answer now.
-   * `who` is `suspect` if the caller may be guessing: the address has recently tried other wrong codes, or the code is a slip.
-   * Suspects get fewer places in the queue of searches, whose rate HubSpot limits.
+   * Searches HubSpot for the contact with an invite code and writes the contact into the mirror. `unavailable`: HubSpot cannot
+   * answer now. `who` is `suspect` if the caller may be guessing: the counted address has recently tried other wrong codes, or
+   * the code is a slip. Suspects get fewer places in the queue of searches, whose rate HubSpot limits.
    */
   learnCode(code: string, who?: 'joiner' | 'suspect'): Promise<'known' | 'unknown' | 'unavailable'>;
   /**
@@ -32,13 +32,13 @@ export interface Contacts {
 
 const PATIENCE_MS = 2_000;
 const SLOWEST_MS = 20_000;
-/** How long (ms) HubSpot is not searched again for a code that it did not know. */
+/** How long (ms) HubSpot is not searched again for a code that HubSpot did not know. */
 const MISS_MS = 60_000;
 const MISSES_KEPT = 10_000;
 /**
  * The most searches for codes that may wait for HubSpot at the same time: about as many as HubSpot answers in two seconds. The
- * lower number for suspects keeps them from taking all places, and from loading the database by asking for the budget again and
- * again.
+ * lower number for suspects keeps suspects from taking all places, and from loading the database: each waiting search asks the
+ * database again and again whether the budget allows the search.
  */
 const MOST_LOOK_UPS = { joiner: 12, suspect: 4 } as const;
 
@@ -122,9 +122,9 @@ const BATCH = 100;
 const HELD_UP_MS = 500;
 
 /**
- * Returns a function that reads one contact from HubSpot into the mirror and resolves to whether HubSpot has it. Ids that are
- * requested while a call runs are read together by the next call. When everybody opens a mailing at once, a few calls are enough
- * instead of one for each person.
+ * Returns a function that reads one contact from HubSpot into the mirror and resolves to whether HubSpot has the contact. Ids
+ * that are requested while a call to HubSpot runs are read together by the next call. When everybody opens a mailing at once, a
+ * few calls are enough instead of one call for each person.
  */
 function readTogether(
   hubspot: HubspotClient,
@@ -184,8 +184,8 @@ async function patiently<T>(
 }
 
 /**
- * Writes contacts from HubSpot into the mirror, with their invite codes, and follows contacts that were merged into them. The
- * status "member" is not written while HubSpot has not yet been told that the membership bought here has ended.
+ * Writes contacts from HubSpot into the mirror, with their invite codes, and follows contacts that were merged into them. A
+ * status "member" from HubSpot is ignored while HubSpot has not yet been told that the membership bought here has ended.
  */
 export async function keepContacts(
   database: Database,

@@ -6,8 +6,8 @@ import { EMAIL, propertiesOfNamed, readJoin, valuesOf } from './dueJoins.ts';
 import { fieldsThere } from './fieldsThere.ts';
 
 /**
- * Returns what sending a join now would change in HubSpot: each property with its present and its new value. Null if there is no
- * such join.
+ * Returns the properties that would change in HubSpot if the join was sent now: each with its present and its new value. Null if
+ * there is no such join.
  */
 export async function diffOf(
   deps: Deps,

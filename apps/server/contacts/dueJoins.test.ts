@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type DueJoin, valuesOf } from './dueJoins.ts';
 
-/** A paid school join whose email leads to a contact that has a proven join, too. */
+/** A paid join by a school's code. The contact with its email also has a proven join. */
 const shared = {
   whose: 'shared',
   has_others: true,

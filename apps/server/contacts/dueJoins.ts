@@ -28,7 +28,7 @@ import { hubspotIsToHear } from './tellHubspot.ts';
 /** HubSpot's largest batch. */
 const BATCH = 100;
 const LONGEST_BACKOFF_SECONDS = 60;
-/** How many times a row may fail before it is sent in smaller batches. */
+/** How many times a join may fail before it is sent in smaller batches. */
 const FULL_TRIES = 2;
 
 /**
@@ -80,7 +80,7 @@ const payerHolds = sql`exists (
 /**
  * SQL: a subquery with three columns.
  * - `others`: the other paid joins whose proven contact is the contact of `session`.
- * - `joins`: the joins whose purchases are summed up for HubSpot. These are the others, and `session` itself if it is `named` or
+ * - `joins`: the joins whose purchases are summed up for HubSpot: the `others`, and also `session` if `session` is `named` or
  *   there are no others.
  * - `paid_at`: if `session` is `named`, when its contact last paid by any of these joins; otherwise when `session` was paid.
  */
@@ -115,9 +115,9 @@ export function mayBeTheirStatus(contactId: string, session: string): RawBuilder
 /** The mirror's copy of a contact counts as up to date if it was read at most this many minutes before the payment. */
 const FRESH_MINUTES = 10;
 /**
- * SQL: whether the contact of `session` may have been a member in HubSpot already when the join was paid. This is so if the mirror
- * has the status `member`, or if the mirror's copy was out of date, as in an outage of HubSpot. False if this join has already sent
- * a status to the contact, or if another join has sent the status `member`.
+ * SQL: whether the contact of `session` may have been a member in HubSpot already when the join was paid. True if the mirror has
+ * the status `member`, or if the mirror's copy was out of date, as in an outage of HubSpot. False if this join has already sent a
+ * status to the contact, or if another join has sent the status `member`.
  */
 const mayHaveBeenMember = sql`(session.paid_at is not null and not crm_known ? 'membershipStatus'
   and exists (select from contact where contact.id = session.contact_id
@@ -154,9 +154,9 @@ const columns = sql`session.uuid, whose, crm_id, coalesce(owns_hubspot_contact a
     and exists (select from membership where session_uuid = session.uuid and is_held) as is_nameless`;
 
 /**
- * Takes a batch of due rows with the same `whose`. Taking a row postpones it by a minute, so that it is due again if this process
- * dies. A row that failed repeatedly is taken in ever smaller batches, and finally alone, so that a row that HubSpot cannot process
- * delays no others.
+ * Takes a batch of due joins with the same `whose`. Taking a join postpones it by a minute, so that it is due again if this
+ * process dies. A join that failed repeatedly is taken in ever smaller batches, and finally alone: a join that HubSpot cannot
+ * process must not delay others.
  */
 export async function takeDue(deps: Deps): Promise<(DueJoin & { size: number })[]> {
   const { rows } = await sql<DueJoin & { size: number }>`
@@ -181,8 +181,8 @@ export async function takeDue(deps: Deps): Promise<(DueJoin & { size: number })[
 }
 
 /**
- * Returns the row with its known values in the form's spelling ("Texas" for "TX"). Otherwise a value that the joiner has not
- * changed would be sent because it is spelt differently.
+ * Returns the join with the values that HubSpot is known to have, in the form's spelling ("Texas" for "TX"). Otherwise a value
+ * that the joiner has not changed would be sent because HubSpot spells it differently.
  */
 function asShown(row: DueJoin): DueJoin {
   return { ...row, crm_known: { ...row.crm_known, ...knownOf(row.crm_known) } };
@@ -232,22 +232,22 @@ async function overtaken(deps: Deps, sent: readonly Planned[]): Promise<string[]
 }
 
 /**
- * Records that joins were sent to HubSpot, in the revision that was sent. A join that has changed meanwhile stays due, and one that
- * was {@link overtaken} becomes due again. Also, in the same transaction:
+ * Records that joins were sent to HubSpot, in the revision that was sent. A join that has changed meanwhile stays due, and a join
+ * that was {@link overtaken} becomes due again. Also, in the same transaction:
  * - The mirror gets the status that was sent, unless the join has changed meanwhile.
- * - A written status is also recorded as the last sent status of every other join with this proven contact that has sent one.
- *   Otherwise such a join would not send its own status again after this one has overwritten it.
+ * - A written status is also recorded as the last sent status of every other join with this proven contact that has sent a
+ *   status. Otherwise such a join would not send its own status again after this join has overwritten it.
  * - Notices are written, the same text only once for a join.
- * - A join that was written into this contact only because of its email becomes due again if it holds a membership and the contact
- *   is now a former member. It also becomes due if a proven join has sent purchases: it must then take back the purchases that it
- *   had sent. And it becomes due if another such join has emptied a property, which is now a blank for its own purchase.
+ * - A join that was written into this contact only because of its email becomes due again in three cases. It holds a membership,
+ *   and the contact is now a former member. A proven join has sent purchases: the join must take back its own. Another join with
+ *   the same email has emptied a property, which is now a blank for this join's purchase.
  */
 export async function delivered(deps: Deps, sent: readonly Planned[]): Promise<void> {
   if (sent.length === 0) return;
   const statusProperty = deps.society.crm.fields.membershipStatus.property ?? '';
   const rows = sent.map(({ row, properties, known, notice }) => {
-    // The status for the mirror. The status `member` is written to the mirror even if it was unchanged and therefore not sent:
-    // another join of the same payer may keep the contact a member.
+    // The status for the mirror. The status `member` goes into the mirror even if HubSpot had it already and it was therefore not
+    // sent: another join of the same payer may keep the contact a member.
     const status = properties[statusProperty] ?? (known.membershipStatus === MEMBER ? MEMBER : undefined);
     return {
       uuid: row.uuid,
@@ -322,7 +322,7 @@ export interface Refused {
   notice?: { kind: string; message: string };
 }
 
-/** Records that these joins are not sent to HubSpot, with the reasons. Staff can have them sent again. */
+/** Records that these joins are not sent to HubSpot, with the reasons. Staff can put such joins back into the queue. */
 export async function refuse(deps: Deps, refused: readonly Refused[]): Promise<void> {
   if (refused.length === 0) return;
   await deps.database.transaction().execute(async (trx) => {
@@ -383,7 +383,7 @@ async function replacedBy(
   return rows;
 }
 
-/** Makes rows due at once, for the next batch. */
+/** Makes joins that were taken due again immediately, so that the next batch takes them. */
 export async function later(deps: Deps, rows: readonly DueJoin[]): Promise<void> {
   if (rows.length === 0) return;
   const these = sql`uuid = any(${rows.map(({ uuid }) => uuid)}::uuid[])`;
@@ -394,9 +394,9 @@ export async function later(deps: Deps, rows: readonly DueJoin[]): Promise<void>
 }
 
 /**
- * Postpones rows with exponential backoff. Each row's attempt was counted when the row was taken, and rows with many attempts are
- * sent in smaller batches. If none of these rows can have caused the failure (`perhapsRecord` is false), the attempt is not counted
- * after all.
+ * Postpones joins with exponential backoff. Taking a join counted an attempt, and joins with many attempts are sent in smaller
+ * batches. If none of these joins can have caused the failure (`perhapsRecord` is false), the attempt is taken off the count
+ * again.
  */
 export async function postpone(
   deps: Deps,
@@ -414,15 +414,15 @@ export async function postpone(
 }
 
 /**
- * Purchase fields for contacts with a proven join. Only the proven joins of such a contact send these fields. A join that merely
- * has the contact's email takes back what it sent for them while there was no proven join.
+ * Purchase fields. If a contact has a proven join, only its proven joins send these fields. A join that merely has the contact's
+ * email takes back the values that it sent while the contact had no proven join.
  */
 const ofProvenAlone: readonly CrmField[] = ['membership', 'upgrade', 'donation', 'items', 'amountPaid'];
 
 /**
  * Returns the values, by field, that a join sends to HubSpot. Special cases:
- * - If the contact has proven joins and this join only has the same email, it sends its payer's status and time of payment.
- *   Purchases that it sent before are replaced by those of the proven joins, or emptied.
+ * - If this join merely has the contact's email and the contact has proven joins, this join sends its payer's status and time of
+ *   payment alone. Purchases that this join sent before are replaced by those of the proven joins, or emptied.
  * - If another proven join of the contact holds a membership, the stage is `paid`, whatever this join's state is.
  */
 export function valuesOf(row: DueJoin): FieldValue[] {

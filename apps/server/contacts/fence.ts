@@ -12,7 +12,7 @@ const PATIENCE_SECONDS = 45;
 /** SQLSTATE `lock_not_available`. */
 const NOT_AVAILABLE = '55P03';
 
-/** Thrown if calls to HubSpot did not end in time for the exclusive lock. */
+/** Thrown if the requests to HubSpot that were running did not end while the exclusive lock was waited for. */
 export class StillTelling extends Error {
   constructor() {
     super(

@@ -9,15 +9,15 @@ import { takeIn } from './followContacts.ts';
 const INTERVAL_MS = 1_000;
 /** HubSpot's largest batch. */
 const BATCH = 100;
-/** A row that was taken is due again after this many seconds if HubSpot does not answer or this process dies. */
+/** If HubSpot does not answer or this process dies, a contact that was taken is due again after this many seconds. */
 const RETRY_SECONDS = 10;
 /**
- * A row that HubSpot refused to read is due again after this many seconds. Staff have got a notice and may have repaired the cause
- * by then.
+ * A contact that HubSpot refused to read is due again after this many seconds. Staff have got a notice and may have repaired the
+ * cause by then.
  */
 const REFUSED_SECONDS = 3600;
 
-/** Reads from HubSpot the contacts that signed links named while HubSpot was unavailable. */
+/** Reads from HubSpot the contacts whose id a signed link brought while HubSpot was unavailable. */
 export function startFillingContacts(deps: Deps, hubspot: HubspotClient): () => Promise<void> {
   return repeat(
     'fill contacts from HubSpot',
@@ -28,8 +28,8 @@ export function startFillingContacts(deps: Deps, hubspot: HubspotClient): () => 
 }
 
 /**
- * Reads a batch of due contacts in one call. A contact that HubSpot does not know stays bare. Returns how many contacts were taken,
- * and whether that was a full batch (`more`).
+ * Reads from HubSpot, in one request, a batch of contacts that are due to be filled. A contact that HubSpot does not know stays
+ * bare. Returns how many contacts the batch had, and whether it was a full batch (`more`).
  */
 export async function fillDue(deps: Deps, hubspot: HubspotClient): Promise<{ taken: number; more: boolean }> {
   const { rows } = await sql<{ id: string }>`
@@ -54,7 +54,7 @@ export async function fillDue(deps: Deps, hubspot: HubspotClient): Promise<{ tak
   return { taken: rows.length, more: rows.length === BATCH };
 }
 
-/** Reads contacts into the mirror. A batch that HubSpot refuses is halved until only the refused contact is postponed. */
+/** Reads contacts into the mirror. A batch that HubSpot refuses is halved until the refused contact is alone and is postponed. */
 async function fill(deps: Deps, hubspot: HubspotClient, ids: readonly string[]): Promise<void> {
   const fields = deps.society.crm.fields;
   try {

@@ -16,8 +16,8 @@ const MERGED_TWICE = 'merged_contacts';
 const BATCH = 100;
 
 /**
- * Reads contacts from HubSpot into the mirror: stores those that exist, follows merged ones ({@link followMerges}), and removes the
- * data of those that were deleted.
+ * Reads contacts from HubSpot into the mirror: stores the contacts that exist, follows merged contacts ({@link followMerges}),
+ * and removes the data of deleted contacts.
  */
 export async function lookAtContacts(
   database: Database,
@@ -43,8 +43,8 @@ export async function takeIn(
     const present = found.get(id)?.id ?? id;
     return present === id ? [] : [{ id, present }];
   });
-  // Records in the mirror that these contacts were merged. The mirror may lack a row for a merged contact: a link may name a
-  // contact that was merged before the mirror has ever read it.
+  // Records in the mirror that these contacts were merged. The mirror may lack a row for a merged contact: a link may have the id
+  // of a contact that was merged before the mirror has ever read it.
   if (moved.length > 0)
     await sql`
       insert into contact (id, merged_into)
@@ -60,8 +60,8 @@ export async function takeIn(
 export const isThere = sql<boolean>`deleted_at is null and merged_into is null`;
 
 /**
- * SQL: whether HubSpot once had a query's `contact`: the mirror has read it, or a join created it. A missing contact that HubSpot
- * never had (only an import or a link named it) does not count as deleted.
+ * SQL: whether HubSpot once had a query's `contact`: the mirror has read the contact, or a join created it. A missing contact
+ * that HubSpot never had (only an import or a link brought its id) does not count as deleted.
  */
 export const wasAtHubspot = sql<boolean>`(fetched_at is not null
   or exists (select from join_session where hubspot_contact_id = contact.id and owns_hubspot_contact))`;
@@ -110,10 +110,10 @@ export async function followMerges(database: Database, contacts: readonly CrmCon
 }
 
 /**
- * SQL: a part of `update join_session set …` for joins of a merged contact. `isProven` is an SQL expression for whether the contact
- * is the join's proven contact.
+ * SQL: a part of `update join_session set …` for joins of a merged contact. `isProven` is an SQL expression for whether the
+ * contact is the join's proven contact.
  * - A paid join becomes due to be sent if `isProven` is true or the join holds a membership.
- * - If both are true, {@link joinFields} are sent even if they are unchanged.
+ * - If `isProven` is true and the join holds a membership, {@link joinFields} are sent even if they are unchanged.
  * - If the membership has ended, an unchanged status is not sent, so the remaining contact keeps its status.
  */
 function isToHear(isProven: RawBuilder<unknown>): RawBuilder<unknown> {
@@ -138,7 +138,7 @@ export async function moveContacts(
   const merged = sql`json_to_recordset(${JSON.stringify(merges)}::json) as merged (old text, present text)`;
   // Adds the remaining contacts to the mirror if it lacks them: a join may have created such a contact just now.
   await sql`insert into contact (id) select present from ${merged} on conflict do nothing`.execute(trx);
-  // Locks the join sessions before their memberships, in the order of their uuids, as everywhere, to avoid deadlocks.
+  // Locks the join sessions before their memberships, by uuid. All transactions lock in this order, to avoid deadlocks.
   await sql`
     select from join_session
     where contact_id in (select old from ${merged}) or hubspot_contact_id in (select old from ${merged})

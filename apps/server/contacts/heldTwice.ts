@@ -3,7 +3,7 @@ import type { MembershipType } from '#core/product.ts';
 import { giveBackCommand } from '#core/refunds.ts';
 import type { Tables } from '../platform/database/types.ts';
 
-/** A join (`uuid`) with the types of membership that other joins of the same contact hold as well. */
+/** A join (`uuid`) with the types of membership that other joins of the same contact (`others`) hold as well. */
 export interface HeldTwice {
   uuid: string;
   types: MembershipType[];
@@ -11,9 +11,9 @@ export interface HeldTwice {
 }
 
 /**
- * Writes a notice to staff that several joins of one contact hold the same type of membership. The notice lists the types (between
- * the texts `begin` and `bought`) and the joins, and has the command that refunds the join `uuid`. Each group of joins gets only
- * one notice, whatever its `kind`, because a merge and the hourly search may find the same joins.
+ * Writes a notice to staff that several joins of one contact hold the same type of membership. The notice lists the types
+ * (between the texts `begin` and `bought`) and the joins, and has the command that refunds the join `uuid`. The same joins get
+ * only one notice, whatever its `kind`, because a merge and the hourly search may both find them.
  */
 export async function tellOfHeldTwice(
   trx: Kysely<Tables>,

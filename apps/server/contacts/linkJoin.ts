@@ -14,16 +14,16 @@ import { attemptsAnew, hubspotIsToHear } from './tellHubspot.ts';
 export class NotLinkable extends Error {}
 
 /**
- * Links a paid join to a contact that staff know to be the same person: all values of the join are written to that contact. The
- * join must have named no contact, or one that HubSpot does not have. If the join had created a contact, the paid joins by links to
- * that contact are moved as well.
+ * Links a paid join to a contact that staff know to be the same person: all values of the join are written to that contact. Only
+ * a join without a named contact, or with a named contact that HubSpot does not have, can be linked. If the join had created a
+ * contact, paid joins that began by a link to that created contact are moved as well.
  * Throws {@link NotLinkable} if the join cannot be linked. Two of the reasons:
  * - The membership of the join has ended (or its upgrade, if it sold only an upgrade).
  * - The contact is a member in HubSpot, and neither this join nor its payer can be the cause ({@link mayBeTheirStatus}). A refund
  *   of the join would then end a membership that is not the join's.
  * If the join was written into another contact before, first calls `takeBack` with that contact. If the process dies after that,
- * the join still belongs to the old contact and is sent again. Must run while nothing is sent to HubSpot (fence.ts): a concurrent
- * call would record the old contact.
+ * the join still belongs to the old contact and is sent again. Must run while nothing is sent to HubSpot (fence.ts): a server
+ * that is sending the join would record the old contact.
  */
 export async function linkJoin(
   deps: Deps,
@@ -45,7 +45,7 @@ export async function linkJoin(
       .select('contact_id')
       .where('uuid', '=', uuid)
       .executeTakeFirst()) ?? {};
-  // Reads the contact that the join named again. That contact was deleted, but may have been restored in HubSpot meanwhile.
+  // Reads once more the contact that was named for the join. It was deleted, but may have been restored in HubSpot meanwhile.
   if (namedBefore) await deps.contacts.refresh(namedBefore);
   const planned = await deps.database.transaction().execute((trx) => mayLink(trx, uuid, contactId));
   // If the old contact was merged into the new one, there is nothing to take back.
@@ -60,14 +60,14 @@ export async function linkJoin(
       update join_session set contact_id = ${contactId}, hubspot_contact_id = null, owns_hubspot_contact = null, crm_known = '{}', crm_refusal = null, crm_attempts = ${attemptsAnew},
         ${hubspotIsToHear}, updated_at = now()
       where ${isMoving('uuid')}`.execute(trx);
-    // Moves, in addition to the join, all that belongs to the named contact, which HubSpot does not have: its invite code, and
-    // joins by links to it.
+    // HubSpot does not have the contact that was named for the join. So everything else of that contact moves, too: its invite
+    // code, and joins that began by a link to it.
     if (named !== null) await moveContacts(trx, [{ old: named, present: contactId }]);
     // The old contact's remaining paid joins are sent again, so that its amount in HubSpot does not include the moved joins.
     await sql`
       update join_session set ${hubspotIsToHear} where ${paidJoinsOf(sql`${before}`)}`.execute(trx);
     // Makes the documents due to be attached to the new contact (attachDocuments.ts). If the old contact was merged into the new
-    // one, HubSpot has moved the notes, so nothing is due. A contact that HubSpot does not have (`named`) has no notes to move.
+    // contact, HubSpot has moved the notes, so nothing is due. A contact that HubSpot does not have (`named`) has no notes.
     await sql`
       update document set crm_note_id = null, crm_next_try_at = now()
       where ${isMoving('session_uuid')} and crm_file_id is not null
@@ -77,22 +77,27 @@ export async function linkJoin(
 
 /** What linking a join to a contact changes. */
 interface Link {
-  /** The contact that the join names and that HubSpot does not have; null if the join names none. */
+  /** The contact that was named for the join and that HubSpot does not have; null if none was named. */
   named: string | null;
-  /** The contact into which the join was written; null if the join was not written yet. */
+  /** The contact into which the join was written; null if the join has not been written to HubSpot yet. */
   before: string | null;
   /**
-   * SQL: whether a column has the uuid of a join that is moved: the given join, or a join by a link to the contact that it created.
+   * SQL: whether a column has the uuid of a join that is moved: the given join, or one that began by a link to the contact that
+   * the given join created.
    */
   isMoving: (column: string) => RawBuilder<boolean>;
   /** What is to be taken back from the contact `before`. */
   left: LeftContact | null;
 }
 
-/** Locks what linking changes, and returns it; null if the join is already linked to this contact. Throws {@link NotLinkable}. */
+/**
+ * Locks the rows that linking changes. Returns the changes; null if the join is linked to this contact. Throws
+ * {@link NotLinkable}.
+ */
 async function mayLink(trx: Kysely<Tables>, uuid: string, contactId: string): Promise<Link | null> {
-  // Locks these joins, in the order of their uuids, as everywhere, to avoid deadlocks: the given join; the paid joins of the
-  // contact into which it was written, which become due again; and all joins of the contact that it named, which may be moved.
+  // Locks the given join; the paid joins of the contact into which it was written, which become due again; and all joins of the
+  // contact that was named for it, which may be moved. All transactions lock joins in the order of their uuids, to avoid
+  // deadlocks.
   const leaves = sql<string>`(select own.hubspot_contact_id from join_session own where own.uuid = ${uuid})`;
   const names = sql<string>`(select own.contact_id from join_session own where own.uuid = ${uuid})`;
   await sql`

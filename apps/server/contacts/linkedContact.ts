@@ -7,10 +7,10 @@ const CANNOT_LOOK_UP = 'We cannot look up who this link is for at this moment. P
 const RETRY_SECONDS = 5;
 
 /**
- * Makes sure that the mirror has a row for the contact that a link names. Returns whether the contact is known. The id of a signed
- * link is proven. If HubSpot does not know the contact or cannot answer, the join therefore continues with the id alone (a bare
- * contact), and the joiner fills in the form. After an outage, {@link fillDue} reads the contact. The id of an unsigned link is
- * only a guess. Throws 404 with `sentence` if HubSpot does not know it, and 503 while HubSpot cannot answer.
+ * Makes sure that the mirror has a row for the contact of a link. Returns whether the contact is known. The id in a signed link
+ * is proven: if HubSpot does not know the contact or cannot answer, the join continues with the id alone (a bare contact), the
+ * joiner fills in the form, and after an outage {@link fillDue} reads the contact. The id in an unsigned link is only a guess:
+ * throws 404 with `sentence` if HubSpot does not know it, and 503 while HubSpot cannot answer.
  */
 export async function linkedContact(
   deps: Deps,
@@ -30,7 +30,7 @@ export async function linkedContact(
   return found;
 }
 
-/** Returns the refusal of a call that needs an answer from HubSpot while HubSpot cannot give one. The page retries by itself. */
+/** The refusal (503) while an answer from HubSpot is needed and HubSpot cannot give it. The page retries by itself. */
 export function cannotLookUp(): Refusal {
   return new Refusal(503, CANNOT_LOOK_UP, { retryAfter: RETRY_SECONDS });
 }

@@ -94,7 +94,7 @@ test('a link to a contact that was merged before it came here leads to the one t
 test('links to both contacts of a merge that are opened at once lead to the one that they are now', async () => {
   const [first, one, two] = [await person(), await person(), await person()];
   const merged = await merge(one.id, two.id);
-  // The first contact is read alone; those that are asked for meanwhile are read together.
+  // The first contact is read alone; the contacts that are requested meanwhile are read together.
   const opened = await Promise.all(
     [first, one, two].map(({ id }) => server.client().call('initJoin', { params: { id }, body: {} })),
   );
@@ -262,7 +262,7 @@ test('HubSpot has the sum of what two merged contacts have bought, and says memb
   await refundJoin(server.deps, uuid, membershipOnly);
   await paidJoin(server, server.client(), two.code, { personalEmail: 'two.sum@example.com' });
   await deliver(server);
-  // The remaining contact has the properties of the first one: status `former`, nothing paid.
+  // The remaining contact has the properties of the first contact: status `former`, nothing paid.
   const merged = await merge(one.id, two.id);
   for (const id of [one.id, two.id]) await server.deps.contacts.refresh(id);
   await deliver(server);

@@ -11,7 +11,7 @@ import { type Client, sharedServer } from '../../../tests/harness/testServer.ts'
 const JOINS = isLong ? 500 : 25;
 /** How long HubSpot takes to answer (ms): far longer than a joiner waits, even on a busy machine. */
 const SLOW_MS = isLong ? 30_000 : 6_000;
-/** The most time (ms) that a call which waits for HubSpot may take. The server waits for two seconds. */
+/** The most time (ms) that a request of the page which waits for HubSpot may take. The server itself waits two seconds. */
 const PATIENCE_MS = 2_500;
 
 const server = await sharedServer();
@@ -91,7 +91,7 @@ for (const [what, prefix, faults] of outages)
     await server.hubspotFault(null);
     assert.equal(slowest.length, JOINS);
     assert.ok(Math.max(...slowest) < SLOW_MS, `one call took ${Math.max(...slowest)} ms`);
-    // A busy machine may delay a call, so only the fastest of the calls that waited for HubSpot must keep the limit.
+    // A busy machine may delay any call. So only the fastest of the calls that waited for HubSpot is held to the limit.
     const waited = slowest.filter((ms) => ms > 1_000);
     if (waited.length > 0)
       assert.ok(Math.min(...waited) < PATIENCE_MS, `whoever waited, did so for ${Math.min(...waited)} ms`);

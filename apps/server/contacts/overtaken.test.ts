@@ -28,8 +28,9 @@ async function told(id: string): Promise<[status: string | null, amount: number]
 }
 
 /**
- * Lets one server send what is due, and delays its call to HubSpot. During the delay `happens` changes another join of the contact
- * and returns that join's uuid, and another server sends the change. Only then does the first call reach HubSpot.
+ * Lets a first server send the joins that are due, and delays its call to HubSpot. During the delay `happens` changes another
+ * join of the contact and returns that join's uuid, and a second server sends the change. Only then does the first server's call
+ * reach HubSpot.
  */
 async function overtaking(happens: () => Promise<string>): Promise<void> {
   const [sending, arrives] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -115,8 +116,8 @@ test('a contact that pays while HubSpot is being told that one with the same ema
 });
 
 /**
- * Lets one server send what is due. During its call to HubSpot, a join changes (`happens`), and another server takes what is due
- * then. That one goes on only when the first has noted what it sent.
+ * Lets a first server send the joins that are due. During its call to HubSpot a join changes (`happens`), and a second server
+ * takes the joins that are due then. The second server continues only after the first has recorded what it sent.
  */
 async function takenMeanwhile(happens: () => Promise<unknown>): Promise<void> {
   let second: Promise<unknown> | undefined;

@@ -49,7 +49,8 @@ const EMAIL_REFUSED = 'email_refused';
 const CONTACT_GONE = 'contact_gone';
 
 /**
- * Sends joins to HubSpot. A join is due while its `profile_revision` differs from its `crm_revision`; its present values are sent.
+ * Sends joins to HubSpot, with the values that they have then. A join is due while its `profile_revision` differs from its
+ * `crm_revision`.
  */
 export function startPushing(deps: Deps, hubspot: HubspotClient): () => Promise<void> {
   return repeat(
@@ -61,9 +62,9 @@ export function startPushing(deps: Deps, hubspot: HubspotClient): () => Promise<
 }
 
 /**
- * Takes a batch of due joins with the same `whose` and sends them in one call, or in two if HubSpot's values must be read first.
- * Other processes take other joins. Takes none while calls to HubSpot are paused, a person is being erased or a join is being
- * linked. Returns how many joins were taken, and whether that was a full batch (`more`).
+ * Takes a batch of due joins with the same `whose` and sends them in one request, or in two if HubSpot's values must be read
+ * first. Other processes take other joins. Takes none while requests to HubSpot are paused, a person is being erased or a join is
+ * being linked. Returns how many joins were taken, and whether that was a full batch (`more`).
  */
 export async function pushDue(deps: Deps, hubspot: HubspotClient): Promise<{ taken: number; more: boolean }> {
   const nothing = { taken: 0, more: false };
@@ -78,8 +79,8 @@ async function pushTaken(deps: Deps, hubspot: HubspotClient): Promise<{ taken: n
     if (rows[0]!.whose === 'new') await createAll(deps, hubspot, rows);
     else await updateAll(deps, hubspot, rows);
   } catch (error) {
-    // If reading a batch is refused, HubSpot does not say which contact is the reason. So a join is refused only if it was alone in
-    // its batch.
+    // If HubSpot refuses to read a batch, it does not say which contact is the reason. So a join is refused only if it was alone
+    // in its batch.
     if (error instanceof CrmRefused && rows.length === 1)
       await refuse(deps, [{ uuid: rows[0]!.uuid, reason: error.message }]);
     else if (error instanceof CrmRefused)
@@ -125,8 +126,8 @@ async function updateAll(deps: Deps, hubspot: HubspotClient, rows: readonly DueJ
     hubspot.updateContacts,
   );
   await conclude(deps, sent, outcomes);
-  // HubSpot answers the update of a merged contact under the id of the remaining one, or not at all. If HubSpot still has an
-  // unanswered contact under its own id, the join stays due.
+  // If a contact was merged, HubSpot answers its update under the id of the remaining contact, or not at all. If HubSpot still
+  // has an unanswered contact under its own id, the join stays due.
   const unanswered = sent.filter(({ row }) => !outcomes.has(row.uuid));
   const presentNow = await readOf(hubspot, fields, unanswered);
   const moved = sent.filter(({ row }) => {
@@ -140,7 +141,9 @@ async function updateAll(deps: Deps, hubspot: HubspotClient, rows: readonly DueJ
   );
 }
 
-/** Reads the contacts of joins from HubSpot. Returns them by the ids that the joins have, as {@link HubspotClient.readContacts}. */
+/**
+ * Reads the contacts of joins from HubSpot. The keys are the joins' ids of contacts, as in {@link HubspotClient.readContacts}.
+ */
 async function readOf(
   hubspot: HubspotClient,
   fields: FieldRules,
@@ -153,7 +156,7 @@ async function readOf(
 /**
  * Handles joins whose contact turned out to be merged or deleted. They become due again: for the contact that remains after the
  * merge, or for a new contact. A join that is being paid waits a minute, because it cannot be moved to another contact until the
- * payment has ended ({@link lookAtContacts}). A join that named a contact which HubSpot never had is refused.
+ * payment has ended ({@link lookAtContacts}). A join whose named contact HubSpot never had is refused.
  */
 async function follow(deps: Deps, hubspot: HubspotClient, rows: readonly DueJoin[]): Promise<void> {
   if (rows.length === 0) return;
@@ -201,7 +204,7 @@ function plan(
 
 /**
  * Whether the contact was a member in HubSpot before this join was paid. If HubSpot has the time of this payment, the join itself
- * has sent the status, and the server died before recording that.
+ * has sent the status, and the server died before recording that it was sent.
  */
 function wasMember(fields: FieldRules, row: DueJoin, present: CrmContact['properties']): boolean {
   const heldPaidAt = crmValue(fields, present, 'paidAt') ?? '';
@@ -213,7 +216,9 @@ function wasMember(fields: FieldRules, row: DueJoin, present: CrmContact['proper
   );
 }
 
-/** Returns the values to record as sent. A field without a property in HubSpot is left out, so that it is sent once it has one. */
+/**
+ * Returns the values to record as sent. A field that has no property in HubSpot is left out, to be sent once the property exists.
+ */
 function knownAfter(fields: FieldRules, values: readonly FieldValue[]): CrmValues {
   return Object.fromEntries(
     values.flatMap(({ field, value }) => (fields[field].property === null ? [] : [[field, value]])),
@@ -221,9 +226,9 @@ function knownAfter(fields: FieldRules, values: readonly FieldValue[]): CrmValue
 }
 
 /**
- * Returns the notice that a paid join has the email of a contact, but did not overwrite the contact's status. If the status is
- * `member` and was not sent for this payer ({@link mayBeTheirStatus}), the person may have paid twice. Otherwise staff may link the
- * join to the contact.
+ * Returns the notice that a paid join has the email of a contact, and that the contact's status was left as it was. If the status
+ * is `member` and was not sent for this payer ({@link mayBeTheirStatus}), the person may have paid twice. Otherwise staff may
+ * link the join to the contact.
  */
 function toldInTheWay({ uuid, crm_id, may_be_their_status }: DueJoin, status: string): Planned['notice'] {
   const what = `Join ${uuid} is paid and has the email of contact ${crm_id}, whose status in HubSpot is "${status}" and was left so.`;
@@ -235,13 +240,14 @@ function toldInTheWay({ uuid, crm_id, may_be_their_status }: DueJoin, status: st
 }
 
 /**
- * Creates contacts for joins without one. If a contact with the email exists, that contact is read and recorded instead; this join
- * may have created it just before a crash.
+ * Creates contacts for joins without one. If HubSpot already has a contact with the join's email, that contact is read and
+ * recorded instead; this join may have created it just before a crash.
  */
 async function createAll(deps: Deps, hubspot: HubspotClient, rows: readonly DueJoin[]): Promise<void> {
   const emailOf = (row: DueJoin) => row.details?.personalEmail.toLowerCase();
   const fields = await fieldsThere(deps, hubspot);
-  // Without student details no contact can be created. If such a join holds no membership or upgrade, it counts as delivered.
+  // No contact can be created without student details. A join without them and without a membership or upgrade counts as
+  // delivered.
   const withoutDetails = rows.filter((row) => !emailOf(row));
   await delivered(
     deps,
@@ -249,8 +255,8 @@ async function createAll(deps: Deps, hubspot: HubspotClient, rows: readonly DueJ
       .filter(({ is_nameless }) => !is_nameless)
       .map((row) => ({ row, properties: {}, known: {}, notice: null })),
   );
-  // If two joins have the same email, as siblings may, one of them waits for the next batch. There it finds the contact that the
-  // other has created.
+  // If two joins have the same email, as siblings may, one join waits for the next batch. There it finds the contact that the
+  // other join has created.
   const byEmail = new Map(rows.flatMap((row) => (emailOf(row) ? [[emailOf(row)!, row] as const] : [])));
   await later(
     deps,
@@ -288,9 +294,9 @@ async function createAll(deps: Deps, hubspot: HubspotClient, rows: readonly DueJ
 
 /**
  * Refuses the joins among `rows` that hold a membership or upgrade and have neither student details nor a contact. Staff can link
- * them to a contact. A join may have a contact again, and is then sent to it: the contact that the join named was deleted and has
- * been restored in HubSpot, or the contact that it shared with another join was replaced by a contact that was created for that
- * other join ({@link noteContacts}).
+ * such a join to a contact. A join that has a contact again is sent instead. There are two ways to get one again: the contact
+ * that was named for the join was deleted and has been restored in HubSpot, or the contact that the join shared with another join
+ * was replaced by a contact that was created for that other join ({@link noteContacts}).
  */
 async function refuseNameless(deps: Deps, hubspot: HubspotClient, rows: readonly DueJoin[]): Promise<void> {
   const nameless = rows.filter(({ is_nameless }) => is_nameless);
@@ -336,7 +342,7 @@ function refusalOfNameless(uuid: string): Refused {
 
 /**
  * Reads the existing contact with the email of each join, and finds out whether the join itself created that contact. If the
- * contact is gone meanwhile, the join is left out and creates a contact with the next batch.
+ * contact has disappeared meanwhile, the join is left out, and creates a contact with the next batch.
  */
 async function lookAtTaken(
   hubspot: HubspotClient,
@@ -359,8 +365,9 @@ async function lookAtTaken(
 }
 
 /**
- * Whether this join created the contact, and the server died before recording that: the contact is younger than the join, and has
- * all values of contact fields that the join would write. A name alone would prove nothing, since somebody else may have typed it.
+ * Whether this join created the contact, and the server died before recording that. True if the contact is younger than the join,
+ * and has all values of contact fields that the join would write. A name alone proves nothing, since somebody else may have typed
+ * it.
  */
 function isOurs(fields: FieldRules, { row, properties }: Planned, existing: CrmContact): boolean {
   return (
@@ -377,7 +384,7 @@ type Send = (part: readonly BatchWrite[]) => Promise<Map<string, BatchOutcome>>;
 
 /**
  * Sends the planned changes. If HubSpot refuses a join's email, or another contact has that email, sends the join's other
- * properties without it, and staff get a notice. `sent` lacks the changes that could not be sent because HubSpot was unavailable.
+ * properties without the email, and staff get a notice. `sent` lacks changes that were not sent because HubSpot was unavailable.
  */
 async function write(
   fields: FieldRules,
@@ -398,8 +405,8 @@ async function write(
     const rest = withoutEmail(fields, change);
     outcomes.delete(uuid);
     try {
-      // Each join is sent in a batch of its own. The results of a larger batch would not show which new contact without an email
-      // belongs to which join.
+      // Each of these joins is sent in a batch of its own. The results of a larger batch would not show which new contact without
+      // an email belongs to which join.
       const again = (await eachAsFarAsPossible([writeOf(rest)], send)).get(uuid);
       if (again) outcomes.set(uuid, again);
       const notice = isTaken ? emailTaken(uuid, crm_id, outcome.id) : null;
@@ -440,8 +447,8 @@ function emailTaken(uuid: string, contactId: string, otherId: string | null): Pl
 }
 
 /**
- * Sends a batch. If HubSpot refuses the batch as a whole, it is halved until only the record at fault is refused, so that this
- * record does not block the others.
+ * Sends a batch. If HubSpot refuses the batch as a whole, the batch is halved until the record at fault is alone and is refused,
+ * so that this record does not block the others.
  */
 async function eachAsFarAsPossible(
   writes: readonly BatchWrite[],

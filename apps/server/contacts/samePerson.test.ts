@@ -391,7 +391,7 @@ test("a contact that was there before a join is not the join's, whatever it says
   const personalEmail = 'before@example.com';
   const before = await orderingJoin(server.client(), 'LINCOLN2026', { personalEmail });
   await deliver(server);
-  // The contact now belongs to no join, as if the first join had been erased.
+  // The contact now is no join's own, as if the join that created it had been erased.
   await sql`update join_session set owns_hubspot_contact = false where uuid = ${before}`.execute(
     server.deps.database,
   );

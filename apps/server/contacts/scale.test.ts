@@ -100,7 +100,7 @@ test(`${JOINS} finished joins reach HubSpot within its limits, in full batches, 
       await once(process, 'never', { signal: AbortSignal.timeout(20) }).catch(() => {});
     process.kill('SIGKILL');
     await once(process, 'exit');
-    // Rows that a killed process had taken would be due again only after a minute.
+    // Joins that a killed process had taken would be due again only after a minute.
     await sql`update join_session set crm_next_try_at = now()`.execute(database);
   }
   const last = await startServer(t, env);
@@ -115,7 +115,7 @@ test(`${JOINS} finished joins reach HubSpot within its limits, in full batches, 
     'no limit was exceeded and nothing was refused',
   );
   const batches = ledger.filter(({ path }) => /\/batch\/(update|create|upsert)$/.test(path)).length;
-  // A killed process may not have recorded its batch, which is then sent a second time.
+  // If a killed process did not record its batch, the batch is sent a second time.
   assert.ok(batches <= (JOINS / 100) * 1.05 + 2, `${batches} batch writes for ${JOINS} joins`);
   t.diagnostic(`${batches} batch writes`);
 

@@ -34,7 +34,7 @@ const server = await sharedServer({}, { hubspotLimits: 'off' });
 const { database } = server.deps;
 const pin = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
 
-/** All joins of a test have the same email and therefore the same payer, who is a member while one of the memberships is held. */
+/** All joins of a test have the same email and so the same payer, who is a member while one of their memberships is held. */
 const person = (id: string) => ({ personalEmail: `several-${id}@example.com` });
 
 /** Returns a contact's purchases and status according to HubSpot. */
@@ -305,8 +305,8 @@ test('a contact that a join leaves for another is told again of the membership t
 });
 
 /**
- * Makes two paid joins by a school's code, both with the email of the same existing contact, like two siblings. The second also
- * donates $10.
+ * Makes two paid joins by a school's code, both with the email of the same existing contact, as of two siblings. The second join
+ * also donates $10.
  */
 async function siblings(email: string) {
   const shared = await newContact(server, email);

@@ -8,7 +8,7 @@ import { isThere, lookAtContacts, wasAtHubspot } from './followContacts.ts';
 const TASK = 'contacts sync';
 /** The row of `schedule` whose cursor is the last contact that {@link lookAtNext} has looked at. */
 const LOOKS = 'contacts look';
-/** The most contacts of the mirror that one run looks at although HubSpot does not list them. */
+/** How many contacts a run reads at most that HubSpot does not list as changed. */
 const MOST = 2_000;
 /**
  * Each run begins this long (ms) before the time up to which the previous run has read. HubSpot's search is eventually consistent,
@@ -23,9 +23,9 @@ export interface SyncProgress {
 }
 
 /**
- * Reads the contacts that changed since the previous run from HubSpot into the mirror, and looks at `most` others; the first run
- * reads all contacts. The position is stored after each page, so an interrupted run is resumed there. `progress` is called after
- * each page.
+ * Reads the contacts that changed since the previous run from HubSpot into the mirror, and looks at `most` other contacts; the
+ * first run reads all contacts. The position is stored after each page, so that the next run resumes an interrupted run.
+ * `progress` is called after each page.
  */
 export async function syncContacts(
   deps: Deps,
@@ -51,22 +51,22 @@ export async function syncContacts(
   };
 
   if (soFar.isFirst) {
-    // The first run records its own beginning as the time up to which changes were read. The next run then also reads what changed
-    // during the first.
+    // The first run records its own beginning as the time up to which changes were read. So the next run also reads the contacts
+    // that changed during the first run.
     const since = at?.reached_at ?? began;
     for (let after = at?.cursor ?? null; ; ) {
       const page = await patiently(() => hubspot.listContacts(after));
       await keep(page.contacts);
       after = page.after;
-      // Must run before the position is stored: if this run ends in between, the next one looks at the unlisted contacts again.
+      // Must run before the position is stored: if this run ends in between, the next run looks at the unlisted contacts again.
       if (after === null) await lookAtUnlisted(deps, hubspot, since);
       await reachedBy(deps, TASK, since, after);
       if (after === null) return soFar;
     }
   }
   let since = new Date(at!.reached_at!.getTime() - LAG_MS);
-  // Each page starts at the change time of the previous page's last contact, so contacts of exactly that time are read twice. They
-  // are skipped the second time, unless they have changed meanwhile and so have another time.
+  // Each page starts at the change time of the previous page's last contact, so contacts with exactly that time are returned
+  // twice. They are skipped the second time, unless they have changed meanwhile and therefore have another time.
   let edge = new Set<string>();
   const nameOf = ({ id, changedAt }: ChangedContact) => `${id} ${changedAt.getTime()}`;
   for (;;) {
@@ -111,8 +111,8 @@ async function lookAtUnlisted(
 }
 
 /**
- * Reads the next contacts of the mirror, in the order of their ids and beginning anew after the last one. Only this shows that a
- * contact was deleted for good, or long ago: HubSpot lists such contacts nowhere.
+ * Reads the next contacts of the mirror, in the order of their ids, and begins anew after the last id. Only reading a contact
+ * shows that it was deleted for good, or long ago: HubSpot lists such contacts nowhere.
  */
 async function lookAtNext(deps: Deps, hubspot: HubspotClient, began: Date, most: number): Promise<void> {
   const { database, society } = deps;
@@ -135,7 +135,8 @@ async function lookAtNext(deps: Deps, hubspot: HubspotClient, began: Date, most:
 }
 
 /**
- * Reads the mirror's contacts that HubSpot lists as deleted, because its search does not return those. Some may have been merged.
+ * Reads the mirror's contacts that HubSpot lists as deleted, because HubSpot's search does not return them. Some may have been
+ * merged.
  */
 async function lookAtDeleted({ database, society }: Deps, hubspot: HubspotClient): Promise<void> {
   for (let after: string | null = null; ; ) {
@@ -182,8 +183,8 @@ async function reachedBy(deps: Deps, name: string, reachedAt: Date, cursor: stri
 }
 
 /**
- * Retries a call while HubSpot is unavailable, because staff wait for the command. Throws after 30 attempts, and at once if HubSpot
- * denies the call. The next run resumes where this run stopped.
+ * Retries a call while HubSpot is unavailable, because staff wait for the command. Throws after 30 tries, and immediately if
+ * HubSpot denies the call. The next run of the command resumes where this run stopped.
  */
 async function patiently<T>(call: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {

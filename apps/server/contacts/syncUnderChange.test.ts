@@ -61,8 +61,8 @@ test('a sync loses nobody who changes while it reads, wherever it is', async () 
     ...hubspot,
     async changedContacts(...args) {
       const page = await hubspot.changedContacts(...args);
-      // Changes contacts of this page and of earlier ones. The changed contacts move to the end of HubSpot's list, and all contacts
-      // after them move up.
+      // Changes contacts of this page and of earlier pages. The changed contacts move to the end of HubSpot's list, and the
+      // contacts after their old places move up.
       if (pages++ < 2) await rename([...ids.slice(pages * 7, pages * 7 + 5), edgeOf(page)], 'Twice');
       return page;
     },
@@ -109,7 +109,7 @@ test('a change that the search of HubSpot did not show yet is read by the next s
   const [id] = await batch('create', [{ properties: { email: 'unseen@example.com', firstname: 'Before' } }]);
   await sync();
   await rename([id!], 'Unseen');
-  // Simulates that the previous run came 50 s after the change, and that HubSpot's search did not show the change yet.
+  // Simulates that the previous run came 50 s after the change, while HubSpot's search did not show the change yet.
   await sql`update schedule set reached_at = now() + interval '50 seconds' where name = 'contacts sync'`.execute(
     server.background,
   );
@@ -121,7 +121,7 @@ test('a first sync that ends while it looks at contacts that are listed no more 
   const [id] = await batch('create', [{ properties: { email: 'purged@example.com', firstname: 'Before' } }]);
   await sync();
   await askHubspot(server.hubspotUrl, 'DELETE', `/${id}`);
-  // HubSpot lists neither contacts that were deleted for good, nor those that were deleted long ago.
+  // HubSpot lists neither contacts that were deleted for good, nor contacts that were deleted long ago.
   const listing: HubspotClient = { ...hubspot, deletedContacts: async () => ({ ids: [], after: null }) };
   const ending: HubspotClient = {
     ...listing,

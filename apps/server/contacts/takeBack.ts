@@ -24,8 +24,8 @@ export interface LeftContact {
 }
 
 /**
- * Deletes the former contact's notes with these documents. The documents become due to be attached again. Returns how many notes
- * were deleted. Throws if HubSpot is unavailable or refuses.
+ * Deletes from the former contact the notes with these documents. The documents become due to be attached again. Returns how many
+ * notes were deleted. Throws if HubSpot is unavailable or refuses.
  */
 export async function takeBackNotes(
   deps: Deps,
@@ -51,10 +51,11 @@ export function paidJoinsOf(contactId: RawBuilder<unknown>): RawBuilder<boolean>
 }
 
 /**
- * Removes from the former contact the purchases that these joins have written to it (membership, amount and so on). A value that
- * was changed since is kept. Makes all paid joins of the former contact due again: the other joins then write their own purchases,
- * and these joins write theirs if they are not linked after all. Returns a sentence for staff; null if the contact is gone or there
- * was nothing to remove. Throws if HubSpot is unavailable or refuses. Must run while nothing else is sent to HubSpot (fence.ts).
+ * Empties in the former contact the properties with purchases that these joins have written (membership, amount and so on). A
+ * value that was changed since is kept. Makes all paid joins of the former contact due again: its other joins then write their
+ * own purchases, and these joins write theirs if they are not linked after all. Returns a sentence for staff; null if the contact
+ * does not exist any more or nothing was to be removed. Throws if HubSpot is unavailable or refuses. Must run while nothing else
+ * is sent to HubSpot (fence.ts).
  */
 export async function takeBack(
   deps: Deps,
@@ -73,8 +74,8 @@ export async function takeBack(
     return known.some(({ [field]: told }) => told && isSame(there, told));
   });
   if (standing.length === 0) return null;
-  // Makes the joins due before the contact is updated below, so that they are sent again even if this process dies. That update
-  // also empties equal values of the contact's other joins, so all of them become due.
+  // Makes the joins due before the contact is updated below, so that they are sent again even if this process dies. The update
+  // also empties equal values of the contact's other joins, so all its paid joins become due.
   const { rows: due } = await sql<{ uuid: string }>`
     update join_session set crm_known = crm_known - ${standing}::text[], ${hubspotIsToHear} where ${paidJoinsOf(sql`${id}`)} returning uuid`.execute(
     deps.database,

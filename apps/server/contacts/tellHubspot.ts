@@ -2,16 +2,16 @@ import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../platform/database/types.ts';
 
 /**
- * SQL: when a join that changes now is to be sent to HubSpot. Now, unless a server is sending the join (dueJoins.ts counts an
- * attempt when it takes a join): then when that server is done, at the latest after a minute. Two servers must not send one join at
- * once, since the older values could reach HubSpot last.
+ * SQL: when a join that changes now is to be sent to HubSpot. Usually now. If a server may be sending the join (taking a join
+ * counts an attempt in `crm_attempts`), when that server is done, but at the latest after a minute: if two servers sent one join
+ * at the same time, the older values could reach HubSpot last.
  */
 export const dueFromNow = sql`(case when crm_attempts > 0 and crm_next_try_at > now()
   then least(crm_next_try_at, now() + interval '1 minute') else now() end)`;
 
 /**
- * SQL: the `crm_attempts` of a join that begins anew, as after a correction. Not 0 while a server may be sending the join, since
- * {@link dueFromNow} recognises such a join by its attempts.
+ * SQL: the `crm_attempts` of a join whose attempts are counted from the beginning again, as after a correction. Not 0 while a
+ * server may be sending the join, since {@link dueFromNow} recognises by the attempts that a server is sending.
  */
 export const attemptsAnew = sql`(case when crm_next_try_at > now() then crm_attempts else 0 end)`;
 

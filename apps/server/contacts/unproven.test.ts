@@ -110,7 +110,7 @@ test('who pays says what was bought in the blanks of that contact, and nothing o
     ['Robin'],
   );
   assert.deepEqual([await notices(t, uuid), await unproven(t)], [[], before]);
-  // The refund changes only the values that this join wrote itself.
+  // The refund changes only values that this join has written itself.
   await refundJoin(server.deps, uuid, everything);
   await deliver(server);
   assert.deepEqual(await atContact(id, ['membership_status', 'amount_paid']), ['former', '0.00']);
@@ -141,7 +141,7 @@ for (const status of ['prospect', 'former'])
       'true',
     ]);
     assert.equal(await unproven(t), before);
-    // Our database has the contact's membership, so it refuses the sale.
+    // The sale is refused, because our database has the contact's membership.
     const again = await server.client().call('initiateCheckout', { body: { hubspotContactId: id } });
     assert.equal(again.status, 409);
   });
@@ -242,7 +242,7 @@ test("a sibling's payment leaves the contact of the one who paid first, and staf
   const found = await server.hubspot.findByEmail(personalEmail);
   assert.deepEqual([found?.properties.firstname, found?.properties.city], ['Ada', 'Austin']);
   assert.deepEqual([(await notices(t, ada)).length, (await notices(t, ben)).length], [0, 1]);
-  // The refund of the second payer leaves the contact, which is the first payer's, unchanged.
+  // The contact is the first payer's. The refund of the second payer leaves it unchanged.
   await refundJoin(server.deps, ben, everything);
   await deliver(server);
   assert.deepEqual(await atContact(found!.id, ['membership_status', 'amount_paid']), ['member', '65.00']);
