@@ -4,13 +4,13 @@ import type { Deps } from '../deps.ts';
 import { documentName, StorageFault, type StoredDocument, storeFile, tooLarge } from './storeFile.ts';
 import { takeTranscript } from './uploadTranscript.ts';
 
-/** Thrown if what is to be added is not a file. The message is a sentence for staff. */
+/** Thrown if the path that staff gave is not that of a file. The message is a sentence for staff. */
 export class NotAFile extends Error {}
 
 /**
- * Adds a file of this machine, such as the attachment of an email, as a transcript of a join, exactly as if its joiner had uploaded
- * it: under the same conditions, and after the same checks. The file itself stays where it is. Returns the join to which the
- * transcript belongs. Throws a {@link Refusal} as an upload does, {@link NotAFile}, or the error of reading the file.
+ * Adds a file of this machine, such as the attachment of an email, as a transcript of a join: under the same conditions and after
+ * the same checks as if its joiner had uploaded it. The original file stays where it is. Returns the join to which the transcript
+ * belongs. Throws a {@link Refusal} as an upload does, {@link NotAFile}, or the error of reading the file.
  */
 export async function addTranscript(
   deps: Deps,
@@ -34,7 +34,7 @@ export async function addTranscript(
         bytes,
         expectedBytes: found.size,
         sender: () => uuid,
-        // The file may have grown since.
+        // The file may have grown since its size was read.
         check: async ({ sizeBytes }) => checkSize(sizeBytes),
       });
     } catch (error) {

@@ -12,7 +12,7 @@ import { tellUnreadable } from './tellUnreadable.ts';
 
 const INTERVAL_MS = 5_000;
 /**
- * The number of documents in a batch. Other batches are larger; here each document is a whole file, and sending joins is more
+ * The number of documents in a batch: fewer than in batches of joins, since each document is a whole file, and joins are more
  * urgent.
  */
 const BATCH = 5;
@@ -47,8 +47,8 @@ export function startAttachingDocuments(deps: Deps, hubspot: HubspotClient): () 
 
 /**
  * Attaches due documents to their contacts in HubSpot, each as a private file with a note. Takes none while calls to HubSpot are
- * paused, a person is being erased or a join is being linked. Returns how many documents it took. Each step is recorded at once, so
- * a crash repeats at most one step; before a step is repeated, HubSpot is asked whether it was done.
+ * paused, a person is being erased or a join is being linked. Returns how many documents it took. Each step is recorded
+ * immediately, so a crash repeats at most one step; before a step is repeated, HubSpot is asked whether the step was done.
  */
 export async function attachDue(deps: Deps, hubspot: HubspotClient): Promise<number> {
   if (!deps.society.crm.attachDocuments || (await deps.crmBudget.blockedMs('call')) > 0) return 0;
@@ -79,16 +79,16 @@ async function attachTaken(deps: Deps, hubspot: HubspotClient): Promise<number> 
 
 /**
  * SQL condition on `document left join join_session`: the document is not attached yet, its contact is in HubSpot, and neither
- * staff nor HubSpot has rejected it. If retention has removed the file here, HubSpot must have it already, so that only the note is
- * missing.
+ * staff nor HubSpot has rejected it. If retention has removed our file, HubSpot must have the file already, so that only the note
+ * is missing.
  */
 export const isAttachable = sql<boolean>`crm_note_id is null and document.crm_refusal is null and review <> 'rejected'
         and (removed_at is null or crm_file_id is not null)
         and coalesce(document.contact_id, ${crmId}) is not null`;
 
 /**
- * Takes due documents. Taking a document postpones it by the longest time that sending it may take, so that it is due again if this
- * process dies. Documents whose contact is not in HubSpot yet are not taken.
+ * Takes due documents. Taking a document postpones it by the longest time that its transfer may take, so that it is due again if
+ * this process dies. Documents whose contact is not in HubSpot yet are not taken.
  */
 async function takeRows({ database }: Deps): Promise<Row[]> {
   const { rows } = await sql<Row>`
@@ -130,8 +130,8 @@ async function attach(deps: Deps, hubspot: HubspotClient, row: Row): Promise<voi
 }
 
 /**
- * Returns the ids of files that HubSpot has of documents of these joins and contacts, but that are not recorded in the documents'
- * rows. Such a file exists if a process died between uploading it and recording its id.
+ * Returns the ids of files in HubSpot that belong to documents of these joins and contacts, but are not recorded in the
+ * documents' rows. Such a file exists if a process died between uploading it and recording its id.
  */
 export async function findUnnotedFiles(
   database: Database,
@@ -154,8 +154,8 @@ export async function findUnnotedFiles(
 }
 
 /**
- * Returns the ids of the notes that HubSpot has of documents of these joins and contacts. A note whose id was not recorded, because
- * a process died before that, is looked for at its contact.
+ * Returns the ids of the notes in HubSpot about documents of these joins and contacts. If a process died before it recorded a
+ * note's id, the note is looked for at its contact.
  */
 export async function findNotes(
   database: Database,
@@ -180,8 +180,8 @@ export async function findNotes(
 type Named = Pick<Row, 'id' | 'kind' | 'media_type' | 'first_name' | 'last_name'>;
 
 /**
- * Returns the path of a document's file in HubSpot, which contains the applicant's name. The path is unique and always the same for
- * a document, so that the file can be found again.
+ * Returns the path of a document's file in HubSpot. The path contains the applicant's name. It is unique, so that the file of a
+ * document can be found again.
  */
 function pathOf({ id, kind, media_type, first_name, last_name }: Named): string {
   const who = [first_name, last_name].filter(Boolean).join(' ').normalize('NFKD').toLowerCase();

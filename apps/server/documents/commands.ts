@@ -126,7 +126,7 @@ export const documentsRejectCommand: Command = {
   },
 };
 
-/** Decides. If that is not possible, prints the sentence that says why, and returns 1. */
+/** Runs `decide`. If it throws because no decision is possible, prints the reason for staff, and returns 1. */
 async function orSayWhy(decide: () => Promise<number>): Promise<number> {
   try {
     return await decide();
@@ -169,7 +169,7 @@ async function rejectForGood(
   return tellPlan([{ ...plan, notes: [...plan.notes, ...given.notes, ...given.refused], given }], isTrial);
 }
 
-/** Makes a decided refund at Stripe. If Stripe does not answer, the refund stays due, and background work retries it. */
+/** Makes a decided refund at Stripe. If Stripe does not answer, the refund stays due, and a background task retries it. */
 async function makeRefund(deps: Deps, intentId: string): Promise<void> {
   try {
     await giveBack(deps, intentId);
@@ -234,7 +234,7 @@ function tell({ name, email, school, graduationYear, gpa }: Applicant): void {
   console.log(plain(told.filter(Boolean).join(', ')));
 }
 
-/** Prints what a decision has changed, also of an earlier decision. */
+/** Prints what a decision has changed, and which earlier decision it took back or replaced. */
 function say(
   { count, acceptedBefore, rejectedBefore }: Reviewed,
   verdict: 'accepted' | 'rejected',

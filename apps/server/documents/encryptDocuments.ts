@@ -9,9 +9,9 @@ import { tellUnreadable } from './tellUnreadable.ts';
 const LOCK = 23_061;
 
 /**
- * Encrypts all stored documents with the current document key, even those without a row. Returns how many documents had been stored
- * unencrypted (`plain`), with another key (`other`) and with the current key (`current`), and a sentence for each document that
- * could not be read. With `isTrial`, changes nothing.
+ * Encrypts all stored documents with the current document key, even documents without a row. Returns how many documents were
+ * found unencrypted (`plain`), encrypted with another key (`other`) and with the current key (`current`), and a sentence for each
+ * document that could not be read. With `isTrial`, changes nothing.
  */
 export async function encryptDocuments(
   deps: Pick<Deps, 'storage' | 'database' | 'log'>,
@@ -36,8 +36,8 @@ export async function encryptDocuments(
 }
 
 /**
- * Encrypts one document while holding its lock. An erasure holds this lock until the file is removed, so an erased document cannot
- * be written again. Throws {@link NotStored} if the document was removed.
+ * Encrypts one document while holding the document's lock. An erasure holds the same lock until the file is removed, so an erased
+ * document is never written again. Throws {@link NotStored} if the document was removed.
  */
 export function encryptDocument(
   { storage, database }: Pick<Deps, 'storage' | 'database'>,

@@ -59,8 +59,8 @@ async function inflate(
     size += chunk.length;
   };
   try {
-    // Small parts are decompressed in one call: for an archive of a thousand small parts, streams would cost more than the work
-    // itself.
+    // Small parts are decompressed by one synchronous call: for an archive of a thousand small parts, streams would cost more
+    // than the decompression itself.
     if (Math.max(length, mostBytes) <= AT_ONCE_BYTES)
       take(
         inflateRawSync(await bytes.read(start, length), {

@@ -9,13 +9,13 @@ import type { Answer, Job } from './inspectorProcess.ts';
 /** Inspects uploaded files in child processes, which can be killed if a file takes too long. */
 export interface Inspector {
   /**
-   * Returns the type of a file, or why the file is refused. `unchecked`: the inspection took too long or too much memory. Only one
-   * file of each `sender` is inspected at a time, and senders take turns, so that nobody waits for all files of another sender.
+   * Returns the type of a file, or why the file is refused. `unchecked`: the inspection took too long or too much memory. Only
+   * one file of each `sender` is inspected at a time, and senders take turns: nobody waits for all files of another sender.
    */
   inspect(job: Job, sender: string): Promise<Inspection>;
 }
 
-/** The number of child processes. Half of the processors stay free for the calls of joiners. */
+/** The number of child processes. Half of the processors stay free for requests of joiners. */
 const PROCESSES = Math.max(1, Math.min(4, Math.floor(availableParallelism() / 2)));
 /**
  * The timeout of an inspection (ms): a hundred times the inspection time of the slowest accepted file, plus the time for reading
@@ -101,8 +101,8 @@ function isAlive({ connected, exitCode, signalCode }: ChildProcess): boolean {
 }
 
 /**
- * Returns the answer for a child process that was ended by a signal (at our timeout, at V8's heap limit, or by the operating
- * system): the file is `unchecked`. Throws if the process exited by itself.
+ * The result if a signal ended a child process (at our timeout, at V8's heap limit, or from the operating system): the file is
+ * `unchecked`. Throws if the process exited by itself.
  */
 function endOf([code, signal]: (number | string | null)[]): [Answer] {
   if (signal === null) throw new Error(`What looks at documents ended with ${code}.`);

@@ -3,7 +3,7 @@ import { constants, setPriority } from 'node:os';
 import type { Inspection } from '#documents/inspectDocument.ts';
 import { inspectFile } from './inspectFile.ts';
 
-/** The folder in which Linux lists this process's threads. Linux has a priority for each thread, so each must be lowered. */
+/** The folder in which Linux lists this process's threads. Each thread has a priority of its own, so each must be lowered. */
 const THREADS = '/proc/self/task';
 
 /** An uploaded file to be inspected. The path contains no user input. */
@@ -11,13 +11,13 @@ export interface Job {
   path: string;
   /** The unencrypted size (bytes), even if the file is encrypted. */
   sizeBytes: number;
-  /** The data key of the file, as hexadecimal digits; null if the file is not encrypted. The key is only ever in memory. */
+  /** The data key of the file, as hexadecimal digits; null if the file is not encrypted. The key is never written to a disk. */
   dataKey?: { key: string; name: string } | null;
 }
 /** The result of an inspection, or the message of an unexpected error. */
 export type Answer = { inspection: Inspection } | { failed: string };
 
-// Lowers the priority of this process: calls of joiners come first.
+// Lowers the priority of this process: requests of joiners come first.
 const threads = existsSync(THREADS) ? readdirSync(THREADS).map(Number) : [process.pid];
 for (const thread of threads) setPriority(thread, constants.priority.PRIORITY_LOW);
 

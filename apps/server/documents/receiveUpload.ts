@@ -20,22 +20,22 @@ const MOST_BESIDES_BYTES = 65_536;
 
 /** Who sends an upload, and how they prove who they are. */
 export interface Sender {
-  /** Returns a name for the sender. If several uploads have the same sender's name, their files are inspected one after another. */
+  /** Returns a name that tells senders apart. Files of uploads with the same name are inspected one after another. */
   name(fields: Record<string, string>): string;
-  /** The check of form fields that prove who sends the upload; absent if no such fields are needed. */
+  /** The form fields that prove who sends the upload, and their check; absent if no proof is needed. */
   proof?: {
     fields: readonly string[];
     /**
-     * Throws a {@link Refusal} if the fields do not prove who sends the upload. Called before the file is received if all `fields`
-     * came before the file in the form; otherwise when the file has been received, before its inspection.
+     * Throws a {@link Refusal} if the fields do not prove who sends the upload. Called before the file is received, if all
+     * `fields` precede the file in the form; otherwise after the file is received and before its inspection.
      */
     check(fields: Record<string, string>): Promise<void>;
   };
 }
 
 /**
- * Streams the one file of a form into the storage, in constant memory, and collects the text fields. Checks run in the order of
- * their cost: size, free space, sender, content. A refused or incomplete file is removed. When the promise resolves, the bytes are
+ * Streams the form's only file into the storage, in constant memory, and collects the text fields. The cheapest check comes
+ * first: size, free space, sender, content. A refused or incomplete file is removed. When the promise resolves, the bytes are
  * stored durably; the caller must insert the row.
  */
 export async function receiveUpload(
@@ -82,7 +82,7 @@ export async function receiveUpload(
     });
     return { file, fields };
   } catch (error) {
-    // Browsers read an answer only when they have sent the whole body, so the rest is read and discarded.
+    // A browser reads the answer only after it has sent the whole body. So the rest of the body is read and discarded.
     request.raw.unpipe();
     request.raw.resume();
     if (error instanceof Refusal) throw error;
@@ -92,7 +92,7 @@ export async function receiveUpload(
   }
 }
 
-/** Returns the next file of the form; null if there is none. Collects the text fields before it in `fields`. */
+/** Returns the next file of the form; null if there is none. Collects in `fields` the text fields that precede the file. */
 async function nextFile(
   parts: AsyncIterator<Multipart>,
   fields: Record<string, string>,

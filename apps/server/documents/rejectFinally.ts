@@ -31,7 +31,7 @@ import {
 
 /** What a final rejection has decided, or would decide (`isTrial`). */
 export interface FinalRejection {
-  /** What was decided on the transcripts; its `count` is 0 if all had been rejected finally before. */
+  /** The decision on the transcripts. Its `count` is 0 if all transcripts were already rejected finally. */
   reviewed: Reviewed;
   /** The sentence that the applicant reads. */
   sentence: string;
@@ -43,11 +43,12 @@ export interface FinalRejection {
 }
 
 /**
- * Rejects the transcripts of a join for good and decides the refund, in one transaction. Refunds the membership less the processing
- * fee, and its upgrade in full, but no donations or store items. For an upgrade by link, `uuid` may be the upgrade's join or its
- * base's. Throws {@link NothingToDecide} if there is no transcript, or if staff have given the membership back already. Throws {@link
- * NotRefundable}, and decides nothing, if the membership or upgrade would stay held, or if Stripe cannot tell what was already
- * refunded. With `isTrial`, writes nothing. A repeated call decides refunds that are still missing.
+ * Rejects the transcripts of a join for good and decides the refund, in one transaction. Refunds the membership less the
+ * processing fee, and its upgrade in full, but no donations or store items. For an upgrade by link, `uuid` may be the upgrade's
+ * join or its base's. With `isTrial`, writes nothing. A repeated call decides refunds that are still missing.
+ * - Throws {@link NothingToDecide} if there is no transcript, or if staff have already refunded the membership and it has ended.
+ * - Throws {@link NotRefundable}, and decides nothing, if the membership or upgrade would stay held, or if Stripe cannot tell how
+ *   much was already refunded.
  */
 export async function rejectFinally(
   deps: Deps,
@@ -87,9 +88,9 @@ export async function rejectFinally(
 }
 
 /**
- * Whether staff have given back what a join bought. Then a final rejection would only tell its applicant, untruly, why. It is
- * different where the bank or a refund in Stripe's dashboard has ended it: staff had to wait for that, or to say what it was for,
- * before they could reject finally ({@link whyKept}).
+ * Whether staff have refunded the membership or upgrade of a join. If so, a final rejection would tell the applicant an untrue
+ * reason for the refund. A lost dispute or a refund in Stripe's dashboard does not count: staff may have had to wait for it, or
+ * to assign it, before they could reject finally ({@link whyKept}).
  */
 function isGivenBack(orders: PaidJoins['orders'], join: string): boolean {
   return orders.some(
@@ -117,8 +118,8 @@ function whyKept(order: PaidOrder, uuid: string): string {
 }
 
 /**
- * Returns the upgrades by link, as the uuids of their joins, for which the contact has no other base than the membership of this
- * join.
+ * Returns the uuids of joins with an upgrade by link whose only base is the membership of this join: their contact holds no other
+ * membership.
  */
 async function upgradesByLink(database: Kysely<Tables>, uuid: string): Promise<string[]> {
   const { rows } = await sql<{ session_uuid: string }>`

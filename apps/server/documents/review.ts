@@ -19,17 +19,17 @@ export class NothingToDecide extends Error {}
 export interface Reviewed {
   /** How many transcripts the decision is about. */
   count: number;
-  /** How many of them were accepted before, of those that are rejected now. */
+  /** How many of the transcripts that are rejected now were accepted before. */
   acceptedBefore: number;
-  /** The reason for which they were rejected before, if the decision takes that rejection back or replaces it; otherwise null. */
+  /** The reason of an earlier rejection that the decision takes back or replaces; null if there was none. */
   rejectedBefore: RejectionReason | null;
 }
 
 /**
- * Records the decision of staff on all pending transcripts of a join; for an upgrade by link, on those of its base's join. A
- * rejection also replaces an earlier acceptance. Where nothing is pending, the decision replaces the last rejection. Final
- * rejections are made by {@link rejectFinally}. Throws {@link NothingToDecide}, also if no transcript that would be accepted has a
- * file any more. With `isTrial`, changes nothing.
+ * Records the decision of staff on all pending transcripts of a join; for an upgrade by link, of its base's join. A rejection
+ * also replaces an earlier acceptance. If no transcript is pending, the decision replaces the last rejection. Final rejections
+ * are made by {@link rejectFinally}. Throws {@link NothingToDecide}, also if retention has removed the files of all transcripts
+ * that would be accepted. With `isTrial`, changes nothing.
  */
 export async function reviewTranscripts(
   deps: Deps,
@@ -39,7 +39,7 @@ export async function reviewTranscripts(
 ): Promise<Reviewed> {
   const join = await proofJoin(deps.database, uuid);
   return deps.database.transaction().execute(async (trx) => {
-    // Locks the join before its documents. A refund locks in the same order, so deadlocks cannot occur.
+    // Locks the join before its documents. A refund locks them in the same order, so deadlocks cannot occur.
     await trx.selectFrom('join_session').select('uuid').where('uuid', '=', join).forUpdate().execute();
     const transcripts = await lockTranscripts(trx, [uuid, join]);
     const concerned = (await isOver(trx, join)) ? null : concernedBy(transcripts, verdict);
@@ -57,10 +57,9 @@ type Transcript = Pick<
 >;
 
 /**
- * Locks and returns the transcripts of a join: `[named, join]` are the join that staff named and the one that owes the proof. They
- * differ for an upgrade by link, where servers of the previous version stored transcripts with `named`. A decision therefore
- * applies to the transcripts of both. Leaves out transcripts whose files were removed before anybody decided on them ({@link
- * isUnseen}), and throws {@link NothingToDecide} if there are no others.
+ * Locks and returns the transcripts of both `joins`: `named`, which staff have named, and `join`, which owes the proof. The two
+ * differ for an upgrade by link, where servers of the previous version stored transcripts with `named`. Leaves out transcripts
+ * whose files were removed before anybody decided on them ({@link isUnseen}). Throws {@link NothingToDecide} if all are left out.
  */
 export async function lockTranscripts(
   trx: Kysely<Tables>,
@@ -78,7 +77,7 @@ export async function lockTranscripts(
   return seen;
 }
 
-/** Returns the transcripts that a decision is about. Returns none if the decision changes nothing. */
+/** Returns the transcripts to which a decision applies; none if the decision would change nothing. */
 function concernedBy(transcripts: readonly Transcript[], verdict: Verdict): Transcript[] {
   const pending = transcripts.filter(
     ({ review }) => review === 'open' || (review === 'accepted' && verdict.review === 'rejected'),
@@ -89,7 +88,7 @@ function concernedBy(transcripts: readonly Transcript[], verdict: Verdict): Tran
   return verdict.review === 'rejected' && last[0]?.reason === verdict.reason ? [] : last;
 }
 
-/** Returns the transcripts that were rejected last, all by one decision. */
+/** Returns the transcripts that the latest rejection rejected together. */
 function lastRejected(transcripts: readonly Transcript[]): Transcript[] {
   const rejectedAt = ({ review, reviewed_at }: Transcript) =>
     review === 'rejected' ? (reviewed_at?.getTime() ?? 0) : -1;
@@ -97,7 +96,7 @@ function lastRejected(transcripts: readonly Transcript[]): Transcript[] {
   return transcripts.filter((transcript) => rejectedAt(transcript) === last);
 }
 
-/** Returns whether what a join has bought has ended ({@link hasEnded}). */
+/** Whether the membership of a join has ended; for an upgrade by link, whether the upgrade has ended ({@link hasEnded}). */
 export async function isOver(database: Kysely<Tables>, join: string): Promise<boolean> {
   const { rows } = await sql`select from join_session where uuid = ${join} and ${hasEnded('uuid')}`.execute(
     database,
@@ -133,8 +132,8 @@ function whyNothing(
 }
 
 /**
- * Records a decision on these transcripts of a locked join, makes its letter due, and makes the join due for HubSpot. The letters
- * about earlier decisions that were not sent yet are withdrawn. `join` is the join that owes the proof. With `isTrial`, changes
+ * Records a decision on these transcripts of a locked join, makes the letter about the decision due, and makes the join due for
+ * HubSpot. Unsent letters about earlier decisions are withdrawn. `join` is the join that owes the proof. With `isTrial`, changes
  * nothing.
  */
 export async function recordReview(
@@ -160,7 +159,7 @@ export async function recordReview(
     .set({ session_uuid: join, review: verdict.review, reason, is_final: isFinal, reviewed_at: now })
     .where('id', 'in', ids)
     .execute();
-  // A trigger records a decision as a step of the join, but not one that changes the reason alone.
+  // A database trigger records each decision as a step of the join, unless only the reason of a rejection changes.
   if (isAgain && reason !== null && !isFinal)
     await sql`
       select record_event(${join}, 'document_rejected', 'staff',
@@ -183,8 +182,8 @@ export async function recordReview(
 }
 
 /**
- * The applicant's data, for staff to compare with the transcript: from the join, otherwise from the contact. A field that neither
- * has is null.
+ * The applicant's data, for staff to compare with the transcript. A value comes from the join's details or, without details, from
+ * the contact. It is null if it is not known.
  */
 export interface Applicant {
   name: string | null;
@@ -209,10 +208,7 @@ export interface Waiting extends Applicant {
   count: number;
 }
 
-/**
- * Returns the joins with pending transcripts, but for those whose membership has ended. The one that has waited longest comes
- * first.
- */
+/** Returns the joins with pending transcripts, the longest waiting first. Leaves out joins whose membership has ended. */
 export async function waitingTranscripts({ database }: Pick<Deps, 'database'>): Promise<Waiting[]> {
   const { rows } = await sql<Waiting>`
     select uuid, since, count, ${applicant}
@@ -240,7 +236,7 @@ export interface DueProof extends Applicant {
   paidAt: Date;
 }
 
-/** Returns the joins whose proof is overdue: a transcript is required, and there is none that is accepted or waits. */
+/** Returns the joins whose proof is overdue: a transcript is required, and none is accepted or pending. */
 export async function dueProofs({ database, society, now }: Deps): Promise<DueProof[]> {
   const required = Object.entries(society.programmes)
     .filter(([, programme]) => programme.transcriptRequired)

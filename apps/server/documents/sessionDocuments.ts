@@ -12,10 +12,10 @@ import { proofJoin } from './proofJoin.ts';
 import { isOver } from './review.ts';
 
 /**
- * Returns the documents of a join that are neither rejected nor removed, the staff's rejection if there is one, and whether the
- * membership has ended. For an upgrade by link, the documents include those of its base's join. File names are shown only to a
- * browser that holds the join. The rejection and the end are shown to everybody with the uuid, until somebody has proven that they
- * are the joiner; after that only to browsers that hold the join.
+ * Returns the documents of a join that are neither rejected nor removed, the rejection by staff if there is one, and whether the
+ * membership has ended. For an upgrade by link, includes the documents of its base's join. Only a browser that holds the join
+ * gets the file names. The rejection and the end are shown to everybody who knows the uuid, until somebody has proven to be the
+ * joiner; after that only to browsers that hold the join.
  */
 export async function sessionDocuments(
   deps: Deps,
@@ -49,9 +49,9 @@ export async function sessionDocuments(
 }
 
 /**
- * Returns the rejection of the transcripts of a join, or of its base's join: a final one if there is any, otherwise the last one if
- * all transcripts were rejected and the membership has not ended: the sentence of such a rejection asks for another transcript. In
- * all other cases returns null.
+ * Returns the rejection of the transcripts of a join, or of its base's join. A final rejection has precedence. Otherwise returns
+ * the last rejection if all transcripts were rejected and the membership has not ended, because its sentence asks for another
+ * transcript. Returns null in all other cases.
  */
 export async function rejectionOf(
   { database }: Pick<Deps, 'database'>,

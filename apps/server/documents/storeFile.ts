@@ -26,19 +26,19 @@ export interface Incoming {
   bytes: Readable;
   /** The number of bytes; null if it is not known. */
   expectedBytes: number | null;
-  /** Returns a name for the sender. If several files have the same sender's name, they are inspected one after another. */
+  /** Returns a name that tells senders apart. Files whose senders have the same name are inspected one after another. */
   sender(): string;
   /** Called when all bytes have arrived, before the file is inspected. Throws a {@link Refusal} if the file is not to be stored. */
   check(file: Arrived): Promise<void>;
 }
 
-/** An error of ours while a file is stored, which must not be told as a fault of the file or of its sender. */
+/** An internal error while a file is stored. It must not be reported as a fault of the file or of its sender. */
 export class StorageFault extends Error {}
 
 /**
- * Inspects, scans and stores a file, in constant memory. Throws a {@link Refusal} with a sentence for the applicant if the file is
- * not accepted or cannot be stored now, {@link StorageFault} for any other error of ours, and otherwise the error of `bytes`. Stores
- * nothing if it throws. When the promise resolves, the bytes are stored durably; the caller must insert the row.
+ * Inspects, scans and stores a file, in constant memory. Throws a {@link Refusal} with a sentence for the applicant if the file
+ * is not accepted or cannot be stored now, {@link StorageFault} for any other internal error, and the error of `bytes` if reading
+ * fails. Stores nothing if it throws. When the promise resolves, the bytes are stored durably; the caller must insert the row.
  */
 export async function storeFile(deps: Deps, incoming: Incoming): Promise<StoredDocument> {
   const { name, bytes, expectedBytes } = incoming;
@@ -78,7 +78,7 @@ async function inspect(
   throw new Refusal(sentence === DOCUMENT_EMPTY ? 400 : 415, sentence);
 }
 
-/** Scans a file for viruses. Refuses it if a virus is found or the scanner gives no verdict. */
+/** Scans a file for viruses. Throws a {@link Refusal} if a virus is found or the scanner gives no verdict. */
 async function scan({ scanner, log }: Deps, bytes: AsyncIterable<Buffer>): Promise<void> {
   if (scanner === null) return;
   let found: string | null;
@@ -109,8 +109,8 @@ export function tooLarge(uploadMaxBytes: number): Refusal {
 }
 
 /**
- * Returns the name under which a file is stored, from the one that its sender gave it. Throws a {@link Refusal} if the name is not
- * that of an accepted type.
+ * Returns the name under which a file is stored, made from the name that its sender gave. Throws a {@link Refusal} if the ending
+ * is not that of an accepted type.
  */
 export function documentName(given: string | undefined): string {
   const name = safeName(given);

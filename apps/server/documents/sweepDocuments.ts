@@ -6,8 +6,8 @@ import { isKey } from '../providers/storage/arrive.ts';
 
 const INTERVAL_MS = 3_600_000;
 /**
- * How old (ms) a file must be before the clean-up treats it as left behind. By then no upload is still writing it, and a complete
- * document has its row.
+ * How old (ms) a file must be before the clean-up treats it as abandoned. By then no upload is still writing to it, and a
+ * complete document has its row.
  */
 const REST_MS = 86_400_000;
 const BATCH = 500;
@@ -23,9 +23,9 @@ export function startSweepingDocuments(deps: Deps): () => Promise<void> {
 }
 
 /**
- * Removes what interrupted uploads left: incomplete files, and envelopes without a document. Complete documents without a row are
- * kept, and staff get a notice. A document is left without a row by a crash between storing it and inserting the row, or by
- * restoring the database from an older backup (docs/decisions/0025). Returns how many files were removed.
+ * Removes the remains of interrupted uploads: incomplete files, and envelopes without a document. Complete documents without a
+ * row are kept, and staff get a notice. A document has no row after a crash between storing it and inserting the row, or after
+ * the database was restored from an older backup (docs/decisions/0025). Returns how many files were removed.
  */
 export async function sweepDocuments(deps: Deps): Promise<number> {
   let removed = 0;

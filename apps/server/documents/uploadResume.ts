@@ -14,7 +14,7 @@ import { receiveUpload } from './receiveUpload.ts';
 const UNKNOWN_CONTACT =
   'We could not find the person this link is for. Please use the link from your email, or contact us.';
 
-/** Stores a resume for a contact. The form's fields may come before or after its file. */
+/** Stores a resume for a contact. The form's text fields may come before or after the file. */
 export async function uploadResume(deps: Deps, request: FastifyRequest): Promise<Data<'uploadResume'>> {
   const limit = deps.config.limits?.resumesPerAddress;
   if (limit && !(await countWithin(deps.database, 'resume', deps.hashAddress(request.ip), limit)))
@@ -24,8 +24,8 @@ export async function uploadResume(deps: Deps, request: FastifyRequest): Promise
     proof: { fields: ['contactId', 'exp', 'sig'], check: (fields) => mayLeaveResume(deps, fields) },
   });
   const isKept = await deps.database.transaction().execute(async (trx) => {
-    // Locks the contact against a concurrent erasure. If the erasure was first, the contact is gone, and no row is inserted. If the
-    // erasure is later, it also removes this document.
+    // Locks the contact against a concurrent erasure. If the erasure was first, the contact is gone, and no row is inserted. If
+    // the erasure comes later, it also removes this document.
     const { rows } = await sql<{ id: string }>`
       select id from contact where id = ${presentId(fields.contactId!)} and deleted_at is null for share`.execute(
       trx,

@@ -16,8 +16,8 @@ import { rejectionOf } from './sessionDocuments.ts';
 import type { StoredDocument } from './storeFile.ts';
 
 /**
- * Stores a transcript that a joiner uploads, as {@link takeTranscript} says. Resolves when file and row are stored durably. The
- * returned `size` is in bytes.
+ * Stores a transcript that a joiner uploads; for the rules see {@link takeTranscript}. Resolves when file and row are stored
+ * durably. The returned `size` is in bytes.
  */
 export async function uploadTranscript(
   deps: Deps,
@@ -33,9 +33,9 @@ export async function uploadTranscript(
 }
 
 /**
- * Takes a transcript for a paid join; for an upgrade by link, for its base's join. `store` stores the file; it is called only if a
- * transcript of the join may be taken. Resolves when the row is stored durably, too. Returns the join to which the transcript
- * belongs. Throws a {@link Refusal}.
+ * Takes a transcript for a paid join; for an upgrade by link, for its base's join. Calls `store`, which stores the file, only if
+ * the join may get a transcript. Resolves when the row is stored durably, too. Returns the join to which the transcript belongs.
+ * Throws a {@link Refusal}.
  */
 export async function takeTranscript(
   deps: Deps,
@@ -49,12 +49,12 @@ export async function takeTranscript(
   const file = await store();
   const isKept = await deps.database.transaction().execute(async (trx) => {
     // Locks the join against a concurrent erasure. If the erasure was first, the join is gone, and no row is inserted. If the
-    // erasure is later, it also removes this document.
+    // erasure comes later, it also removes this document.
     const { rows } = await sql`
       select from join_session where uuid = ${join} and erased_at is null and ${stateAllows('uploadTranscript')}
       for no key update`.execute(trx);
-    // Staff may have rejected the proof finally during the upload. A final rejection takes the same lock on the join, so it is
-    // either seen here or comes later.
+    // Staff may have rejected the proof finally during the upload. A final rejection takes the same lock on the join: either it
+    // is committed already and is seen here, or it comes later and sees this document.
     if (rows.length === 0 || (await rejectionOf({ database: trx }, join))?.isFinal) return false;
     await insertDocument(trx, file, { kind: 'transcript', session_uuid: join, contact_id: null });
     await tellHubspot(trx, join);
@@ -69,8 +69,8 @@ export async function takeTranscript(
 }
 
 /**
- * Returns the join that owes the proof for `uuid` (proofJoin.ts). Throws if the join is not paid, or as {@link refuseDecided}. Only
- * paid joins may upload, since anybody can begin a join with somebody else's code.
+ * Returns the join that owes the proof for `uuid` (proofJoin.ts). Throws if the join `uuid` is not paid, since anybody can begin
+ * a join with somebody else's code, and as {@link refuseDecided} throws.
  */
 export async function joinForUpload(deps: Deps, uuid: string): Promise<string> {
   const session = await deps.database
@@ -87,8 +87,8 @@ export async function joinForUpload(deps: Deps, uuid: string): Promise<string> {
 }
 
 /**
- * Throws if staff have rejected the proof finally, or if the membership has ended, since nobody would look at a transcript then. The
- * sentence is for the applicant.
+ * Throws a {@link Refusal} if staff have rejected the proof finally or the membership has ended, since nobody would look at
+ * another transcript. The sentence is for the applicant.
  */
 export async function refuseDecided(deps: Deps, join: string): Promise<void> {
   const rejection = await rejectionOf(deps, join);
