@@ -19,10 +19,10 @@ import { fillDue } from '../contacts/fillContacts.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { confirmPayment } from './confirmPayment.ts';
 
-/** Tests payments by contacts that already hold what they buy. */
+/** Tests payments of contacts that already hold the product that they pay for. */
 const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
 
-/** Makes a paid join whose contact was made a member in HubSpot by staff between Buy Now and the confirmation of the payment. */
+/** Makes a paid join. Between Buy Now and the confirmation of the payment, staff have made its contact a member in HubSpot. */
 async function paidMeanwhile(code: string) {
   const personalEmail = `${code.toLowerCase()}@example.com`;
   const id = await newContact(server, personalEmail, { invitation_code: code });

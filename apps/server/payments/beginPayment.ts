@@ -23,8 +23,8 @@ const PERHAPS_PAID =
 const AGREE_FIRST = 'You must agree to the policies.';
 
 /**
- * Freezes the order at the revision on the screen until its payment succeeds, fails or is abandoned. Throws 409 if the order has
- * another revision (the page then shows the new total first). Also throws 409 while Stripe has not answered an update of the
+ * Freezes the order at the revision on the screen until its payment succeeds, fails or is abandoned. Throws 409 if the order now
+ * has another revision (the page then shows the new total first). Also throws 409 while Stripe has not answered an update of the
  * order's intent, because the intent must be for exactly the frozen revision.
  */
 export async function beginPayment(
@@ -58,7 +58,7 @@ type Asked = Parameters<typeof beginPayment>[2] & { guardianConsent: string | nu
 
 interface Frozen {
   /**
-   * Whether another join of this browser has bought a membership for the same name and email. If so, the page asks whether this
+   * Whether another join of this browser has bought a membership for the same name and email. The page then asks whether this
    * joiner is another person.
    */
   asks: boolean;

@@ -27,7 +27,7 @@ interface Ordered {
   revision: number;
 }
 
-/** The joiner's calls that read or change an order. Each must answer 200 or 409, and must not open a second intent. */
+/** The page's calls that read or change an order. Each must answer 200 or 409, and must not open a second intent. */
 const ordering: Record<string, (ordered: Ordered) => Promise<Answer>> = {
   submitDetails: ({ client, uuid }) =>
     client.call('submitDetails', { params: { uuid }, body: details({ city: 'Dallas' }) }),
@@ -63,7 +63,7 @@ async function pay(id: string): Promise<void> {
   await confirmPayment(server.deps, id);
 }
 
-/** Runs `does` as many times as it has SQL statements. The n-th run calls `happens` right before the n-th statement. */
+/** Runs `does` once for each of its SQL statements. The n-th run calls `happens` right before the n-th statement. */
 async function beforeEachStatement(
   arrange: () => Promise<{ happens: () => Promise<unknown>; does: () => Promise<Answer> }>,
   check: (isReached: boolean, place: string) => Promise<void>,

@@ -47,8 +47,8 @@ export async function readPayer(
 
 /**
  * Makes sure that the card that paid for the membership belongs to a customer at Stripe. A card that was saved without a customer
- * can be attached to a new one afterwards (https://docs.stripe.com/api/payment_intents/create, setup_future_usage). The
- * idempotency key names the join, so that repeated presses and crashes make only one customer.
+ * can be attached to a new customer afterwards (https://docs.stripe.com/api/payment_intents/create, setup_future_usage). The
+ * idempotency key contains the join's uuid, so that repeated presses and crashes make only one customer.
  */
 export async function ensureCustomer(
   deps: Deps,

@@ -151,7 +151,7 @@ test('a decline that is reported after the next card has paid is counted, and th
   await forget();
 });
 
-/** Makes a join with three declined cards, which Stripe dates at the given time. */
+/** Makes a join with three declined cards, each dated `createdAt` by Stripe. */
 async function declinedAt(client: Client, createdAt: Date): Promise<string> {
   const uuid = await orderingJoin(client);
   const { id } = await openIntent(client, uuid);

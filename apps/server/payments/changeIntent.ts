@@ -25,8 +25,8 @@ export async function beginChange(deps: Deps, uuid: string, revision: number): P
 
 /**
  * Updates the open intent to the present order, first at Stripe and then in our database. Returns false if the intent has ended
- * meanwhile, or another call has given up this change. If Stripe does not answer, it may still make the update later: the change's
- * mark then stays, and a later call replaces the intent.
+ * meanwhile, or another call has given up this change. If Stripe does not answer, Stripe may still make the update later. The
+ * change's mark therefore stays, and a later call replaces the intent.
  */
 export async function changeIntent(
   deps: Deps,
@@ -37,7 +37,7 @@ export async function changeIntent(
   try {
     await deps.payments.updateIntent(intentId, intentRequest(deps, uuid, order, email));
   } catch (error) {
-    // Stripe has not answered, so the change may have been made there. A change that Stripe refused (ProviderRefused) was not made.
+    // Stripe has not answered, so it may have made the change. A change that Stripe refused (ProviderRefused) was not made.
     if (error instanceof Refusal && !(error instanceof ProviderRefused)) {
       await sql`update join_session set intent_changing_since = '-infinity' where uuid = ${uuid} and intent_change = ${mark}`.execute(
         deps.database,
@@ -45,7 +45,7 @@ export async function changeIntent(
       throw error;
     }
     await endChange(deps, uuid, mark);
-    // The intent belongs to another Stripe account (the keys were changed), so it can never be paid here.
+    // The intent belongs to another Stripe account, since the keys were changed. So it can never be paid here.
     if (error instanceof NotAtStripe) {
       await markCanceled(deps.database, intentId);
       return false;
@@ -55,7 +55,7 @@ export async function changeIntent(
     if (status === 'succeeded' || status === 'processing') throw await refusalFor(deps, 'changeOrder', uuid);
     return false;
   }
-  // Writes only while the mark is still this call's. Otherwise another call has given up the change and replaced the intent.
+  // Writes only if the join still has this call's mark. Otherwise another call has given up the change and replaced the intent.
   const { rows } = await sql`
     with ended as (
       update join_session set intent_change = null, intent_changing_since = null

@@ -14,7 +14,7 @@ import { confirmPayment } from './confirmPayment.ts';
 
 const server = await sharedServer();
 
-/** Makes an open order of a person. */
+/** Makes a join of a person, with an order that can be paid. */
 const orderFor = (person: Partial<StudentDetails>, code?: string) =>
   orderingJoin(server.client(), code, person);
 
@@ -59,7 +59,7 @@ test('what counts is what Stripe received, not what the intent asked for', async
   const intent = await payments.retrieveIntent(id);
   assert.deepEqual([intent.amountCents, intent.amountReceivedCents], [6500, 6500]);
 
-  // No refund may reach Stripe for the faked amounts below, since the same intent is confirmed with the right amount at the end.
+  // Prevents refunds at Stripe for the wrong amounts below, since the same intent is confirmed with the right amount at the end.
   const refund = t.mock.method(payments, 'refund', () => Promise.reject(new Error('not now')));
   for (const other of [
     { amountReceivedCents: 5000 },
@@ -154,8 +154,8 @@ test('two joins of one contact are confirmed one after the other: the second see
   for (const personalEmail of ['here@example.com', 'there@example.com'])
     intents.push(await paidIntent(await orderFor({ personalEmail }, 'HONOR104')));
   const holder = await lockHolder(t, server);
-  // Makes both confirmations wait for the contact. This lock conflicts with theirs, but still allows rows that refer to the contact
-  // to be inserted.
+  // Makes both confirmations wait for the contact. This lock conflicts with their locks, but still lets them insert rows that
+  // refer to the contact.
   await holder.query("select from contact where id = '104' for no key update");
   const confirmed = Promise.all(intents.map((id) => confirmPayment(server.deps, id)));
   assert.equal(await Promise.race([confirmed, waiting(holder, 2)]), 'waiting');
@@ -166,7 +166,7 @@ test('two joins of one contact are confirmed one after the other: the second see
 test('one join is confirmed by one at a time, whoever asks', async (t) => {
   const uuid = await orderFor({ personalEmail: 'alone@example.com' });
   const id = await paidIntent(uuid);
-  // A join without a payer: only the join itself is locked.
+  // Removes the payer, so that only the join itself is locked.
   await sql`update join_session set details = null where uuid = ${uuid}`.execute(server.deps.database);
   const holder = await lockHolder(t, server);
   await holder.query('select from join_session where uuid = $1 for no key update', [uuid]);

@@ -27,7 +27,7 @@ import { isBefore } from './stripeClock.ts';
 /** Stripe's status of the intent; `foreign` if the intent is not ours; `refunded` if its money goes back. */
 export type PaymentOutcome = Intent['status'] | 'foreign' | 'refunded';
 
-/** Thrown if the join or order that was paid for is not in this database, for example after a restore from a backup. */
+/** Thrown if the database lacks the join or order that was paid for, for example after a restore from a backup. */
 export class NotInDatabase extends Error {
   constructor() {
     super(
@@ -37,8 +37,8 @@ export class NotInDatabase extends Error {
 }
 
 /**
- * Thrown if staff have to decide on a payment. Either its order has no membership, or its amount is wrong and the payment was
- * confirmed before or is made again after a restore. The payment is not refunded automatically.
+ * Thrown if staff have to decide on a payment, which is not refunded automatically. Either its order has no membership, or its
+ * amount is wrong and the payment was confirmed before or is made again after a restore.
  */
 export class NotConfirmable extends Error {
   constructor(intentId: string, why: string) {
@@ -59,8 +59,8 @@ export async function confirmPayment(deps: Deps, intentId: string): Promise<Paym
 }
 
 /**
- * Does what {@link confirmPayment} does, for an intent that was just read from Stripe. With `madeAgain` (after a restore) nothing
- * is refunded automatically: if the payment bought nothing, staff get a notice.
+ * Like {@link confirmPayment}, for an intent that was just read from Stripe. With `madeAgain` (after a restore) nothing is
+ * refunded automatically: if the payment bought nothing, staff get a notice.
  */
 export async function confirmIntent(
   deps: Deps,
@@ -85,7 +85,7 @@ export async function confirmIntent(
     const read = paid ?? (shown && (await readBeside(trx, intentId, shown, session)));
     if (!read || !shown) throw new NotInDatabase();
     const { snapshot, begunCents, facts } = read;
-    // When a payment is made again, the total that was on the screen is unknown: it was lost with the old database.
+    // If a payment is made again, the total that was on the screen is not known: it was lost with the old database.
     const shownCents = (madeAgain === null ? begunCents : null) ?? snapshot.amount_cents;
     const isAsShown =
       shown === named &&
@@ -161,8 +161,8 @@ interface LockedSession {
 }
 
 /**
- * Locks the join and its contact, so that, of two concurrent joins of one contact, the second sees the purchase of the first. Then
- * takes an advisory lock for the payer's email and name, since the payer may have another join without a contact.
+ * Locks the join and its contact. So of two joins of one contact that are paid at the same time, the second sees the purchase of
+ * the first. Then takes an advisory lock for the payer's email and name, since the payer may have another join without a contact.
  */
 async function lock(trx: Transaction<Tables>, uuid: string): Promise<LockedSession | undefined> {
   const { rows } = await sql<LockedSession & { contact_of_join: string | null }>`
@@ -175,19 +175,19 @@ async function lock(trx: Transaction<Tables>, uuid: string): Promise<LockedSessi
         ${payer} as payer from session left join contact on true) as locked`.execute(trx);
   const [session] = rows;
   if (!session || session.contact_id === session.contact_of_join) return session;
-  // The mirror lacks the row of the join's contact, so the contact could not be locked. A contact that a join created in HubSpot is
-  // read into the mirror only on demand. The row is added, and the locks are taken again.
+  // The mirror has no row for the join's contact, so the contact could not be locked: a contact that a join created in HubSpot is
+  // read into the mirror only on demand. The row is added here, and the locks are taken again.
   await sql`insert into contact (id) values (${session.contact_of_join}) on conflict do nothing`.execute(trx);
   return lock(trx, uuid);
 }
 
 /**
- * Returns the order that was on the screen when the payer paid, for an intent whose own order this database lacks. A failover can
- * lose the last changes. The intent is then for the newer order, which was lost, while the screen may have shown the older order,
- * which this database has. The number of charges since payment was begun in this database decides:
+ * Returns the order that was on the screen when the payer paid, if the database does not have the order that the intent names. A
+ * failover can lose the last changes of an order. The intent is then for the newer, lost order, while the screen may have shown
+ * the older order that the database still has. The number of charges since payment of the older order was begun decides:
  * - None: payment was begun for the lost order, so the screen showed the lost order (null).
  * - Exactly one: the screen showed the older order.
- * - Several: the first was declined, and a later one was for the lost order (null).
+ * - Several: the first charge was declined, and a later charge was for the lost order (null).
  * 'unknown': the times of the charges (`chargedAt`) are needed to decide.
  */
 async function shownInstead(
@@ -212,8 +212,8 @@ async function shownInstead(
 }
 
 /**
- * Reads the snapshot that was paid and everything else that the decision needs. This is a separate statement, so that it sees what
- * other transactions committed while this one waited for the lock.
+ * Reads the snapshot that was paid and all other facts that decide what the payment buys. A separate statement, so that it sees
+ * what other transactions committed while this transaction waited for the lock.
  */
 async function readBeside(
   trx: Transaction<Tables>,
@@ -256,7 +256,7 @@ async function readBeside(
   return (
     row && {
       snapshot: { amount_cents: row.amount_cents, items: row.items },
-      /** The total (cents) on the screen when Buy Now was last pressed; null if it never was, or for an upgrade. */
+      /** The total (cents) on the screen when Buy Now was last pressed; null if nobody pressed it, or for an upgrade. */
       begunCents: row.begun_cents,
       isMemberElsewhere: row.is_member_elsewhere,
       /**
@@ -278,8 +278,8 @@ async function readBeside(
 }
 
 /**
- * Records a payment whose amount differs from the order on the screen: it buys nothing, is refunded in full, and the order is open
- * again.
+ * Records a payment whose amount differs from the order on the screen. The payment buys nothing and is refunded in full, and the
+ * order is open again.
  */
 async function writeOtherAmount(
   trx: Transaction<Tables>,
@@ -300,8 +300,8 @@ async function writeOtherAmount(
 }
 
 /**
- * Returns the part of the received amount (cents) that Stripe has not refunded yet: staff may have refunded in the dashboard
- * before this confirmation.
+ * Returns how much of the received amount (cents) Stripe has not refunded yet: staff may have refunded in the dashboard before
+ * this confirmation.
  */
 function keptCents({ amountReceivedCents, charge }: Intent): number {
   return amountReceivedCents - (charge?.refundedCents ?? 0);
@@ -327,7 +327,7 @@ async function writeUnwanted(
       'duplicate_payment',
       `Payment ${intent.id} of ${displayPrice(intent.amountReceivedCents)} ${why} ${goesBack}`,
     );
-  // Reopens the order if it is frozen. A joiner who tries to pay it again gets the reason why it is not sold.
+  // Reopens the order if it is frozen. A joiner who tries to pay the order again is told why it is not sold.
   await reopenFrozen(trx, sql<boolean>`uuid = ${named.uuid}`);
 }
 
@@ -378,8 +378,8 @@ async function writeWanted(
 }
 
 /**
- * Informs staff and HubSpot after a membership was bought. Staff get a notice if its payer holds another membership, and one if its
- * contact already was a member. The payer's joins whose membership has ended become due for HubSpot.
+ * Informs staff and HubSpot after a membership was bought. Staff get a notice if its payer holds another membership, and a notice
+ * if its contact already was a member. Other joins of the payer whose membership has ended become due for HubSpot.
  */
 async function tellOfOthers(
   trx: Transaction<Tables>,
@@ -389,7 +389,8 @@ async function tellOfOthers(
 ): Promise<void> {
   await tellOfTwice(trx, uuid, others);
   if (hasEnded) await tellHubspotOfEnded(trx, uuid);
-  // A payment that is made again set the contact to `member` in HubSpot when it was first confirmed, so that status proves nothing.
+  // If the payment is made again, its first confirmation had set the contact to `member` in HubSpot. So that status proves
+  // nothing.
   if (isMemberElsewhere && madeAgain === null) {
     const { kind, message } = memberAlready(uuid, contact_id!);
     await tellStaff(trx, uuid, kind, message);

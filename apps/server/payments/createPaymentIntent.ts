@@ -12,17 +12,17 @@ import { openIntent } from './openIntent.ts';
 import { type Order, readOrder, totalChanged } from './readOrder.ts';
 
 /**
- * CHANGE_PATIENCE_MS: how long an update of the intent may run before it is given up. LOOK_MS: the poll interval (ms) of a caller
- * that waits for the update's end.
+ * CHANGE_PATIENCE_MS: how long (ms) an update of the intent may run before it is given up. LOOK_MS: how long (ms) a caller that
+ * waits for the end of an update pauses between two looks.
  */
 const CHANGE_PATIENCE_MS = 3_000;
 const LOOK_MS = 50;
 const MOST_ROUNDS = 20;
 
 /**
- * Returns the session's only open payment intent, for the present order. The intent is created on first need and reused. It is
- * updated, with the same client secret, when the order, the goods and fee that it promises, or the receipt's email change. The
- * caller's amount is only compared: throws 409 when it differs.
+ * Returns the session's only open payment intent, for the present order. The intent is created when it is first needed, and then
+ * reused. If the order, the goods and fee that it promises, or the receipt's email change, the intent is updated and keeps its
+ * client secret. The caller's amount is only compared: throws 409 if it differs.
  */
 export async function createPaymentIntent(
   deps: Deps,
@@ -45,7 +45,7 @@ export async function createPaymentIntent(
     if (open && (order.state === 'paying' || (isReady && !change)))
       return { clientSecret: open.clientSecret, revision: open.revision, amount: open.amountCents };
     if (!open) {
-      // The intent that the running change was about has ended, so the change ends as well.
+      // The running change was about an intent that has ended, so the change ends as well.
       if (change) await endChange(deps, uuid, change.mark);
       const intent = await openIntent(deps, uuid, order, email);
       return { clientSecret: intent.clientSecret, revision: order.revision, amount: order.totalCents };
@@ -65,9 +65,9 @@ export async function createPaymentIntent(
 }
 
 /**
- * Saves the snapshot of the order's revision. If that revision already has a snapshot, only its goods and processing fee are
- * updated, to what Checkout shows now; once a payment has begun, nothing is changed any more. Returns whether anything was written.
- * If so, the intent's metadata must be updated as well.
+ * Saves the snapshot of the order's revision. If that revision already has a snapshot, updates only the goods and processing fee,
+ * to those that Checkout shows now, and nothing once a payment has begun. Returns whether anything was written. If so, the caller
+ * must update the intent's metadata as well.
  */
 async function keepSnapshot(deps: Deps, uuid: string, order: Order): Promise<boolean> {
   const beside = promisedColumns(promised(deps.society, order.identity.programme, order.lines));

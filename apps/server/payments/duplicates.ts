@@ -13,7 +13,7 @@ export interface Duplicate {
   card: { brand: string; last4: string } | null;
   /**
    * Whether Stripe has refunded all of the payment, or a lost dispute took it back. If false, its refund is under way, unless
-   * `isWithStaff`.
+   * `isWithStaff` is true.
    */
   isReturned: boolean;
   /**
@@ -24,8 +24,8 @@ export interface Duplicate {
 }
 
 /**
- * Returns the duplicate payment of this intent, or the duplicate payments of a join and of all other joins of its contact, oldest
- * first.
+ * Returns the duplicate payments, oldest first: only the one with this intent, or those of a join and of all other joins of its
+ * contact.
  */
 export async function duplicatesOf(
   deps: Deps,

@@ -11,9 +11,9 @@ import { lookAtPayment, recordedEnd } from './lookAtPayment.ts';
 const UNKNOWN_PAYMENT = 'This payment does not belong to this join.';
 
 /**
- * Handles the return page's report about a payment. The outcome in the report is not trusted: Stripe is asked. `isItsBrowser`:
- * whether the caller's browser counts as the one that paid. It does if it has the client secret, unless somebody has proven in
- * another browser that they are the joiner: before that, others may have learned the secret.
+ * Handles the return page's report about a payment. The outcome in the report is not trusted: Stripe is asked. `isItsBrowser` is
+ * whether the caller's browser counts as the browser that paid. The client secret suffices for that until somebody has proven in
+ * another browser to be the joiner: others may have learned the secret before.
  */
 export async function handlePaymentReturn(
   deps: Deps,
@@ -27,7 +27,7 @@ export async function handlePaymentReturn(
     .where('intent_id', '=', paymentIntent)
     .where('session_uuid', '=', uuid)
     .executeTakeFirst();
-  // An erased join has an empty client secret, which must not match an empty one from the caller.
+  // An erased join has an empty client secret, which must not match an empty secret from the caller.
   if (!payment?.client_secret || !isSame(payment.client_secret, paymentIntentClientSecret))
     throw new Refusal(404, UNKNOWN_PAYMENT);
   const status =

@@ -46,8 +46,8 @@ async function ageChange(uuid: string): Promise<void> {
 }
 
 /**
- * Holds back each update of an intent before it reaches Stripe; with `firstOnItsWayBack`, holds back Stripe's answer to the first
- * update instead. `arrived` resolves when an update is held back.
+ * Holds back each update of an intent before it reaches Stripe. With `firstOnItsWayBack`, instead holds back Stripe's answer to
+ * the first update. `arrived` resolves when an update is held back.
  */
 function holdChanges(t: TestContext, { firstOnItsWayBack = false } = {}) {
   const { payments } = server.deps;

@@ -4,8 +4,8 @@ import { promised } from '../session/promised.ts';
 import type { Order } from './readOrder.ts';
 
 /**
- * Returns the parameters of a payment intent for an order: the amount, the metadata from which the order can be made again if it is
- * lost, the receipt's email, and whether the card is saved.
+ * Returns the parameters of a payment intent for an order: the amount, the metadata from which a lost order can be made again,
+ * the receipt's email, and whether the card is saved.
  */
 export function intentRequest(deps: Deps, uuid: string, order: Order, email: string | null) {
   return {

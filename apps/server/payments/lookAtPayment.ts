@@ -8,14 +8,14 @@ import type { Intent } from '../providers/stripe/provider.ts';
 import { confirmIntent, type PaymentOutcome } from './confirmPayment.ts';
 
 /**
- * The shortest time (ms) between two reads of one open intent from Stripe, by all callers and servers together. The limit is
- * needed because anybody can cause such reads, and all joins share Stripe's rate limit (https://docs.stripe.com/rate-limits).
+ * The shortest time (ms) between two reads of one open intent from Stripe, by all callers and servers together. Anybody can cause
+ * such reads, and all joins share Stripe's rate limit (https://docs.stripe.com/rate-limits).
  */
 const EVERY_MS = 1_000;
-/** How often (ms) a caller polls whether another caller's read has been answered. */
+/** How often (ms) a caller polls the database for the result of another caller's read. */
 const POLL_MS = 100;
 
-/** The last known status of a payment, and Stripe's intent if this call itself read it. */
+/** The last known status of a payment, and Stripe's intent if this caller itself has read it. */
 export interface Look {
   /** The status of the payment; null if Stripe has not yet answered any look at it. */
   outcome: PaymentOutcome | null;
@@ -23,8 +23,8 @@ export interface Look {
 }
 
 /**
- * SQL for whether the payment in the query's `payment` table was read from Stripe within the last second, in which case its
- * recorded status is used.
+ * SQL for whether the payment in the query's `payment` table was read from Stripe within the last second. If so, its recorded
+ * status is used.
  */
 export const lookedAtJustNow: RawBuilder<boolean> = sql<boolean>`coalesce(payment.looked_at > now() - make_interval(secs => ${sql.lit(EVERY_MS / 1000)}), false)`;
 
@@ -35,11 +35,11 @@ export function recordedEnd(status: PaymentTable['status']): 'succeeded' | 'refu
 }
 
 /**
- * Returns the status of a payment of ours, and confirms it if Stripe says that it succeeded. Stripe is asked about a payment at
- * most once a second, by all callers together. If it was asked within the last second, `need` decides:
+ * Returns the status of a payment of ours, and confirms the payment if Stripe says that it succeeded. Stripe is asked about a
+ * payment at most once a second, by all callers together. If Stripe was asked within the last second, `need` decides:
  * - `recorded`: returns the status of the last look.
- * - `fresh`: waits until this call may ask Stripe, or until another caller's look that began after this call is answered. For
- *   joiners who return from paying, and for calls that reopen an order.
+ * - `fresh`: waits until this caller may ask Stripe, or until Stripe has answered a look that another caller began after this
+ *   call. For joiners who return from paying, and for calls that reopen an order.
  */
 export async function lookAtPayment(deps: Deps, intentId: string, need: 'recorded' | 'fresh'): Promise<Look> {
   let askedAt: string | null = null;
@@ -60,8 +60,8 @@ export async function lookAtPayment(deps: Deps, intentId: string, need: 'recorde
 }
 
 /**
- * Claims the next look if none was made within the last second; otherwise returns the result of the last look. Times are the
- * database's, as text with microseconds.
+ * Claims the next look at a payment if there was none within the last second; otherwise returns the result of the last look.
+ * Times are the database's, as text with microseconds.
  */
 async function takeLook(deps: Deps, intentId: string, askedAt: string | null) {
   const { rows } = await sql<{
@@ -85,9 +85,9 @@ async function takeLook(deps: Deps, intentId: string, askedAt: string | null) {
 }
 
 /**
- * Records the status that a look saw, unless a later look is recorded already. If a join's payment has failed and the previous look
- * found the bank still deciding, a letter reports the failure, because the joiner may have left the page. Otherwise the page itself
- * reports it.
+ * Records the status that a look saw, unless a later look is recorded already. If a join's payment has failed although the bank
+ * was still deciding at the previous look, a letter reports the failure, because the joiner may have left the page. Otherwise the
+ * page itself reports the failure.
  */
 async function recordSeen(
   deps: Deps,

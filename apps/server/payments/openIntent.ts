@@ -12,11 +12,11 @@ import { countingFailures } from './providerFailures.ts';
 import { type Order, totalChanged } from './readOrder.ts';
 
 /**
- * Opens an intent for the order. Its idempotency key contains the session, the attempt, the count of failed calls and a hash of the
- * request. A call repeated after a crash or by a second tab therefore gets the same intent, and a changed request (a corrected
- * email) gets another. Stripe replays a failure under the same key for a day, so each failed call changes the key. If a failed call
- * did create an intent, that intent is cancelled when its event is handled (catchUp.ts). The customer for the upgrade is created
- * only after the payment, so that the joiner waits for one call only.
+ * Opens an intent for the order. Its idempotency key contains the session, the number of the session's try to pay (`attempt`),
+ * the count of failed calls and a hash of the request. A call repeated after a crash or by a second tab therefore gets the same
+ * intent, and a changed request (a corrected email) gets another. Stripe replays a failure under the same key for a day, so each
+ * failed call changes the key. If a failed call did create an intent, that intent is cancelled when its event is handled
+ * (catchUp.ts). The customer for the upgrade is created only after the payment, so that the joiner waits for one call only.
  */
 export async function openIntent(
   deps: Deps,
@@ -46,8 +46,8 @@ export async function openIntent(
     await cancelErased(deps, intent.id);
     throw await refusalFor(deps, 'createPaymentIntent', uuid);
   }
-  // Another tab has opened an intent first. With the same idempotency key it is the same intent; otherwise the new one is
-  // cancelled.
+  // Another tab has opened an intent first. The same idempotency key gives both tabs the same intent; a different intent is
+  // cancelled here.
   if (rows[0].intent_id === intent.id) return intent;
   await cancelIntent(deps, intent.id);
   throw totalChanged(order.totalCents);

@@ -197,7 +197,7 @@ test('what is confirmed is the snapshot that was paid, not what the session hold
   const intent = await openIntent(client, uuid);
   await beginPayment(client, uuid, intent.revision);
   await payByCard(server, intent.id);
-  // Changes the frozen order directly in the database, which no call allows.
+  // Changes the frozen order directly in the database, since no call of the page can change it.
   await server.deps.database
     .updateTable('join_session')
     .set({ lines: firstLine({ productId: 2, type: 'membership', name: 'Premium', priceCents: 8900 }) })
@@ -306,7 +306,7 @@ test('one contact pays in one place at a time; a payment that was left elsewhere
   assert.equal((left.body as unknown as { status: string }).status, 'canceled');
   await payByCard(server, second.id);
   assert.equal((await reportPayment(there, two, second)).data.status, 'succeeded');
-  // The first window learns of the payment at its next call.
+  // The first window is told of the payment when it makes its next call.
   const late = await here.call('createPaymentIntent', {
     params: { uuid: one },
     body: { amount: 6500, currency: 'usd', billingEmail: '' },

@@ -3,7 +3,7 @@ import type { Tables } from '../platform/database/types.ts';
 import type { Intent } from '../providers/stripe/provider.ts';
 import type { NamedOrder } from './namedOrder.ts';
 
-/** Records an intent as paid, and inserts its row if it has none. `paidAt`: the time of payment, if not now. */
+/** Records an intent as paid, and inserts its payment row if there is none. `paidAt`: the time of payment, if not now. */
 export async function recordSuccess(
   trx: Transaction<Tables>,
   intent: Intent,
@@ -39,7 +39,7 @@ export function insertSuccess(
 }
 
 /**
- * Returns a new row for an intent whose row is missing because of a crash. Its attempt number is one more than the highest of its
+ * Returns a new row for an intent whose row is missing because of a crash. Its `attempt` is one more than the highest of the same
  * join and kind.
  */
 export function unwritten(intent: Intent, { uuid, kind, revision }: NamedOrder) {
@@ -56,8 +56,8 @@ export function unwritten(intent: Intent, { uuid, kind, revision }: NamedOrder) 
 }
 
 /**
- * SQL for the attempt number of a new row: one more than the highest of the same join and kind, whatever the outcomes of the
- * earlier attempts.
+ * SQL for the `attempt` of a new row: one more than the highest of the same join and kind, whatever the outcomes of the earlier
+ * tries to pay.
  */
 export function nextAttempt(uuid: string, kind: NamedOrder['kind']): RawBuilder<number> {
   return sql<number>`(select coalesce(max(attempt), 0) + 1 from payment where session_uuid = ${uuid} and kind = ${kind})`;

@@ -3,9 +3,9 @@ import type { Deps } from '../deps.ts';
 import { Declined, ProviderFailed, ProviderRefused } from '../providers/stripe/failures.ts';
 
 /**
- * Runs calls to Stripe whose idempotency keys contain `failures`, the session's count of failed calls. If Stripe fails or refuses a
- * call, or a bank declines, the count is increased, so that the next try has new keys: Stripe replays such an answer under the same
- * key for a day. If a failed call did create an intent, that intent is cancelled when its event is handled (catchUp.ts).
+ * Runs calls to Stripe whose idempotency keys contain `failures`, the session's count of failed calls. If Stripe fails or refuses
+ * a call, or a bank declines, increases the count, so that the next try has new keys: Stripe replays such an answer under the
+ * same key for a day. If a failed call did create an intent, that intent is cancelled when its event is handled (catchUp.ts).
  */
 export async function countingFailures<T>(
   deps: Deps,

@@ -27,19 +27,19 @@ export interface Order {
   totalCents: number;
   /** Whether the intent has to save the card, because an upgrade will be offered after this order. */
   saveCard: boolean;
-  /** The payer's known email addresses ({@link payerEmails}); a missing one is null. */
+  /** The payer's known email addresses ({@link payerEmails}); null for each that is missing. */
   emails: (string | null)[];
   identity: JoinIdentity;
   /**
-   * `attempts`: how many intents this session has had. `providerFailures`: how many of its calls to create something at Stripe have
-   * failed there. Both are part of the next idempotency key.
+   * `attempts`: how many intents this session has had. `providerFailures`: how many of the session's calls to create something
+   * have failed at Stripe. The next idempotency key contains both.
    */
   attempts: number;
   providerFailures: number;
   /** How many of the session's intents fall in the time window of the limit. */
   recentAttempts: number;
   addressHash: string | null;
-  /** Seconds until another card may be tried, because too many were declined; 0 if at once. */
+  /** Seconds until another card may be tried, because too many were declined; 0 if nothing has to be waited for. */
   pauseSeconds: number;
   /**
    * The running update of the order's intent at Stripe; null if there is none.
@@ -65,7 +65,7 @@ export function totalChanged(totalCents: number): Refusal {
   );
 }
 
-/** Reads the order and the open intent of a session that may be paid. Throws when there is nothing to pay. */
+/** Reads the order and the open intent of a session that may be paid. Throws if there is nothing to pay. */
 export async function readOrder(deps: Deps, uuid: string, holding: Holding): Promise<Order> {
   const { limits } = deps.config;
   const { rows } = await sql<{

@@ -13,8 +13,8 @@ async function receiptOf(intentId: string): Promise<string | null> {
 }
 
 /**
- * Makes an order by a link to a contact. `profile`: the email in the contact property that the field rules name. `email`: HubSpot's
- * built-in `email` property.
+ * Makes an order by a link to a contact. `profile` is the email in the property that the field rules give for it, `email` is
+ * HubSpot's built-in property.
  */
 async function orderOfContact(client: Client, { profile, email }: { profile: string; email: string | null }) {
   const { data } = await client.call('initiateCheckout', { body: { hubspotContactId: '102' } });
@@ -95,7 +95,7 @@ test('an email that only Stripe refuses is left out, and not tried again at each
   const requests = await requestsTo(server.stripeUrl);
   assert.deepEqual(requests, []);
 
-  // The intent's previous email is removed, or the receipt would go to somebody else.
+  // An email that Stripe refuses removes the intent's previous email. Otherwise the receipt would go to somebody else.
   await client.call('submitDetails', {
     params: { uuid },
     body: details({ personalEmail: 'good@example.com' }),

@@ -54,10 +54,10 @@ export async function settlePaying(
     );
     if (status === 'succeeded') return 'paid';
     if (status === 'processing') return 'paying';
-    // If the status comes from another caller's look, `intent` is null. The declined card is then counted when the webhook arrives.
+    // If another caller's look gave the status, `intent` is null. The declined card is then counted when the webhook arrives.
     if (why === 'failed' && status === 'requires_payment_method' && intent) await noteFailure(deps, intent);
-    // The status `refunded` means that the payment bought nothing and its money goes back. The order has already been reopened
-    // then.
+    // The status `refunded` means that the payment bought nothing and its money goes back. Its confirmation has already reopened
+    // the order.
     const isOver = status === 'canceled' || status === 'refunded';
     const isLeft = !isOver && !(why === 'failed' && status === 'requires_payment_method');
     if (isLeft) {
@@ -80,8 +80,8 @@ export async function settlePaying(
 }
 
 /**
- * Runs `change` on an order. If it resolves to undefined, because the order is frozen, settles the payment, and runs `change` again
- * if the payment has failed or was abandoned. Settles no payment for a browser that may not continue the join.
+ * Runs `change` on an order. If `change` resolves to undefined, because the order is frozen, settles the payment, and runs
+ * `change` again if the payment has failed or was abandoned. Settles no payment for a browser that may not continue the join.
  */
 export async function whileFrozen<T>(
   deps: Deps,

@@ -20,7 +20,7 @@ function causeOf({ call, status, code, param, kind }: CallFailure): string {
 }
 
 /**
- * Returns what staff can do about a failed call. `said` is Stripe's message, which may name the permission that a restricted key
+ * Returns what staff can do about a failed call. `said` is Stripe's message, which may say which permission a restricted key
  * lacks.
  */
 function remedyOf({ status, said, kind }: CallFailure): string {

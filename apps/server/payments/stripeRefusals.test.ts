@@ -253,7 +253,8 @@ for (const [kindName, kind] of Object.entries(kinds))
     const told = (await notices()).filter((message) => !before.includes(message));
 
     for (const { name, thrown } of answers) {
-      // A refund is usually refused because of its payment, not our account. The refund then stays due and has a notice of its own.
+      // A refund is usually refused because of its payment, not because of our account. It then stays due and has a notice of its
+      // own.
       const isOfRefund = name === 'refund' && isTold && status === 502;
       for (const refusal of thrown)
         if (isOfRefund) assert.ok(refusal instanceof RefundRefused && !refusal.isFinal, name);
@@ -331,10 +332,10 @@ test('a cause is told again after an hour, by whichever process meets it', async
 interface Step {
   method: string;
   path: string;
-  /** Brings a join to this step. Returns a function that makes the call in which the failure occurs. */
+  /** Brings a join to this step. Returns a function that makes the page's call in which the failure occurs. */
   arrange(client: Client): Promise<() => Promise<Answered<never>>>;
 }
-/** The names (keys of `kinds`) of the failures that each joiner's call is tested with. */
+/** The keys of `kinds` with which each of the page's calls is tested. */
 const joinersKinds = [
   'a value without a code',
   'a key that was rolled',
@@ -347,7 +348,7 @@ const joinersKinds = [
   'such an answer to what it did',
 ];
 const order = { amount: 6500, currency: 'usd' as const, billingEmail: 'jordan.rivera@example.com' };
-/** For each request to Stripe that a joiner waits for: the joiner's call that sends it, and how to bring a join there. */
+/** For each request to Stripe for which a joiner waits: the page's call that causes it, and how to bring a join there. */
 const steps: Record<string, Step> = {
   'opening Checkout': {
     method: 'POST',
@@ -411,7 +412,7 @@ const steps: Record<string, Step> = {
         method,
         path,
         async arrange(client: Client) {
-          // Makes the first attempt to create the customer, right after the payment, fail.
+          // Makes the first creation of the customer fail, which is tried right after the payment.
           if (path === '/v1/customers') await meet(kinds['a key that was rolled']!, method, path);
           const { uuid, intentId } = await paidJoin(server, client);
           if (path === '/v1/customers') await until(async () => (await failuresOf(uuid)) === 1, 10_000);

@@ -6,9 +6,9 @@ import { handleEvent } from './handleEvent.ts';
 const BAD_SIGNATURE = 'The signature does not hold.';
 
 /**
- * Receives Stripe's webhook: verifies the signature over the raw body, handles the event, and answers 2xx after the commit. If
- * handling an event of ours fails, answers 5xx, so that Stripe retries. Ignores an event that is not about a payment of ours, and
- * answers 200.
+ * Receives Stripe's webhook: verifies the signature over the raw body, handles the event, and answers 2xx after the commit.
+ * Answers 5xx if handling an event of ours fails, so that Stripe retries. Answers 200 to an event that is not about a payment of
+ * ours, and ignores it.
  */
 export async function stripeWebhook(app: FastifyInstance, { deps }: { deps: Deps }): Promise<void> {
   app.removeAllContentTypeParsers();
