@@ -20,7 +20,7 @@ const WALKS = Number(process.env.WALKS ?? (isLong ? 200 : 3));
 const { WALK } = process.env;
 const MOST_MOMENTS = 36;
 const DAY_MS = 86_400_000;
-/** The most rounds of repair. One repair may uncover another difference, but the repairs must come to an end. */
+/** The most rounds of repair. A repair may reveal another difference, but after this many rounds none may be left. */
 const MOST_REPAIRS = 12;
 /** The kinds of difference that a walk may end with, because staff must decide them. */
 const forStaff = /^(refund_unassigned|upgrade_alone|paid_anew|held_twice|rejected_held|not_returned)$/;
@@ -41,7 +41,7 @@ const step = (...names: readonly StepName[]) =>
       choices: fc.array(fc.nat({ max: 59 }), { minLength: 12, maxLength: 12 }),
     }),
   );
-/** Generates one moment of a walk: one step or, sometimes in a long run, two concurrent steps. */
+/** Generates one moment of a walk: one step or, in a long run, sometimes two concurrent steps. */
 const moment = fc.oneof(
   { weight: 4, arbitrary: fc.tuple(step(...stepNames)) },
   { weight: isLong ? 1 : 0, arbitrary: fc.tuple(step(...stepNames), step(...besides)) },
@@ -78,8 +78,8 @@ async function play(
 }
 
 /**
- * Runs the steps of a moment concurrently. Steps that call the emulators directly may be refused, or get a fault that was meant for
- * the server.
+ * Runs the steps of a moment concurrently. A step that calls the emulators directly may be refused, or may meet a fault that was
+ * meant for the server.
  */
 async function takeSteps(walk: Walk, taken: readonly Taken[]): Promise<void> {
   walk.story.push(`  ${taken.map(({ does }) => does).join(', beside: ')}`);
@@ -94,7 +94,7 @@ async function takeSteps(walk: Walk, taken: readonly Taken[]): Promise<void> {
 }
 
 /**
- * The invariants that are checked at the end of a walk, when no background work is left. Each check yields a sentence for each
+ * The invariants that are checked at the end of a walk, when no background work is left. Each check yields one sentence for each
  * violation.
  */
 const checks = [
@@ -228,7 +228,7 @@ async function atStripe({ server }: Walk, id: string): Promise<{ received: numbe
   return { received, refunded: received > 0 ? (charge?.refundedCents ?? 0) : 0 };
 }
 
-/** Runs the repair commands that reconcile names, until no difference is left. Returns sentences on what cannot be repaired. */
+/** Runs the repair commands that reconcile prints, until no difference is left. Returns sentences on differences that remain. */
 async function repair(walk: Walk): Promise<string[]> {
   for (let round = 0; round < MOST_REPAIRS; round++) {
     const [difference] = await differencesOf(walk);
@@ -243,17 +243,14 @@ async function repair(walk: Walk): Promise<string[]> {
   return [`something is left after ${MOST_REPAIRS} repairs`];
 }
 
-/**
- * Returns the differences, except those about orders that have long been frozen for a payment, whose joiners are still at their
- * bank.
- */
+/** Returns the differences, except orders that are frozen for long: in a walk their joiners are still at their bank. */
 async function differencesOf({ server }: Walk): Promise<Difference[]> {
   const { differences } = await reconcile(server.deps, { graceMinutes: 0 });
   return differences.filter(({ kind }) => kind !== 'paying_for_long');
 }
 
 /**
- * Returns the operator command for a difference's repair. If the command offers a choice, takes `--none`: the refund was for no
+ * Returns the operator command that repairs a difference. If the command offers a choice, takes `--none`: the refund was for no
  * line.
  */
 function typedBy({ repair }: Difference): string {

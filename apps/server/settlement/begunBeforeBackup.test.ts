@@ -91,7 +91,7 @@ test('a payment that is made again stays paid, however often it is confirmed, an
 
 test('the command that reconcile names for such a payment makes its join a member', async (t) => {
   const join = await declinedJoin();
-  // In the backup, the join is in the state `paying`.
+  // The backup has the join in the state `paying`.
   const restore = await dump(server);
   await reopen(join);
   const intentId = await addPinAndPay(join.client, join.uuid);

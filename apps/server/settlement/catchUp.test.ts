@@ -10,7 +10,7 @@ import { Refusal } from '../platform/http/refusal.ts';
 import { catchUpOnEvents, giveUpUnwritten } from './catchUp.ts';
 import { settlePayment } from './settle.ts';
 
-/** By how much (ms) Stripe's clock is behind ours, so that new objects there look that old. */
+/** By how much (ms) Stripe's clock is behind ours: new objects at Stripe look that old. */
 let behind = 0;
 const server = await sharedServer({}, { stripeClock: () => Date.now() - behind });
 
@@ -28,7 +28,7 @@ const retries = async (intentId: string) =>
 const minutesLater = (minutes: number) =>
   sql`update event_retry set next_try_at = next_try_at - make_interval(mins => ${minutes}::int),
     created_at = created_at - make_interval(mins => ${minutes}::int)`.execute(server.deps.database);
-/** Returns the start time (Unix seconds) of each request that listed events, newest request first. */
+/** Returns, for each request that listed events, from which time on (Unix seconds). The newest request comes first. */
 const listed = async () => {
   return (await requestsTo(server.stripeUrl))
     .filter(({ path }) => path === '/v1/events')
@@ -86,7 +86,7 @@ test('an intent that was made when the server died before it could write it is g
     { kind: 'join', attempt: 1, status: 'canceled' },
     { kind: 'join', attempt: 2, status: 'open' },
   ]);
-  // A second intent without a row, which has been cancelled at Stripe, is handled the same way.
+  // A second intent without a payment row is handled in the same way, although it was cancelled at Stripe before.
   await sql`delete from payment where intent_id = ${next.id}`.execute(server.deps.database);
   await server.stripe('POST', `/v1/payment_intents/${next.id}/cancel`);
   await giveUpUnwritten(server.deps, next.id);

@@ -20,9 +20,9 @@ export const EVENTS_TASK = 'events';
 const EVERY_SECONDS = 120;
 /** Each run lists the events from this long (ms) before the previous run, because Stripe's list may get an event a little late. */
 const OVERLAP_MS = 600_000;
-/** How far back (ms) the first run lists events: three days, for which Stripe itself retries a webhook. */
+/** How far back (ms) the first run lists events: three days. Stripe itself retries a webhook for as long. */
 const FIRST_MS = 3 * 86_400_000;
-/** The call that creates an intent may still be inserting its row while the intent is younger than this (ms). */
+/** While an intent is younger than this (ms), the call that created it may still be about to insert its payment row. */
 const UNWRITTEN_MS = 300_000;
 /**
  * A failed event is retried after RETRY_MINUTES, with exponential backoff up to RETRY_MINUTES_AT_MOST. After RETRY_DAYS it is given
@@ -34,9 +34,9 @@ const RETRY_DAYS = 3;
 const RETRIES_A_TURN = 100;
 
 /**
- * Fetches the events about payments, refunds and disputes whose webhook was lost. Runs every two minutes, in one process at a time.
- * Returns how many events it handled. An event that fails or has to wait is stored for a retry, and the next event is handled. Also
- * gives up intents that exist at Stripe but have no row here ({@link giveUpUnwritten}).
+ * Fetches the events about payments, refunds and disputes whose webhook was lost. Runs every two minutes, in one process at a
+ * time. Returns how many events it handled. An event that fails or has to wait is stored for a retry and does not delay the next
+ * event. Also gives up intents that exist at Stripe but have no row here ({@link giveUpUnwritten}).
  */
 export async function catchUpOnEvents(deps: Deps): Promise<number> {
   const turn = await takeTurn(deps.database, EVENTS_TASK, EVERY_SECONDS);
@@ -86,7 +86,7 @@ async function keepForLater(deps: Deps, event: ProviderEvent, attempts: number, 
     .execute();
 }
 
-/** Retries the stored events. Those that still fail after days are deleted, with one notice for all of them. */
+/** Retries the stored events. Events that still fail after three days are deleted, with one notice for all of them. */
 async function tryAgain(deps: Deps, failures: BackgroundFailures): Promise<number> {
   const { rows } = await sql<{ id: string; event: StoredEvent; is_last: boolean }>`
     with due as (
@@ -130,16 +130,16 @@ async function tellGivenUp(
 }
 
 async function tryOnce(deps: Deps, event: ProviderEvent): Promise<boolean> {
-  // A `payment_intent.created` event needs handling only if the intent has no row here ({@link giveUpUnwritten}).
+  // An event `payment_intent.created` needs handling only if the intent has no payment row ({@link giveUpUnwritten}).
   if (event.type === 'payment_intent.created' && (await writtenOf(deps, [event])).size > 0) return false;
   return act(deps, event);
 }
 
 /**
- * Handles an intent of ours that exists at Stripe and has no row here, because the process died before inserting one. Nobody has
- * the intent's client secret. If the intent was charged (an upgrade), it is confirmed. Otherwise it is recorded as cancelled, so
- * that its attempt counts, and cancelled at Stripe. If the join no longer exists, the intent is only cancelled. Returns false if
- * the intent is not ours.
+ * Handles an intent of ours that exists at Stripe and has no payment row, because the process died before inserting it. Nobody
+ * has the intent's client secret. An intent that was charged (an upgrade) is confirmed. Any other is recorded as cancelled, so
+ * that it counts as a try to pay, and is cancelled at Stripe. If the join no longer exists, the intent is only cancelled. Returns
+ * false if the intent is not ours.
  */
 export async function giveUpUnwritten(deps: Deps, intentId: string): Promise<boolean> {
   const intent = await deps.payments.retrieveIntent(intentId);
@@ -163,7 +163,7 @@ export async function giveUpUnwritten(deps: Deps, intentId: string): Promise<boo
   return true;
 }
 
-/** Returns the ids of those events that were handled or are stored for a retry. */
+/** Returns the ids of the given events that were handled already or are stored for a retry. */
 async function knownOf(deps: Deps, events: readonly ProviderEvent[]): Promise<Set<string>> {
   const ids = events.map(({ id }) => id);
   const rows = await deps.database

@@ -97,7 +97,7 @@ test('a dry run of refunding a payment tells what would go back, and gives nothi
   );
 });
 
-/** Returns what a refund writes about a join: its state, its payments with their refunds, its memberships and letters. */
+/** Returns all that a refund changes of a join: its state, its payments with their refunds, its memberships and letters. */
 const writtenOf = async (uuid: string) =>
   (
     await sql`
@@ -151,7 +151,7 @@ test('after the dry run of a payment whose order a restore has lost, the payment
   assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership', standing: 'active' }]);
 });
 
-/** Makes Stripe refuse refunds of one intent for good, as if a dispute had been opened just before. */
+/** Makes Stripe refuse refunds of the intent `onlyOf` for good, as if a dispute had been opened just before. */
 function refuseForGood(t: TestContext, onlyOf: string) {
   const { refund } = server.deps.payments;
   return t.mock.method(server.deps.payments, 'refund', async (given: Parameters<typeof refund>[0]) => {

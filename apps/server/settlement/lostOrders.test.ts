@@ -56,7 +56,7 @@ test('an order that the backup has as it was before its last change is charged a
   assert.deepEqual(await differencesOf(server, uuid, before.id, intentId), []);
 });
 
-/** Makes a join whose order has lost, in a restore, that its donation was changed to a pin of the same price. */
+/** Makes a join whose order has lost its last change in a restore: the donation was replaced by a pin of the same price. */
 async function withLostPin() {
   const { client, uuid } = await openJoin('LINCOLN2026');
   const { sessionProductUuid } = (
@@ -95,7 +95,7 @@ test('an intent that was changed to a dearer order of the same number, in a hist
   await client.call('setSessionProduct', { params: { uuid }, body: { productUuid: lapelPin } });
   const inBackup = await openIntent(client, uuid);
   const toBackup = await dump(server);
-  // A standby without the pin serves the join for a while. Then the backup with the pin is restored.
+  // For a while a standby without the pin serves the join. Then the backup with the pin is restored.
   await toStandby();
   await client.call('setCustomDonation', { params: { uuid }, body: { amount: '500.00' } });
   const lost = await openIntent(client, uuid);
@@ -177,7 +177,7 @@ test('what staff give back of a payment whose order is lost is told to its payer
 
 test('who paid another amount than a database that lost the last change showed has it back, and can pay the order', async () => {
   const { client, uuid, id, ...shown } = await withLostDonation();
-  // A failover has lost a change of the order, unnoticed by the servers.
+  // From here on the database lacks a change of the order, as after a failover that the servers did not notice.
   assert.equal((await openIntent(client, uuid)).id, id);
   await beginPayment(client, uuid, shown.revision);
   await payByCard(server, id);

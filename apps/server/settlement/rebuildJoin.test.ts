@@ -23,7 +23,7 @@ import { catchUpOnEvents } from './catchUp.ts';
 import { reconcileCommand, settleCommand } from './commands.ts';
 import { reconcile } from './reconcile.ts';
 
-/** By how much (ms) Stripe's clock is behind ours, so that new objects there look that old. */
+/** By how much (ms) Stripe's clock is behind ours: new objects at Stripe look that old. */
 let behind = 0;
 const server = await sharedServer({}, { hubspotLimits: 'off', stripeClock: () => Date.now() - behind });
 
@@ -95,7 +95,7 @@ test('joins that were paid after the backup are made again from what Stripe know
   const settled = await runCommand(t, server, settleCommand, ['--missing']);
   assert.equal(settled.code, 0, settled.out);
   assert.match(settled.out, /^5 payments were not in this database as paid, and are now\./);
-  // Dashboard refunds were restored with their payments, even for a payment that was not missing.
+  // Refunds from Stripe's dashboard were restored with their payments, even of a payment that was not missing.
   assert.deepEqual(await look(), []);
   assert.deepEqual(await standingsOf(server, before.uuid), [{ type: 'membership', standing: 'refunded' }]);
   assert.deepEqual(await joinsOf('late@example.com'), [
@@ -326,7 +326,7 @@ test('what Stripe does not tell is not made up: the payment is to be given back'
     (await look()).map(({ kind }) => kind),
     ['nothing_sold'],
   );
-  // Lines whose sum is not the intent's amount are not accepted either.
+  // Lines are not accepted either if their sum differs from the intent's amount.
   await server.stripe('POST', `/v1/payment_intents/${body.id}`, {
     'metadata[lines]': '1 membership 95.00 Membership',
   });
@@ -428,8 +428,8 @@ test('a payment counts as made when the card was charged, not when its form was 
   behind = 0;
   await payByCard(server, opened.id);
   assert.equal(await confirmPayment(server.deps, opened.id), 'succeeded');
-  // After it has failed, the refund does not show any more when it was made. That the first membership had ended then follows only
-  // from the times of both payments.
+  // A refund that has failed does not show when it was made. So only the times of both payments show that the first membership
+  // had ended.
   await failRefund(server, first.intentId);
   const standings = async () => [await standingsOf(server, first.uuid), await standingsOf(server, slow)];
   const before = await standings();
@@ -438,7 +438,7 @@ test('a payment counts as made when the card was charged, not when its form was 
     [{ type: 'membership', standing: 'active' }],
   ]);
   await restore();
-  // The command also names payments of other tests, which cannot be made again.
+  // The command also prints payments of other tests, which cannot be made again.
   await runCommand(t, server, settleCommand, ['--missing']);
   assert.deepEqual(await standings(), before);
 });

@@ -27,13 +27,14 @@ import { contactOfJoin } from '../session/members.ts';
 import { receiptEmail } from '../session/person.ts';
 import { promisedColumns } from '../session/promised.ts';
 
-/** Thrown when the intent's metadata is not enough to make its join again. The message tells staff what to do. */
+/** Thrown if the intent's metadata does not suffice to make its join again. The message tells staff what to do. */
 export class NotRebuilt extends Error {}
 
 /**
- * Restores from a paid intent's metadata what a restored database lacks, so that the payment can be confirmed: the paid order and,
- * if it is missing, the join. If the join exists and is unpaid, it gets the email with which it was paid. Data that Stripe never
- * had stay empty: address, school, documents, guardian consent. Returns whether anything was missing. Throws {@link NotRebuilt}.
+ * Restores, from a paid intent's metadata, the data that a restored database lacks and that confirming the payment needs: the
+ * paid order and, if it is missing, the join. If the join exists and is unpaid, it gets the email with which it was paid. Data
+ * that Stripe never had stay empty: address, school, documents, guardian consent. Returns whether anything was missing. Throws
+ * {@link NotRebuilt}.
  */
 export async function rebuildJoin(deps: Deps, intent: Intent): Promise<boolean> {
   const named = namedOrder(deps, intent);
@@ -98,8 +99,8 @@ export async function rebuildJoin(deps: Deps, intent: Intent): Promise<boolean> 
         .onConflict((conflict) => conflict.doNothing())
         .execute();
     }
-    // The join's order here may differ from the paid one, so it gets a later revision than the paid one. If the payment bought
-    // nothing, the order here can then be paid.
+    // The join's order here may differ from the paid order. So it gets a later revision, and can still be paid if the payment
+    // bought nothing.
     if (kind === 'join' && has_session)
       await sql`update join_session set revision = greatest(revision, ${revision + 1}::int) where uuid = ${uuid}`.execute(
         trx,
@@ -121,8 +122,8 @@ export async function rebuildJoin(deps: Deps, intent: Intent): Promise<boolean> 
 }
 
 /**
- * Sets the email of an unpaid join from the backup to the one with which it was paid. The joiner may have corrected the email after
- * the backup. With the old email, letters would go to another person, and the join might be written into that person's contact.
+ * Sets the email of an unpaid join to the email with which it was paid. The joiner may have corrected the email after the backup.
+ * With the old email, letters would go to another person, and the join might be written into that person's contact.
  */
 async function takeEmail({ database }: Deps, { receiptEmail: paid }: Intent, uuid: string): Promise<void> {
   const join = await database
@@ -131,7 +132,7 @@ async function takeEmail({ database }: Deps, { receiptEmail: paid }: Intent, uui
     .where('uuid', '=', uuid)
     .where('state', '<>', 'paid')
     .executeTakeFirst();
-  // The intent has the details' email, unless Stripe does not accept that one.
+  // The intent has the email of the join's details, unless Stripe does not accept that email.
   const expected = receiptEmail([join?.email ?? null]);
   if (paid === null || expected === null || expected.toLowerCase() === paid.toLowerCase()) return;
   await sql`
@@ -140,10 +141,10 @@ async function takeEmail({ database }: Deps, { receiptEmail: paid }: Intent, uui
 }
 
 /**
- * Returns when a payment that is made again was paid, whether it bought nothing, and the standing of what it bought after Stripe's
- * refunds. Returns null if the intent is not ours or its order is missing. First updates the other memberships that the payment's
- * contact holds in this database, because a refund may have ended one of them before this payment. It then stays ended, even if
- * that refund failed later, because this payment has bought another one.
+ * Returns when a payment that is made again was paid, whether it bought nothing, and the standing of its membership after
+ * Stripe's refunds. Returns null if the intent is not ours or its order is missing. First updates the other memberships that the
+ * payment's contact holds in this database. If a refund had ended such a membership before this payment, it stays ended even if
+ * that refund failed later, because this payment has bought a new membership.
  */
 export async function madeAgainOf(deps: Deps, intent: Intent): Promise<MadeAgain | null> {
   const named = namedOrder(deps, intent);
@@ -180,9 +181,9 @@ function standingBy(money: MoneyBack, lines: readonly OrderLine[], feeCents: num
 }
 
 /**
- * Ends a membership if a refund had ended it before `paidAt`, the time at which its contact paid for another one. That refund may
- * have failed since, at an unknown time. Here it counts as made, because otherwise the other payment would have been refunded as a
- * duplicate.
+ * Ends a membership if a refund had ended it before `paidAt`, the time at which its contact paid for another membership. That
+ * refund may have failed since, at an unknown time. It counts as made here: otherwise the later payment would have been refunded
+ * as a duplicate.
  */
 async function endIfEndedBefore(deps: Deps, intentId: string, paidAt: Date): Promise<void> {
   const [order] = await paidOrders(deps, deps.database, [intentId]);

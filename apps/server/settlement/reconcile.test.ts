@@ -26,7 +26,7 @@ import { reconcile } from './reconcile.ts';
 import { refundCommand } from './refundCommands.ts';
 import { refundPayment } from './refundPayment.ts';
 
-/** By how much (ms) Stripe's clock is behind ours, so that new objects there look that old. */
+/** By how much (ms) Stripe's clock is behind ours: new objects at Stripe look that old. */
 let behind = 0;
 const server = await sharedServer({}, { stripeClock: () => Date.now() - behind });
 
@@ -520,7 +520,7 @@ test('a membership that is held though its document was rejected finally', async
     (await look()).map(({ kind, subject, repair }) => [kind, subject, repair]),
     [['rejected_held', uuid, repair]],
   );
-  // A disputed membership's money cannot be refunded, so it is not listed.
+  // A disputed membership is not listed, since its money cannot be refunded.
   await change(sql`update membership set standing = 'disputed' where payment_intent = ${intentId}`);
   assert.ok(!(await look()).some(({ kind }) => kind === 'rejected_held'));
   await change(sql`update membership set standing = 'active' where payment_intent = ${intentId}`);
@@ -541,7 +541,7 @@ test('what moves while it is being read is no difference', async () => {
   const uuid = await orderingJoin(client);
   const { id } = await openIntent(client, uuid);
   await payByCard(server, id);
-  // The payment is confirmed after it was listed and before it is read again.
+  // The payment is confirmed between the listing of the intents and the second read of this intent.
   const { payments } = server.deps;
   const deps = {
     ...server.deps,

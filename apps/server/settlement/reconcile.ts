@@ -38,14 +38,14 @@ const TURN_SECONDS = 3600;
 const LOOK_MS = 600_000;
 
 /**
- * Anything younger than this many minutes is not yet a difference, since the background check (sweep.ts) settles it within that
- * time.
+ * A difference counts only if it is older than this many minutes: within that time the background check (sweep.ts) settles
+ * payments.
  */
 const GRACE_MINUTES = 10;
 
 /**
- * Compares Stripe's intents with our payments, joins and memberships, since the money must match the members. Writes nothing. Each
- * payment with a difference is read a second time, so that a change during the reconciliation is not reported.
+ * Compares Stripe's intents with our payments, joins and memberships, since the money must match the members. Writes nothing. A
+ * payment with a difference is read a second time, so that a change during the reconciliation is not reported as a difference.
  */
 export async function reconcile(
   deps: Deps,
@@ -101,7 +101,7 @@ export function startReconciling(deps: Deps): () => Promise<void> {
   return repeat('reconcile', LOOK_MS, deps.log, () => reconcileNightly(deps));
 }
 
-/** Runs once a day, in only one of the processes. Stores the result, and writes a notice if there are differences. */
+/** Runs the reconciliation once a day, in only one process. Stores the result, and writes a notice if there are differences. */
 export async function reconcileNightly(deps: Deps): Promise<void> {
   if (!(await takeTurn(deps.database, 'reconcile', TURN_SECONDS))) return;
   const startedAt = deps.now();
@@ -144,7 +144,7 @@ function secondsToNight(now: Date): number {
 
 interface Entry {
   intentId: string;
-  /** The order that the intent's metadata names. If Stripe does not know the intent, the order comes from our payment row. */
+  /** The order according to the intent's metadata or, if Stripe does not know the intent, according to our payment row. */
   named: NamedOrder;
   intent: Intent | null;
 }
@@ -225,7 +225,7 @@ async function stripeSide(
   hasSession: boolean,
 ): Promise<NonNullable<Sides['stripe']>> {
   const { charge } = intent;
-  // A charge says that it was disputed, but not how the dispute ended. So the disputes have to be read as well.
+  // A charge says whether it was disputed, but not how the dispute ended. So the disputes have to be read as well.
   const disputed = charge?.isDisputed ? await deps.payments.moneyBack(intent.id) : null;
   const at = charge && !charge.isDeclined ? charge.createdAt : intent.createdAt;
   return {
@@ -328,8 +328,8 @@ async function joinsApart(
 
 /**
  * Returns the joins whose contact holds another membership of the same type ({@link contactOfJoin}), each with these types. This
- * can happen when two members are merged: the join's membership could not be moved to the remaining contact. Both memberships must
- * be active. While one is disputed, the bank has its money, and nothing is reported.
+ * happens if the contacts of two members are merged: the join's membership could not be moved to the remaining contact. Counts
+ * only if both memberships are active: while a membership is disputed, the bank has its money.
  */
 async function heldTwice(deps: Deps): Promise<{ uuid: string; types: MembershipType[] }[]> {
   const { rows } = await sql<{ uuid: string; types: MembershipType[] }>`

@@ -49,7 +49,7 @@ export const refundCommand: Command = {
       return tellPlan([await refundJoin(deps, subject, wish, { isTrial })], isTrial);
     } catch (error) {
       if (error instanceof Refusal && !(error instanceof NotAtStripe)) {
-        // A Refusal comes only after the refunds were decided: earlier failures of Stripe are thrown as NotRefundable.
+        // A Refusal comes only after the refunds were decided: failures of Stripe before that are thrown as NotRefundable.
         console.error(
           'Stripe does not answer. What was decided and is not made yet stays due, and is tried again: npm run operator -- reconcile lists it.',
         );

@@ -11,7 +11,9 @@ import { type Given, giveBack, promiseRefund, promiseReturn, watchRefunds } from
 import { paidOrders } from '../refunds/paidOrders.ts';
 import { NotRefundable, orNotRefundable } from '../refunds/refundJoin.ts';
 
-/** Reads a payment and the order that it names from Stripe. Throws {@link NotRefundable} if we have received nothing by it. */
+/**
+ * Reads a payment from Stripe, and the order in its metadata. Throws {@link NotRefundable} if the payment has brought no money.
+ */
 async function receivedPayment(deps: Deps, intentId: string) {
   const intent = await orNotRefundable(deps.payments.retrieveIntent(intentId));
   const named = namedOrder(deps, intent);
@@ -22,9 +24,9 @@ async function receivedPayment(deps: Deps, intentId: string) {
 }
 
 /**
- * Returns how many cents of a payment {@link refundPayment} would give back: everything that Stripe has received and has neither
- * refunded nor lost by a dispute, so refunds that are due count as not made. Writes nothing, not even what Stripe says of the
- * payment: a payment that is recorded as unwanted cannot be settled any more.
+ * Returns how many cents of a payment {@link refundPayment} would refund: all that Stripe has received and has neither refunded
+ * nor lost by a dispute. Refunds that are still due count as not made. Writes nothing, not even the payment's status at Stripe: a
+ * payment that is recorded as a duplicate cannot be settled any more.
  */
 export async function refundablePart(deps: Deps, intentId: string): Promise<number> {
   const { intent } = await receivedPayment(deps, intentId);
@@ -41,10 +43,10 @@ export async function refundPayment(deps: Deps, intentId: string): Promise<Given
   const { intent, named } = await receivedPayment(deps, intentId);
   const given = await watchRefunds(deps, intentId);
   const backBefore = intent.charge?.refundedCents ?? 0;
-  // Confirms the payment if possible. A payment that cannot be confirmed has no membership that the refund would have to end.
+  // Confirms the payment if possible. If it cannot be confirmed, there is no membership that the refund would have to end.
   const outcome = await orNotRefundable(
     confirmPayment(deps, intentId).catch((error: unknown) => {
-      // Only these two errors show that the payment cannot be confirmed. Any other failure, of Stripe or of the database, is
+      // Only these two errors mean that the payment cannot be confirmed. Any other failure, of Stripe or of the database, is
       // thrown.
       if (error instanceof NotConfirmable || error instanceof NotInDatabase) return error;
       throw error;
@@ -86,9 +88,9 @@ export async function refundPayment(deps: Deps, intentId: string): Promise<Given
 }
 
 /**
- * Refunds a payment whose join does not exist. No row could keep the refund as due, so Stripe makes it now or not at all. Each call
- * has a new idempotency key, because Stripe replays a refusal under the same key for a day. Stripe cannot refund twice, because
- * each refund is of all that is left.
+ * Refunds a payment whose join does not exist. Without the join no row could keep the refund as due, so Stripe makes the refund
+ * now or not at all. Each call has a new idempotency key, because Stripe replays a refusal under the same key for a day. Stripe
+ * cannot refund twice, because each refund is of all that is left.
  */
 async function refundUnknown(deps: Deps, intentId: string, amountCents: number): Promise<void> {
   try {

@@ -35,7 +35,7 @@ async function settleUnknown(t: TestContext, intentId: string): Promise<void> {
   asked.mock.restore();
 }
 
-/** Returns what HubSpot says of a contact's purchases; the last value is whether it has a time of payment. */
+/** Returns what HubSpot has of a contact's purchases. The last value is whether HubSpot has a time of payment. */
 async function toldOf(contactId: string): Promise<unknown[]> {
   await deliver(server);
   const held = await atHubspot(
@@ -65,7 +65,7 @@ test('a payment that was held as none for a while buys the membership that it ha
   const [bought] = await membershipsOf(server, uuid);
   await settleUnknown(t, intentId);
   assert.deepEqual([await standings(uuid), await stateOf(server, uuid)], [['void'], 'ordering']);
-  // Who has no payment that succeeded is reminded of the join like anybody.
+  // Without a payment that succeeded, the joiner gets reminders of the join like anybody else.
   const { succeeded_at: succeededAt } = await server.deps.database
     .selectFrom('payment')
     .select('succeeded_at')

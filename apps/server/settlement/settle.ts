@@ -23,9 +23,9 @@ export class NotSettled extends Error {}
 
 /**
  * Updates one payment to its state at Stripe, whatever its state here: a success is confirmed, an intent that is cancelled or
- * unknown at Stripe buys nothing here, and an open one is cancelled. This is a repair that `reconcile` suggests. Returns sentences
- * about refunds that Stripe does not make yet or refuses, or that the bank is still deciding. Throws NotRebuilt if the join is
- * missing here and Stripe's metadata is not enough to restore it, and {@link NotSettled} if the payment is not ours. `isMadeAgain`:
+ * unknown at Stripe buys nothing here, and an open intent is cancelled. `reconcile` suggests this repair. Returns sentences about
+ * refunds that Stripe does not make yet or refuses, or that the bank is still deciding. Throws NotRebuilt if the join is missing
+ * here and Stripe's metadata is not enough to restore it, and {@link NotSettled} if the payment is not ours. `isMadeAgain`:
  * whether the payment had been confirmed before a restore.
  */
 export async function settlePayment(
@@ -113,14 +113,14 @@ export async function settleJoin(deps: Deps, uuid: string): Promise<string[] | n
 }
 
 /**
- * Repairs the payments after a restore, before servers start. Nothing is refunded automatically: `reconcile` lists what is left for
- * staff. Returns the payments that it settled, how many it cancelled, and a sentence for each that it could not settle and that was
- * not refunded in full. In this order:
- * - Cancels each open intent whose order here differs from the one at Stripe, because the page would show one order and charge the
- *   other.
+ * Repairs the payments after a restore, before servers start. Nothing is refunded automatically: `reconcile` lists the rest for
+ * staff. Returns the payments that it settled, how many it cancelled, and a sentence for each that it could not settle and that
+ * was not refunded in full. In this order:
+ * - Cancels each open intent whose order here differs from its order at Stripe. Otherwise the page would show one order and
+ *   charge another.
  * - Makes the payments since the backup again, from Stripe's data, the oldest first.
- * - Updates the payments in this database that have refunds or disputes. This comes last: if a refund has failed since, its
- *   membership must not become held again when the contact has bought another one later.
+ * - Updates the payments in this database that have refunds or disputes. This comes last because of refunds that have failed
+ *   since: the membership of such a refund must not become held again if the contact has bought another membership later.
  */
 export async function settleMissing(
   deps: Deps,
@@ -144,8 +144,8 @@ export async function settleMissing(
       else if (mayBePaid(intent)) closing.push(intent.id);
     }
   }
-  // Buy Now may have been pressed again since the backup. So the press in the backup does not show which order is on the page, or
-  // was when the bank began to decide.
+  // Buy Now may have been pressed again since the backup. So the press that the backup has does not show which order is on the
+  // page, or was on the page when the bank began to decide.
   const joins = undecided.map((intent) => namedOrder(deps, intent)!).filter(({ kind }) => kind === 'join');
   await sql`
     update join_session set begun_revision = null
@@ -198,7 +198,7 @@ function isOfSameOrder({ metadata, amountCents }: Intent, row: PaymentHere): boo
   );
 }
 
-/** Compares intents by the time of payment. Stripe's times are whole seconds: within a second, a join comes before an upgrade. */
+/** Compares intents by the time of payment. Stripe's times are whole seconds; within a second, a join comes before an upgrade. */
 function byPayment(one: Intent, other: Intent): number {
   const paidAt = ({ charge, createdAt }: Intent) => (charge?.createdAt ?? createdAt).getTime();
   const isUpgrade = ({ metadata }: Intent) => Number(metadata.kind === 'upgrade');
@@ -206,8 +206,8 @@ function byPayment(one: Intent, other: Intent): number {
 }
 
 /**
- * Restores the amount, product and join state of a payment that has succeeded according to Stripe, as the payment's confirmation
- * had written them.
+ * Restores the amount, product and join state of a payment that has succeeded at Stripe, to the values that its confirmation
+ * wrote.
  */
 async function restore(deps: Deps, trx: Kysely<Tables>, intentId: string): Promise<void> {
   const session = await lockSession(trx, intentId);

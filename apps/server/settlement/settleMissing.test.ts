@@ -103,7 +103,7 @@ test('who was refunded and joined again holds the second membership, and what wa
   await restore();
   await settleMissing(t);
   assert.deepEqual(await bookOf(joins, intents), lost);
-  // Staff settle the payments one by one, with the commands that `reconcile` prints. The order of the commands must not matter.
+  // Staff settle the payments one by one, with the commands that `reconcile` prints, in any order.
   await restore();
   for (const id of [second.intentId, intentId, upgrade])
     assert.equal((await runCommand(t, server, settleCommand, [id])).code, 0);
@@ -234,7 +234,7 @@ test('a second payment that went back before the restore has gone back, and nobo
 
 test('refunds since the backup are read back from Stripe with what they were for, by the ledger and the orders to send', async (t) => {
   const pin = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
-  /** Makes a join with a donation at the price of its membership, so that a refund's amount fits either. */
+  /** Makes a join with a donation at the price of its membership. The amount of a refund then fits either of the two. */
   const join = async (personalEmail: string) => {
     const client = server.client();
     const uuid = await orderingJoin(client, 'LINCOLN2026', { personalEmail });
@@ -273,7 +273,7 @@ test('refunds since the backup are read back from Stripe with what they were for
   await restore();
   await settleMissing(t);
   const again = await books(known, missing);
-  // In this database, the rebuilt membership never had another standing, so there is no second notice about a change of standing.
+  // In this database the rebuilt membership never had another standing. So there is no second notice about a change of standing.
   assert.deepEqual({ ...again, notices: again.notices[0] }, { ...lost, notices: lost.notices[0] });
   assert.deepEqual(again.notices[1], []);
 });
@@ -284,8 +284,8 @@ test('a refund that is told again after a restore is told under the same Message
     emails.map((personalEmail) => paidJoin(server, server.client(), 'LINCOLN2026', { personalEmail })),
   );
   /**
-   * Sends what is due. Returns how often each letter about a refund has arrived. The mail server recognises a letter by its
-   * Message-ID.
+   * Sends the letters that are due. Returns how often each letter about a refund has arrived at the mail server, which recognises
+   * a letter by its Message-ID.
    */
   const arrivals = async () => {
     while (await sendDue(server.deps, server.deps.config.mail!));
@@ -413,7 +413,7 @@ test('what cannot be made again is named with the command that gives it back, an
     await paidElsewhere(server, { session: 'nobody' }),
     await paidElsewhere(server, { session: join.uuid, revision: String(join.revision) }),
   ];
-  // Part of the first one has gone back already.
+  // Part of the first payment was already refunded.
   await server.stripe('POST', '/v1/refunds', { payment_intent: strange[0]!, amount: '1200' });
   // Makes the snapshot's amount differ from the payment's.
   await sql`update order_snapshot set amount_cents = 7000 where session_uuid = ${join.uuid}`.execute(

@@ -15,7 +15,7 @@ import { startSweeping, sweepPayments, sweepRefunds } from './sweep.ts';
 
 const server = await sharedServer();
 
-/** Backdates the timestamps in the database by `time`, as if it had passed. */
+/** Backdates the timestamps in the database by `time`, as if that much time had passed. */
 const pass = (time: string) =>
   sql`with sessions as (update join_session set paying_since = paying_since - ${time}::interval),
       refunds as (update refund set next_try_at = next_try_at - ${time}::interval, created_at = created_at - ${time}::interval)
@@ -53,8 +53,8 @@ test('a payment that neither the browser nor a webhook reported is confirmed wit
 
 test('a payment that is still open is asked about once in its time, so that every other has its turn', async () => {
   const { uuid, intentId } = await begun();
-  // The upgrade state `skipped` must not affect the payment for the join itself. An unpaid join can have that state if its payment
-  // was undone.
+  // The upgrade state `skipped` must not affect the payment for the join itself. An unpaid join has that state if its payment was
+  // undone.
   await sql`update join_session set upgrade = 'skipped' where uuid = ${uuid}`.execute(server.deps.database);
   await pass('6 minutes');
   assert.equal(await sweepPayments(server.deps), 1);
@@ -90,7 +90,7 @@ test('of more refunds than one round makes, those that have waited longest come 
     );
   await wait(1, 20);
   await wait(60, 1);
-  // Stripe is away, so that each refund that is taken stays due, and is postponed.
+  // While Stripe is unavailable, each refund that is taken stays due and is postponed.
   await server.stripeFault({ kind: 'cut', times: 1_000 });
   await sweepRefunds(server.deps).catch(() => {});
   await server.stripeFault(null);
@@ -179,7 +179,7 @@ test('a refund that an outage kept from being made is made', async () => {
   await sweepRefunds(server.deps);
   assert.deepEqual(await refunds(), [{ amount_cents: 6500, status: 'due' }], 'not before its time');
   await pass('3 minutes');
-  // Stripe's events, which would lead to the refund as well, were read in the last round, so this round does not read them.
+  // The last round read Stripe's events, which would also lead to the refund. So this round does not read events.
   await sweepOnce();
   assert.deepEqual(await refunds(), [{ amount_cents: 6500, status: 'succeeded' }]);
 });
@@ -204,7 +204,7 @@ test('an upgrade that nobody paid is given up after an hour, a skipped one at on
     const body = { paymentIntent: intentId, charge: false };
     const { data } = await client.call('createUpgradeCharge', { params: { uuid }, body });
     const upgrade = data.clientSecret!.split('_secret_')[0]!;
-    // The upgrade was skipped while Stripe was down, so its intent is not cancelled yet.
+    // The upgrade was skipped while Stripe was down, so its intent is still open.
     if (skips)
       await sql`update join_session set upgrade = 'skipped' where uuid = ${uuid}`.execute(
         server.deps.database,

@@ -14,12 +14,12 @@ import { catchUpOnEvents } from './catchUp.ts';
 const INTERVAL_MS = 60_000;
 const BATCH = 20;
 /**
- * How often (minutes) Stripe is asked about an open intent: BEGUN_MINUTES if its payment was begun or it is for an upgrade,
- * otherwise IDLE_MINUTES.
+ * How often (minutes) Stripe is asked about an open intent. BEGUN_MINUTES: if its payment was begun, or if it is for an upgrade.
+ * IDLE_MINUTES: all others.
  */
 const BEGUN_MINUTES = 5;
 const IDLE_MINUTES = 60;
-/** A due refund is retried after this many minutes; the delay doubles with each attempt, up to the maximum below. */
+/** A due refund is retried after this many minutes. The delay doubles with each try, up to the maximum below. */
 const REFUND_MINUTES = 2;
 const REFUND_MINUTES_AT_MOST = 360;
 
@@ -33,7 +33,7 @@ export function startSweeping(deps: Deps): () => Promise<void> {
 
 /**
  * Settles payments that nobody reported, as when a browser was closed after paying or a webhook was lost, and cancels abandoned
- * intents. A success is always confirmed, however late. Returns how many intents it took; other processes skip them.
+ * intents. A success is always confirmed, however late. Returns how many intents it took; other processes skip these intents.
  */
 export async function sweepPayments(deps: Deps): Promise<number> {
   const { rows } = await sql<{
@@ -86,7 +86,7 @@ async function settle(
     outcome === 'requires_payment_method' ||
     outcome === 'requires_confirmation' ||
     outcome === 'requires_action';
-  // An intent that was paid just now cannot be cancelled. The next run confirms it.
+  // If the intent was paid just now, it cannot be cancelled, and the next run confirms it.
   if (isOpen && is_abandoned) await cancelIntent(deps, intent_id);
   if (kind === 'join') await settlePaying(deps, session_uuid, 'look');
 }
@@ -106,7 +106,7 @@ export async function sweepRefunds(deps: Deps): Promise<void> {
   await each(deps, rows, async (_, { intent_id }) => void (await giveBack(deps, intent_id)));
 }
 
-/** Handles each row by itself, so that a failure of one does not hold up the others. */
+/** Handles each row separately, so that the failure of one row does not hold up the other rows. */
 async function each<T extends { intent_id: string }>(
   deps: Deps,
   rows: readonly T[],

@@ -3,7 +3,7 @@ import type { Database } from '../platform/database/client.ts';
 import { notToldOfErased } from '../refunds/membershipStanding.ts';
 
 /**
- * If `subject` is the id of an erased join, or of its payment or refund, prints that it is erased: HubSpot can then no longer be
+ * If `subject` is the id of an erased join, or of its payment or refund, prints that the join is erased: HubSpot can no longer be
  * told about changes of its membership.
  */
 export async function tellErased(database: Database, subject: string): Promise<void> {
