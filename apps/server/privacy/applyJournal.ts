@@ -18,9 +18,9 @@ import { filesAtHubspot, keepIds } from './leftAtHubspot.ts';
 import { reasonOf } from './stoppedErasing.ts';
 
 /**
- * Repeats the journal's erasures in this database, which was restored from a backup. `settle --missing` must have been run before,
- * so that payments are restored first. Prints each entry that could not be applied, and applies all others. Returns the exit
- * status: 1 if an entry was invalid or could not be applied.
+ * Repeats the journal's erasures in this database, which was restored from a backup. `settle --missing` must have been run
+ * before, so that payments are restored first. Prints each entry that could not be applied, and applies the others. Returns the
+ * exit status: 1 if an entry was invalid or could not be applied.
  */
 export async function applyJournal(deps: Deps, path: string): Promise<number> {
   const journal = await readJournal(path);
@@ -48,7 +48,7 @@ export async function applyJournal(deps: Deps, path: string): Promise<number> {
   return refused + faults.length > 0 ? 1 : 0;
 }
 
-/** Returns all emails in the database by their keyed hash (hex), the form in which the journal has them. */
+/** Returns all emails in the database by their keyed hash (hex), since the journal has only hashes. */
 async function emailsByHash(database: Database): Promise<Map<string, string>> {
   const { rows } = await sql<{ email: string }>`
     select lower(email) as email from letter union select lower(receipt_email) from payment
@@ -62,9 +62,9 @@ async function emailsByHash(database: Database): Promise<Map<string, string>> {
 }
 
 /**
- * Erases the joins and contacts of one entry, and all other rows with its email, if `email` is known. Returns whether anything was
- * left to erase. Data newer than the entry are kept: the person may have joined again, or the mirror may have read the contact
- * again from HubSpot, where it was not erased.
+ * Erases the joins and contacts of one entry and, if `email` is known, all other rows with that email. Returns whether anything
+ * was left to erase. Data newer than the entry are kept: the person may have joined again, or the mirror may have read again from
+ * HubSpot a contact that was not erased there.
  */
 async function applyEntry(
   deps: Deps,
@@ -82,7 +82,7 @@ async function applyEntry(
   const elsewhere = await deps.database.transaction().execute(async (trx) => {
     const names = await namesOf(trx, left);
     // Stores the ids of the person's contacts and files in HubSpot. The journal does not say whether HubSpot has already deleted
-    // them; if it has, the stored ids do no harm.
+    // these contacts and files; if so, the stored ids do no harm.
     await keepIds(trx, hash, { contacts: left.contacts, files: await filesAtHubspot(trx, left) });
     await eraseJoins(trx, deps, left.joins);
     await eraseContacts(trx, deps, left.contacts, before);

@@ -36,8 +36,8 @@ export async function forgetAtStripe(
 }
 
 /**
- * Records which objects of these joins Stripe still has to erase, in the transaction that removes the joins. Objects in `told` are
- * left out: Stripe has erased them already. {@link tellStripe} later asks Stripe to erase them.
+ * Records which objects of these joins Stripe still has to erase, in the transaction that removes the joins. Leaves out the
+ * objects in `told`, which Stripe has erased already. {@link tellStripe} later asks Stripe to erase the recorded objects.
  */
 export async function dueAtStripe(
   trx: Kysely<Tables>,
@@ -55,8 +55,8 @@ export async function dueAtStripe(
 }
 
 /**
- * Asks Stripe to erase all recorded objects. Safe to repeat: an object that Stripe does not erase stays recorded. If Stripe refuses
- * single objects, throws the first refusal after handling all objects. Throws any other failure at once.
+ * Asks Stripe to erase all recorded objects. Safe to repeat: an object that Stripe does not erase stays recorded. If Stripe
+ * refuses single objects, throws the first refusal after handling all objects. Throws any other failure immediately.
  */
 export async function tellStripe(deps: Pick<Deps, 'database' | 'payments'>): Promise<void> {
   const rows = await deps.database

@@ -205,7 +205,7 @@ test('after a whole join is erased, nothing that names its person is left anywhe
   assert.equal(rows[0]!.cents, 1_200);
   await deliver(server);
   const { differences } = await reconcile(deps, { graceMinutes: 0 });
-  // The only remaining differences are dashboard refunds that staff have not assigned.
+  // The only remaining differences are refunds from Stripe's dashboard that staff have not assigned.
   assert.deepEqual(new Set(differences.map(({ kind }) => kind)), new Set(['refund_unassigned']));
   assert.deepEqual(await placesOf(texts), [], 'and brings nothing back');
   assert.equal(await server.hubspot.findByEmail(person.personalEmail), null);

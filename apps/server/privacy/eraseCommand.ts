@@ -86,9 +86,9 @@ export const personEraseCommand: Command = {
 };
 
 /**
- * Updates the mirror from HubSpot for the contacts that the person's joins name and that have another email in the mirror. A join
- * may have sent the person's email to HubSpot since the mirror last read such a contact. Returns false if HubSpot does not answer
- * or refuses.
+ * Updates the mirror from HubSpot for contacts that were named for the person's joins and that have another email in the mirror.
+ * A join may have sent the person's email to HubSpot since the mirror last read such a contact. Returns false if HubSpot does not
+ * answer or refuses.
  */
 async function lookAtOthers(
   { database, society }: Deps,
@@ -118,7 +118,7 @@ interface Unsent {
   goods: string[];
 }
 
-/** Returns the goods that these joins paid for and that were not sent yet. */
+/** Returns the goods for which these joins have paid and which were not sent yet. */
 async function unsentOf({ database, society }: Deps, joins: readonly string[]): Promise<Unsent[]> {
   const all: Unsent[] = [];
   for (const uuid of joins) {
@@ -159,7 +159,7 @@ function tellPlan(
 const rowsOfOthers = (number: number) =>
   `${count(number, 'letter or payment', 'letters and payments')} of joins that have another one`;
 
-/** Returns the receipt: what was erased, and what was kept and why. It names persons and joins by ids only. */
+/** Returns the receipt: what was erased, and what was kept and why. The receipt has no names, only ids of persons and joins. */
 function receiptOf(
   deps: Deps,
   { others, ofOthers }: Person,

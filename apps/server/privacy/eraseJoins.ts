@@ -4,14 +4,14 @@ import type { Tables } from '../platform/database/types.ts';
 import { refusalsOf } from './underWay.ts';
 
 /**
- * Thrown when joins cannot be erased now, because a payment, refund or other work on them is still under way. The message has a
+ * Thrown if joins cannot be erased now, because a payment, a refund or other work on them has not ended yet. The message has a
  * line for each reason.
  */
 export class NotErasable extends Error {}
 
 /** How many rows and files an erasure removed or kept. */
 export interface Erased {
-  /** `gone`: joins whose rows were removed. `stripped`: joins whose rows stay for their money, without personal data. */
+  /** `gone`: the joins whose rows were removed. `stripped`: the joins with money, whose rows stay without personal data. */
   gone: number;
   stripped: number;
   documents: number;
@@ -33,7 +33,7 @@ export async function eraseJoins(
   beforeRemoval: () => Promise<void> = async () => {},
 ): Promise<Erased> {
   const these = sql`any(${joins}::uuid[])`;
-  // Locks the join sessions before the rows that belong to them, as payments do, to avoid deadlocks.
+  // Locks the join sessions before the rows that belong to them. Payments lock in the same order, so deadlocks cannot occur.
   await sql`select from join_session where uuid = ${these} order by uuid for update`.execute(trx);
   const open = await sql<{ text: string }>`
     select 'Join ' || session_uuid || ' is not erased: a payment of it is open.' as text
@@ -60,9 +60,9 @@ export async function eraseJoins(
   for (const table of ['order_snapshot', 'payment'])
     await sql`delete from ${sql.table(table)} where session_uuid = any(${gone}::uuid[])`.execute(trx);
   const removed = await sql`delete from join_session where uuid = any(${gone}::uuid[])`.execute(trx);
-  // This statement must be the last one, because the statements above fire triggers that record further steps.
+  // Must be the last statement, because the statements above fire triggers that record further steps.
   await sql`delete from join_event where session_uuid = ${these}`.execute(trx);
-  // Removes the files before the commit: a file that lost its row would never be found again.
+  // Removes the files before the commit: after the commit, a file that is left could not be found any more.
   for (const { storage_key } of documents) await storage.remove(storage_key);
   return {
     gone: Number(removed.numAffectedRows ?? 0),
@@ -74,7 +74,7 @@ export async function eraseJoins(
 }
 
 /**
- * Removes the personal data from joins with money, and keeps what an accountant needs. Returns the number of rows about money that
+ * Removes the personal data from joins with money, and keeps the data that an accountant needs. Returns how many rows about money
  * are kept.
  */
 async function strip(trx: Kysely<Tables>, kept: readonly string[]): Promise<number> {

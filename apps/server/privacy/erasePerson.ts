@@ -24,8 +24,8 @@ export interface PersonErased extends Erased {
   /** The contacts and files that were deleted in HubSpot; null if the erasure did not include HubSpot. */
   atHubspot: AtHubspot | null;
   /**
-   * Contacts of other persons that HubSpot finds by this person's email, or by the id of one of this person's contacts. They are
-   * not erased.
+   * Contacts of other persons that HubSpot finds by this person's email, or by the id of one of this person's contacts. They
+   * stay.
    */
   othersAtHubspot: string[];
   /** The contacts and files of the person that HubSpot may still have. */
@@ -34,9 +34,9 @@ export interface PersonErased extends Erased {
 
 /**
  * Erases a person: first in HubSpot if `hubspot` is given, since a refusal there must leave everything unchanged; then at Stripe;
- * then here, in one transaction. Each part is safe to repeat. Nothing else is sent to HubSpot during the erasure. Throws {@link
- * StillTelling} if running calls to HubSpot do not end in time; nothing is then erased. Throws {@link StoppedErasing} for any error
- * after that.
+ * then here, in one transaction. Each part is safe to repeat. Nothing else is sent to HubSpot during the erasure. Throws
+ * {@link StillTelling}, and erases nothing, if running requests to HubSpot do not end in time. Throws {@link StoppedErasing} for
+ * any later error.
  */
 export async function erasePerson(
   deps: Deps,
@@ -49,8 +49,8 @@ export async function erasePerson(
 async function eraseNow(deps: Deps, shown: Person, hubspot: HubspotClient | null): Promise<PersonErased> {
   const progress: Progress = { at: 'begin', atHubspot: null };
   try {
-    // Finds the person again: calls to HubSpot may have created contacts since staff were shown the result, and retention may have
-    // stored file ids.
+    // Finds the person's data again: since they were shown to staff, joins may have created contacts in HubSpot, and retention
+    // may have stored file ids.
     const { joins, contacts, atHubspot } = await findPerson(deps, shown.email);
     const begun = joins.filter((uuid) => !shown.joins.includes(uuid));
     if (begun.length > 0)
@@ -117,9 +117,9 @@ async function eraseHere(
 }
 
 /**
- * Removes this email from all rows outside the person's joins: requests for passes, and letters and payments of joins with another
- * email. The row of a sent letter is kept, without the email, because the letter would otherwise be sent again. With `before`,
- * newer rows stay unchanged. Returns how many rows contained the email.
+ * Removes this email from all rows outside the person's joins: requests for passes, and letters and payments of joins with
+ * another email. The row of a sent letter is kept without the email; without the row the letter would be sent again. With
+ * `before`, newer rows stay unchanged. Returns how many rows contained the email.
  */
 export async function forgetEmail(
   trx: Kysely<Tables>,
@@ -139,8 +139,8 @@ export async function forgetEmail(
 }
 
 /**
- * Removes the notices to staff that contain one of these emails or names. With `before`, newer notices stay. Returns how many were
- * removed.
+ * Removes the notices to staff that contain one of these emails or names. With `before`, newer notices stay. Returns how many
+ * notices were removed.
  */
 export async function forgetNotices(
   trx: Kysely<Tables>,
@@ -162,8 +162,8 @@ export async function noteErasure(trx: Kysely<Tables>, hash: Buffer, at: Date): 
 }
 
 /**
- * Throws {@link NotErasable} if one of these joins may not be erased now. Cancels their open intents, which could otherwise be
- * paid later.
+ * Throws {@link NotErasable} if one of these joins may not be erased now. Cancels the open intents of the joins, so that nobody
+ * pays them later.
  */
 export async function prepare(deps: Deps, joins: readonly string[]): Promise<void> {
   const refusals = await refusalsOf(deps.database, joins);
@@ -180,9 +180,9 @@ export async function prepare(deps: Deps, joins: readonly string[]): Promise<voi
 }
 
 /**
- * Erases the person's contacts, files and notes in HubSpot. HubSpot also finds a contact by an additional email, and by the id of a
- * contact that was merged into it. Such a contact may be another person's, so it stays and is returned in `others` if its email is
- * another.
+ * Erases the person's contacts, files and notes in HubSpot. HubSpot also finds a contact by an additional email, and by the id of
+ * a contact that was merged into it. If a contact that was found so has another email, it may be another person's: it stays and
+ * is returned in `others`.
  */
 async function eraseAtHubspot(
   { database }: Deps,
@@ -212,8 +212,8 @@ async function eraseAtHubspot(
   };
   for (const id of named) sort(id, await hubspot.getContact(id, DEFAULT_TIMEOUT_MS));
   if (known && !named.includes(known.id) && isAnothers.length === 0) sort(known.id, known);
-  // A note has the person's name. HubSpot erases only the notes of an erased contact, and a document may be attached to another
-  // person's contact.
+  // Deletes the notes, which have the person's name. HubSpot itself erases only the notes of an erased contact, but a document
+  // may be attached to another person's contact.
   for (const id of await findNotes(database, hubspot, person)) await hubspot.deleteNote(id);
   for (const id of all.files) await hubspot.eraseFile(id);
   for (const id of all.contacts) await hubspot.eraseContact(id);
@@ -223,7 +223,7 @@ async function eraseAtHubspot(
 /** SQL for whether a `contact` row was last read from HubSpot (or, if never read, created) before a time. */
 const isBefore = (before: Date) => sql<boolean>`coalesce(fetched_at, created_at) < ${before}`;
 
-/** Returns those of the given contacts that have data, an invitation or a document from before the time `before`. */
+/** Returns the contacts among `contacts` that have data, an invitation or a document from before the time `before`. */
 export async function contactsOf(
   database: Kysely<Tables>,
   contacts: readonly string[],
@@ -238,8 +238,8 @@ export async function contactsOf(
 }
 
 /**
- * Erases contacts: their invitations, their resumes and their rows of the mirror. A row that other rows refer to is emptied except
- * for its id. With `before`, newer rows stay unchanged.
+ * Erases contacts: their invitations, their resumes and their rows of the mirror. If other rows refer to a contact's row, the row
+ * stays with nothing but its id. With `before`, newer rows stay unchanged.
  */
 export async function eraseContacts(
   trx: Kysely<Tables>,
@@ -249,8 +249,8 @@ export async function eraseContacts(
 ): Promise<{ rows: number; documents: number }> {
   const these = sql`any(${contacts}::text[])`;
   const isOld = before === null ? sql`true` : sql`created_at < ${before}`;
-  // Storing a resume locks its contact. Because of this lock, the resume of a concurrent upload is either found below or refused
-  // afterwards.
+  // Locks the contacts. Storing a resume locks its contact, too. So a resume that is uploaded meanwhile is either stored before
+  // and found below, or refused afterwards.
   await sql`select from contact where id = ${these} order by id for update`.execute(trx);
   await sql`delete from invitation where contact_id = ${these} and ${isOld}`.execute(trx);
   const { rows: documents } = await sql<{ storage_key: string }>`
@@ -271,7 +271,7 @@ export async function eraseContacts(
   return { rows: Number(emptied.numAffectedRows ?? 0), documents: documents.length };
 }
 
-/** Returns the full names (first and last) of these joins and contacts, in the form in which notices contain them. */
+/** Returns the full names (first and last) of these joins and contacts, as notices contain them. */
 export async function namesOf(
   trx: Kysely<Tables>,
   { joins, contacts }: Pick<Person, 'joins' | 'contacts'>,

@@ -6,13 +6,13 @@ import { sharedSecret } from '../platform/database/secrets.ts';
 import { type AtHubspot, leftAtHubspot } from './leftAtHubspot.ts';
 import { noticesNaming } from './noticesNaming.ts';
 
-/** What Induct has for an email. Joins are given by uuid, contacts of the mirror by HubSpot's id. */
+/** The data that Induct has for an email. Joins are given by uuid, contacts of the mirror by HubSpot's id. */
 export interface Person {
   /** The email, trimmed and in lower case. */
   email: string;
   joins: string[];
   contacts: string[];
-  /** Contacts that these joins name but that have another email. They may be other persons, so an erasure does not erase them. */
+  /** Contacts that were named for these joins and have another email. They may be other persons, so an erasure keeps them. */
   others: string[];
   /**
    * How many rows of other tables contain the email: requests for passes, notices, and letters and payments that belong to none of
@@ -25,13 +25,13 @@ export interface Person {
    */
   ofOthers: number;
   erasedAt: Date | null;
-  /** What HubSpot may still have after an earlier erasure that did not include HubSpot. */
+  /** Contacts and files that HubSpot may still have after an earlier erasure that did not include HubSpot. */
   atHubspot: AtHubspot;
 }
 
 /**
- * SQL for whether a join outside `joins` (an array of uuids) created this contact. Such a contact belongs to the joiner of that
- * other join, who may have mistyped the email at first and corrected it later.
+ * SQL for whether a join outside `joins` (an array of uuids) created this contact. If so, the contact belongs to the joiner of
+ * that other join, who may have mistyped the email at first and corrected it later.
  */
 export function isOfAnother(contactId: RawBuilder<unknown>, joins: RawBuilder<unknown>): RawBuilder<boolean> {
   return sql<boolean>`exists (
@@ -40,15 +40,15 @@ export function isOfAnother(contactId: RawBuilder<unknown>, joins: RawBuilder<un
 }
 
 /**
- * Finds what belongs to an email:
+ * Finds all that belongs to an email:
  * - contacts with this email, and contacts merged into them;
  * - joins of these contacts;
  * - joins that have the email in their details (or, without details, in a payment), or had it when they were paid;
- * - contacts that such a join created.
+ * - contacts that one of these joins created.
  * Leaves out:
  * - a contact with another email, since anybody can begin a join of a contact and give an email of their own;
  * - a contact that a join with another email created, even if that join had this email at first;
- * - a join that merely had a letter sent to this email, since the email may have been mistyped and corrected later.
+ * - a join of which only a letter was sent to this email, since the email may have been mistyped and corrected later.
  */
 export async function findPerson({ database }: Pick<Deps, 'database'>, typed: string): Promise<Person> {
   const email = typed.trim().toLowerCase();
@@ -106,8 +106,7 @@ export async function emailHash(database: Database, email: string): Promise<Buff
 }
 
 /**
- * Returns a function that makes keyed hashes of emails. The key is a secret that is stored in the database, never changes and is
- * included in backups.
+ * Returns a function that makes keyed hashes of emails. The key is a secret in the database. It never changes, and is in backups.
  */
 export async function emailHasher(database: Database): Promise<(email: string) => Buffer> {
   const secret = await sharedSecret(database, 'erasures');

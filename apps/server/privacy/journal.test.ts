@@ -87,7 +87,7 @@ test('an email in letters and payments of others, and notices that name its pers
   while (await sendDue(deps, deps.config.mail!));
   const corrected = details({ personalEmail: 'somebody.else@example.com' });
   await other.call('submitDetails', { params: { uuid: others }, body: corrected });
-  /** Writes rows that contain the email or name, as a restored backup would bring them back, created `age` ago. */
+  /** Writes rows that contain the email or name, as a restored backup has them. The rows were created `age` ago. */
   const write = async (age: string) => {
     const at = sql`now() - ${age}::interval`;
     await sql`update payment set receipt_email = ${email}, created_at = ${at} where intent_id = ${intentId}`.execute(
@@ -167,7 +167,7 @@ test('who joined anew after having been erased is not erased by the journal, and
   );
   await resume('new.pdf');
   const { uuid } = await paidJoin(server, server.client(), 'ANEW2026', { personalEmail: email });
-  // A backup has brought back an older resume.
+  // The older resume stands for one that a restored backup has brought back.
   await resume('old.pdf');
   await sql`update document set created_at = now() - interval '1 year' where name = 'old.pdf'`.execute(
     deps.database,

@@ -7,7 +7,9 @@ export interface AtHubspot {
   files: string[];
 }
 
-/** Returns the contacts and files that HubSpot may still have of a person who was erased here, by the hash of the email. */
+/**
+ * Returns the contacts and files that HubSpot may still have of a person who was erased here, by the hash of the person's email.
+ */
 export async function leftAtHubspot(database: Kysely<Tables>, emailHash: Buffer): Promise<AtHubspot> {
   const rows = await database
     .selectFrom('left_at_hubspot')
@@ -19,7 +21,7 @@ export async function leftAtHubspot(database: Kysely<Tables>, emailHash: Buffer)
   return { contacts: ofKind('contact'), files: ofKind('file') };
 }
 
-/** Returns HubSpot's ids of the files of these joins' and contacts' documents. */
+/** Returns HubSpot's ids of the files of documents that belong to these joins or contacts. */
 export async function filesAtHubspot(
   database: Kysely<Tables>,
   { joins, contacts }: { joins: readonly string[]; contacts: readonly string[] },

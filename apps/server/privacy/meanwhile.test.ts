@@ -31,17 +31,17 @@ import { emailHash, findPerson } from './findPerson.ts';
 import { keepIds, leftAtHubspot } from './leftAtHubspot.ts';
 import type { StoppedErasing } from './stoppedErasing.ts';
 
-/** Tests that work that runs during an erasure leaves no data of the erased person behind. */
+/** Tests that nothing that runs during an erasure leaves data of the erased person behind. */
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 const { deps } = server;
-/** The timeout for each wait, far longer than any wait should take. */
+/** The timeout (ms) of each wait, far longer than any wait should take. */
 const MOST_MS = 30_000;
 
 async function erase(t: TestContext, email: string, ...options: string[]): Promise<void> {
   const { code, out } = await runCommand(t, server, personEraseCommand, [email, '--yes', ...options]);
   assert.equal(code, 0, out);
 }
-/** Runs `work` after an upload has been received and inspected, before it is stored. */
+/** Runs `work` when an upload has been received and inspected, but not stored yet. */
 function whileUploading(t: TestContext, work: () => Promise<void>): void {
   const { inspect } = deps.inspector;
   t.mock.method(deps.inspector, 'inspect', async (...given: Parameters<typeof inspect>) => {
@@ -74,7 +74,7 @@ test('a transcript that arrives while its person is erased is not kept, and its 
 test('a resume that arrives while its contact is erased is not kept, whether its row stays or goes', async (t) => {
   const byJoin = 'resume.named@example.com';
   const named = await contactInMirror(byJoin);
-  // The contact's id must stay in the mirror, because another person's membership refers to the contact.
+  // Another person's membership refers to the contact, so the erasure must keep the contact's id in the mirror.
   const guardian = { personalEmail: 'guardian@example.com' };
   const { uuid } = await paidJoin(server, server.client(), undefined, guardian);
   await sql`update membership set contact_id = ${named} where session_uuid = ${uuid}`.execute(deps.database);
@@ -94,8 +94,8 @@ test('a resume that arrives while its contact is erased is not kept, whether its
 });
 
 /**
- * Holds up one call to HubSpot, `before` or `after` HubSpot has handled it. `reached` resolves when the call is held up; `release`
- * lets it continue.
+ * Holds up one call to HubSpot, `before` or `after` HubSpot has handled it. `reached` resolves when the call is held up.
+ * `release` lets the call continue.
  */
 function holdOpen(
   t: TestContext,
@@ -115,8 +115,8 @@ function holdOpen(
   return { reached: reached.promise, release: gate.resolve };
 }
 /**
- * Erases a person while a run of background work (`work`) is held up in a call to HubSpot. Asserts that the erasure waits for that
- * run, and that no further run begins.
+ * Erases a person while a run of background work (`work`) is held up in a call to HubSpot. Asserts that the erasure waits for
+ * that run, and that no new run begins.
  */
 async function eraseMeanwhile(
   t: TestContext,
@@ -149,7 +149,7 @@ for (const when of ['before', 'after'] as const)
     await paidJoin(server, server.client(), undefined, emails);
     const held = holdOpen(t, 'createContacts', when);
     const work = pushDue(background, server.hubspot);
-    // Erases by the joiner's school email, which the contact in HubSpot does not have, so that only its id leads to the contact.
+    // Erases by the joiner's school email. The contact in HubSpot does not have that email, so only the contact's id leads to it.
     await eraseMeanwhile(t, { email: emails.schoolEmail, work, ...held });
     assert.equal(await server.hubspot.findByEmail(emails.personalEmail), null);
     assert.equal((await pushDue(background, server.hubspot)).taken, 0);
@@ -214,7 +214,7 @@ test('a file whose id is kept while staff are asked is deleted at HubSpot as wel
   await paidJoin(server, server.client(), undefined, { personalEmail: email });
   const shown = await findPerson(deps, email);
   const hash = await emailHash(deps.database, email);
-  // Stores a file id after the person was found, as retention does when it erases an older join of the same person.
+  // Stores a file id after the person was found. Retention does so when it erases an older join of the same person.
   await keepIds(deps.database, hash, { contacts: [], files: ['777001'] });
   const erased: string[] = [];
   t.mock.method(server.hubspot, 'eraseFile', async (id: string) => void erased.push(id));
@@ -223,7 +223,7 @@ test('a file whose id is kept while staff are asked is deleted at HubSpot as wel
   assert.deepEqual((await leftAtHubspot(deps.database, hash)).files, []);
 });
 
-/** Returns Stripe's objects of a kind that contain `name`, an email or a join's uuid. */
+/** Returns the objects of a kind at Stripe that contain `name`, which is an email or a join's uuid. */
 async function atStripe(kind: 'payment_intents' | 'customers', name: string) {
   const { body } = await server.stripe('GET', `/v1/${kind}?limit=100`);
   const { data } = body as never as {
@@ -241,7 +241,7 @@ for (const before of ['nothing was paid', 'a payment went back'])
     const email = `making.an.intent.${before.length}@example.com`;
     const uuid = await orderingJoin(client, 'HONOR104', { personalEmail: email, firstName: 'Vanishing' });
     if (before !== 'nothing was paid') {
-      // The contact pays by another join first, so this payment goes back. Then the other join is refunded.
+      // The contact pays by another join first, so this payment is refunded as a duplicate. Then the other join is refunded.
       const second = await openIntent(client, uuid);
       const other = await paidJoin(server, server.client(), 'HONOR104');
       await payByCard(server, second.id);

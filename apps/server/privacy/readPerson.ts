@@ -30,18 +30,18 @@ const ofJoins: readonly (readonly [table: string, title: string])[] = [
   ['join_event', 'What happened, step by step'],
 ];
 
-/** Columns that are left out because they are secrets and say nothing about the person. */
+/** Columns that the export leaves out, because they are secrets and say nothing about the person. */
 const secrets = ['client_secret', 'code_hash', 'code_browser', 'token_hash'];
 
 /**
- * Columns left out of the export of a `letter` row if the letter was sent to this person's email but concerns somebody else's join.
- * These columns identify that join or give access to it.
+ * Columns that the export leaves out of a letter that was sent to this person's email but concerns somebody else's join. They
+ * identify that join or give access to it.
  */
 const aboutOthers = ['session_uuid', 'occasion', 'data', 'refusal'];
 
 /**
- * Returns everything that the database has about a person, with times in ISO 8601 and amounts in cents, and the person's
- * documents.
+ * Returns the documents of a person, and everything else that the database has about them, with times in ISO 8601 and amounts in
+ * cents.
  */
 export async function readPerson(
   { database, stopLinks }: Pick<Deps, 'database' | 'stopLinks'>,
@@ -66,14 +66,14 @@ export async function readPerson(
     .filter(({ removed_at }) => removed_at === null)
     .map(({ storage_key, sha256, name }) => ({
       storageKey: String(storage_key),
-      // PostgreSQL's JSON has bytes as a string that starts with \x, followed by hexadecimal digits.
+      // In PostgreSQL's JSON, bytes are a string of hexadecimal digits that starts with \x.
       sha256: Buffer.from(String(sha256).slice(2), 'hex'),
       // The first digits of the storage key distinguish documents of the same name. Characters that a file system may not accept
       // are replaced.
       fileName: `${String(storage_key).slice(0, 8)}-${String(name).replace(/[^\p{L}\p{N}. _-]/gu, '_')}`,
     }));
-  // Leaves out the values that HubSpot is known to have (`crm_known`) for a contact with another email, since that contact may be
-  // another person.
+  // If the contact has another email, it may be another person. So its join's `crm_known`, the values that HubSpot is known to
+  // have, is left out.
   const leaveOutOthers = ({ crm_known, ...row }: Record<string, unknown>) =>
     others.includes(String(row.contact_id)) ? row : { ...row, crm_known };
   const sections: Section[] = [

@@ -2,12 +2,12 @@ import { open, rm } from 'node:fs/promises';
 
 /** A new file for the receipt of an erasure, readable by its owner only. */
 interface ReceiptFile {
-  /** Writes the receipt. Returns null, or a sentence when that failed; a half-written receipt is removed. */
+  /** Writes the receipt. Returns null or, if writing failed, a sentence; a half-written receipt is removed. */
   write(receipt: string): Promise<string | null>;
   discard(): Promise<void>;
 }
 
-/** Creates the file before anything is erased. Returns a sentence if it cannot be created or exists already. */
+/** Creates the file, before anything is erased. Returns a sentence if the file cannot be created or exists already. */
 export async function openReceipt(path: string): Promise<ReceiptFile | string> {
   const fault = (error: unknown) => `${path} cannot be written (${(error as Error).message}).`;
   try {

@@ -14,7 +14,7 @@ import { documentsAcceptCommand, documentsRejectCommand } from '../documents/com
 import { ordersShipCommand } from '../fulfilment/commands.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 
-/** Tests that retention does not separate joins of one contact that need each other. */
+/** Tests that retention erases joins of one contact together if they need each other. */
 const server = await sharedServer();
 const { deps } = server;
 const { age, uploaded, forgetAll, rowOf } = retentionOn(server);

@@ -290,7 +290,7 @@ test('what is over its time goes in one night, however much it is', async (t) =>
     where uuid = ${uuid}`.execute(deps.database);
   changeSociety(t, server, all);
   await sql`delete from schedule where name = 'retention'`.execute(deps.database);
-  // forgetNightly returns whether more is overdue; `repeat` then calls it again at once.
+  // forgetNightly returns whether more is overdue. If so, `repeat` calls it again without a pause.
   assert.equal(await forgetNightly(deps, 5), true);
   assert.equal(await forgetNightly(deps, 5), false);
   assert.deepEqual(await overdue(deps, 'abandoned'), []);
@@ -405,7 +405,7 @@ test('a join that was not paid stays while money of it is with us, and goes once
   t.after(() => server.stripeFault(null));
   await confirmPayment(deps, intents[1]!.id);
   await server.stripeFault(null);
-  // Makes a join whose upgrade is paid, while its own payment was undone because Stripe did not know it for a while.
+  // Makes a join whose upgrade is paid, while its own payment was undone because Stripe did not know that payment for a while.
   const client = server.client();
   const upgraded = await paidJoin(server, client);
   assert.equal((await charge(client, upgraded.uuid, upgraded.intentId)).data.status, 'succeeded');

@@ -18,7 +18,7 @@ const DAY_SECONDS = 86_400;
 const RETRY_SECONDS = 3_600;
 /** The most joins, documents or notices of each stage that one batch removes. A nightly run takes as many batches as it needs. */
 export const MOST = 500;
-/** If this many items of a stage fail, the rest of the stage is left to the next run: so many failures must have a common cause. */
+/** If this many items of a stage fail, they must have a common cause. The rest of the stage is then left to the next run. */
 const MOST_FAILED = 20;
 
 export const stages = ['abandoned', 'rejected', 'paid', 'documents', 'notices'] as const;
@@ -26,7 +26,7 @@ export type Stage = (typeof stages)[number];
 type JoinStage = Exclude<Stage, 'documents' | 'notices'>;
 
 /**
- * SQL for whether the query's `session` is past the retention of a stage, that is, whether an event was before the time `before`:
+ * SQL for whether the query's `session` is past the retention of a stage. That is so if an event was before the time `before`:
  * - `abandoned`: the last activity of an unpaid join. False while one of its payments is open, or has money that is neither
  *   refunded nor due to be refunded.
  * - `rejected`: the final rejection of a paid join's transcript. False while the join holds a membership or upgrade, or while its
@@ -53,8 +53,8 @@ function beforeOf({ society, now }: Pick<Deps, 'society' | 'now'>, stage: Stage)
 }
 
 /**
- * SQL for whether the query's `session` may be erased: it is past the retention of a stage, nothing of it is under way, and it
- * meets the condition `which`.
+ * SQL for whether the query's `session` may be erased: it is past the retention of a stage, no work on it is still to be done
+ * ({@link underWay}), and it meets the condition `which`.
  */
 function mayGo(stage: JoinStage, before: RawBuilder<Date>, which: RawBuilder<boolean>): RawBuilder<boolean> {
   return sql`(session.erased_at is null and ${isOver[stage](before)} and cardinality(${underWay}) = 0 and ${which})`;
@@ -75,22 +75,22 @@ function withOthers(deps: Reads, stage: Stage, which: RawBuilder<boolean>): RawB
 
 /**
  * Returns the ids of at most `most` joins, documents or notices that are past the retention of a stage. Leaves out the joins of
- * {@link owing}, and those with a payment or a decision under way.
+ * {@link owing}, and joins with a payment or a decision under way.
  */
 export async function overdue(deps: Reads, stage: Stage, most = MOST): Promise<string[]> {
   const owesNothing = sql<boolean>`session.uuid <> all(${await owedTo(deps, stage)}::uuid[])`;
   return idsOf(deps, stage, most, withOthers(deps, stage, owesNothing));
 }
 
-/** Returns the joins that are past the retention of a stage but are kept, since goods that they paid for were not sent yet. */
+/** Returns the joins that are past the retention of a stage but are kept, because goods that they paid for are not sent yet. */
 export async function owing(deps: Reads, stage: Stage): Promise<string[]> {
   const owed = await owedTo(deps, stage);
   return owed.length === 0 ? [] : idsOf(deps, stage, MOST, sql`session.uuid = any(${owed}::uuid[])`);
 }
 
 /**
- * Returns the joins with goods that are to be sent or held. Returns none for the stages that erase no paid join, and for a stage
- * that the society has not switched on.
+ * Returns the joins with goods that are to be sent or are held back. Returns none for a stage that erases no paid joins, and for
+ * a stage that the society has not switched on.
  */
 async function owedTo(deps: Reads, stage: Stage): Promise<string[]> {
   if ((stage !== 'rejected' && stage !== 'paid') || beforeOf(deps, stage) === null) return [];
@@ -105,14 +105,14 @@ async function idsOf(deps: Reads, stage: Stage, most: number, which: RawBuilder<
 }
 
 /**
- * SQL for whether nobody reviews the query's `document`: it is a resume, or a transcript that was not reviewed before its membership
- * ended.
+ * SQL for whether nobody will review the query's `document`: it is a resume, or a transcript that was not reviewed before its
+ * membership ended.
  */
 const isNeverReviewed = sql<boolean>`(kind = 'resume' or (review = 'open' and ${hasEnded('document.session_uuid')}))`;
 
 /**
- * SQL for the time at which the retention of the query's `document` starts: the review, or the upload if nobody reviews it. For a
- * transcript whose membership has ended, it does not start before the money went back. Null if the review is to come.
+ * SQL for the time at which the retention of the query's `document` starts: its review or, if nobody will review it, its upload.
+ * If its membership has ended, retention does not start before the money was refunded. Null if the review is still to come.
  */
 const retainedSince = sql<Date | null>`coalesce(reviewed_at, case when ${isNeverReviewed} then greatest(document.created_at,
   (select max(refund.updated_at) from refund join payment using (intent_id) where payment.session_uuid = document.session_uuid)) end)`;
@@ -133,7 +133,7 @@ function listOf(
     order by created_at limit ${most}`;
 }
 
-/** Thrown when some overdue joins, documents or notices could not be removed. `counts` is how many were removed in each stage. */
+/** Thrown if some overdue joins, documents or notices could not be removed. `counts` is how many were removed in each stage. */
 export class NotAllRemoved extends Error {
   readonly counts: Record<Stage, number>;
 
@@ -149,9 +149,9 @@ export class NotAllRemoved extends Error {
 
 /**
  * Removes joins, documents and notices that are past their retention, at most `most` of each stage. Each join is erased in a
- * transaction of its own, by the same code as a person's erasure. Returns how many of each stage were removed. A failed item does
- * not stop the others: {@link NotAllRemoved} is thrown at the end. The caller must call {@link tellStripe} afterwards, even on
- * failure.
+ * transaction of its own, by the same code as in a person's erasure. Returns how many were removed in each stage. An item that
+ * fails does not stop the other items: {@link NotAllRemoved} is thrown at the end. The caller must call {@link tellStripe}
+ * afterwards, even on failure.
  */
 export async function applyRetention(deps: Deps, most = MOST): Promise<Record<Stage, number>> {
   const counts: Record<Stage, number> = { abandoned: 0, rejected: 0, paid: 0, documents: 0, notices: 0 };
@@ -185,7 +185,7 @@ async function remove(deps: Deps, id: string, stage: Stage): Promise<boolean> {
 async function eraseOne(deps: Deps, uuid: string, stage: JoinStage): Promise<boolean> {
   try {
     return await deps.database.transaction().execute(async (trx) => {
-      // The condition is checked again under a lock, so that the join cannot change before it is erased.
+      // Checks the condition again under a lock, so that the join cannot change before it is erased.
       await sql`select from join_session where uuid = ${uuid} for update`.execute(trx);
       const isDue = mayGo(stage, beforeOf(deps, stage)!, withOthers(deps, stage, sql`true`));
       const { rows } = await sql`select from join_session session where uuid = ${uuid} and ${isDue}`.execute(
@@ -219,8 +219,8 @@ async function keepFiles(trx: Kysely<Tables>, uuid: string): Promise<void> {
 }
 
 /**
- * Removes a document's file and name. The review of a transcript stays, so that the member need not upload another one. A record
- * that HubSpot refused the file is removed, because there is no file any more that could be sent again.
+ * Removes a document's file and name. The review of a transcript stays, so that the member need not upload another. A refusal by
+ * HubSpot is removed if HubSpot does not have the file, because no file is left that could be sent again.
  */
 function removeDocument({ database, storage }: Deps, id: string): Promise<boolean> {
   return database.transaction().execute(async (trx) => {
@@ -241,9 +241,9 @@ export function startForgetting(deps: Deps): () => Promise<void> {
 }
 
 /**
- * Removes once a day, in only one of the processes, what is past its retention. Logs how many items of each stage were removed, and
- * nothing about persons. Every call, even if no daily run is due, also makes Stripe erase what it still has to erase. Returns true
- * if more items are past their retention.
+ * Once a day, and in only one of the processes, removes everything that is past its retention. Logs how many items of each stage
+ * were removed, and nothing about persons. Every call also makes Stripe erase the objects that it still has to erase, even if no
+ * daily run is due. Returns true if more items are past their retention.
  */
 export async function forgetNightly(deps: Deps, most = MOST): Promise<boolean> {
   if (!(await takeTurn(deps.database, 'retention', RETRY_SECONDS))) {

@@ -8,13 +8,13 @@ import type { AtHubspot } from './leftAtHubspot.ts';
 
 /** How far an erasure got before it stopped. */
 export interface Progress {
-  /** The part of the erasure during which it stopped. */
+  /** The part that the erasure had reached. */
   at: 'begin' | 'hubspot' | 'stripe' | 'here';
-  /** What was deleted in HubSpot; null if HubSpot was not asked, or its part was not finished. */
+  /** The contacts and files that were deleted in HubSpot; null if HubSpot was not asked, or not all of them were deleted. */
   atHubspot: AtHubspot | null;
 }
 
-/** Thrown when an erasure stopped midway. `cause` is the error that stopped it. */
+/** Thrown if an erasure stopped midway. `cause` is the error that stopped it. */
 export class StoppedErasing extends Error {
   readonly progress: Progress;
   constructor(cause: unknown, progress: Progress) {
@@ -22,7 +22,7 @@ export class StoppedErasing extends Error {
     this.progress = progress;
   }
 
-  /** Sentences for staff: the reason, and what is and is not erased. The reason is left out if the cause is unexpected. */
+  /** Sentences for staff: the reason, and what is erased and what is not. If the cause is unexpected, there is no reason. */
   get sentences(): string {
     const reason = reasonOf(this.cause);
     return [...(reason === null ? [] : [reason]), standingOf(this), 'The same command goes on.'].join(' ');
