@@ -25,7 +25,7 @@ interface Row {
 
 const state = sql<LetterState>`case when sent_at is not null then 'sent' when refusal is not null then 'refused'
   when withdrawn_at is not null then 'withdrawn' when due_at <= now() then 'due' else 'later' end`;
-/** SQL for the time at which the letter was sent or withdrawn or, if neither, is tried next. */
+/** SQL for the time at which the letter was sent or withdrawn; if neither has happened, when it is tried next. */
 const at = sql<Date>`coalesce(sent_at, withdrawn_at, next_try_at)`;
 
 const minute = (date: Date) => `${date.toISOString().slice(0, 16)}Z`;
@@ -112,8 +112,8 @@ export const lettersRetryCommand: Command = {
   summary: 'Send again what was refused, after its cause is mended. One that was sent is not sent again.',
   async run([which, ...more], { database }) {
     if (!which || more.length > 0 || !(which === 'all' || isUuid(which))) return misused(lettersRetryCommand);
-    // The letter becomes due now, so that the five days of retries start anew. Only a letter with a code keeps the time at which it
-    // was due: it must be withdrawn if its code has expired.
+    // The letter becomes due now, so that its five days of retries begin again. Only a letter with a code keeps its time: it must
+    // be withdrawn if the code has expired.
     const { rows } = await sql`
       update letter set refusal = null, attempts = 0, next_try_at = now(),
         due_at = case when kind = 'code' then due_at else now() end

@@ -64,7 +64,7 @@ export function compose(writing: Writing, letter: Letter, now: Date): Mail | nul
   };
 }
 
-/** Returns the header fields with which mail clients show an unsubscribe button of their own (RFC 2369, RFC 8058). */
+/** Returns the header fields that make mail clients show their own unsubscribe button (RFC 2369, RFC 8058). */
 function oneClick(stops: Deps['stopLinks'], to: string): Record<string, string> {
   return {
     'list-unsubscribe': `<${stops.oneClickAddress(to)}>`,
@@ -72,7 +72,7 @@ function oneClick(stops: Deps['stopLinks'], to: string): Record<string, string> 
   };
 }
 
-/** Returns the sender of letters: the configured one, otherwise the society's support address. */
+/** Returns the sender of letters: the configured address, otherwise the society's support address. */
 function senderOf({ config, society }: Pick<Writing, 'config' | 'society'>): MailAddress {
   return config.mail?.from ?? supportOf({ society });
 }
@@ -89,8 +89,8 @@ function crestOf(colours: { gold: string; red: string }): Buffer {
 }
 
 /**
- * Returns the Message-ID of a letter. It is the same for every attempt to send the letter, even after a restored database has made
- * the letter due again. So mail servers and clients recognise a duplicate.
+ * Returns the Message-ID of a letter. It is the same for each try to send the letter, even if a restored database has made the
+ * letter due again. So mail servers and clients recognise a duplicate.
  */
 function messageIdOf(
   { environment }: Pick<Writing, 'environment'>,
@@ -177,8 +177,8 @@ function valuesOf({ society, passes }: Writing, letter: Letter, now: Date): Lett
 }
 
 /**
- * Whether a text is safe to appear as a name in a letter. Without this check a stranger could send letters to any email with a
- * "name" that mail clients show as a link.
+ * Whether a text is safe to appear as a name in a letter. Without this check a stranger could send letters to any email, with a
+ * link as the "name".
  */
 function isName(text: string): boolean {
   return text.length <= 60 && !/[/:@\\]|\w\.\w{2}|\bwww\b/i.test(text);
@@ -226,8 +226,7 @@ function refundTable(
   const given = lines ?? [];
   const isWhole = given.reduce((sum, { cents }) => sum + cents, 0) === amountCents;
   return {
-    // The lines are left out if they do not sum to the whole refund, because what the refund was for may be unknown or only partly
-    // known.
+    // The lines are left out if they do not sum up to the whole refund: what the refund was for is then not or only partly known.
     lines: isWhole ? given.map(({ name, cents }) => ({ name, amount: displayPrice(cents) })) : [],
     total: { name: 'Returned', amount: displayPrice(amountCents) },
     notes: [...(card ? [`To ${card}`] : []), ...(intentId ? [`Reference: ${intentId}`] : [])],

@@ -32,8 +32,8 @@ import { holds, readLetter } from './takeLetter.ts';
 const server = await sharedServer({}, { searchLagMs: 0 });
 
 /**
- * Returns a join's letters, except reminders, as text: the kind, the occasion without the payment's id, and the number of days
- * until it is due.
+ * Returns a join's letters, except reminders, as texts: the kind, the occasion without the payment's id, and in how many days the
+ * letter is due.
  */
 async function lettersOf(uuid: string, { deps }: TestServer = server): Promise<string[]> {
   const { rows } = await sql<{ letter: string }>`

@@ -12,17 +12,17 @@ export interface DueLetter {
    * however often it is made due.
    */
   occasion: string;
-  /** The recipient's address. If absent, an address of the join at the time of sending. */
+  /** The recipient's address. If absent, the letter goes to the address that the join has when the letter is sent. */
   email?: string;
   /** Data that the letter needs and that no other table stores. */
   data?: Record<string, unknown>;
-  /** The letter is due after this many hours. If absent, at once. */
+  /** The letter is due after this many hours. If absent, it is due immediately. */
   afterHours?: number;
 }
 
 /**
- * SQL for an `insert` that makes letters due: as a statement of its own, or as a CTE of the statement that writes the event they
- * report. Inserts nothing if `onlyIf` is false, or if the society sends its letters by other means (`MAIL=elsewhere`).
+ * SQL for an `insert` that makes letters due: a statement of its own, or a CTE of the statement that writes the event which the
+ * letters report. Inserts nothing if `onlyIf` is false, or if the society sends its letters by other means (`MAIL=elsewhere`).
  */
 export function insertLetters(
   { config }: Pick<Deps, 'config'>,
@@ -40,7 +40,7 @@ export function insertLetters(
     on conflict (kind, session_uuid, occasion) do nothing`;
 }
 
-/** Kinds of letters about a payment that may be sent late, because what they say stays true. */
+/** Kinds of letters about a payment that may be sent late, because their statements stay true. */
 const lateLetters: readonly LetterKind[] = [
   'confirmation',
   'upgrade',
@@ -50,8 +50,8 @@ const lateLetters: readonly LetterKind[] = [
 ];
 
 /**
- * Makes the withdrawn letters about a payment due again. Each was withdrawn because what it says was not true. It may be true by
- * now, because the membership is held again or the money is refunded after all. This is checked when the letter is sent.
+ * Makes the withdrawn letters about a payment due again. Each was withdrawn because it was not true then. It may be true now,
+ * because the membership is held again or the money is refunded after all. Whether it is true is checked when it is sent.
  */
 export async function dueAgain(trx: Kysely<Tables>, sessionUuid: string, intentId: string): Promise<void> {
   await trx
@@ -65,8 +65,8 @@ export async function dueAgain(trx: Kysely<Tables>, sessionUuid: string, intentI
 }
 
 /**
- * Withdraws a join's letters of these kinds that were not sent yet, refused ones too, because a later event has replaced those that
- * they tell of.
+ * Withdraws a join's unsent letters of these kinds, refused letters too, because a later event has replaced the event that they
+ * report.
  */
 export async function withdrawLetters(
   trx: Kysely<Tables>,
@@ -83,7 +83,7 @@ export async function withdrawLetters(
     .execute();
 }
 
-/** Makes letters due, in the transaction that writes the event they report. */
+/** Makes letters due, in the transaction that writes the event which they report. */
 export async function dueLetters(
   trx: Kysely<Tables>,
   deps: Pick<Deps, 'config'>,
@@ -93,7 +93,7 @@ export async function dueLetters(
 }
 
 /**
- * Makes the letter due that tells a payer about a payment that bought nothing and is refunded in full. If this letter was withdrawn
+ * Makes due the letter that tells a payer of a payment that bought nothing and is refunded in full. If the letter was withdrawn
  * before, it becomes due again. If it was sent before, it is not sent a second time.
  */
 export async function dueSecondPayment(

@@ -12,7 +12,7 @@ import { isJoinerMember } from '../session/members.ts';
 import { reminds } from './remind.ts';
 import { holds, type Letter } from './takeLetter.ts';
 
-/** Decides whether a letter is sent now or withdrawn. A returned date means that a reminder must be judged again at that time. */
+/** Decides whether a letter is sent now or withdrawn. If a date is returned, the reminder must be judged again at that time. */
 export async function judgeLetter(
   deps: Pick<Deps, 'database' | 'society' | 'stopLinks'>,
   letter: Letter,

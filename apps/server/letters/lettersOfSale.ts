@@ -2,7 +2,7 @@ import { PROOF_DUE_DAYS } from '#core/specified.ts';
 import type { Society } from '../society/society.ts';
 import type { DueLetter } from './dueLetters.ts';
 
-/** How many days before the proof of eligibility is due a letter asks for it, if it is missing. */
+/** If the proof of eligibility is missing, a letter asks for it this many days before it is due. */
 const PROOF_ASKED_DAYS_LEFT = [14, 5, 1];
 
 /** A membership or upgrade that was just paid for. */
@@ -15,8 +15,8 @@ export interface Sold {
 }
 
 /**
- * Returns the letters that a sale makes due: the receipt at once, the others on later days. A letter that is not true when its day
- * comes is not sent (takeLetter.ts).
+ * Returns the letters that a sale makes due: the receipt immediately, the others on later days. A letter whose statements are not
+ * true when its day comes is not sent (takeLetter.ts).
  */
 export function lettersOfSale(
   { letters, programme: programmeOf }: Pick<Society, 'letters' | 'programme'>,

@@ -7,8 +7,8 @@ import { lettersOfSale, type Sold } from './lettersOfSale.ts';
 const BATCH = 100;
 
 /**
- * Makes letters due for memberships that a server of an earlier version sold during a rolling update, because that version writes
- * no letters. The current version makes them due in the sale itself (payments/confirmPayment.ts).
+ * Makes letters due for memberships that a server of an earlier version sold during a rolling update, because that version makes
+ * no letters due. The current version does so in the sale itself (payments/confirmPayment.ts).
  */
 export async function makeUpLetters(deps: Deps): Promise<void> {
   const { rows: missed } = await sql`select from membership where not has_letters limit 1`.execute(

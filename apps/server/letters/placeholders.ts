@@ -13,8 +13,8 @@ const everywhere = [
 ] as const;
 
 /**
- * The further placeholders that each kind of letter may use. If a placeholder has no value, its whole paragraph, list item or
- * button is left out. Those listed in {@link pages} are web addresses, those in {@link tables} are tables, and all others are
+ * The placeholders that each kind of letter may use in addition. If a placeholder has no value, its whole paragraph, list item or
+ * button is left out. The placeholders in {@link pages} are web addresses, those in {@link tables} are tables, and all others are
  * text.
  */
 const ofLetter = {
@@ -59,7 +59,7 @@ export type PageName = (typeof pages)[number];
 export const tables = ['receipt', 'refundReceipt'] as const;
 export type TableName = (typeof tables)[number];
 
-/** Placeholders that have no value in some letters of a kind that may use them. */
+/** Placeholders that are not certain to have a value in each letter that may use them. */
 const notAlwaysThere = [
   'firstName',
   'memberNumber',

@@ -20,8 +20,8 @@ export type LetterTexts = Record<LetterKind, LetterText>;
 const ours = join(serverFolder, '../../society/letters');
 
 /**
- * Reads the text of every letter: the society's own from `letters/` beside its society file, and our default for the others.
- * Throws {@link SocietyFaults} with all faults, each with its file and line.
+ * Reads the text of every letter: the society's own text from `letters/` beside its society file or, if there is none, our
+ * default. Throws {@link SocietyFaults} with all faults, each with its file and line.
  */
 export function readLetterTexts(societyFile: string): LetterTexts {
   const own = join(dirname(societyFile), 'letters');

@@ -21,7 +21,7 @@ beforeEachIn(import.meta.filename, async () => {
 
 let people = 0;
 const newEmail = () => `left${++people}@example.com`;
-/** Makes an undergraduate's join that was abandoned after Student Details. */
+/** Makes an undergraduate's join (a high-school join with `isTOLA`) that was abandoned after Student Details. */
 async function leftJoin(change: Partial<StudentDetails> = {}, isTOLA = false) {
   const client = server.client();
   const email = change.personalEmail ?? newEmail();
@@ -284,7 +284,7 @@ async function linksTo(email: string) {
   const { headers, text } = await simpleParser(Buffer.from((await mailsTo(email))[0]!.raw, 'latin1'));
   const { unsubscribe } = headers.get('list') as unknown as { unsubscribe: { url: string } };
   const [page] = /http\S+\/unsubscribe\/\S+$/m.exec(text!)!;
-  // The link in the mail has the public address. The test's server listens on another one.
+  // The link in the mail has the public address, but the test's server listens on another address.
   const oneClick = server.url + new URL(unsubscribe.url).pathname;
   return { oneClick, page: page!, token: page!.split('/').at(-1)! };
 }

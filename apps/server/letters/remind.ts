@@ -5,8 +5,8 @@ import type { Society } from '../society/society.ts';
 import { insertLetters } from './dueLetters.ts';
 
 /**
- * Whether joiners of a programme get reminders. They get none if the society sends no reminders, or if the programme is for minors
- * and the society does not remind minors.
+ * Whether joiners of a programme get reminders. They get none if the society sends none, or if the programme is for minors and
+ * the society does not remind minors.
  */
 export function reminds({ letters, programmes }: Society, programme: string): boolean {
   const known = programmes[programme];

@@ -8,7 +8,7 @@ import { serve } from '../platform/http/routes.ts';
 import { stopReminders } from './remind.ts';
 import { ONE_CLICK_PATH } from './stopLinks.ts';
 
-/** Anybody with the link in a reminder may stop the reminders to its email or allow them again; no cookie is needed. */
+/** Anybody with the link in a reminder may stop reminders to the recipient's email or allow them again; no cookie is needed. */
 export function letterRoutes(app: FastifyInstance, deps: Deps): void {
   serve(app, 'getReminders', async ({ params }) => {
     const hash = deps.stopLinks.read(params.token);
@@ -20,8 +20,8 @@ export function letterRoutes(app: FastifyInstance, deps: Deps): void {
     return { data: body };
   });
   void app.register(async (oneClick) => {
-    // The body is `List-Unsubscribe=One-Click` in one of two form encodings, or empty. The body is ignored, because the token in
-    // the link suffices.
+    // The body is `List-Unsubscribe=One-Click` in one of two form encodings, or empty. It is ignored, because the token in the
+    // link suffices.
     oneClick.removeAllContentTypeParsers();
     oneClick.addContentTypeParser('*', { parseAs: 'string' }, (_, __, done) => done(null));
     const hidden = { schema: { hide: true } };

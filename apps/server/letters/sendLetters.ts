@@ -23,8 +23,8 @@ const INTERVAL_MS = 5_000;
 /** The most letters that one call of `sendDue` sends over one connection. */
 const BATCH = 20;
 /**
- * The delay (minutes) before a letter that the mail server postponed is retried. It doubles with each attempt, up to the maximum
- * below.
+ * The delay (minutes) before a letter that the mail server postponed is retried. The delay doubles with each try, up to the
+ * maximum below.
  */
 const FIRST_BACKOFF_MINUTES = 1;
 const LONGEST_BACKOFF_MINUTES = 240;
@@ -103,12 +103,12 @@ async function handle(
       throw error;
     }),
   );
-  // If the process dies before this commits, the letter is sent again with the same Message-ID.
+  // If the process dies before this update commits, the letter is sent again with the same Message-ID.
   await sql`update letter set sent_at = now(), email = ${mail.to} where id = ${letter.id}`.execute(database);
   return current;
 }
 
-/** Records a letter as refused until staff send it again. Staff get one notice a day for each cause. */
+/** Records a letter as refused; it is not sent until staff retry it. Staff get one notice a day for each cause. */
 async function setAside({ database }: Deps, { id }: Letter, reason: string): Promise<void> {
   await database.transaction().execute(async (trx) => {
     await sql`update letter set refusal = ${reason} where id = ${id} and sent_at is null`.execute(trx);
@@ -117,8 +117,8 @@ async function setAside({ database }: Deps, { id }: Letter, reason: string): Pro
 }
 
 /**
- * Returns the text of a notice. It contains only the status codes of the mail server's reply, since the reply's text may name a
- * person.
+ * Returns the text of a notice. It contains only the status codes of the mail server's reply, since the text of the reply may
+ * contain a person's name.
  */
 function noticeOf(reason: string): string {
   const status = /^\d{3}(?:[ -]\d\.\d{1,3}\.\d{1,3})?/.exec(reason)?.[0];
@@ -139,8 +139,8 @@ async function postpone(deps: Deps, letter: Letter, error: Error): Promise<void>
 }
 
 /**
- * Postpones a letter because the mail server accepts no letters at all. The attempt, which was counted when the letter was taken,
- * is uncounted.
+ * Postpones a letter because the mail server accepts no letters at all. Taking the letter counted an attempt, which is taken off
+ * the count again.
  */
 async function waitForServer(
   { database, log, now }: Deps,

@@ -3,7 +3,7 @@ import { stopRemindersPath } from '#core/navigation.ts';
 import type { Config } from '../platform/config/config.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 
-/** The links in a reminder that stop reminders to its email. They do not expire, and do not contain the email. */
+/** The links in a reminder that stop reminders to the recipient's email. They do not expire, and do not contain the email. */
 export interface StopLinks {
   /** Returns the keyed hash of an email, which is stored when reminders to the email are stopped. */
   hash(email: string): Buffer;
@@ -14,16 +14,13 @@ export interface StopLinks {
   pageAddress(email: string): string;
   /** Returns the address to which mail clients send a POST when their own unsubscribe button is clicked (RFC 8058). */
   oneClickAddress(email: string): string;
-  /**
-   * Returns the hash of the email that a link's token was made for. Throws a {@link Refusal} (403) if the token is not one of
-   * ours.
-   */
+  /** Returns the hash of the email for which a link's token was made. Throws a {@link Refusal} (403) if the token is not ours. */
   read(token: string): Buffer;
 }
 
 export const STOP_LINK_INVALID =
   'This link is not complete. Please open it exactly as it was sent, or write to us: we stop the reminders for you.';
-/** The path for one-click unsubscribing: a POST stops the reminders; a GET, from a browser, is redirected to the page. */
+/** The path for one-click unsubscribing. A POST stops the reminders; a GET, which a browser sends, is redirected to the page. */
 export const ONE_CLICK_PATH = '/api/public/unsubscribe';
 
 const HASH_BYTES = 16;

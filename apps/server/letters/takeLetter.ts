@@ -23,10 +23,10 @@ import {
 import { firstName, payer, payerEmails } from '../session/person.ts';
 import { isProof } from '../session/proof.ts';
 
-/** For this many seconds no other server takes the letter. Sending takes less time than that. */
+/** For this many seconds no other server takes the letter. Sending it takes less time. */
 const TAKEN_SECONDS = (mailTimes.openMs + mailTimes.sendMs + mailTimes.answerMs) / 1000 + 35;
 
-/** A letter with everything that its text may use, as read now. Amounts are in cents. */
+/** A letter with the present values of everything that its text may use. Amounts are in cents. */
 export interface Letter {
   id: string;
   kind: LetterKind;
@@ -35,7 +35,7 @@ export interface Letter {
   data: Record<string, unknown>;
   dueAt: Date;
   attempts: number;
-  /** The recipient's possible addresses, the preferred one first, exactly as they were typed or are in HubSpot. */
+  /** The recipient's possible addresses, the preferred one first, exactly as they were typed or as HubSpot has them. */
   emails: (string | null)[];
   /** The join's programme; null when the letter is not about a join. */
   programme: string | null;
@@ -44,7 +44,7 @@ export interface Letter {
   firstName: string | null;
   paidAt: Date | null;
   /**
-   * The processing fee (cents) with which the membership was sold. That is the join's membership or, for an upgrade by link, the
+   * The processing fee (cents) with which the membership was sold: the join's membership or, for an upgrade by link, the
    * contact's. Null if the fee is unknown or nothing was paid.
    */
   processingFeeCents: number | null;
@@ -60,7 +60,7 @@ export interface Letter {
   /** Whether the join has a transcript that is accepted or waits for review. */
   hasProof: boolean;
   isRejectedFinally: boolean;
-  /** Whether what the join has bought has ended, so that nothing is decided about its transcripts any more. */
+  /** Whether the membership that the join has bought has ended, so that its transcripts are not reviewed any more. */
   hasEnded: boolean;
   /** Whether the join's membership was refunded or its refund is under way. */
   isReturned: boolean;
@@ -79,13 +79,13 @@ export interface Letter {
     goesBack: boolean;
   } | null;
   refund: { status: RefundStatus; amountCents: number; lines: RefundedLine[] | null } | null;
-  /** How the review of the letter's document stands now (`open`: not decided); null for letters about no document. */
+  /** The present review of the document that the letter is about (`open`: not decided); null if the letter is about none. */
   review: 'open' | 'accepted' | 'rejected' | null;
 }
 
 /**
- * Takes the letter that has been due for longest. The letter is postponed by {@link TAKEN_SECONDS}, so that no other server takes
- * it and it is due again if this process dies. Returns null if no letter is due.
+ * Takes the letter that has been due for longest. Postpones it by {@link TAKEN_SECONDS}, so that no other server takes it, and so
+ * that it is due again if this process dies. Returns null if no letter is due.
  */
 export async function takeLetter({ database }: Pick<Deps, 'database'>): Promise<Letter | null> {
   const { rows } = await sql<Letter>`
@@ -100,7 +100,7 @@ export async function takeLetter({ database }: Pick<Deps, 'database'>): Promise<
   return rows[0] ?? null;
 }
 
-/** Reads one letter, due or not, as it would be sent now. Returns null if it does not exist. */
+/** Reads one letter, due or not, as it would be sent now. Returns null if there is no such letter. */
 export async function readLetter({ database }: Pick<Deps, 'database'>, id: string): Promise<Letter | null> {
   const { rows } = await sql<Letter>`
     with letter as (select *, split_part(occasion, ' ', 1) as subject from letter where id = ${id}) ${readLetters}`.execute(
@@ -154,7 +154,7 @@ export function proofDueAt(paidAt: Date): Date {
   return new Date(paidAt.getTime() + PROOF_DUE_DAYS * 86_400_000);
 }
 
-/** Whether what a letter says is still true. A letter that is not true is not sent. */
+/** Whether the statements of a letter are still true. If they are not, the letter is not sent. */
 export function holds(letter: Letter, now: Date): boolean {
   const { kind, payment, refund, review } = letter;
   switch (kind) {
@@ -175,9 +175,9 @@ export function holds(letter: Letter, now: Date): boolean {
     case 'proof-accepted':
       return review === 'accepted' && !letter.hasEnded;
     case 'proof-rejected':
-      // The letter about a rejection that is not final asks for another transcript. It is not true any more if that transcript has
-      // arrived, if the membership has ended, or if a final rejection has followed, which has a letter of its own. A final
-      // rejection itself ends the membership.
+      // A rejection that is not final has a letter that asks for another transcript. That letter is not true any more if the
+      // other transcript has arrived, if the membership has ended, or if a final rejection has followed, which has a letter of
+      // its own. A final rejection itself ends the membership.
       if (review !== 'rejected') return false;
       return letter.data.isFinal === true
         ? letter.isRejectedFinally
@@ -192,21 +192,21 @@ export function holds(letter: Letter, now: Date): boolean {
       return true;
     case 'code':
       return letter.dueAt.getTime() + CODE_MINUTES * 60_000 > now.getTime();
-    // Reminders must meet further conditions, in remind.ts.
+    // Reminders must meet further conditions, which judgeLetter.ts checks.
     case 'reminder-hour':
     case 'reminder-days':
       return letter.state !== null && letter.state !== 'paid';
   }
 }
 
-/** What is stored in `data` for a letter about a rejection. */
+/** The `data` of a letter about a rejection. */
 export interface RejectionData {
   reason: RejectionReason;
   isFinal: boolean;
 }
 
-/** What is stored in `data` for a letter about a payment that failed. Earlier versions stored nothing. */
+/** The `data` of a letter about a payment that failed. Earlier versions stored nothing. */
 export interface FailedData {
-  /** The amount (cents) that the bank was asked for. The order and its intent may change before the letter is sent. */
+  /** The amount (cents) for which the bank was asked. The order and its intent may change before the letter is sent. */
   amountCents: number;
 }

@@ -51,7 +51,9 @@ test('no letter and no notice says that money was returned which Stripe does not
   assert.deepEqual(untrue, []);
 });
 
-/** Returns how many letters tell a joiner that a payment failed, if somebody with this first name and the same email paid meanwhile. */
+/**
+ * Makes a payment fail, while a person with this first name and the same email pays. Returns how many letters report the failure.
+ */
 async function toldOfFailure(personalEmail: string, firstName: string): Promise<number> {
   const person = { personalEmail };
   const client = server.client();
