@@ -8,8 +8,8 @@ import { paidOrders } from './paidOrders.ts';
 import { NotRefundable } from './refundJoin.ts';
 
 /**
- * Records what a refund made outside Induct was for, according to staff, even if its amount suggests otherwise. Updates the
- * membership's standing. `refund` is our uuid or Stripe's id of the refund. Throws {@link NotRefundable} when the assignment is
+ * Records what a refund made outside Induct was for, as staff say, even if its amount suggests otherwise. Updates the
+ * membership's standing. `refund` is our uuid or Stripe's id of the refund. Throws {@link NotRefundable} if the assignment is
  * impossible.
  */
 export async function sayWhatFor(

@@ -92,8 +92,8 @@ for (const answer of ['succeeded', 'pending'])
   });
 
 /**
- * Decides a refund while Stripe refuses refunds, then refunds $1.00 in the dashboard, which makes the server drop the decided
- * refund. Then runs the command that is named in the notice about the dropped refund. Returns the notice and the command's output.
+ * Decides a refund while Stripe refuses refunds. Then refunds $1.00 in the dashboard, which makes the server drop the decided
+ * refund, and runs the command in the notice about the dropped refund. Returns the notice and the command's output.
  */
 async function decidedAgain(t: TestContext, wish: RefundWish): Promise<string> {
   const { uuid, intentId } = await undergraduate(server);

@@ -101,7 +101,7 @@ test('a refund whose amount says nothing is set apart: nobody loses anything, st
   assert.deepEqual([await standings(uuid), await differences()], [['active'], []]);
   assert.equal((await run(t, refundAssignCommand, refund, '--membership', '--items', '30')).code, 0);
   assert.deepEqual(await standings(uuid), ['refunded']);
-  // Staff correct their assignment, and the membership is held again.
+  // Staff correct their assignment. The membership is then held again.
   assert.equal((await run(t, refundAssignCommand, refund, '--items', '32')).code, 0);
   assert.deepEqual([await standings(uuid), await differences()], [['active'], []]);
 });

@@ -192,7 +192,7 @@ test('whose refund less the processing fee failed after they had joined anew get
   );
 });
 
-/** Returns the arguments of the refund command that ends the notice which has these words. */
+/** Finds the join's notice that contains `words`. Returns the arguments of the refund command at the end of that notice. */
 async function refundArgs(uuid: string, words: string): Promise<string[]> {
   const notice = (await noticesOf(server, uuid)).find((text) => text.includes(words));
   return / -- refund (.*)$/.exec(notice ?? '')![1]!.split(' ');

@@ -62,7 +62,7 @@ test("a refund in Stripe's dashboard ends the membership it gives back, tells st
   assert.deepEqual(await membershipAtHubspot('102'), ['former', '0.00']);
   const anew = await paidJoin(server, server.client(), 'HONOR102');
   assert.deepEqual(await standingsOf(server, anew.uuid), [{ type: 'membership', standing: 'active' }]);
-  // The bank now returns the first membership's refund. Still only one of the two memberships may be held.
+  // The bank now returns the first membership's refund. Even so, only one of the two memberships may be held.
   await sql`update refund set status = 'failed' where intent_id = ${intentId}`.execute(server.deps.database);
   const { payments } = server.deps;
   const undone = { ...payments, moneyBack: async () => ({ refunds: [], dispute: null, lost: [] }) };
@@ -176,7 +176,7 @@ test('of several disputes over one payment each counts for what it took', async 
     return standingsOf(server, uuid);
   };
   assert.deepEqual(await closed(first, 'won'), [{ type: 'membership', standing: 'disputed' }]);
-  // The bank took less than the membership costs, and nobody has said for what.
+  // The bank took less than the membership costs, and staff have not said what for.
   assert.deepEqual(await closed(second, 'lost'), [{ type: 'membership', standing: 'disputed' }]);
   const third = await server.stripeControl('disputes', { charge });
   assert.deepEqual(await closed(third, 'lost'), [{ type: 'membership', standing: 'charged_back' }]);
@@ -396,7 +396,7 @@ test('a refund that is due is replaced by none that came to nothing, and is not 
       { ...outside, id: 're_canceled', amountCents: 6500, status: 'canceled' as const },
       { ...outside, id: 're_failed', amountCents: 6500, status: 'failed' as const },
       { ...outside, id: 're_part', amountCents: 1000, status: 'succeeded' as const },
-      // A refund of ours from a version that did not record the lines in the refund's metadata. Its row is missing after a restore.
+      // A refund of ours by a version that did not record the lines in the refund's metadata. A restore has lost its row.
       { ...outside, uuid: randomUUID(), id: 're_ours', amountCents: 6500, status: 'pending' as const },
     ],
     dispute: null,

@@ -26,17 +26,17 @@ import type { MoneyBack } from '../providers/stripe/moneyBack.ts';
 import { bringStanding } from './membershipStanding.ts';
 import { paidOrders, refundsOfPayment, type SettledOrder } from './paidOrders.ts';
 
-/** followPayment throws after this many attempts, if each time another caller has written first. */
+/** followPayment throws after this many rounds if in each round another caller has written first. */
 const ROUNDS = 10;
 
-/** The reason that is stored for a refund that Stripe has accepted but does not pay out yet because the balance is too low. */
+/** The text that is stored with a refund which Stripe has accepted, but does not pay out yet because the balance is too low. */
 const LACKS_FUNDS =
   'Stripe sends it once the balance of the Stripe account suffices. Put money on that account.';
 
 /**
  * Copies a payment's refunds (also those made outside Induct) and disputes from Stripe, and updates the membership's standing.
- * Reads Stripe's present state, so events may arrive in any order, repeatedly or not at all. Does nothing for an intent that is not
- * ours or has not succeeded.
+ * Reads Stripe's present state, so events may arrive in any order, repeatedly or not at all. Does nothing for an intent that is
+ * not ours or has not succeeded.
  */
 export async function followPayment(deps: Deps, intentId: string): Promise<void> {
   for (let round = 0; round < ROUNDS; round++) {
@@ -54,8 +54,8 @@ export async function followPayment(deps: Deps, intentId: string): Promise<void>
 }
 
 /**
- * Writes what Stripe answered. If another caller has written since the read, writes nothing and returns false, because the answer
- * may be outdated.
+ * Writes Stripe's answer into our tables. If another caller has written since this caller asked Stripe, the answer may be
+ * outdated: writes nothing and returns false.
  */
 async function write(
   deps: Deps,
@@ -73,8 +73,9 @@ async function write(
       .returning('status')
       .executeTakeFirst();
     if (!payment) return false;
-    // Our own refunds come first, so that a dashboard refund of the same amount is not mistaken for one of them. Within each group
-    // the oldest come first (Stripe lists the newest first), because the lines that a refund was for are derived in that order.
+    // Our refunds come first, so that a dashboard refund of the same amount is not mistaken for one of ours. Of ours, and of the
+    // others, the oldest come first (Stripe lists the newest first): the lines that the refunds were for are derived in that
+    // order.
     const made: string[] = [];
     let wentElsewhere = false;
     const oldestFirst = [...refunds].reverse();
@@ -83,9 +84,9 @@ async function write(
       if (isNew) made.push(uuid);
       if (isNew && counts(refund)) wentElsewhere = true;
       if (!isMadeNow) continue;
-      // If the payment bought nothing, the letter that says so (`second-payment`) usually becomes due when we decide the refund.
-      // Here it becomes due for a refund that staff made in the dashboard instead: after Stripe had refused our refund and the
-      // letter was withdrawn, or after a restore had lost both the refund and the letter.
+      // If the payment bought nothing, its letter (`second-payment`) usually becomes due when we decide the refund. It becomes
+      // due here if staff made the refund in the dashboard instead: after Stripe had refused our refund and the letter was
+      // withdrawn, or after a restore had lost both the refund and the letter.
       if (payment.status === 'succeeded' || reason === 'unconfirmed')
         await dueLetters(trx, deps, [{ kind: 'refund', sessionUuid: session.uuid, occasion: uuid }]);
       else if (reason === 'dashboard') await dueSecondPayment(trx, deps, session.uuid, intentId);
@@ -101,9 +102,9 @@ export type LockedSession = Pick<Selectable<JoinSessionTable>, 'uuid'>;
 
 /**
  * Locks joins and all other joins of their payers, which may have to be sent to HubSpot as well ({@link bringStanding}). Locks in
- * the order of the uuids, to avoid deadlocks. Locks only `for no key update`, so that another transaction can still insert a notice
- * about a locked join. Such a transaction may handle a join of the same payer that is not locked here, because its payer was
- * recorded only after this call.
+ * the order of the uuids, to avoid deadlocks. Locks only `for no key update`, so that another transaction can still insert a
+ * notice about a locked join: that transaction may handle a join whose payer was recorded only after this call, and which is
+ * therefore not locked here.
  */
 export async function lockJoins(trx: Kysely<Tables>, uuids: readonly string[]): Promise<void> {
   const these = sql`any(${uuids}::uuid[])`;
@@ -125,8 +126,8 @@ export async function lockSession(trx: Kysely<Tables>, intentId: string): Promis
 }
 
 /**
- * Updates everything that follows from a payment's recorded refunds and disputes. Staff get a notice of each refund made outside
- * Induct, and of each lost dispute, that is new (its uuid is in `made`) or now counts for other lines.
+ * Updates all that follows from a payment's recorded refunds and disputes. Staff get a notice of a refund made outside Induct or
+ * of a lost dispute if it is new (its uuid is in `made`) or now counts for other lines.
  */
 export async function recount(
   deps: Deps,
@@ -146,7 +147,7 @@ export async function recount(
     })
     .where('intent_id', '=', intentId)
     .execute();
-  // The refunds of a payment that bought nothing are for no lines.
+  // If the payment bought nothing, its refunds are for no lines.
   const refunds =
     order.status === 'succeeded'
       ? withLines(order, order.processingFeeCents)
@@ -172,8 +173,8 @@ export async function recount(
 }
 
 /**
- * Returns the end of a notice's sentence: what a refund was for, or how staff can assign it. For a disputed payment that bought
- * nothing, the text says what is still owed.
+ * Returns the end of a notice's sentence: what a refund was for, or how staff can assign it. If the payment is disputed and
+ * bought nothing, the text says how much is still owed.
  */
 function purpose(order: SettledOrder, { uuid, lines, isDispute }: GivenBack): string {
   if (order.status === 'duplicate')
@@ -186,8 +187,8 @@ function purpose(order: SettledOrder, { uuid, lines, isDispute }: GivenBack): st
 }
 
 /**
- * Updates our row of a refund from Stripe's data, or inserts a row when the refund was made elsewhere. Returns, among others,
- * `isMadeNow`: whether Stripe reports for the first time that the refund has succeeded.
+ * Updates our row of a refund from Stripe's data, or inserts a row if the refund was made elsewhere. `isMadeNow` in the result is
+ * whether Stripe reports for the first time that the refund has succeeded.
  */
 async function takeIn(
   trx: Kysely<Tables>,
@@ -261,8 +262,8 @@ export function waitsSentence(intentId: string, amountCents: number, refusal: st
 }
 
 /**
- * Returns the uuid for the row of a refund or a lost dispute that was not decided here. It is made from the id at Stripe, so that a
- * restored database gives the row the same uuid again. A letter about it then has the same Message-ID, and commands that name it
+ * Returns the uuid for the row of a refund or a lost dispute that was not decided here. It is derived from Stripe's id, so that a
+ * restored database gives the row the same uuid again: a letter about the row has the same Message-ID, and commands with the uuid
  * still work.
  */
 function uuidOf(stripeId: string): string {
@@ -311,8 +312,8 @@ async function takeInLost(trx: Kysely<Tables>, intentId: string, lost: MoneyBack
 }
 
 /**
- * Inserts again a refund of ours whose row a restore has lost, from the refund's metadata at Stripe. Returns null for all other
- * refunds.
+ * Inserts again the row of a refund of ours that a restore has lost, from the refund's metadata at Stripe. Returns null for all
+ * other refunds.
  */
 async function decidedBefore(
   trx: Kysely<Tables>,
@@ -374,9 +375,9 @@ async function dropDue(
 }
 
 /**
- * Returns how staff can repeat a refund that was decided and not made: the operator command, or a text that they make it in
- * Stripe's dashboard. Returns null for a refund made outside Induct. With `isTrial`, the command only shows what it would refund,
- * if it can do that.
+ * Returns how staff can repeat a refund that was decided and not made: the operator command, or a text that tells them to make it
+ * in Stripe's dashboard. Returns null for a refund made outside Induct. With `isTrial`, returns a command that only shows what it
+ * would refund, if there is one.
  */
 async function commandAgain(
   trx: Kysely<Tables>,
@@ -412,8 +413,8 @@ export async function toDecideAgain(trx: Kysely<Tables>, refund: string): Promis
 }
 
 /**
- * Finds our due refund that staff have made in Stripe's dashboard instead: Stripe has not made ours, and the two have the same
- * amount. If ours were made as well, the money would be refunded twice.
+ * Finds a due refund of ours that Stripe has not made and that has this amount: staff have made the refund in Stripe's dashboard
+ * instead. If ours were made as well, the money would be refunded twice.
  */
 async function madeInItsPlace(trx: Kysely<Tables>, intentId: string, amountCents: number) {
   return trx

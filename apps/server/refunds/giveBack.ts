@@ -49,7 +49,7 @@ export async function promiseRefund(
 }
 
 /**
- * Records a due refund of `amountCents`, all that is left of a payment that bought nothing, and makes a letter to its payer due.
+ * Records a due refund of `amountCents`, all that is left of a payment that bought nothing. Makes the letter to its payer due.
  */
 export async function promiseReturn(
   trx: Kysely<Tables>,
@@ -64,15 +64,15 @@ export async function promiseReturn(
 
 /**
  * Makes the due refunds of a payment at Stripe. Safe to repeat after a crash at any point: refunds that Stripe already has are
- * recognised by our uuid in their metadata, and the idempotency key consists of the row and the attempt. A refund that Stripe
- * refuses for good is recorded as failed, with a notice. A refund that Stripe refuses only for now stays due and is retried in the
- * background (settlement/sweep.ts). {@link givenOf} and {@link watchRefunds} return the outcome.
+ * recognised by our uuid in their metadata, and the idempotency key consists of the row's uuid and its count of attempts. A
+ * refund that Stripe refuses for good is recorded as failed, with a notice. A refund that Stripe refuses only for now stays due
+ * and is retried in the background (settlement/sweep.ts). {@link givenOf} and {@link watchRefunds} return the outcome.
  */
 export async function giveBack(deps: Deps, intentId: string): Promise<void> {
   const due = await dueRefunds(deps, intentId);
   if (due.length === 0) return;
-  // An earlier process may have died after Stripe made the refund, so long ago that the idempotency key has expired. Reading
-  // Stripe's refunds first prevents a second refund.
+  // An earlier process may have died after Stripe made the refund, so long ago that the idempotency key has expired. So Stripe's
+  // refunds are read first, to prevent a second refund.
   if (due.some(({ isOld, attempts }) => isOld || attempts > 0)) await followPayment(deps, intentId);
   for (const refund of await dueRefunds(deps, intentId)) {
     try {
@@ -96,7 +96,7 @@ export async function giveBack(deps: Deps, intentId: string): Promise<void> {
   await followPayment(deps, intentId);
 }
 
-/** Returns the outcome of our refunds with these uuids. */
+/** Returns the outcome of the refunds with these uuids, which are ours. */
 export async function givenOf(deps: Pick<Deps, 'database'>, uuids: readonly string[]): Promise<Given> {
   const given: Given = { cents: 0, notes: [], refused: [] };
   if (uuids.length === 0) return given;
@@ -129,8 +129,8 @@ export async function givenOf(deps: Pick<Deps, 'database'>, uuids: readonly stri
 }
 
 /**
- * Prepares for reading the outcome of a payment's refunds later. The returned function returns the outcome of the refunds that are
- * due now, and of those that are decided before it is called.
+ * Notes which refunds of a payment are over, to read the outcome of the others later. The returned function returns the outcome
+ * of refunds that are due now, and of refunds that are decided before it is called.
  */
 export async function watchRefunds(deps: Deps, intentId: string): Promise<() => Promise<Given>> {
   const ours = (now: 'over' | 'all') =>

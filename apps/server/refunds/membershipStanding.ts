@@ -17,9 +17,9 @@ const because: Record<MembershipStanding, string> = {
 };
 
 /**
- * Updates the standing of the membership that a payment bought, if it has changed, and informs HubSpot and staff. A membership that
- * has ended does not become held again if its contact holds another one of the same type: its standing then stays, and staff get a
- * notice.
+ * Updates the standing of the membership that a payment bought, if it has changed, and informs HubSpot and staff. A membership
+ * that has ended does not become held again if its contact holds another membership of the same type: its standing then stays,
+ * and staff get a notice.
  */
 export async function bringStanding(
   trx: Kysely<Tables>,
@@ -80,14 +80,14 @@ export async function bringStanding(
 }
 
 /**
- * Returns an additional sentence for staff when the membership of an erased join begins or ends. An erased join has no contact any
+ * Returns an additional sentence for staff if the membership of an erased join begins or ends. An erased join has no contact any
  * more, so neither HubSpot nor an upgrade by link can be updated.
  */
 export function notToldOfErased(uuid: string): string {
   return `Join ${uuid} is erased, so HubSpot cannot be told any more what becomes of its membership: if its contact is still there, change it by hand. An upgrade that a link has sold for it is not found here either: if the membership has ended and that contact has one, give it back.`;
 }
 
-/** Returns the payer's other joins that hold a membership, by the time of payment. */
+/** Returns the payer's other joins that hold a membership, in the order in which they were paid. */
 export async function othersOfPayer(trx: Kysely<Tables>, uuid: string): Promise<string[]> {
   const { rows } = await sql<{ uuid: string }>`
     select other.uuid from join_session own join join_session other on other.payer = own.payer and other.uuid <> own.uuid
@@ -112,11 +112,11 @@ export async function tellOfTwice(
 }
 
 /**
- * Makes the payer's other joins whose membership has ended due to be sent to HubSpot again. To be called when the membership of the
- * join `sessionUuid` begins or ends, because this changes the status of the other joins' contacts: `member` while the payer holds
- * any membership (contacts/dueJoins.ts). The other joins become due a second earlier than `sessionUuid`, and are therefore sent
- * first: one of them may have created the contact that `sessionUuid` belongs to. A join that another transaction has locked is
- * skipped, since waiting could deadlock; that transaction makes the join due as well.
+ * Makes other joins of the payer due to be sent to HubSpot again, if their membership has ended. To be called when the membership
+ * of the join `sessionUuid` begins or ends, because this changes the status of their contacts: `member` while the payer holds any
+ * membership (contacts/dueJoins.ts). They become due a second earlier than `sessionUuid`, and are therefore sent first: one of
+ * them may have created the contact to which `sessionUuid` belongs. A join that another transaction has locked is skipped, since
+ * waiting could deadlock; that transaction makes the join due as well.
  */
 export async function tellHubspotOfEnded(trx: Kysely<Tables>, sessionUuid: string): Promise<void> {
   await sql`
@@ -139,7 +139,7 @@ export const UPGRADE_ALONE = 'An upgrade is still paid and held, though the memb
 
 /**
  * Returns the joins with an active upgrade whose base membership has ended and was not replaced. The base was bought by the same
- * join or for the same contact. With `baseSession`, considers only bases that this join bought.
+ * join or for the same contact. With `baseSession`, considers only bases that the join `baseSession` bought.
  */
 export async function upgradesAlone(
   database: Kysely<Tables>,
@@ -165,10 +165,7 @@ export async function upgradesAlone(
   return rows.map(({ session_uuid }) => session_uuid);
 }
 
-/**
- * Returns the operator command that refunds a join's upgrade, which may have been bought in a join of its own (an upgrade by
- * link).
- */
+/** Returns the operator command that refunds the upgrade of the join `uuid`, also if that is an upgrade by link. */
 export function giveUpgradeBack(uuid: string): string {
   return giveBackCommand(uuid, ['membership_upgrade']);
 }

@@ -60,7 +60,7 @@ test('a refund that Stripe does not make for now stays due, is tried ever later,
     await anHourLater();
     await sweepRefunds(server.deps);
     later.push(await waits());
-    // This run makes no attempt, since the refund is not due again yet.
+    // This run does not try the refund again, since the refund is not due yet.
     await sweepRefunds(server.deps);
   }
   assert.deepEqual(later.flat(), [

@@ -16,12 +16,12 @@ import { followPayment, type LockedSession, lockJoins, recount } from './followP
 import { type Given, giveBack, givenOf, promiseRefund } from './giveBack.ts';
 import { paidOrders, type SettledOrder } from './paidOrders.ts';
 
-/** Thrown when nothing can be refunded. The message is a sentence for staff that says why. */
+/** Thrown if nothing can be refunded. The message is a sentence for staff with the reason. */
 export class NotRefundable extends Error {}
 
 /**
- * Reads a join's refunds and disputes from Stripe, because dashboard refunds may not have been reported yet, and a refund plan made
- * without them might refund money twice. Throws {@link NotRefundable} when Stripe does not answer.
+ * Copies a join's refunds and disputes from Stripe, which may not have reported dashboard refunds yet. A refund plan without
+ * these might refund money twice. Throws {@link NotRefundable} if Stripe does not answer.
  */
 export async function followJoin(deps: Deps, uuid: string): Promise<void> {
   const { rows } = await sql<{ intent_id: string }>`
@@ -75,7 +75,7 @@ export async function lockPaid(
 }
 
 /**
- * Records the refunds of a plan as due, with all consequences, in the transaction in which the plan was made. Returns their uuids.
+ * Records the refunds of a plan as due, with all consequences, in the transaction that made the plan. Returns the refunds' uuids.
  */
 export async function decideRefunds(
   deps: Deps,
@@ -91,7 +91,7 @@ export async function decideRefunds(
   const isBase = ({ order }: (typeof decided)[number]) =>
     order.lines.some(({ type }) => type === 'membership');
   const promised: string[] = [];
-  // Upgrades come first, so that their standing has changed before the membership ends: staff then get no notice of an upgrade
+  // Upgrades come first: their standing has then changed before the membership ends, and staff get no notice of an upgrade
   // without a membership.
   for (const { intentId, amountCents, lines, order } of decided.sort(
     (a, b) => Number(isBase(a)) - Number(isBase(b)),
@@ -104,7 +104,7 @@ export async function decideRefunds(
 }
 
 /**
- * Returns a sentence for each of a join's payments that bought nothing and are not refunded automatically. The sentence names the
+ * Returns a sentence for each payment of a join that bought nothing and is not refunded automatically. The sentence has the
  * refund command.
  */
 async function keptPayments(trx: Kysely<Tables>, uuid: string): Promise<string[]> {
@@ -117,9 +117,9 @@ async function keptPayments(trx: Kysely<Tables>, uuid: string): Promise<string[]
 }
 
 /**
- * Refunds the things that staff have named, from the payments for the join and for its upgrade. Writes all decisions in one
- * transaction, so that a repeated request refunds nothing twice. After the commit, Stripe is asked to make the refunds; those that
- * fail are retried in the background (settlement/sweep.ts). `given` is the refunds' outcome. With `isTrial`, decides nothing, and
+ * Refunds the things that staff have named, from the payments for the join and for its upgrade. Records all decisions in one
+ * transaction, so that a repeated request refunds nothing twice. After the commit, Stripe is asked to make the refunds; refunds
+ * that fail are retried in the background (settlement/sweep.ts). `given` is the outcome. With `isTrial`, decides nothing, and
  * `given` is null.
  */
 export async function refundJoin(

@@ -108,7 +108,7 @@ test('a refund that Stripe made before the server died is not made again, even w
   const { uuid, intentId } = await undergraduate(server);
   // The pin costs less than half of the payment, so Stripe would accept the same refund twice.
   const pin: RefundWish = { ...membershipOnly, membership: false, items: [30] };
-  // Each time, Stripe makes the refund, but the connection breaks before its answer.
+  // Each time, Stripe makes the refund, but the connection breaks before Stripe's answer arrives.
   await server.stripeFault({ kind: 'cut_after', method: 'POST', path: '/v1/refunds', times: 3 });
   await assert.rejects(refundJoin(server.deps, uuid, pin));
   await server.stripeFault(null);

@@ -17,7 +17,7 @@ import { refundJoin } from './refundJoin.ts';
 
 const server = await sharedServer();
 
-/** Tests that an upgrade by link counts as an upgrade, though it has a join of its own and its payment is of the kind `join`. */
+/** Tests that an upgrade by link counts as an upgrade, although it has a join of its own and a payment of the kind `join`. */
 
 const run = (t: TestContext, command: Command, ...args: string[]) => runCommand(t, server, command, args);
 /** The product number of the upgrade of the undergraduate programme, which has a processing fee. */
@@ -103,12 +103,12 @@ test('that an upgrade is left alone is told while its join is locked by another 
   const base = await paidJoin(server, server.client(), 'HONOR104');
   const { uuid } = await upgradeByLink(server, '104');
   const { database } = server.deps;
-  // Removes the payer of this upgrade's join, so that refunding the base does not lock this join together with the base's.
+  // Removes the payer of the upgrade's join. Otherwise refunding the base would lock that join together with the base's join.
   await database.updateTable('join_session').set({ payer: null }).where('uuid', '=', uuid).execute();
   await database.transaction().execute(async (other) => {
     await lockJoins(other, [uuid]);
     await server.stripe('POST', '/v1/refunds', { payment_intent: base.intentId });
-    // The other transaction ends only after followPayment has ended. So followPayment must not wait for its locks.
+    // The other transaction ends only after followPayment. So followPayment must not wait for that transaction's locks.
     await followPayment(server.deps, base.intentId);
   });
   assert.match((await noticesOf(server, uuid)).join(), /An upgrade is still paid and held/);
