@@ -10,7 +10,7 @@ import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 
-/** PEOPLE: the number of contacts that are simulated, more in the long tests. MOST_ACTIONS: the most actions of each contact. */
+/** PEOPLE: how many contacts are simulated, more in the long tests. MOST_ACTIONS: the most actions of each contact. */
 const PEOPLE = isLong ? 150 : 8;
 const MOST_ACTIONS = 9;
 
@@ -83,7 +83,7 @@ class Life {
       case 'join by school': {
         const uuid = await orderingJoin(client, 'LINCOLN2026', person);
         await this.#pay('school', uuid);
-        // This join has only the contact's email, so it writes a status to HubSpot only where there is none.
+        // This join merely has the contact's email, so it writes a status to HubSpot only if there is none.
         if (this.status === '') this.writer = uuid;
         if (this.isProven || this.writer !== null) this.status = 'member';
         return;
@@ -101,7 +101,7 @@ class Life {
         this.hasBought = true;
         return;
       }
-      // All joins have the same payer, whose status stays `member` while any membership is held.
+      // All joins have the same payer, whose status stays `member` while any of their memberships is held.
       case 'refund a membership by code':
         if (await this.#refund('code')) this.#end();
         return;
@@ -303,8 +303,8 @@ test('in whatever order a contact that a self-nomination created is bought for, 
       numRuns: PEOPLE,
       examples: [
         [['pay for the own join', 'join by link', 'buy an upgrade by link', 'refund what was bought first']],
-        // Regression: the contact was a member, and a sibling with the same email had paid first. The refund of the sibling's join
-        // made the contact a former member.
+        // Regression: the refund of a sibling's join made the contact a former member. The sibling had the same email and had
+        // paid first.
         [['pay for a sibling', 'pay for the own join', 'refund the sibling']],
         [['join by link', 'pay for the own join']],
       ],

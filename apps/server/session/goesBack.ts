@@ -12,7 +12,7 @@ const refundedCents = (...states: ('due' | 'pending' | 'succeeded')[]) =>
 export const isReturnedInFull: RawBuilder<boolean> = sql<boolean>`${refundedCents('pending', 'succeeded')} >= payment.amount_cents`;
 
 /**
- * SQL for whether all of the query's `payment` is refunded, lost in disputes or due to be refunded, so that staff need not decide
- * anything more.
+ * SQL for whether all of the query's `payment` is refunded, lost in disputes or due to be refunded. If so, staff have nothing
+ * more to decide.
  */
 export const goesBack: RawBuilder<boolean> = sql<boolean>`${refundedCents('due', 'pending', 'succeeded')} >= payment.amount_cents`;

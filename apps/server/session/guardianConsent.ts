@@ -9,9 +9,9 @@ export function guardianConsentOf(society: Society, key: string): string | null 
 }
 
 /**
- * SQL for the part of `update join_session set …` that stores the guardian consent sentence and the time of consent. An already
- * stored sentence is kept, so that a join is not asked again when the society changes its sentence. If `sentence` is null (the
- * programme does not ask), writes nothing.
+ * SQL for the part of `update join_session set …` that stores the guardian consent sentence and the time of consent. If a
+ * sentence is stored already, it is kept, so that a join is not asked again when the society changes its sentence. If `sentence`
+ * is null (the programme does not ask), writes nothing.
  */
 export function keepGuardianConsent(sentence: string | null): RawBuilder<unknown> {
   return sql`guardian_consent = coalesce(guardian_consent, ${sentence}::text),

@@ -2,17 +2,17 @@ import { type RawBuilder, sql } from 'kysely';
 import { type HeldJoin, type Holding, isSure } from '#core/holding.ts';
 
 /**
- * SQL for whether this browser may see the private data of the query's `join_session`: its user has paid for the join or proven
- * that they are the joiner. A browser that merely began the join may see the data, too, until somebody has proven that they are the
- * joiner (docs/decisions/0035).
+ * SQL for whether this browser may see the private data of the query's `join_session`: its user has paid for the join or has
+ * proven to be the joiner. A browser that merely began the join may see the data, too, until somebody has proven to be the joiner
+ * (docs/decisions/0035).
  */
 export function isHeldBy(holding: Holding): RawBuilder<boolean> {
   return sql<boolean>`(${isSure(holding)}::boolean or (${holding.began}::boolean and proven_at is null))`;
 }
 
 /**
- * SQL for whether this browser may continue the query's `join_session`. Until somebody has proven that they are the joiner, knowing
- * the uuid is enough.
+ * SQL for whether this browser may continue the query's `join_session`. Until somebody has proven to be the joiner, knowing the
+ * uuid is enough.
  */
 export function isOpenTo(holding: Holding): RawBuilder<boolean> {
   return sql<boolean>`(${isSure(holding)}::boolean or proven_at is null)`;

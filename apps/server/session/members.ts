@@ -6,7 +6,7 @@ import { hasLine } from './orderLines.ts';
 /** The sentence for members who come with an invite code or a signed link. They are not charged again. */
 export const ALREADY_MEMBER =
   'This invitation belongs to someone who is already a member, so there is nothing to pay. Please contact us if you think this is a mistake.';
-/** The refusal to sell an upgrade to somebody who is not a member. */
+/** The refusal of an upgrade to somebody who is not a member. */
 const UPGRADE_FOR_MEMBERS =
   'This upgrade is for members only, and we do not know you as a member. Please join first, or contact us if you think this is a mistake.';
 
@@ -19,14 +19,14 @@ function inQuery(column: Column): RawBuilder<unknown> {
   return typeof column === 'string' ? sql.ref(column) : column;
 }
 
-/** SQL for the present id of a contact: the id that it was merged into, otherwise its own. */
+/** SQL for the present id of a contact: the id of the contact into which it was merged, otherwise its own. */
 export function presentId(contactId: string | RawBuilder<unknown>): RawBuilder<string> {
   return sql<string>`coalesce((select merged_into from contact as merged where merged.id = ${contactId}), ${contactId})`;
 }
 
 /**
- * SQL for the id of a join's proven contact: the contact that the join created in HubSpot, or the one that an invitation, a signed
- * link or staff named; null for none. `session` is the query's name for the `join_session` table.
+ * SQL for the id of a join's proven contact: the contact that the join created in HubSpot, or the contact that an invitation, a
+ * signed link or staff named; null if there is none. `session` is the query's name for the `join_session` table.
  */
 export function contactOfJoin(session: string): RawBuilder<string | null> {
   const of = (column: string) => sql.ref(`${session}.${column}`);
@@ -36,8 +36,8 @@ export function contactOfJoin(session: string): RawBuilder<string | null> {
 }
 
 /**
- * SQL for whether a contact is the join's {@link contactOfJoin}. It is written so that it can use indexes, and ignores merges of
- * contacts. `contactId` is a column name or SQL for the contact; `session` is the query's name for the `join_session` table.
+ * SQL for whether a contact is the join's {@link contactOfJoin}. This form of the condition can use indexes, but ignores merges
+ * of contacts. `contactId` is a column name or SQL for the contact; `session` is the query's name for the `join_session` table.
  */
 export function isContactOfJoin(contactId: Column, session: string): RawBuilder<boolean> {
   const of = (column: string) => sql.ref(`${session}.${column}`);
@@ -99,8 +99,8 @@ export function holdsBase(upgrade: string): RawBuilder<boolean> {
 }
 
 /**
- * SQL for whether the base of an upgrade has ended and no other membership has replaced it. `upgrade` is the query's name for the
- * upgrade's row of `membership`. A base that was not bought here is not considered.
+ * SQL for whether the base of an upgrade has ended and no other membership has replaced the base. A base that was not bought here
+ * does not count. `upgrade` is the query's name for the upgrade's row of `membership`.
  */
 export function hasLostBase(upgrade: string): RawBuilder<boolean> {
   const session = sql.ref(`${upgrade}.session_uuid`);
@@ -113,9 +113,8 @@ export function hasLostBase(upgrade: string): RawBuilder<boolean> {
 }
 
 /**
- * SQL for whether what a join has bought has ended, so that there is nothing to decide about its transcripts any more: its
- * membership or, of an upgrade by link, its upgrade is not held. False if the join has bought nothing. `sessionUuid` is a column
- * name.
+ * SQL for whether the membership that a join has bought has ended; for an upgrade by link, whether the upgrade has. Staff then
+ * have nothing to decide about the join's transcripts. False if the join has bought nothing. `sessionUuid` is a column name.
  */
 export function hasEnded(sessionUuid: string): RawBuilder<boolean> {
   return sql<boolean>`exists (
@@ -130,9 +129,9 @@ export function isReturned(sessionUuid: string): RawBuilder<boolean> {
 }
 
 /**
- * SQL for whether a contact is a member. That is so if it holds a membership that was bought here, or if the mirror's `is_member`
- * is true. The functions in contacts/ keep `is_member` false if the membership that was bought here has ended, even if HubSpot does
- * not know that yet. Queries about a join's joiner use {@link isJoinerMember} instead. `contactId` is a column name.
+ * SQL for whether a contact is a member: it holds a membership that was bought here, or the mirror's `is_member` is true. If the
+ * membership that was bought here has ended, the functions in contacts/ keep `is_member` false, even if HubSpot does not know of
+ * the end yet. For a join's joiner, use {@link isJoinerMember} instead. `contactId` is a column name.
  */
 export function isMemberNow(contactId: string): RawBuilder<boolean> {
   return sql<boolean>`(${isMemberByMirror(contactId)} or ${holdsBought(contactId, 'membership')})`;
@@ -140,7 +139,7 @@ export function isMemberNow(contactId: string): RawBuilder<boolean> {
 
 /**
  * SQL for whether a join's joiner is a member. HubSpot's status counts only for a contact that an invitation, a link or staff
- * named. For a contact that the join created, the status may come from a sibling with the same email who paid first. `session` is
+ * named. If the join created the contact, a sibling with the same email who paid first may have caused the status. `session` is
  * the query's name for the `join_session` table.
  */
 export function isJoinerMember(session: string): RawBuilder<boolean> {
@@ -193,8 +192,8 @@ export function refusedSale(refusal: SaleRefusal): Refusal {
 }
 
 /**
- * Sets the mirror's `is_member` to whether the contact holds a membership that was bought here, in the transaction that began or
- * ended one. HubSpot is informed later, so the status in HubSpot is out of date until then.
+ * Sets the mirror's `is_member` to whether the contact holds a membership that was bought here. To be called in the transaction
+ * in which such a membership began or ended. HubSpot is informed later, so HubSpot's status is out of date until then.
  */
 export async function mirrorBought(trx: Kysely<Tables>, contactId: string): Promise<void> {
   await sql`update contact set is_member = ${holdsBought('contact.id', 'membership')} where id = ${contactId}`.execute(

@@ -7,7 +7,7 @@ export function lineOf({ id, type, name }: CatalogueProduct, priceCents: number)
   return { productId: id, type, name, priceCents };
 }
 
-/** Returns the lines of a new order at revision 1, as JSON, with this line only. */
+/** Returns the lines of a new order, as JSON: this line only, at revision 1. */
 export function firstLine(line: OrderLine): string {
   return JSON.stringify([{ number: 1, ...line } satisfies OpenLine]);
 }

@@ -6,7 +6,7 @@ import type { StudentDetailsField } from '#core/studentDetails.ts';
 /** SQL for the personal data of the query's `session`: its student details or, without them, the data of its `contact`. */
 const person = sql`coalesce(session.details, contact.profile)`;
 type PersonField = Extract<StudentDetailsField & ContactField, string>;
-/** SQL for a field that student details and contacts have under the same name; null when it is blank. */
+/** SQL for a field that student details and contacts have under the same name; null if it is blank. */
 export const personField = (name: PersonField) =>
   sql<string | null>`nullif(btrim(${person} ->> ${sql.lit(name)}), '')`;
 export const firstName = personField('firstName');
@@ -18,15 +18,15 @@ export const fullName = sql<
 >`nullif(concat_ws(' ', ${firstName}, ${personField('middleName')}, ${lastName}), '')`;
 
 /**
- * SQL for all known emails of the person, the preferred one first, exactly as they were typed or are in HubSpot; a missing one is
- * null.
+ * SQL for all known emails of the person, the preferred one first, exactly as they were typed or as HubSpot has them; null for
+ * each that is missing.
  */
 export const payerEmails: RawBuilder<(string | null)[]> = sql`array[
     session.details ->> 'personalEmail', contact.profile ->> 'personalEmail', contact.email]`;
 
 /**
- * SQL for the payer: email and name in lower case; null when one of them is missing. The name distinguishes siblings who use a
- * parent's email.
+ * SQL for the payer: email and name in lower case; null if either is missing. The name distinguishes siblings who use a parent's
+ * email.
  */
 export const payer: RawBuilder<string | null> = sql`lower(
     nullif(btrim(coalesce(session.details ->> 'personalEmail', contact.profile ->> 'personalEmail', contact.email)), '')

@@ -16,7 +16,7 @@ import { followPayment } from '../refunds/followPayment.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { settleCommand } from '../settlement/commands.ts';
 
-/** Tests that an order keeps the goods and the processing fee that it was sold with when society.yaml changes later. */
+/** Tests that an order keeps the goods and the processing fee with which it was sold, even if society.yaml changes later. */
 const server = await sharedServer();
 
 /** Changes society.yaml so that only undergraduate memberships are sold, without goods and with another processing fee. */
@@ -42,7 +42,7 @@ const forgetPromises = (uuid: string) =>
     .where('session_uuid', '=', uuid)
     .execute();
 
-/** Makes a paid join with the membership that includes a cord, and a pin. Then buys the upgrade that includes a medallion. */
+/** Makes a paid join with a pin and with the membership that includes a cord. Then buys the upgrade that includes a medallion. */
 async function withGoods(): Promise<string> {
   const client = server.client();
   const started = await client.call('initiateSelfNomination', {

@@ -3,7 +3,7 @@ import type { Promised } from '#core/intentText.ts';
 import type { OrderLine } from '#core/orderLine.ts';
 import type { Society } from '../society/society.ts';
 
-/** Returns what an order promises besides its lines, according to the present society file. */
+/** Returns the goods and the processing fee that an order promises, according to the present society file. */
 export function promised(
   society: Pick<Society, 'product' | 'programme'>,
   programme: string,
@@ -15,7 +15,7 @@ export function promised(
   };
 }
 
-/** Returns the columns of a snapshot that store what its order promised. */
+/** Returns the columns of a snapshot that store the promises of its order. */
 export function promisedColumns({ goods, processingFeeCents }: Promised): {
   goods: string;
   processing_fee_cents: number;

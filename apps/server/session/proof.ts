@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 
 /**
- * SQL for whether the file of the query's `document` was removed before staff decided on it, so that nobody can decide on it any
- * more. Retention removes such a file after the membership has ended; the membership comes back if its refund fails.
+ * SQL for whether the file of the query's `document` was removed before staff decided on the document, so that nobody can decide
+ * any more. Retention removes such a file after the membership has ended; the membership is held again if its refund fails.
  */
 export const isUnseen = sql<boolean>`(review = 'open' and removed_at is not null)`;
 

@@ -17,12 +17,12 @@ export interface JoinStanding {
   isCheckoutOnly: boolean;
   paymentIntent: string | null;
   /**
-   * The upgrade that is still on offer. Null in each of these cases: no upgrade is on sale; the joiner has skipped it or bought one
+   * The upgrade that is still offered. Null in each of these cases: no upgrade is on sale; the joiner has skipped or bought one
    * already; the time for the offer is over; the membership is not active; the card was not saved.
    */
   upgrade: CatalogueProduct | null;
   hasTranscript: boolean;
-  /** Whether the upload of a transcript is the next screen: of who nominated themselves, while what they bought has not ended. */
+  /** Whether the upload of a transcript is the next screen: for self-nominations, while the membership has not ended. */
   owesTranscript: boolean;
   isSelfNomination: boolean;
   /** Whether somebody has proven that they are the joiner. */
@@ -87,7 +87,7 @@ export async function readStanding(deps: Deps, uuid: string): Promise<JoinStandi
 }
 
 /**
- * Returns the upgrade to offer with a bought membership: the upgrade that the join's link names (`usp`), otherwise the catalogue's.
+ * Returns the upgrade to offer with a bought membership: the upgrade of the join's link (`usp`), otherwise that of the catalogue.
  */
 export function upgradeOffer(
   deps: Pick<Deps, 'society'>,
@@ -104,7 +104,7 @@ const CHANGED_MEANWHILE = 'This join has changed meanwhile. Please try again.';
 
 /**
  * Returns the refusal for an action whose SQL statement changed nothing, because the session does not exist or its state does not
- * allow the action. `otherwise` is the message if the state allows the action by now. If `holding` (how the browser holds the join)
+ * allow the action. `otherwise` is the message if the state now allows the action. If `holding` (how the browser holds the join)
  * is given, a browser that may not continue the join gets 404.
  */
 export async function refusalFor(

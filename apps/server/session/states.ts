@@ -19,9 +19,9 @@ const conditions = Object.fromEntries(
 ) as Record<SessionAction, RawBuilder<boolean>>;
 
 /**
- * SQL for what each transition writes: a part of `update join_session set …`. Nothing else changes the state of an existing join,
- * or the state of its upgrade. The statement that uses a transition must check that the state allows it, for example with {@link
- * stateAllows}.
+ * SQL for the columns that each transition writes: a part of `update join_session set …`. Nothing else changes the state of an
+ * existing join or of its upgrade. The statement that uses a transition must check that the state allows it, for example with
+ * {@link stateAllows}.
  */
 export const transitions = {
   submitDetails: sql`state = case state when 'started' then 'detailed' else state end, updated_at = now()`,
@@ -32,14 +32,14 @@ export const transitions = {
   /** Marks the join as paid. `at` is the time of payment; null means now. */
   markPaid: (at: Date | null = null) =>
     sql`state = 'paid', paid_at = coalesce(paid_at, ${at}::timestamptz, now()), paying_since = null, updated_at = now()`,
-  /** Undoes `markPaid` for a join that Stripe shows to be unpaid. */
+  /** Undoes `markPaid` for a join that is unpaid according to Stripe. */
   undoPayment: sql`state = 'ordering', paid_at = null, paying_since = null, updated_at = now()`,
   skipUpgrade: sql`upgrade = 'skipped', updated_at = now()`,
   takeUpgrade: sql`upgrade = 'taken', updated_at = now()`,
   reopenUpgrade: sql`upgrade = 'open', updated_at = now()`,
 } as const satisfies Record<string, RawBuilder<unknown> | ((at: Date | null) => RawBuilder<unknown>)>;
 
-/** Reopens the frozen orders of those joins that match an SQL condition on `join_session`. */
+/** Reopens the frozen orders of the joins that match an SQL condition on `join_session`. */
 export async function reopenFrozen(database: Kysely<Tables>, condition: RawBuilder<boolean>): Promise<void> {
   await sql`update join_session set ${transitions.reopen} where state = 'paying' and ${condition}`.execute(
     database,
