@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { areAlike, followsOn, SHORTEST_CODE } from '#core/guessableCodes.ts';
 import type { Database } from '../platform/database/client.ts';
 
-/** Personal codes of a file that can be guessed, or mistaken for each other. */
+/** Personal codes of a file that can be guessed, or mistaken for one another. */
 export interface Guessable {
   kind: 'short' | 'sequential' | 'alike';
   /** How many codes of this kind there are. For the kind `alike`: how many pairs of similar codes were found; there may be more. */
@@ -14,8 +14,8 @@ export interface Guessable {
 const PAGE = 10_000;
 
 /**
- * Checks the personal codes in this connection's table `import_seen`. Two passes find similar codes in constant memory: sorted by
- * their first characters, and again by their last characters, similar codes are neighbours.
+ * Checks the personal codes in this connection's table `import_seen`. Similar codes are neighbours if the codes are sorted by
+ * their first characters, or by their last. So two passes find similar codes in constant memory.
  */
 export async function findGuessable(connection: Database): Promise<Guessable[]> {
   const found = { short: none('short'), sequential: none('sequential'), alike: none('alike') };

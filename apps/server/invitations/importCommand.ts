@@ -43,7 +43,7 @@ export const importCommand: Command = {
 };
 
 /**
- * Returns a warning for staff about guessable codes. It gives line numbers instead of the codes, since the output may end up in a
+ * Returns a warning for staff about guessable codes. It has line numbers instead of the codes, since the output may end up in a
  * log.
  */
 function warningOf({ kind, count, lines }: Guessable): string {

@@ -13,7 +13,7 @@ import { findGuessable, type Guessable } from './guessable.ts';
 export interface ImportReport {
   imported: number;
   unchanged: number;
-  /** The number of rejected lines. Each was reported with its line number. */
+  /** The number of rejected lines, each of which was reported with its line number. */
   refused: number;
 }
 
@@ -21,7 +21,7 @@ export interface ImportReport {
 export interface ImportListener {
   refused(line: number, text: string): void;
   progress(lines: number, bytes: number): void;
-  /** Called after the import for each kind of guessable personal codes found. If absent, guessable codes are not searched for. */
+  /** Called after the import for each kind of guessable personal codes that was found. If absent, they are not searched for. */
   guessable(found: Guessable): void;
 }
 
@@ -38,7 +38,7 @@ interface Invitation {
   email: string | null;
   school: string | null;
   programme: string | null;
-  /** A day (YYYY-MM-DD), the last on which the code is valid, or a time (ISO 8601), at which it expires. */
+  /** The last day on which the code is valid (YYYY-MM-DD), or the time at which it expires (ISO 8601). */
   expiresAt: string | null;
 }
 
@@ -48,19 +48,19 @@ interface Line extends Invitation {
 
 const BATCH = 1000;
 
-/** What an import needs to know of the society. */
+/** The part of the society file that an import needs. */
 interface Issuer {
   programmes: Readonly<Record<string, unknown>>;
   society: { timeZone: string };
 }
 
-/** Thrown when the file cannot be read, or is not a CSV file of invitations. */
+/** Thrown if the file cannot be read, or is not a CSV file of invitations. */
 export class NotInvitations extends Error {}
 
 /**
  * Imports invitations from a CSV file (`code,contactId,firstName,lastName,email,school`). A line with a school and no contact id
- * is a school's code. The file is read as a stream, in batches, so that memory does not grow with it. A faulty line is reported
- * with its number and skipped. Safe to repeat, even while the server runs: a line that was imported before changes nothing.
+ * is a school's code. Reads the file as a stream, in batches, so that memory does not grow with the file. Reports a faulty line
+ * with its number and skips it. Safe to repeat, even while the server runs: a line that was imported before changes nothing.
  */
 export async function importInvitations(
   database: Database,
@@ -139,7 +139,7 @@ function readHeader(record: string[]): Column[] {
   return record as Column[];
 }
 
-/** Parses one line as an invitation. Returns a sentence when the line is faulty. */
+/** Parses one line as an invitation. If the line is faulty, returns a sentence that says why. */
 function readLine(header: Column[], record: string[], programmes: readonly string[]): Invitation | string {
   if (record.length !== header.length) return `has ${record.length} fields, not ${header.length}.`;
   const field = (name: Column) => record[header.indexOf(name)]?.replaceAll('\0', '').toWellFormed() || null;
@@ -162,20 +162,20 @@ function readLine(header: Column[], record: string[], programmes: readonly strin
   return {
     ...read,
     code: normaliseInviteCode(code),
-    // PostgreSQL refuses some offsets from UTC that Date.parse takes.
+    // PostgreSQL refuses some offsets from UTC that Date.parse accepts.
     expiresAt: expiresAt?.includes('T') ? new Date(expiresAt).toISOString() : expiresAt,
   };
 }
 
-/** Returns the sentence about fields that were not encoded in UTF-8; null if all were. */
+/** Returns the sentence that some fields are not encoded in UTF-8; null if all are. */
 function lostLetters(fields: object): string | null {
-  // Node replaces bytes that are not UTF-8 by this character.
+  // Node replaces bytes that are not UTF-8 with this character.
   return Object.values(fields).some((field) => field?.includes('\ufffd'))
     ? 'is not encoded in UTF-8, so that some of its letters are lost. In Excel, save the file as "CSV UTF-8".'
     : null;
 }
 
-/** Returns the sentence about a field, other than the code, that makes an import refuse its line; null if there is none. */
+/** Returns the reason why an import refuses a line because of a field other than the code; null if there is no such reason. */
 export function faultOf(
   invitation: Partial<Omit<Invitation, 'code'>>,
   programmes: readonly string[],
@@ -196,19 +196,19 @@ const expiry = z
   .union([z.iso.date(), z.iso.datetime({ offset: true })])
   .refine((text) => Date.parse(text) > 0, 'must be after 1970');
 
-/** Whether a text says when a code expires: a day of the calendar (YYYY-MM-DD) or a time with its offset (ISO 8601). */
+/** Whether a text is a valid expiry of a code: a day of the calendar (YYYY-MM-DD), or a time with its offset (ISO 8601). */
 export function isExpiry(text: string): boolean {
   return expiry.safeParse(text).success;
 }
 
-/** Returns the sentence about a text that {@link isExpiry} refuses. */
+/** Returns the sentence for staff about a text that {@link isExpiry} rejects. */
 export function notExpiry(text: string): string {
   return `"${text}" is not a date: write it as 2027-06-30.`;
 }
 
 /**
- * Stores a batch. A day in `expiresAt` ends at midnight in the society's `timeZone`. Data from HubSpot takes precedence: an import
- * does not change a contact that was read from HubSpot; of any other contact it fills only the fields that the mirror lacks. A code
+ * Stores a batch. A day in `expiresAt` ends at midnight in the society's `timeZone`. Data from HubSpot takes precedence: an
+ * import does not change a contact that was read from HubSpot, and fills only the missing fields of any other contact. The code
  * of a contact that was merged leads to the contact that remains.
  */
 async function write(

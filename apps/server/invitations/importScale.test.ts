@@ -10,9 +10,9 @@ import { testDatabase } from '../../../tests/harness/database.ts';
 import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
 import { isLong } from '../../../tests/harness/testLength.ts';
 
-/** The number of rows to import. Only as many as `npm run test:long` imports would show in the memory if they were held there. */
+/** The number of rows to import. If rows were kept in memory, only the number of `npm run test:long` would show that. */
 const ROWS = isLong ? 1_000_000 : 20_000;
-/** How much (bytes) the memory of two equal runs may differ. */
+/** By how much (bytes) the memory of two equal runs may differ. */
 const NOISE = 40 * 1024 * 1024;
 
 /** Node options for a small heap, so that uncollected garbage hardly adds to the measured memory. */
@@ -58,7 +58,7 @@ async function importFile(
       const kilobytes = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1];
       if (kilobytes) peak = Number(kilobytes) * 1024;
     } catch {
-      // The file cannot be read if this system has no /proc, or if the process has just ended. The peak then stays as it is.
+      // The file cannot be read if this system has no /proc, or if the process has just ended. `peak` then keeps its value.
     }
   };
   child.stdout.on('data', (chunk) => {

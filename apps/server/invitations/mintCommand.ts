@@ -65,8 +65,8 @@ export const mintCommand: Command = {
 };
 
 /**
- * Reads the contacts of a CSV file line by line. The file has the columns of an invitation file, except the code. `all` has the
- * values for columns in which a line has none. A line that an import would refuse is refused.
+ * Reads the contacts of a CSV file line by line. The file has the columns of an invitation file, except the code. If a line has
+ * no value in a column, the value comes from `all`. A line that an import would refuse is refused here, too.
  */
 async function* contactsOf(
   file: string,
