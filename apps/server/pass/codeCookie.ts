@@ -5,7 +5,7 @@ import { CODE_MINUTES } from '#core/pass.ts';
 
 const NAME = 'induct_code';
 
-/** Sets a cookie with a secret in the browser, so that the mailed code works in no other browser. Returns the secret's hash. */
+/** Sets a cookie with a secret, so that a mailed code works only in this browser. Returns the secret's hash. */
 export function giveCodeCookie(reply: FastifyReply, secure: boolean): Buffer {
   const secret = randomBytes(16).toString('base64url');
   const cookie = stringifySetCookie({

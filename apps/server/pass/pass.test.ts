@@ -25,7 +25,7 @@ const byCode = (client: Client, token: string, code: string) =>
 const byName = (client: Client, token: string, lastName = 'Rivera', zipcode = '78701') =>
   client.call('provePassByName', { body: { token, lastName, zipcode } });
 
-/** Returns the codes in the letters of a join, the oldest first. */
+/** Returns the codes that were mailed for a join, the oldest first. */
 async function mailedCodes(uuid: string): Promise<string[]> {
   const letters = await deps.database
     .selectFrom('letter')

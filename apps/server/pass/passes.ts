@@ -13,15 +13,19 @@ export interface Pass {
 /** The operations on passes, which need the server's secrets but no database. */
 export interface Passes {
   /**
-   * Returns the address that opens the join on any device for {@link PASS_DAYS} days, at `screen` or else where the join
+   * Returns the address that opens the join on any device for {@link PASS_DAYS} days: at `screen` or, without it, where the join
    * continues.
    */
   address(sessionUuid: string, screen?: LinkedScreen): string;
   /** Decrypts a token. Throws a {@link Refusal} (403) if the token is not ours or has expired. */
   read(token: string): Pass;
-  /** Returns the six digits that are mailed for a join. Another `salt` gives other digits. The salt alone does not reveal them. */
+  /**
+   * Returns the six digits that are mailed for a join. Another `salt` gives other digits; the salt alone does not reveal them.
+   */
   code(sessionUuid: string, salt: string): string;
-  /** Returns the keyed hash of a text that must be recognised but not stored: a code, or an email whose requests are counted. */
+  /**
+   * Returns the keyed hash of a text that is recognised but not stored: a mailed code, or an email whose requests are counted.
+   */
   hash(purpose: 'code' | 'email', text: string): Buffer;
 }
 
@@ -37,9 +41,9 @@ const TAG_BYTES = 16;
 const SEALED_BYTES = 16 + 6;
 
 /**
- * Makes and reads passes. A pass is encrypted (AES-256-GCM), not only signed, because before payment the uuid in it opens the join
- * and a forwarded link must not reveal it. The first link secret encrypts; any of them decrypts. The token is in the fragment of
- * the link's address, which browsers do not send to servers, so that no log contains it.
+ * Makes and reads passes. A pass is encrypted (AES-256-GCM), not only signed: before payment the uuid in the pass opens the join,
+ * and a forwarded link must not reveal the uuid. The first link secret encrypts; any of the secrets decrypts. The token is in the
+ * fragment of the link's address, which browsers do not send to servers, so that no log contains the token.
  */
 export function sealedPasses(secrets: Secrets, publicUrl: string, now: () => Date): Passes {
   const keyOf = (secret: string) => Buffer.from(hkdfSync('sha256', secret, '', 'induct pass', 32));
@@ -70,7 +74,7 @@ export function sealedPasses(secrets: Secrets, publicUrl: string, now: () => Dat
       try {
         return Buffer.concat([cipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES)), cipher.final()]);
       } catch {
-        // This key does not decrypt the token. The next key is tried.
+        // This key does not decrypt the token, so the next key is tried.
       }
     }
     return null;
@@ -88,7 +92,7 @@ export function sealedPasses(secrets: Secrets, publicUrl: string, now: () => Dat
       const hex = plain.toString('hex', 0, 16);
       return { sessionUuid: hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5'), madeAt };
     },
-    // Taking a 48-bit number modulo a million makes no code noticeably more likely than another.
+    // The remainder of a 48-bit number divided by a million: no code is noticeably more likely than another.
     code: (sessionUuid, salt) =>
       String(hmac('digits', sessionUuid, salt).readUIntBE(0, 6) % 1_000_000).padStart(6, '0'),
     hash: (purpose, text) => hmac(purpose, text),

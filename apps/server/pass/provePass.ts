@@ -14,8 +14,8 @@ import { opens } from './openPass.ts';
 import { PASS_INVALID, type Pass } from './passes.ts';
 
 /**
- * Accepts a mailed code as proof, once, from the browser that asked for it. The statement that checks an attempt also counts it, so
- * that concurrent calls, even to several servers, get no extra attempts. Returns the join's uuid, or throws a {@link Refusal}.
+ * Accepts a mailed code as proof, once, from the browser that asked for it. One statement checks the code and counts the try, so
+ * that concurrent calls, even to several servers, get no additional tries. Returns the join's uuid. Throws a {@link Refusal}.
  */
 export async function proveByCode(
   deps: Deps,
@@ -44,7 +44,7 @@ export async function proveByCode(
 
 /**
  * SQL for an update that marks joins as proven. After that, a join is open only in browsers that paid for it or whose user has
- * proven that they are the joiner (session/holding.ts).
+ * proven to be the joiner (session/holding.ts).
  */
 function keepProven(uuids: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`update join_session set proven_at = now() where uuid in ${uuids} and proven_at is null`;
@@ -67,9 +67,9 @@ async function whyNotJudged(deps: Deps, pass: Pass): Promise<Refusal> {
 }
 
 /**
- * Accepts the last name and ZIP code in the join's details as proof. A contact's data prove nothing, since anybody may have a link
- * with a contact's id. Wrong attempts are added up until the joiner proves by a mailed code who they are; requesting a new code
- * does not reset the count.
+ * Accepts the last name and ZIP code in the join's details as proof. A contact's data prove nothing, since anybody may have a
+ * link with a contact's id. Wrong tries are added up until the joiner has proven by a mailed code who they are. Requesting a new
+ * code does not reset this count.
  */
 export async function proveByName(
   deps: Deps,
@@ -98,7 +98,7 @@ export async function proveByName(
   const known = { lastName: row.last_name ?? '', zipcode: row.zipcode ?? '' };
   if (!isSamePerson({ lastName, zipcode }, known))
     throw wrong('lastName', NAME_WRONG, Math.max(row.tries, row.name_tries ?? 0));
-  // Records the proof, and takes the attempt back, because the answer was right.
+  // Records the proof. The answer was right, so the try is taken off the count again.
   await sql`
     with proven as (${keepProven(sql`(${pass.sessionUuid}::uuid)`)})
     update pass set tries = greatest(tries - 1, 0), name_tries = greatest(name_tries - 1, 0)

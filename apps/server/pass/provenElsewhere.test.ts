@@ -24,7 +24,7 @@ const { deps } = server;
 
 const tokenOf = (uuid: string) => new URL(deps.passes.address(uuid)).hash.slice(1);
 
-/** Returns a client (a browser) whose user has proven that they are the joiner, by the code mailed for the join. */
+/** Returns a client (a browser) whose user has proven to be the joiner, by the code that was mailed for the join. */
 async function provenBrowser(uuid: string): Promise<Client> {
   const client = server.client();
   const token = tokenOf(uuid);
@@ -41,7 +41,7 @@ async function provenBrowser(uuid: string): Promise<Client> {
   return client;
 }
 
-/** Makes a join that a stranger began in one browser and that its joiner then opened by a link in another. */
+/** Makes a join that a stranger began in one browser, and that its joiner then opened by a link in another browser. */
 async function provenElsewhere(personalEmail: string) {
   const stranger = server.client();
   const uuid = await orderingJoin(stranger, 'LINCOLN2026', { personalEmail });

@@ -11,7 +11,7 @@ import { sendDueLinks } from './sendLinks.ts';
 const server = await sharedServer();
 const { deps } = server;
 
-/** Makes the letters with links for a request by this email. Returns the join and the recipient of each letter. */
+/** Requests links for this email and makes the letters due. Returns the join and the recipient of each letter. */
 async function linksFor(email: string): Promise<string[][]> {
   await deps.database.deleteFrom('letter').where('kind', '=', 'link').execute();
   assert.equal((await server.client().call('sendPassLinks', { body: { email } })).status, 200);

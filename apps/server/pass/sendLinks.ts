@@ -12,16 +12,16 @@ import { hasNotEnded } from './openPass.ts';
 const INTERVAL_MS = 2_000;
 const BATCH = 20;
 /**
- * A request older than this many minutes is deleted without an answer: the person has asked again by now, or the request comes from
- * a restored backup.
+ * A request older than this many minutes is deleted and gets no letter: the person has asked again by now, or a restored backup
+ * has brought the request back.
  */
 const LASTS_MINUTES = 60;
-/** The most joins that one request gets links for. There may be several, since a family may share an email. */
+/** The most joins for which one request gets links. A family may share an email, and so have several joins. */
 const MOST_JOINS = 4;
 
 /**
- * Records a request for the links of an email's joins. The answer and its timing are the same for every email, so that they do not
- * reveal whether the email has joins: joins are looked up in the background. A request above the email's limit gets the same answer
+ * Records a request for the links of an email's joins. The joins are looked up later, in the background. So answer and timing are
+ * the same for every email, and do not reveal whether the email has joins. A request above the email's limit gets the same answer
  * but is not recorded.
  */
 export async function requestLinks(
@@ -71,9 +71,9 @@ export function sendDueLinks(deps: Deps): Promise<number> {
 }
 
 /**
- * Returns the joins of an email that a link can open. Of several joins with the same first and last name, returns the paid one,
- * else the newest. The email of a join is the one in its details or, without details, the one of its receipt. A contact's email
- * does not count, since anybody can begin a join of a contact.
+ * Returns the joins of an email that a link can open. Of several joins with the same first and last name, returns the paid join
+ * or, if none is paid, the newest. A join's email is that of its details or, without details, that of its receipt. A contact's
+ * email does not count, since anybody can begin a join of a contact.
  */
 async function joinsOf(
   trx: Kysely<Tables>,
