@@ -6,7 +6,7 @@ import type { Deps } from '../deps.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
 import { shortName } from '../session/person.ts';
 
-/** A join as the operator commands show it. Amounts are in cents. */
+/** A join as the staff commands show it. Amounts are in cents. */
 export interface FoundJoin {
   uuid: string;
   state: string;
@@ -36,7 +36,7 @@ type FoundRow = Omit<FoundJoin, 'payments'> & {
 
 /**
  * Finds joins, the newest first, by any of: join uuid, payment intent, contact id, invite code, member number, email (of the
- * joiner, the contact or a receipt), or name. Of a name, the beginnings of its words are enough.
+ * joiner, the contact or a receipt), or name. The beginnings of the words of a name are enough.
  */
 export async function findJoins(
   { database }: Pick<Deps, 'database'>,
@@ -110,7 +110,7 @@ function waysTo(text: string): RawBuilder<unknown>[] {
   ];
 }
 
-/** Returns a full text query of PostgreSQL for words that start with the words of this name: 'jor':* & 'riv':* */
+/** Returns a full-text query of PostgreSQL for words that begin with the words of this name: 'jor':* & 'riv':* */
 function beginnings(name: string): string {
   const words = name.split(/\s+/).map((word) => word.replaceAll(/['\\]/g, ' ').trim());
   return words

@@ -15,13 +15,13 @@ import { fillIn } from '../society/texts.ts';
 const OLD_MINUTES = 10;
 
 /**
- * Returns the known values for the details form. Each value comes from the session's details or, if they lack it, from the
- * contact's data. If both lack the school, it comes from the invitation.
+ * Returns the known values for the details form. Each value comes from the join's details or, if they lack it, from the contact's
+ * data. If both lack the school, the school comes from the invitation.
  */
 export async function getContact(deps: Deps, uuid: string, holding: Holding): Promise<Data<'getContact'>> {
   let row = await find();
   // If the mirror never read the contact (only an import named it), the request waits for HubSpot, two seconds at most. If the
-  // mirror's data is old, the request is answered at once while the contact is refreshed.
+  // mirror's data is old, the request is answered immediately, while the contact is refreshed.
   if (row?.contact_id && row.age === 'unseen') {
     await deps.contacts.refresh(row.contact_id);
     row = await find();
@@ -55,7 +55,8 @@ export async function getContact(deps: Deps, uuid: string, holding: Holding): Pr
   }
 
   /**
-   * Returns the sentence about the invitation. In a join by a school's code it names the invitation's school, not the contact's.
+   * Returns the sentence about the invitation. In a join by a school's code it names the school of the invitation, not of the
+   * contact.
    */
   function invitationOf({ origin, programme, school, profile }: NonNullable<typeof row>): string {
     const { invitedThroughSchool, invited, nominated } = deps.society.pages.studentDetails;
@@ -67,8 +68,8 @@ export async function getContact(deps: Deps, uuid: string, holding: Holding): Pr
   }
 
   /**
-   * Returns the guardian consent for the form. A consent that was given is shown with its sentence at that time, even if the
-   * society has changed the sentence since.
+   * Returns the guardian consent for the form. If consent was given, it has the sentence of that time, even if the society has
+   * changed the sentence since.
    */
   function consentOf({ programme, guardian_consent }: NonNullable<typeof row>) {
     const asked = guardianConsentOf(deps.society, programme);

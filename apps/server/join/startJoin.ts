@@ -27,7 +27,7 @@ export interface StartedJoin {
   programme: string;
 }
 
-/** Which programme a caller asks for: by its key, or only by `isTOLA`, which several programmes may have in common. */
+/** The programme for which a caller asks: by its key, or only by `isTOLA`, which several programmes may have in common. */
 interface Asked {
   programme?: string | null | undefined;
   isTOLA: boolean;
@@ -67,7 +67,7 @@ export async function startSchoolJoin(
   });
 }
 
-/** Starts a join by self-nomination, which names no contact. */
+/** Starts a join by self-nomination, which has no contact. */
 export async function startSelfNomination(
   deps: Deps,
   given: { hasConfirmedEligibility: boolean; address: string } & Asked,
@@ -177,9 +177,9 @@ async function startByCode(
 }
 
 /**
- * SQL for a CTE `continued` with the join that is continued, if there is one: of the open joins of the contact in the CTE
- * `invited`, the newest that this browser holds. Only joins by a personal code or by a link to the details form are continued. A
- * school's code is shared by many students, and a checkout link may sell something else, so such joins always start anew.
+ * SQL for a CTE `continued` with the join that is continued, if there is one: the newest open join of the contact in the CTE
+ * `invited` that this browser holds. Only joins by a personal code or by a link to the details form are continued. Other joins
+ * always start anew: a school's code is shared by many students, and a checkout link may sell something else.
  */
 function continuing(joinsOfBrowser: readonly HeldJoin[]): RawBuilder<unknown> {
   return sql`continued as (
@@ -192,18 +192,18 @@ function continuing(joinsOfBrowser: readonly HeldJoin[]): RawBuilder<unknown> {
 const CONTINUED_OR_STARTED = sql`select * from continued union all select * from started`;
 
 interface Invited {
-  /** False when the code or contact leads to no invitation, or only to an expired one. */
+  /** False if the code or contact leads to no invitation, or to an expired one. */
   is_invited: boolean;
   is_member: boolean | null;
   is_by_mirror_alone: boolean | null;
-  /** False when too many wrong codes were tried from the address, so that the code is not checked. */
+  /** False if the address has tried too many wrong codes, so that the code is not checked. */
   is_within: boolean;
 }
 
 /**
- * Runs `insert`, which starts or continues a join. If `insert` returns no join, `askInvited` finds the reason: the invitation does
- * not exist, the contact is a member, or a limit is reached. If only the mirror says that the contact is a member, HubSpot is
- * asked, and `insert` is run once more.
+ * Runs `insert`, which starts or continues a join. If `insert` returns no join, `askInvited` finds the reason: the invitation
+ * does not exist, the contact is a member, or a limit is reached. If only the mirror says that the contact is a member, HubSpot
+ * is asked, and `insert` runs once more.
  */
 async function startOrRefuse(
   deps: Deps,
@@ -249,7 +249,7 @@ function tooMany(deps: Deps): Refusal {
   return new Refusal(429, TOO_MANY, { retryAfter: (deps.config.limits?.joinsPerAddress.minutes ?? 1) * 60 });
 }
 
-/** Returns the key of the programme that is asked for. */
+/** Returns the key of the programme for which the caller asks. */
 function programmeFor({ programmes, defaultProgramme }: Society, { programme, isTOLA }: Asked): string {
   if (programme && Object.hasOwn(programmes, programme)) return programme;
   return Object.keys(programmes).find((key) => programmes[key]!.isTOLA === isTOLA) ?? defaultProgramme;

@@ -15,8 +15,8 @@ import { refusalFor } from '../session/standing.ts';
 import { stateAllows, transitions } from '../session/states.ts';
 
 /**
- * The details are sent to HubSpot only after this many seconds. By then most joiners have paid, so that one call to HubSpot writes
- * both details and purchase.
+ * The details are sent to HubSpot only after this many seconds. By then most joiners have paid, so that one call to HubSpot
+ * writes both the details and the purchase.
  */
 const TELL_AFTER_SECONDS = 120;
 
