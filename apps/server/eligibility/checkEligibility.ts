@@ -20,19 +20,19 @@ import {
 export interface Eligibility {
   status: 'success' | 'failed';
   message: string;
-  /** The contact of a personal code; null for a school's code, and when `status` is `failed`. */
+  /** The contact of a personal code; null for a school's code, and if `status` is `failed`. */
   contactId: string | null;
 }
 
 /**
- * The answer while HubSpot cannot be asked. It does not call the code invalid, because the code may be right, and an invited
- * student could be turned away.
+ * The answer while HubSpot cannot be asked. It does not call the code invalid: the code may be right, and an invited student
+ * would be turned away.
  */
 const CANNOT_CHECK = 'We cannot check invite codes at this moment. Please try again in a minute.';
 
 /**
- * What the database has on a code. For an unknown code `expired` is false, and the other fields of the code are null. `is_within`
- * tells whether the caller's address is within its limit of wrong codes.
+ * The data that the database has on a code. If the code is unknown, `expired` is false and its other fields are null. `is_within`
+ * is whether the caller's address is within its limit of wrong codes.
  */
 interface FoundCode {
   code: string | null;
@@ -44,10 +44,10 @@ interface FoundCode {
 }
 
 /**
- * Checks whether an invite code opens a join. Returns `failed` for an unknown or expired code. An attempt with a code that is
- * unknown here is counted by address before HubSpot is asked; if HubSpot knows the code, the count is undone. For a known code one
- * read-only statement is enough. Only if the mirror calls the contact a member and no membership was bought here, the contact is
- * read from HubSpot again.
+ * Checks whether an invite code opens a join. Returns `failed` for an unknown or expired code. If our database does not know the
+ * code, the attempt is counted by address before HubSpot is asked, and the count is undone if HubSpot knows the code. For a known
+ * code one read-only statement is enough, with one exception: if the mirror calls the contact a member and no membership was
+ * bought here, the contact is read from HubSpot again.
  */
 export async function checkEligibility(
   deps: Deps,
@@ -64,8 +64,8 @@ export async function checkEligibility(
     const counted = await inTurn(count);
     if (!counted.is_within) throw tooManyAttempts(deps);
     if (!found.code) {
-      // An address that has recently tried other codes gets fewer of the searches that HubSpot allows, so that others are served
-      // first.
+      // An address that has recently tried other wrong codes gets fewer of the searches that HubSpot allows, so that others are
+      // served first.
       const isSuspect = counted.is_suspect || isSlip(code);
       const learned = await deps.contacts.learnCode(code, isSuspect ? 'suspect' : 'joiner');
       if (learned === 'unavailable') throw new Refusal(503, CANNOT_CHECK, { retryAfter: 5 });
@@ -99,7 +99,7 @@ export async function checkEligibility(
   }
 
   async function count(): Promise<CountedAttempt> {
-    // The statement looks the code up again, since another call may have stored it meanwhile.
+    // The statement looks the code up again, since a concurrent call may have stored it meanwhile.
     const { rows } = await sql<CountedAttempt>`
       with ${countingAttempt(deps, attempt, sql<boolean>`exists (select from invitation where code = ${code} and ${IS_IN_DATE})`)}
       select * from attempt`.execute(deps.database);

@@ -9,9 +9,9 @@ import { limitedCount, TOO_MANY } from '../platform/http/limits.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 
 /**
- * The names of the counts of attempts with codes that open nothing. There is one count for minted codes, one for slips and one for
- * all other codes. An address may try more codes that look minted, since a guess among 2^40 is hopeless. So a caller with a minted
- * code is not blocked when others at the same address (a school's, or an undeclared proxy's) try wrong codes of another form.
+ * The names of the counts of attempts with codes that open nothing: minted codes, slips and all other codes are counted
+ * separately. An address may try more codes that look minted, since a guess among 2^40 is hopeless. So a caller with a minted
+ * code is not blocked if others at the same address (a school's, or an undeclared proxy's) try wrong codes of another form.
  */
 const WRONG_CODE = 'wrong_code';
 const WRONG_MINTED = 'wrong_minted_code';
@@ -22,16 +22,17 @@ const MINTED_TIMES = 10;
 /** The name under which each attempt's code is recorded, so that the same code from the same address is counted only once. */
 const TRIED = 'tried_code';
 
-/** An attempt: a normalised code, and the hash of the address that it came from. */
+/** An attempt: a normalised code, and the hash of the address from which it came. */
 export interface CodeAttempt {
   code: string;
   addressHash: string;
 }
 
-/** What the CTE `attempt` of {@link countingAttempt} returns. */
+/** The columns of the CTE `attempt` of {@link countingAttempt}. */
 export interface CountedAttempt {
   /**
-   * Whether the attempt may be answered. Independent of whether the code is right; otherwise the limit would reveal a right guess.
+   * Whether the attempt may be answered. Independent of whether the code is right: otherwise the limit would reveal a right
+   * guess.
    */
   is_within: boolean;
   /** The start of the time window in which the attempt was counted; null when it was not counted. */
@@ -41,7 +42,7 @@ export interface CountedAttempt {
 }
 
 /**
- * SQL for CTEs that count an attempt before it is answered. The last one, `attempt`, has one row, a {@link CountedAttempt}. Not
+ * SQL for CTEs that count an attempt before it is answered. The last CTE, `attempt`, has one row, a {@link CountedAttempt}. Not
  * counted are:
  * - an attempt with a right code (`isRight`), since a whole school may share one address;
  * - an attempt with a code that was already counted for this address;
@@ -83,8 +84,8 @@ export function countingAttempt(
 }
 
 /**
- * Runs the statements that count attempts one at a time. Each writes and waits for the disk, so a burst of guesses would otherwise
- * occupy every connection of the pool and delay joins.
+ * Runs the statements that count attempts one at a time. Each such statement writes and waits for the disk, so a burst of guesses
+ * would otherwise occupy every connection of the pool and delay joins.
  */
 export const inTurn = pLimit(1);
 
@@ -92,8 +93,8 @@ export const inTurn = pLimit(1);
 export const IS_IN_DATE = sql<boolean>`(expires_at is null or expires_at > now())`;
 
 /**
- * SQL for whether the address is below its limit for codes of this form. Counts nothing, so the statement that uses it must check
- * by itself that the code is right.
+ * SQL for whether the address is below its limit for codes of this form. Counts nothing, so the statement that uses it must
+ * itself check that the code is right.
  */
 export function mayAttempt(deps: Deps, attempt: CodeAttempt): RawBuilder<boolean> {
   const limit = limitOf(deps, attempt);

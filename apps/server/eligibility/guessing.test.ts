@@ -9,7 +9,7 @@ import { startServerProcess } from '../../../tests/harness/serverProcess.ts';
 import { limitWith, sharedServer, startTestServer } from '../../../tests/harness/testServer.ts';
 import { startWatchingGuesses, tellOfGuessing } from './watchGuesses.ts';
 
-/** A small limit, because each counted guess has to wait for its turn in HubSpot's search limit. */
+/** A small limit: each counted guess has to wait until HubSpot allows another search. */
 const LIMIT = 3;
 const server = await sharedServer({
   LIMITS: 'on',
@@ -71,7 +71,7 @@ test(`of 200 guesses at once, at two servers, no more than ${LIMIT} are looked a
     const answers = await Promise.all(
       codes('GUESS', 200).map((code, n) => check(code, STRANGER, n % 2 ? second.url : server.url)),
     );
-    // A server that cannot keep up answers 503, which looks at no code either.
+    // An overloaded server answers 503, and also looks at no code then.
     const { 429: limited = 0, 503: shed = 0 } = counted(answers);
     const looked = answers.length - limited - shed;
     assert.ok(looked > 0 && looked <= LIMIT, JSON.stringify(counted(answers)));
@@ -139,7 +139,7 @@ test('guesses at a contact and a code are counted where a join is started', asyn
 
 test('300 right codes from one address pass, and their joins start', async () => {
   await known('RIGHT', 300);
-  // The calls are made in batches, since an overloaded server may answer 503.
+  // Sends the requests in batches, since an overloaded server may answer 503.
   const AT_ONCE = 20;
   for (let from = 0; from < 300; from += AT_ONCE) {
     const these = codes('RIGHT', 300).slice(from, from + AT_ONCE);
@@ -158,7 +158,7 @@ test('300 right codes from one address pass, and their joins start', async () =>
   }
 });
 
-/** Codes of contacts that the HubSpot emulator has from the start and the mirror lacks. */
+/** Codes of contacts that the HubSpot stand-in has from the start and that the mirror lacks. */
 const onlyThere = ['HONOR101', 'HONOR102', 'HONOR103', 'HONOR104'];
 
 test('right codes that only HubSpot knows are not counted either, and forgive no wrong one', async () => {
@@ -254,7 +254,7 @@ test('while one address guesses as fast as it can, a code that only HubSpot know
     guessing = Array.from({ length: 30 }, async () => {
       while (!isOver) await check(`FAST${next++}`, STRANGER, generous.url);
     });
-    // Waits until the first wrong codes of the guessing caller are counted.
+    // Waits until the first wrong codes of the caller who guesses are counted.
     while (next < 60) await check(`BESIDE${next}`, STRANGER, generous.url);
     for (const [index, code] of onlyThere.entries()) {
       const { status, data } = await check(code, `203.0.113.${index + 1}`, generous.url);

@@ -9,7 +9,7 @@ const INTERVAL_MS = 15_000;
 const FORGET_EVERY_SECONDS = 3_600;
 /** The kind of the notices about guessing. */
 const GUESSING = 'guessing';
-/** An address is reported to staff when it has tried this share of its allowed wrong codes. */
+/** An address is reported to staff once it has tried this share of the wrong codes that it may try. */
 const NOTED_SHARE = 0.25;
 
 /** Writes notices while guessing continues, in only one of the processes, and deletes old counts. */
@@ -22,9 +22,9 @@ export function startWatchingGuesses(deps: Deps): () => Promise<void> {
 }
 
 /**
- * Writes a notice when, within an hour, one address has tried a quarter of the wrong codes that an address may try, or all
- * addresses together have tried as many as one address may. There is at most one notice an hour. It contains counts, and identifies
- * an address only by its keyed hash.
+ * Writes a notice if, within an hour, one address has tried a quarter of the wrong codes that an address may try, or all
+ * addresses together have tried as many as one address may. There is at most one notice an hour. It contains counts, and
+ * identifies an address only by its keyed hash.
  */
 export async function tellOfGuessing(deps: Deps): Promise<void> {
   const limit = deps.config.limits?.wrongCodesPerAddress;
