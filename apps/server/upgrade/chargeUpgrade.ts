@@ -32,14 +32,14 @@ const RETURNED =
 type Answer = Data<'createUpgradeCharge'>;
 
 /**
- * The session's only upgrade intent that can still be paid. `attempt` is the number of the next attempt to charge the saved card
- * with the intent.
+ * The session's only upgrade intent that can still be paid. `attempt` is the number of the next try to charge the saved card with
+ * it.
  */
 interface OpenUpgrade {
   intentId: string;
   clientSecret: string;
   amountCents: number;
-  /** The id of the upgrade that the intent was opened for; null if its snapshot is missing. */
+  /** The id of the upgrade for which the intent was opened; null if its snapshot is missing. */
   productId: number | null;
   attempt: number;
   /**
@@ -50,11 +50,11 @@ interface OpenUpgrade {
 }
 
 /**
- * Sells the upgrade while the member is present, at the shown price (`amount`, cents). The card that paid for the membership is
- * charged. With `charge: false` another card is used: the page confirms the payment with the returned client secret. Only one
+ * Sells the upgrade while the member is present, at the shown price (`amount`, cents). Charges the card that paid for the
+ * membership. With `charge: false` another card is used: the page confirms the payment with the returned client secret. Only one
  * intent is open at a time, and it can be paid only once. So the upgrade is sold once, however many tabs press the button and
- * wherever a process dies. A repeated call continues with the open intent. If the offer has changed, or that intent cannot charge
- * the saved card, the intent is cancelled and a new one is opened.
+ * wherever a process dies. A repeated call continues with the open intent. If the offer has changed, or the open intent cannot
+ * charge the saved card, that intent is cancelled and a new one is opened.
  */
 export async function chargeUpgrade(
   deps: Deps,
@@ -103,7 +103,7 @@ export async function chargeUpgrade(
     { ...card, customerId },
     { attempt: charges.attempts + 1, failures },
   );
-  // No intent was opened, because the upgrade was skipped or bought in another tab.
+  // There is no open intent, because the upgrade was skipped or bought in another tab.
   if (!open) return endedElsewhere(deps, uuid);
   if (open.amountCents !== amountCents) throw priceChanged(amountCents);
 
@@ -135,15 +135,15 @@ async function chargeSavedCard(
 ): Promise<Answer> {
   let message: string | null = null;
   try {
-    // The idempotency key is the same within an attempt: so two simultaneous presses, or a press repeated after a crash, ask the
-    // bank once.
+    // The idempotency key is the same within a try. So two simultaneous presses, or a press repeated after a crash, ask the bank
+    // once.
     const idempotencyKey = `${deps.environment}-${uuid}-upgrade-${attempt}-confirm`;
     const returnUrl = deps.config.publicUrl + screens.postPayment;
     await deps.payments.confirmWithSavedCard(intentId, { paymentMethodId, returnUrl, idempotencyKey });
   } catch (error) {
     if (error instanceof Declined) message = error.message;
-    // Stripe replays a failure or refusal under the same key for a day, so this attempt ends, and the next press has a new key. The
-    // next press first checks whether this attempt was charged after all.
+    // Stripe replays a failure or refusal under the same key for a day. So this try ends, and the next press has a new key. The
+    // next press first checks whether this try was charged after all.
     else if (
       error instanceof ProviderFailed ||
       (error instanceof ProviderRefused && !(error instanceof UnexpectedState))
@@ -160,7 +160,7 @@ async function chargeSavedCard(
   if (intent.status === 'requires_payment_method') await noteFailure(deps, intent);
   if ((await readCharges(deps, uuid)).open?.intentId === intentId)
     return { status: 'failed', message: message ?? UPGRADE_FAILED, clientSecret };
-  // The intent is not open any more: it was cancelled after too many declined cards, or by Skip in another tab.
+  // The intent is no longer open: it was cancelled after too many declined cards, or by Skip in another tab.
   return message === null ? endedElsewhere(deps, uuid) : { status: 'failed', message };
 
   async function endAttempt(): Promise<void> {
@@ -197,9 +197,9 @@ async function endOf(deps: Deps, intent: Intent): Promise<Answer | null> {
 }
 
 /**
- * Opens a new intent. Its client secret is returned only after our row and the snapshot are written, so that nobody can pay the
- * intent earlier. If the offer was skipped or taken meanwhile, returns null. If another tab has opened an intent first, returns
- * that one.
+ * Opens a new intent. Returns its client secret only after our row and the snapshot are written, so that nobody can pay the
+ * intent earlier. Returns null if the offer was skipped or taken meanwhile. If another tab has opened an intent first, returns
+ * that intent.
  */
 async function openUpgrade(
   deps: Deps,
@@ -252,10 +252,7 @@ async function openUpgrade(
   return open;
 }
 
-/**
- * Reads the upgrade's payments in one statement. With two statements, an intent that is paid between them could be missing from
- * both results.
- */
+/** Reads the upgrade's payments in one statement. Of two statements, neither might return an intent that is paid between them. */
 async function readCharges(
   { database }: Deps,
   uuid: string,

@@ -15,7 +15,7 @@ interface Customer {
   email: string | null;
   metadata: Record<string, string>;
 }
-/** Returns the customers at Stripe whose metadata names this join. */
+/** Returns the customers at Stripe whose metadata have this join's uuid. */
 async function customersOf(uuid: string): Promise<Customer[]> {
   const { body } = await server.stripe('GET', '/v1/customers?limit=100');
   return (body as unknown as { data: Customer[] }).data.filter(({ metadata }) => metadata.session === uuid);
@@ -86,7 +86,7 @@ test('a card that is not kept is given to nobody', async () => {
   );
   await forgetRequests(server.stripeUrl);
   prepareCustomer(server.deps, uuid, (await joinPayment(uuid)).intent_id);
-  // By the time this later request is answered, a request to create a customer would most likely have arrived.
+  // When this later request is answered, a request to create a customer would most likely have arrived, too.
   await server.deps.payments.retrieveIntent((await joinPayment(uuid)).intent_id);
   assert.deepEqual(
     (await requests()).filter((request) => request.includes('customers')),
@@ -96,7 +96,7 @@ test('a card that is not kept is given to nobody', async () => {
 
 for (const [name, fault] of [
   ['whose answer is lost', { kind: 'cut_after' }],
-  // Stripe replays its failure under the same idempotency key, though it has created the customer.
+  // Stripe has created the customer, and yet replays its failure under the same idempotency key.
   ['that it made and said it had failed', { kind: 'status_after' }],
   ['that it did not make', { kind: 'status' }],
 ] as const)
@@ -130,7 +130,7 @@ test('a bank that declines to have its card kept leaves another card to pay by',
   const { data } = await charge(client, uuid, intentId);
   assert.deepEqual([data.status, data.message], ['failed', 'Your card was declined.']);
   const other = await charge(client, uuid, intentId, false);
-  // Both calls ask for a customer, and so does the background work since the payment. The bank must decline all three.
+  // Both calls request a customer, and so does the background work after the payment. The bank must decline all three requests.
   await until(async () => (await customerRequests(uuid)) === 3, 10_000);
   await end();
   const upgrade = other.data.clientSecret!.split('_secret_')[0]!;

@@ -102,7 +102,7 @@ test('an upgrade is only offered while the membership that this join bought is a
   const { data } = await client.call('getUpgradeDetails', { params: { uuid } });
   assert.deepEqual([data.isEligibleForUpgrade, data.upgradeOption, data.card], [false, null, null]);
   assert.equal((await charge(client, uuid, intentId)).status, 409);
-  // The card form was opened before the refund of the membership. A payment that is made with it now is refunded.
+  // The card form was opened before the membership was refunded. A payment with this form is refunded now.
   await payByCard(server, idOf(clientSecret));
   const late = (await charge(client, uuid, intentId)).data;
   assert.equal(late.status, 'failed');

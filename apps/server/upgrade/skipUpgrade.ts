@@ -7,14 +7,13 @@ import { readStanding, refusalFor } from '../session/standing.ts';
 import { stateAllows, transitions } from '../session/states.ts';
 
 /**
- * Skips the upgrade: it is not offered again. Cancels the upgrade's open intent, which a card form may still show, or confirms it
- * if it was paid just now. Returns the page on which the join continues.
+ * Skips the upgrade, which is then not offered again. Cancels the upgrade's open intent, which a card form may still show, or
+ * confirms the intent if it was paid just now. Returns the page on which the join continues.
  */
 export async function skipUpgrade(deps: Deps, uuid: string, holding: Holding): Promise<string> {
   const before = await readStanding(deps, uuid);
   if (before && !isOpenIn(holding, before)) throw await refusalFor(deps, 'skipUpgrade', uuid, { holding });
-  // The skip must be written before the open intent is read. After it no new intent can be opened, since openUpgrade locks the same
-  // row.
+  // Writes the skip before the open intent is read. After that no new intent can be opened, since openUpgrade locks the same row.
   await sql`
     update join_session set ${transitions.skipUpgrade}
     where uuid = ${uuid} and ${stateAllows('skipUpgrade')} and upgrade = 'open'`.execute(deps.database);
