@@ -16,11 +16,11 @@ import { toWireProduct } from '../society/wire.ts';
 
 const UNKNOWN_PRODUCT = 'This item is not on offer.';
 const MEMBERSHIP_STAYS = 'The membership can be changed but not removed.';
-/** The most lines of an order: more than anybody needs. The limit stops scripts. */
+/** The most lines of an order. Nobody needs as many; the limit stops scripts. */
 const MOST_LINES = 50;
 const ORDER_FULL = `An order has at most ${MOST_LINES} items.`;
 
-/** Adds a donation preset or a store item at its present price. Adding it a second time has no effect. */
+/** Adds a donation preset or a store item at its present price. Adding the same product a second time has no effect. */
 export async function setSessionProduct(
   deps: Deps,
   uuid: string,
@@ -81,8 +81,8 @@ async function addLine(
 }
 
 /**
- * Removes a donation or a store item. Removing it a second time has no effect. `holdingOf` returns how the browser holds the
- * line's join.
+ * Removes a donation or a store item. Removing the same line a second time has no effect. `holdingOf` returns how the browser
+ * holds the line's join.
  */
 export async function deleteSessionProduct(
   deps: Deps,

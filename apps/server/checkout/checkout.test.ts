@@ -420,7 +420,7 @@ test('what is retired is offered nowhere, and goes on where it was ordered or bo
       (await client.call('setMembership', { params, body: { membershipId: 2 } })).status,
       (await client.call('setSessionProduct', { params, body: { productUuid: uuids.pin } })).status,
       (await link({ mainProductId: 2 })).status,
-      // The membership of a link is sold, though the upgrade that it names is not.
+      // The link's membership is sold, although the upgrade in the link is not sold any more.
       (await link({ mainProductId: 1, upsellProductId: 10 })).status,
     ],
     [404, 404, 404, 200],

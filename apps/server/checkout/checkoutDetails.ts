@@ -28,8 +28,8 @@ export async function checkoutDetails(
   holding: Holding,
 ): Promise<Data<'getCheckoutDetails'>> {
   let session = await find();
-  // If a payment was begun and not finished, Stripe is asked for its outcome before the order is shown. If Stripe was asked within
-  // the last second, it is not asked again.
+  // If a payment was begun and has not ended, asks Stripe for its outcome before the order is shown, unless Stripe was asked
+  // within the last second.
   if (session?.is_to_be_settled && (await settlePaying(deps, uuid, 'look')) !== 'paying')
     session = await find();
   if (!session) throw await refusalFor(deps, 'readCheckout', uuid, { holding });

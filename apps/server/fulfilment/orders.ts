@@ -19,8 +19,8 @@ export interface Parcel {
 }
 
 /**
- * Returns the parcels with goods that are to be sent or held, the oldest first. With `all`, also those whose goods were all sent
- * or are not to be sent.
+ * Returns the parcels with goods that are to be sent or held, the oldest first. With `all`, also returns parcels of which nothing
+ * is left to be sent.
  */
 export async function listParcels(
   { database, society }: Pick<Deps, 'database' | 'society'>,
@@ -34,7 +34,7 @@ export async function listParcels(
     .filter(({ goods }) => goods.length > 0);
 }
 
-/** Returns a join's parcel with all its goods; null when the join paid for no goods. */
+/** Returns a join's parcel with all its goods; null if the join paid for no goods. */
 export async function parcelOf(
   database: Kysely<Tables>,
   society: Society,

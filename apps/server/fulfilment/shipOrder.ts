@@ -4,7 +4,7 @@ import type { Deps } from '../deps.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { type Parcel, parcelOf } from './orders.ts';
 
-/** Thrown when nothing can be recorded. The message is a sentence for staff that says why. */
+/** Thrown if nothing can be recorded. The message is a sentence for staff with the reason. */
 export class NotShippable extends Error {}
 
 export interface ShipRequest {
@@ -15,19 +15,19 @@ export interface ShipRequest {
 }
 
 export interface Shipped {
-  /** The goods that this call recorded as sent or, for {@link unshipOrder}, as no longer sent. */
+  /** The goods that this call recorded as sent. For {@link unshipOrder}: as no longer sent. */
   goods: Goods[];
   /**
-   * The goods that the call was asked to change and did not change. If the call named no goods, it was asked about all goods of the
-   * join.
+   * The goods that the call was to change and did not change. If the caller listed no goods, the call was to change all goods of
+   * the join.
    */
   others: Goods[];
 }
 
 /**
- * Records that goods of a join were sent: the named ones, or all that are open. Held goods are recorded only if they are named.
- * Takes the same lock on the join as a refund, so that no goods are recorded as sent during a refund, and two concurrent calls
- * record them once.
+ * Records that goods of a join were sent: the listed goods or, if none are listed, all open ones. Held goods are recorded only if
+ * they are listed. Takes the same lock on the join as a refund, so that no goods are recorded as sent during a refund, and two
+ * concurrent calls record the goods once.
  */
 export async function shipOrder(
   deps: Pick<Deps, 'database' | 'society'>,
@@ -59,8 +59,8 @@ export async function shipOrder(
 }
 
 /**
- * Undoes the record that goods of a join were sent: the named ones, or all. The shipment rows stay, with the name of the staff
- * member who undid them.
+ * Undoes the record that goods of a join were sent: the listed goods or, if none are listed, all. The shipment rows stay, with
+ * the name of the staff member who undid them.
  */
 export async function unshipOrder(
   deps: Pick<Deps, 'database' | 'society'>,

@@ -80,7 +80,7 @@ function readCsv(out: string): Record<string, string>[] {
   return lines.map((cells) => Object.fromEntries(columns!.map((name, index) => [name, cells[index]!])));
 }
 const cents = (dollars: string) => Math.round(Number(dollars) * 100);
-/** Returns the net sum (cents) of the other apps' transactions, which the command tells beside the file. */
+/** Returns the net sum (cents) of other apps' transactions. The command prints this sum in addition to the file. */
 const othersNet = (out: string) =>
   cents(/other transactions, (-?)\$([\d.,]+),/.exec(out)!.slice(1).join('').replaceAll(',', ''));
 const sum = (rows: Record<string, string>[], column: string) =>
@@ -273,8 +273,8 @@ test('a refund whose answer was lost is booked as what it was for', async (t) =>
     'refund dues Membership -95.00 0.00 -95.00',
     'refund fee kept Processing fee of Membership 5.00 0.00 5.00',
   ]);
-  // A refund of all that is left is booked for the part that was not refunded before, here the fee. The order of the refunds' ids,
-  // which is reversed here, must not matter.
+  // A refund of all that is left is booked for the part that was not refunded before, here the fee. The refunds' ids are
+  // reversed, because their order must not matter.
   await runCommand(t, server, refundCommand, [intentId]);
   await sql`
     update refund set uuid = ('00000000-0000-4000-8000-' || lpad((10 - rank)::text, 12, '0'))::uuid

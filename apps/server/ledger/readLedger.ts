@@ -22,7 +22,7 @@ export interface LedgerRow extends LedgerEntry {
   category: string;
   join: string | null;
   intentId: string | null;
-  /** The payout that includes the transaction; null if Stripe names none. */
+  /** The payout that includes the transaction; null if Stripe reports none. */
   payoutId: string | null;
   movementId: string;
 }
@@ -35,13 +35,13 @@ export interface Ledger {
   others: LedgerSum;
   /** The sum of all balance transactions in the period: those in `rows` and in `others`. */
   balance: LedgerSum;
-  /** The reasons why `rows` and `others` together do not equal `balance`. Empty when they do. */
+  /** The reasons why `rows` and `others` together do not equal `balance`; empty if they do. */
   faults: string[];
 }
 
 const PAGE = 100;
 const DAY_MS = 86_400_000;
-/** The longest time (days) in which a payout of a transaction is expected. Stripe's longest payout interval is a month. */
+/** Within this many days a payout of a transaction is expected. Stripe's longest payout interval is a month. */
 const PAYOUT_DAYS = 60;
 
 /**
@@ -108,8 +108,8 @@ interface Records {
 
 /**
  * Returns one record for each balance transaction, at the same index: the order that its charge paid, and our refunds of the
- * payment. An order is used only if its amount equals the charge's: after a failover that lost changes, another, unpaid order may
- * have the revision that the charge names.
+ * payment. An order is used only if its amount equals the charge's. After a failover that lost changes, the revision in the
+ * charge's metadata may belong to another, unpaid order.
  */
 async function recordsOf(deps: Deps, movements: readonly BalanceMovement[]): Promise<Records[]> {
   const asked = movements.map(({ charge }) => {

@@ -17,8 +17,8 @@ const UUID = '5f2d3c1a-0000-4000-8000-000000000001';
 const now = () => new Date('2026-11-01T12:00:00Z');
 
 /**
- * A kind of token, cookie or webhook. `make` signs or encrypts one with secrets. `accepts`: whether a server with these secrets
- * accepts it.
+ * A kind of token, cookie or webhook. `make` signs or encrypts one with these secrets. `accepts` is whether a server with these
+ * secrets accepts it.
  */
 interface Kind {
   make(secrets: Secrets): string | Promise<string>;
@@ -40,7 +40,7 @@ const event = JSON.stringify({
   data: { object: { id: 'pi_1', object: 'payment_intent', metadata: {} } },
 });
 
-/** Starts a server with two calls: one sets a join's cookie in a browser, the other returns the joins in the browser's cookie. */
+/** Starts a server with two paths: one sets a join's cookie in a browser, the other returns the joins in the browser's cookie. */
 function cookieServer(secrets: Secrets) {
   const cookie = browserCookie(secrets, true);
   const app = Fastify();

@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Secrets } from '../platform/config/secrets.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 
-/** What a link to a contact's page signs: the kind of page, the contact and every parameter that the page uses. */
+/** The data that a link to a contact's page signs: the kind of page, the contact and every parameter that the page uses. */
 export interface LinkTarget {
   kind: 'init' | 'checkout' | 'resume';
   contactId: string;
@@ -16,8 +16,8 @@ export interface LinkSignature {
 
 export interface Links {
   /**
-   * Throws a {@link Refusal} (403) if the link is invalid, expired or, where not allowed, unsigned. Returns whether it is signed.
-   * A valid signature proves that the link is ours, but not that the contact exists.
+   * Returns whether the link is signed. Throws a {@link Refusal} (403) if the link is invalid or expired, or if it is unsigned
+   * and unsigned links are not allowed. A valid signature proves that the link is ours, but not that the contact exists.
    */
   check(target: LinkTarget, signature: LinkSignature): 'signed' | 'unsigned';
   sign(target: LinkTarget, expires: Date): { exp: string; sig: string };
@@ -28,8 +28,8 @@ export const LINK_INVALID =
 export const LINK_EXPIRED = 'This link has expired. Please ask us for a new one.';
 
 /**
- * Signs links with HMAC-SHA-256 over all parameters and the expiry, with the first of `secrets`; accepts a signature made with any
- * of them. Accepts unsigned links only with `allowUnsigned`.
+ * Signs links with HMAC-SHA-256 over all parameters and the expiry. Signs with the first of `secrets`; accepts a signature made
+ * with any of them. Accepts unsigned links only with `allowUnsigned`.
  */
 export function signedLinks(secrets: Secrets, allowUnsigned: boolean, now: () => Date): Links {
   const hmac = (secret: string, target: LinkTarget, exp: string) =>

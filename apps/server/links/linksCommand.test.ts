@@ -17,7 +17,7 @@ const server = await sharedServer({ PUBLIC_URL: 'https://join.society.example' }
 const folder = mkdtempSync(join(tmpdir(), 'induct-links-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Signs a checkout link with any parameters, as one from before the society changed its products. */
+/** Signs a checkout link with any parameters, such as a link from before the society changed its products. */
 function checkoutLink(parameters: Record<string, string>): string {
   const { links, config, now } = server.deps;
   const target = { kind: 'checkout' as const, contactId: '103', parameters };

@@ -7,7 +7,7 @@ import type { Society } from '../society/society.ts';
 import type { Wired } from '../wire.ts';
 import type { LinkTarget } from './links.ts';
 
-/** Parses a link's address; null when it is not a link to a contact's page. */
+/** Parses a link's address; returns null if it does not lead to a contact's page. */
 export function readLink(url: URL): { target: LinkTarget; exp?: string; sig?: string } | null {
   const query = Object.fromEntries(url.searchParams);
   const { exp, sig, vid, ...rest } = query;
@@ -23,7 +23,7 @@ export function readLink(url: URL): { target: LinkTarget; exp?: string; sig?: st
   return { target: { kind: 'checkout', contactId: vid, parameters }, ...signature };
 }
 
-/** Returns lines for staff about what a link does and whether it is accepted now. */
+/** Returns lines for staff that say what a link does and whether it is accepted now. */
 export async function previewLink(
   { deps, database }: Wired,
   url: URL,
@@ -72,8 +72,8 @@ export async function previewLink(
 }
 
 /**
- * Returns lines for staff about what a checkout link with these parameters sells, whether it may be sold, and whether the upgrade
- * that the link names is retired: such a link sells its product, and nothing is offered after the purchase.
+ * Returns lines for staff that say what a checkout link with these parameters sells and whether it may be sold. Also returns
+ * whether the upgrade in the link is retired: such a link sells its product, and nothing is offered after the purchase.
  */
 export function previewSale(
   society: Society,

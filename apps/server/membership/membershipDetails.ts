@@ -11,7 +11,7 @@ import { stateAllows } from '../session/states.ts';
 import type { Society } from '../society/society.ts';
 import { eligibilityOf, fillIn } from '../society/texts.ts';
 
-/** Returns the memberships of the session's programme, and which one is in the order. */
+/** Returns the memberships of the session's programme, and which of them is in the order. */
 export async function membershipDetails(deps: Deps, uuid: string): Promise<Data<'getMembershipDetails'>> {
   const { rows } = await sql<{ programme: string; lines: OpenLine[]; is_member: boolean }>`
     select programme, lines, ${isJoinerMember('join_session')} as is_member from join_session where uuid = ${uuid} and ${stateAllows('readMemberships')}`.execute(

@@ -12,7 +12,7 @@ import { stateAllows, transitions } from '../session/states.ts';
 const isMember = isJoinerMember('join_session');
 const NOT_ON_OFFER = 'This membership is not on offer. Please choose one of those shown.';
 
-/** Adds the membership to the order, or exchanges it. Choosing the same membership again changes nothing, not even its price. */
+/** Adds a membership to the order, in place of another. Choosing the same one again changes nothing, not even its price. */
 export async function setMembership(
   deps: Deps,
   uuid: string,

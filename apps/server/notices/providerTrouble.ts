@@ -8,8 +8,8 @@ export const PROVIDER_TROUBLE = 'provider_trouble';
 
 /**
  * Returns a function that logs a provider's failure. If staff have to act (`notice` is not null), it logs an error and writes the
- * notice, once for each text and hour over all processes. The function never throws, because its caller is already handling the
- * failure.
+ * notice: the same text once an hour, for all processes together. The function never throws, because its caller is already
+ * handling the failure.
  */
 export function troubleTeller(database: Database, log: Log): TellTrouble {
   return async ({ notice, ...facts }) => {

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../platform/database/types.ts';
 
-/** Writes a notice to staff about a lasting problem, which is found again and again: the same text at most once a day. */
+/** Writes a notice to staff about a lasting problem, which is found again and again: the same text once a day at most. */
 export async function tellStaff(
   trx: Kysely<Tables>,
   sessionUuid: string | null,

@@ -8,16 +8,16 @@ import { countWithin } from '../platform/http/limits.ts';
 import { REPORTS_PATH } from '../platform/http/securityHeaders.ts';
 
 /**
- * The most bytes of a body, and the most reports that are read from it. Chromium sends up to a hundred reports at once, each with
- * the page's policy.
+ * The most bytes of a request's body, and the most reports that are read from it. Chromium sends up to a hundred reports at once,
+ * each with the page's policy.
  */
 const REPORT_BYTES = 131_072;
 const REPORTS_AT_ONCE = 100;
-/** The most kinds of one body that are counted. */
+/** The most kinds of reports that are counted from one body. */
 const KINDS_AT_ONCE = 20;
 /**
- * The most kinds that are stored. A new kind replaces the one with the lowest count, so that invented kinds do not displace real
- * ones, which have high counts.
+ * The most kinds that are stored. A new kind replaces the kind with the lowest count. So invented kinds do not displace real
+ * kinds, which have high counts.
  */
 const KINDS = 100;
 /** The most notices to staff about new kinds in a day. */
@@ -42,8 +42,8 @@ export interface Blocked {
 
 const text = z.string().max(8192).catch('');
 /**
- * The schemas of report bodies. Browsers send one format to a `report-to` endpoint and another to a `report-uri`, with different
- * names for the same fields (Content Security Policy Level 3).
+ * The schemas of report bodies. Browsers send one format to a `report-to` endpoint and another format to a `report-uri`, with
+ * different names for the same fields (Content Security Policy Level 3).
  */
 const reportTo = z.array(z.unknown());
 const sentTo = z.object({
@@ -128,7 +128,7 @@ function parsed(body: string): unknown {
   }
 }
 
-/** Returns one report of each kind: a browser that blocks the same content ten times on a page sends ten. */
+/** Returns one report of each kind: a browser that blocks the same content ten times on a page sends ten reports. */
 function kindsIn(blocked: Blocked[]): Blocked[] {
   const kinds = new Map(blocked.map((report) => [`${report.directive} ${report.blocked}`, report]));
   return [...kinds.values()].slice(0, KINDS_AT_ONCE);

@@ -16,8 +16,7 @@ import { receiptOf } from './receipt.ts';
 
 /**
  * Returns the data of the welcome page. Only a browser that holds the join gets personal data. The standing of the membership is
- * shown to anybody with the uuid, until somebody has proven that they are the joiner; after that only to browsers that hold the
- * join.
+ * shown to everybody with the uuid, until somebody has proven to be the joiner; after that only to browsers that hold the join.
  */
 export async function readWelcome(deps: Deps, uuid: string, holding: Holding): Promise<Data<'getWelcome'>> {
   const standing = await readStanding(deps, uuid);
@@ -44,11 +43,11 @@ export async function readWelcome(deps: Deps, uuid: string, holding: Holding): P
   const programme = deps.society.programme(standing.programme);
   if (!rows[0]?.is_open) return { ...TOLD_TO_ANYBODY, programme: programme.name };
   const bought = rows[0]?.bought ?? [];
-  // Void memberships count only when there are no others.
+  // Void memberships count only if there are no others.
   const real = bought.filter((one) => one.standing !== 'void');
   const memberships = real.length > 0 ? real : bought;
   const isOver = memberships[0] !== undefined && !isHeld(memberships[0].standing);
-  // An upgrade by link owes no proof itself; its base does.
+  // An upgrade by link owes no proof itself. The membership that is its base owes the proof.
   const isMembership = memberships.some(({ type }) => type === 'membership');
   const rejection = await rejectionOf(deps, uuid);
   const isAsked = standing.isSelfNomination || rejection?.isFinal === false;

@@ -6,7 +6,7 @@ import { shortName } from '../session/person.ts';
 type Receipt = NonNullable<Data<'getWelcome'>['receipt']>;
 
 /**
- * Returns the lines that a join and its upgrade paid for, with amounts in cents. The lines come from the confirmed snapshots,
+ * Returns the lines for which a join and its upgrade paid, with amounts in cents. The lines come from the confirmed snapshots,
  * because the catalogue may have changed since.
  */
 export async function receiptOf(deps: Deps, uuid: string): Promise<Receipt> {
