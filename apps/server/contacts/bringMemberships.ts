@@ -31,8 +31,8 @@ const isHeldAlready = sql`exists (select from membership other
 export async function bringMemberships(trx: Kysely<Tables>, joins: readonly string[]): Promise<void> {
   if (joins.length === 0) return;
   const these = sql`${isAstray} and session.uuid = any(${joins}::uuid[])`;
-  // Locks the contacts after the joins, as a payment does. A concurrent payment of the same contact has then either been committed
-  // before, or waits until this transaction has ended.
+  // Locks the contacts after the joins, as a payment does. A concurrent payment of the same contact has then either been
+  // committed before, or waits until this transaction ends.
   await sql`
     insert into contact (id) select distinct present from ${astray} where ${these} order by present on conflict do nothing`.execute(
     trx,

@@ -35,7 +35,7 @@ async function selfNominated(personalEmail: string, { isTOLA = true, firstName =
   return { client, uuid };
 }
 
-/** Makes a self-nominated member. Returns the id of the contact that the join created. */
+/** Makes a self-nominated member. `id` in the result is the contact that the join created. */
 async function member(personalEmail: string, given: { isTOLA?: boolean } = {}) {
   const { client, uuid } = await selfNominated(personalEmail, given);
   const { intentId } = await payOrder(server, client, uuid);

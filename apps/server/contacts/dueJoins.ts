@@ -60,7 +60,7 @@ export interface DueJoin {
   amount_cents: number | null;
   status: 'member' | 'former' | null;
   holds_upgrade: boolean;
-  /** Whether the status `member` of the contact may have been sent for this join's payer: see {@link mayBeTheirStatus}. */
+  /** Whether another join may have sent the contact's status `member` for this join's payer: see {@link mayBeTheirStatus}. */
   may_be_their_status: boolean;
   orders: Pick<PaidOrder, 'lines' | 'amountCents' | 'refunds'>[] | null;
   transcript_at: Date | null;
@@ -96,11 +96,11 @@ const joinsOfContact = sql`(
 const othersHold = sql`exists (
     select from membership held where held.session_uuid = any(others) and held.type = 'membership' and held.is_held)`;
 /**
- * SQL: whether the status `member` of a contact in HubSpot may have been sent for the payer of `session`. If so, the status does
- * not show that the payer has paid twice. `contactId` is a column's name, `session` a table alias. True in two cases:
- * - Another join sent the status, because it has the contact's email. The contact is not that join's proven contact.
- * - Another join of the same payer, with this proven contact, sent the status, and the contact holds no membership that was bought
- *   here.
+ * SQL: whether another join may have sent the status `member` that a contact has in HubSpot for the payer of `session`. If so,
+ * the status does not prove that the payer has paid twice. `contactId` is a column's name, `session` a table alias. True in two
+ * cases:
+ * - The other join has merely the contact's email: the contact is not its proven contact.
+ * - The other join has the same payer and this proven contact, and the contact holds no membership that was bought here.
  */
 export function mayBeTheirStatus(contactId: string, session: string): RawBuilder<boolean> {
   const toldMember = sql`teller.uuid <> ${sql.ref(`${session}.uuid`)} and teller.crm_known ->> 'membershipStatus' = ${MEMBER}`;
@@ -219,8 +219,8 @@ export interface ContactOfJoin {
 }
 
 /**
- * Returns the uuids of the joins whose values have changed since they were read for `sent`, because another join of the same
- * contact has changed. Another server may have sent the new values to HubSpot before the old ones arrived there and overwrote them.
+ * Returns the uuids of the joins in `sent` whose values have changed since they were read, because another join of the same
+ * contact has changed. Another server may have sent the new values before the old values arrived in HubSpot and overwrote them.
  */
 async function overtaken(deps: Deps, sent: readonly Planned[]): Promise<string[]> {
   const rows = new Map(sent.map(({ row }) => [row.uuid, row]));

@@ -75,7 +75,7 @@ export async function linkJoin(
   });
 }
 
-/** What linking a join to a contact changes. */
+/** The changes by which a join is linked to a contact. */
 interface Link {
   /** The contact that was named for the join and that HubSpot does not have; null if none was named. */
   named: string | null;
@@ -86,7 +86,7 @@ interface Link {
    * the given join created.
    */
   isMoving: (column: string) => RawBuilder<boolean>;
-  /** What is to be taken back from the contact `before`. */
+  /** The values and documents to take back from the contact `before`; null if there is no such contact. */
   left: LeftContact | null;
 }
 
@@ -148,7 +148,7 @@ async function mayLink(trx: Kysely<Tables>, uuid: string, contactId: string): Pr
   const moving = [uuid, ...byLink.map((join) => join.uuid)];
   const isMoving = (column: string) => sql<boolean>`${sql.ref(column)} = any(${moving}::uuid[])`;
   // Looks for memberships of the same type, which one contact cannot hold twice: between a moved join and the new contact, and
-  // between two of the moved joins. The latter may exist if a membership was left behind when its contact was merged into another.
+  // between two moved joins. The latter occurs if a membership was left behind when its contact was merged into another.
   const { rows } = await sql<{ uuid: string; isThere: boolean; mine: string; type: MembershipType }>`
     select theirs.session_uuid as uuid, theirs.contact_id is not distinct from ${contactId} as "isThere", mine.session_uuid as mine, type
     from membership theirs join membership mine using (type)

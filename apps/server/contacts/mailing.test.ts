@@ -18,7 +18,7 @@ afterEachIn(import.meta.filename, () => server.close());
 
 const outage = () => server.hubspotFault({ kind: 'cut', times: 1_000_000 });
 
-/** Ends the outage of HubSpot, and the pause in our calls that it caused. */
+/** Ends the outage of HubSpot and the pause in our calls that followed from it, and makes bare contacts due to be filled. */
 async function recovery(): Promise<void> {
   await server.hubspotFault(null);
   await sql`update crm_budget set tokens = 15, blocked_until = '-infinity', failures = 0`.execute(

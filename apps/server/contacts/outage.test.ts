@@ -16,7 +16,7 @@ const PATIENCE_MS = 2_500;
 
 const server = await sharedServer();
 
-/** Imports invitations of contacts that the mirror does not have. */
+/** Inserts contacts with invitations, as an import does. The mirror has not read these contacts from HubSpot. */
 async function invite(prefix: string): Promise<void> {
   await sql`
     with people as (

@@ -180,7 +180,7 @@ async function follow(deps: Deps, hubspot: HubspotClient, rows: readonly DueJoin
     where join_session.uuid = session.uuid`.execute(deps.database);
 }
 
-/** Returns what to send for a join. `present` are the contact's properties in HubSpot; null if they were not read. */
+/** Returns the properties to send for a join. `present` are the contact's properties in HubSpot; null if they were not read. */
 function plan(
   fields: FieldRules,
   row: DueJoin,

@@ -32,7 +32,7 @@ async function finishJoins(word: string, joins: number): Promise<void> {
     from generate_series(1, ${joins}::int) n`.execute(server.background);
 }
 
-/** Simulates `seconds` in steps of ten seconds. In each step, sends what is due. */
+/** Simulates `seconds` in steps of ten seconds. In each step, sends the joins that are due. */
 async function serve(seconds: number): Promise<void> {
   const step = sql`make_interval(secs => 10)`;
   for (let passed = 0; passed < seconds; passed += 10) {

@@ -139,7 +139,7 @@ test('a join is linked to a contact who holds nothing of what it still holds', a
     assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
     return uuid;
   };
-  // The first join keeps only the upgrade, the second only the membership.
+  // The first join keeps only its upgrade, the second join only its membership.
   const theirs = await upgraded('HONOR103', 'first.try@example.com');
   await refundJoin(server.deps, theirs, { ...everything, upgrade: false });
   const uuid = await upgraded('LINCOLN2026', 'second.try@example.com');

@@ -22,7 +22,7 @@ const PATIENCE_MS = 170_000;
 
 const server = resolve(import.meta.dirname, '../main.ts');
 
-/** Starts a server process that sends joins to HubSpot. Resolves when it listens. */
+/** Starts a server process that sends joins to HubSpot. Resolves when the server listens. */
 async function startServer(t: TestContext, env: Record<string, string>): Promise<ChildProcess> {
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', server], {
     env: { PATH: process.env.PATH, ...env },

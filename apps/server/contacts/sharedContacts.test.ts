@@ -31,7 +31,7 @@ const pay = async (person: Partial<StudentDetails>) => {
   await deliver(server);
   return uuid;
 };
-/** Asserts that a contact's status is `member` in HubSpot, or that staff have a notice about the join that names the status. */
+/** Asserts that a contact's status is `member` in HubSpot, or that staff have a notice about the join that quotes the status. */
 async function isMemberOrTold(uuid: string, id: string) {
   const status = await statusOf(id);
   const notices = await noticesOf(server, uuid);

@@ -18,7 +18,7 @@ const LAG_MS = 60_000;
 
 export interface SyncProgress {
   contacts: number;
-  /** True if all contacts are read, as in the first run; false if only those are read that changed since the previous run. */
+  /** True if all contacts are read, as in the first run; false if only contacts are read that changed since the previous run. */
   isFirst: boolean;
 }
 

@@ -253,7 +253,7 @@ test('a name and an email are no proof: who began first with those of another ge
   const stranger = await schoolJoin({ personalEmail, city: 'Nowhere' });
   const victim = await schoolJoin({ personalEmail, city: 'Austin' });
   const isOwn = async (uuid: string) => (await contactOfJoin(uuid)).isOwn;
-  // The victim's join is sent first, the stranger's second.
+  // Sends the victim's join first, and the stranger's join second.
   await sql`update join_session set crm_next_try_at = now() + interval '1 hour', profile_revision = crm_revision where uuid = ${stranger.uuid}`.execute(
     server.deps.database,
   );
@@ -265,8 +265,7 @@ test('a name and an email are no proof: who began first with those of another ge
   await deliver(server);
   assert.deepEqual([await isOwn(victim.uuid), await isOwn(stranger.uuid)], [true, false]);
   assert.equal((await server.hubspot.findByEmail(personalEmail))?.properties.city, 'Austin');
-  // The stranger's join has the same details as the victim's. It still does not own the contact, because the victim's join created
-  // it.
+  // The stranger's join has the same details as the victim's. It still does not own the contact, which the victim's join created.
   await sql`update join_session set hubspot_contact_id = null, owns_hubspot_contact = null, profile_revision = profile_revision + 1,
     details = (select details from join_session where uuid = ${victim.uuid}) where uuid = ${stranger.uuid}`.execute(
     server.deps.database,

@@ -73,7 +73,7 @@ async function attach(): Promise<number> {
   return attachDue(server.deps, server.hubspot);
 }
 
-/** Makes retention remove the files of these documents, by dating the decision of staff on them back beyond the retention. */
+/** Makes retention remove the files of these documents, by backdating the decisions of staff on them beyond the retention. */
 async function removeFiles(t: TestContext, documents: readonly { id: string }[]): Promise<void> {
   const ids = documents.map(({ id }) => id);
   await sql`update document set reviewed_at = now() - interval '2 days' where id = any(${ids}::uuid[])`.execute(

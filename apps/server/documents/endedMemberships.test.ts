@@ -14,7 +14,7 @@ import { waitingTranscripts } from './review.ts';
 const server = await sharedServer();
 const { accept, lettersTo, reject, upload } = transcriptsOn(server);
 
-/** The sentence that staff read where the membership of a join has ended. */
+/** The sentence that staff read if the membership of a join has ended. */
 const over = (uuid: string) =>
   `The membership of join ${uuid} has ended, so there is nothing to decide about its transcripts.\n`;
 

@@ -11,7 +11,7 @@ import { postPdf } from '../../../tests/harness/uploads.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import { documentsRejectCommand } from './commands.ts';
 
-/** Tests what a final rejection gives back. */
+/** Tests how much money a final rejection refunds. */
 const server = await sharedServer();
 
 async function upload(client: Client, uuid: string): Promise<number> {

@@ -111,7 +111,7 @@ function endOf([code, signal]: (number | string | null)[]): [Answer] {
 
 /**
  * Starts a child process. Because the child parses strangers' files, it gets none of our environment variables and may not write
- * files. It ends when this process ends.
+ * files. The child ends when this process ends.
  */
 function startProcess(): ChildProcess {
   const inspector = fork(program, {

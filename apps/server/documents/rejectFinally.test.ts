@@ -195,7 +195,7 @@ test('while Stripe makes no refund, a final rejection is decided whole: rejected
 
 test('a letter of a final rejection does not say that money went back when Stripe has refused the refund since', async (t) => {
   const { client, uuid, intentId } = await uploaded();
-  // The money of the upgrade goes back all the same.
+  // Buys the upgrade, whose refund succeeds. Only the refund of the membership fails later.
   assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
   assert.equal((await reject(t, uuid)).code, 0);
   const [before] = await rejectionLetters(uuid);

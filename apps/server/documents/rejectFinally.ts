@@ -29,7 +29,7 @@ import {
   recordReview,
 } from './review.ts';
 
-/** What a final rejection has decided, or would decide (`isTrial`). */
+/** The decisions of a final rejection, or with `isTrial` those that it would make. */
 export interface FinalRejection {
   /** The decision on the transcripts. Its `count` is 0 if all transcripts were already rejected finally. */
   reviewed: Reviewed;

@@ -278,7 +278,7 @@ test('a self-nominator is sent to upload again after a rejection, and not after 
   assert.equal(await goesOn(), '/registration/congratulations', 'nor when its refund has failed');
 });
 
-/** Lets retention remove the files of a join's documents, which were uploaded, decided and given back days ago. */
+/** Backdates the upload and the review of a join's documents, and its refund. Then makes retention remove the files. */
 async function removeFiles(t: TestContext, uuid: string): Promise<void> {
   const { database } = server.deps;
   await sql`update document set created_at = now() - interval '9 days', reviewed_at = reviewed_at - interval '9 days'

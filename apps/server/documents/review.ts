@@ -12,10 +12,10 @@ import { proofJoin } from './proofJoin.ts';
 
 type Verdict = { review: 'accepted' } | { review: 'rejected'; reason: RejectionReason };
 
-/** Thrown when there is nothing to decide on a join's transcripts. The message is a sentence for staff that says why. */
+/** Thrown if there is nothing to decide on a join's transcripts. The message is a sentence for staff with the reason. */
 export class NothingToDecide extends Error {}
 
-/** What a decision has changed, or would change in a trial. */
+/** The effects of a decision, or those that it would have in a trial. */
 export interface Reviewed {
   /** How many transcripts the decision is about. */
   count: number;

@@ -144,7 +144,8 @@ for (const where of ['in a folder', 'in a bucket']) {
         const name = `${round}-${index}.jpg`;
         // Every tenth file is larger than one part of a multipart upload to S3.
         const size = index % 10 === 2 ? randomInt(6 * MIB, 12 * MIB) : randomInt(1000, 3 * MIB);
-        // A third of the uploads is cut off by its sender. About a sixth of them waits half-way until the server is killed.
+        // A third of the uploads is cut off by its sender. With `kill`, another sixth of all waits half-way until the server is
+        // killed.
         if (index % 3 === 0) return { name, size, cutAt: randomInt(0, size) };
         if (kill && index % 6 === 1) return { name, size, cutAt: size / 2, resting: killed.promise };
         whole += 1;
@@ -193,7 +194,7 @@ for (const where of ['in a folder', 'in a bucket']) {
 
   test(`${where}, a large upload takes no more memory than a smaller one`, async (t) => {
     const subject = await subjectOn(t, where);
-    // V8 may keep over 100 MiB of garbage. Uploads that are held in memory would exceed even that.
+    // V8 may keep over 100 MiB of garbage. Uploads that are held in memory would exceed even 100 MiB.
     const smaller = 96 * MIB;
     const large = (isLong ? 2048 : 320) * MIB;
     assert.ok(await send(subject, { name: 'smaller.jpg', size: smaller }));

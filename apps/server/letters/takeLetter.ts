@@ -110,7 +110,7 @@ export async function readLetter({ database }: Pick<Deps, 'database'>, id: strin
 }
 
 /**
- * SQL that reads the data of the query's `letter`. Its column `subject` is the first word of the letter's occasion: the id of a
+ * SQL that reads the data of the query's `letter`. The letter's column `subject` is the first word of its occasion: the id of a
  * payment, refund or document.
  */
 const readLetters = sql`

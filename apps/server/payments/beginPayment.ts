@@ -81,7 +81,7 @@ async function freeze(deps: Deps, uuid: string, asked: Asked): Promise<Frozen | 
     const { rows } = await sql<{ uuid: string }>`
       select other.uuid from join_session other join join_session own using (contact_id)
       where own.uuid = ${uuid} and other.state = 'paying' and other.uuid <> own.uuid`.execute(deps.database);
-    // A payment that was begun and abandoned in the other join does not block this one.
+    // A payment that was begun in the other join and abandoned there does not block this join.
     const other = rows[0] ? await settlePaying(deps, rows[0].uuid, 'change') : 'ordering';
     if (other === 'paying') throw new Refusal(409, PAYING_ELSEWHERE);
     return freeze(deps, uuid, asked);

@@ -89,7 +89,7 @@ export async function ensureCustomer(
   }
 }
 
-/** Records the customer. Returns false, and writes nothing, when the join was erased meanwhile. */
+/** Records the customer. Returns false, and writes nothing, if the join was erased meanwhile. */
 async function noteCustomer(
   { database }: Deps,
   uuid: string,

@@ -9,8 +9,8 @@ export interface NamedOrder {
 }
 
 /**
- * Reads from an intent's metadata which order it is for. Returns null if the intent belongs to another app or environment on the
- * same Stripe account.
+ * Reads the order that an intent is for from the intent's metadata. Returns null if the intent belongs to another app or
+ * environment on the same Stripe account.
  */
 export function namedOrder(
   deps: Pick<Deps, 'environment'>,

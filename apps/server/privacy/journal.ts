@@ -71,7 +71,7 @@ export async function readJournal(path: string): Promise<Journal | null> {
   return journal;
 }
 
-/** Appends to the journal `to` those entries of `from` that it lacks. Returns how many. */
+/** Appends to the journal `to` the entries of `from` that `to` lacks. Returns how many entries were appended. */
 export async function mergeJournal(from: string, to: string): Promise<number> {
   const present = new Set((await readJournal(to))?.entries.map((entry) => JSON.stringify(entry)));
   const more = ((await readJournal(from))?.entries ?? []).filter(

@@ -365,7 +365,7 @@ test('while Stripe is down the person goes here, and at Stripe when it is back',
     )!.metadata.last_name;
   assert.equal(await notes(), 'Rivera');
   await server.stripeFault(null);
-  // Every call erases what is due at Stripe, even when the nightly run is not due.
+  // Every call erases the objects that are due at Stripe, even if the nightly run is not due.
   await forgetNightly(deps);
   assert.equal(await notes(), undefined);
   assert.deepEqual(await deps.database.selectFrom('forget_at_stripe').selectAll().execute(), []);

@@ -22,7 +22,7 @@ import { followPayment } from './followPayment.ts';
 import { promiseRefund } from './giveBack.ts';
 import { refundJoin } from './refundJoin.ts';
 
-/** Tests events after a payment's success that Stripe reports: refunds, disputes and reviews. */
+/** Tests what Stripe reports after a payment has succeeded: refunds, disputes and reviews by Stripe's fraud prevention. */
 const server = await sharedServer();
 
 /** Sends everything due to HubSpot. Returns the contact's membership status and amount paid in HubSpot. */

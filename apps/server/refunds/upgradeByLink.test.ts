@@ -88,7 +88,7 @@ test('who is a member by hand in HubSpot stays one when an upgrade by link goes 
   const { uuid } = await upgradeByLink(server, id);
   await refundJoin(server.deps, uuid, everything);
   assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership_upgrade', standing: 'refunded' }]);
-  // While HubSpot is down, the mirror alone decides.
+  // While HubSpot is down, the mirror alone decides whether the contact is a member.
   await server.hubspotFault({ kind: 'cut', times: 1_000 });
   const again = await upgradeByLink(server, id);
   await server.hubspotFault(null);

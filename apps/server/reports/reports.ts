@@ -24,7 +24,7 @@ const KINDS = 100;
 export const NOTICES_A_DAY = 20;
 /** After this many days without a report a kind counts as new again. */
 const KEPT_DAYS = 90;
-/** The kind of the notice to staff. */
+/** The kind of the notice that browsers have blocked something. */
 const BLOCKED = 'blocked';
 
 /** Something that a browser blocked on one of our pages. */

@@ -32,7 +32,7 @@ import { settleCommand } from './commands.ts';
 import { madeAgainOf } from './rebuildJoin.ts';
 import { refundCommand } from './refundCommands.ts';
 
-/** Tests the restore of a backup that lacks later payments. */
+/** Tests the restore of a backup that lacks later payments. `stripeAheadMs`: by how much Stripe's clock is ahead of ours. */
 let stripeAheadMs = 0;
 const server = await sharedServer(
   {},
@@ -243,7 +243,7 @@ test('refunds since the backup are read back from Stripe with what they were for
     return payOrder(server, client, uuid);
   };
   const day = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
-  /** Returns the ledger and the notices, without postal addresses, which cannot be restored from Stripe. */
+  /** Returns all records of these joins' money and goods. Postal addresses are left out, as Stripe does not have them. */
   const books = async (...joins: { uuid: string; intentId: string }[]) => ({
     ledger: (await runCommand(t, server, ledgerCommand, ['--from', day(-1), '--to', day(1), '--csv'])).out
       .split('\r\n')

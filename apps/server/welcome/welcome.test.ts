@@ -75,7 +75,7 @@ test('the welcome tells of a membership that was refunded and of an upgrade that
   assert.deepEqual(await standings(), ['Membership: refunded', 'Distinguished Member upgrade: refunded']);
 });
 
-/** Makes a paid join of a self-nomination. */
+/** Makes a paid join that began by self-nomination. */
 async function nominated(client: Client) {
   const body = { hasConfirmedEligibility: true, isTOLA: true };
   const { uuid } = (await client.call('initiateSelfNomination', { body })).data;
