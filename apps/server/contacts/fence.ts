@@ -12,7 +12,7 @@ const PATIENCE_SECONDS = 45;
 /** SQLSTATE `lock_not_available`. */
 const NOT_AVAILABLE = '55P03';
 
-/** Thrown if the requests to HubSpot that were running did not end while the exclusive lock was waited for. */
+/** Thrown if running calls to HubSpot did not end before the wait for the exclusive lock timed out. */
 export class StillTelling extends Error {
   constructor() {
     super(

@@ -45,7 +45,7 @@ export async function linkJoin(
       .select('contact_id')
       .where('uuid', '=', uuid)
       .executeTakeFirst()) ?? {};
-  // Reads once more the contact that was named for the join. It was deleted, but may have been restored in HubSpot meanwhile.
+  // Reads once more the contact that was named for the join. If it was deleted, it may have been restored in HubSpot meanwhile.
   if (namedBefore) await deps.contacts.refresh(namedBefore);
   const planned = await deps.database.transaction().execute((trx) => mayLink(trx, uuid, contactId));
   // If the old contact was merged into the new one, there is nothing to take back.

@@ -67,7 +67,7 @@ async function attachTaken(deps: Deps, hubspot: HubspotClient): Promise<number> 
         await tellUnreadable(deps, error);
         await postpone(deps, row, 0);
       }
-      // The document's file cannot be read. The other documents are attached nevertheless.
+      // An unexpected error is logged. The other documents are attached nevertheless.
       else {
         deps.log.error({ err: error, document: row.id }, 'a document could not be attached in HubSpot');
         await postpone(deps, row, 0);

@@ -37,7 +37,7 @@ async function begunJoin(client: Client) {
   return { uuid, intent };
 }
 
-/** Runs `work`. Asserts that `work` read the intent from Stripe, but not more often than once a second, and once more. */
+/** Runs `work`. Asserts that it read the intent from Stripe: at most once for each second that it took, and once more. */
 async function countLooks(intentId: string, work: () => Promise<unknown>) {
   const began = performance.now();
   await work();

@@ -155,7 +155,7 @@ export async function settleMissing(
   for (const intentId of closing) await giveUpUnwritten(deps, intentId);
   const settled: string[] = [];
   const notes: string[] = [];
-  // Stripe lists the newest intent first. So the list is reversed: in one second, the older of two payments is settled first.
+  // Stripe lists the newest intent first. The list is reversed so that, within one second, the older payment is settled first.
   for (const intent of missing.reverse().sort(byPayment)) {
     try {
       await settlePayment(deps, intent.id, { isMadeAgain: true });
