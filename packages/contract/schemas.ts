@@ -233,10 +233,13 @@ const reminders = z.object({ areStopped: z.boolean() });
 const token = given(200);
 /** Missing in answers of servers of the previous version. */
 const programmeOfJoin = z.string().nullish();
-/** The key of the programme in which a join begins. Without it, or if it is unknown, the first programme with this `isTOLA`. */
+/**
+ * The key of the programme in which the join is to begin. If the key is missing or unknown, the join begins in the first
+ * programme with the `isTOLA` of the call.
+ */
 const programmeAsked = z.string().nullish();
 const openedJoin = z.object({ uuid, goOn: z.string(), programme: programmeOfJoin });
-/** The body of a call that needs none: missing, or an empty object. */
+/** The body of a call that needs none. It is missing or an empty object. */
 const noBody = none.nullish();
 
 /**
@@ -453,7 +456,10 @@ export const schemas = {
        * `message` is the sentence for the applicant.
        */
       rejection: z.object({ message: z.string(), isFinal: z.boolean() }).nullable(),
-      /** Whether the membership has ended, so that no transcript is taken any more. Servers of version 0.7.9 do not say. */
+      /**
+       * Whether the membership has ended, so that no transcript is taken any more. Missing in answers of servers of version
+       * 0.7.9.
+       */
       hasEnded: z.boolean().nullish(),
     }),
   },
@@ -555,8 +561,8 @@ export const schemas = {
     data: z.object({ isVerifiable: z.boolean() }),
   },
   /**
-   * Checks whether a typed member number is genuine. An unlisted number is answered, and counts against the caller's limit, like a
-   * number that does not exist.
+   * Checks whether a typed member number is genuine. The number of an unlisted membership gets the same answer as a number that
+   * does not exist, and counts in the same way against the caller's limit.
    */
   verifyNumber: {
     params: z.object({ number: z.string().max(100) }),

@@ -130,8 +130,8 @@ export interface UnprovenWrite {
 /**
  * Returns the write to a contact that has the payer's email. The email alone does not prove that the contact is the payer
  * (docs/decisions/0020-contacts-that-are-not-proven.md). A join that was never paid writes nothing. A paid join writes its
- * purchases, but only where the CRM has no value or still has the value that this join wrote earlier (`written`). It never writes a
- * personal field, an address or consent.
+ * purchases, but only where the CRM has no value or still has the value that this join wrote earlier (`written`). No join writes
+ * a personal field, an address or consent to such a contact.
  */
 export function propertiesForUnproven(
   rules: FieldRules,
@@ -173,9 +173,9 @@ export function propertiesForUnproven(
 }
 
 /**
- * Whether the payment time in the CRM (`held`) belongs to this payment. No two payments are assumed to have the same millisecond. A
- * payment that is made again after a restore has Stripe's time, in whole seconds. The CRM may then hold the time of the first
- * confirmation, which is later.
+ * Whether the payment time in the CRM (`held`) belongs to this payment. It is assumed that two payments never have the same time
+ * to the millisecond. A payment that is made again after a restore has Stripe's time, in whole seconds. The CRM may then hold the
+ * time of the first confirmation, which is later.
  */
 export function tellsPayment(held: string, paidAt: string): boolean {
   if (isSame(held, paidAt)) return true;
@@ -186,8 +186,8 @@ export function tellsPayment(held: string, paidAt: string): boolean {
 
 /**
  * Returns the known values (see {@link propertiesToSend}) of a contact to which several joins write their purchases. `known` has
- * only what one of these joins has written. The fields that all of them write therefore get the CRM's present values. Status and
- * stage stay as in `known`: an unchanged status is then not sent, so that later edits of staff stay.
+ * only the values that one of these joins has written. A field that every join overwrites therefore gets the CRM's present value.
+ * Status and stage stay as in `known`: an unchanged status is then not sent, so that later edits of staff stay.
  */
 export function knownOfSeveral(rules: FieldRules, known: CrmValues, present: Held): CrmValues {
   const shared = joinFields.filter((field) => field !== 'membershipStatus' && field !== 'stage');

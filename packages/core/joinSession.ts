@@ -8,7 +8,7 @@ import { screens } from './navigation.ts';
 export const joinSessionStates = ['started', 'detailed', 'ordering', 'paying', 'paid'] as const;
 export type JoinSessionState = (typeof joinSessionStates)[number];
 
-/** The actions on a session, one for each call that names a session by its uuid. */
+/** The actions on a session that the session's state allows or refuses. */
 export type SessionAction =
   | 'readContact'
   | 'submitDetails'

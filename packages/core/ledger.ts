@@ -57,9 +57,9 @@ export interface LedgerRefund extends Made {
 }
 
 /**
- * Returns the cents of a membership's price that are kept as processing fee when this refund ends the membership. The fee is kept in
- * two cases: staff refunded the membership because the payer was not eligible, or a refund in the dashboard left exactly the fee.
- * What is kept is then the rest of the price, but at most what is left of the payment. In all other cases nothing is kept.
+ * Returns the cents of a membership's price that are kept as processing fee when this refund ends the membership. The fee is kept
+ * in two cases: staff refunded the membership because the payer was not eligible, or a refund in the dashboard left exactly the
+ * fee. In these cases the rest of the price is kept, but at most what is left of the payment. In all other cases nothing is kept.
  */
 function feeKept(
   order: LedgerOrder,
@@ -86,13 +86,13 @@ function isLessFee(order: LedgerOrder, refunds: readonly Made[], line: number): 
 }
 
 /**
- * Splits a movement into ledger lines, whose gross and fee sum to the movement's to the cent. A part of the gross amount that no
- * line explains is `unassigned`.
+ * Splits a movement into ledger lines. To the cent, their gross amounts and fees sum to the gross amount and the fee of the
+ * movement. A part of the gross amount that no line explains is `unassigned`.
  * - A charge: the lines of the order.
- * - A refund: the lines that it was for; all lines if it is of the whole payment. Refunds of a payment that bought nothing take the
- *   order's lines one after the other.
- * - A membership refunded less its processing fee: all of the dues, and the fee as a negative amount of `fee kept`. A later refund
- *   of the rest is booked as `fee kept`.
+ * - A refund: the lines that it was for; all lines if the whole payment was refunded. Refunds of a payment that bought nothing
+ *   take the order's lines one after the other.
+ * - A membership refunded less its processing fee: all of the dues, and the fee as a negative amount of `fee kept`. A later
+ *   refund of the rest is booked as `fee kept`.
  * - A failed refund: the same lines as the refund, with the opposite sign.
  * - Any other movement (dispute, payout, fee): one line of that kind.
  */

@@ -20,8 +20,8 @@ function multiply(a: number, b: number): number {
 }
 
 /**
- * Returns the checksum of a code's characters. Each position has another weight, none of which is 0, so that the checksum changes
- * if one character is wrong or two different characters are swapped.
+ * Returns the checksum of a code's characters. Each position has a different weight, and no weight is 0, so that the checksum
+ * changes if one character is wrong or two different characters are swapped.
  */
 function checksum(values: readonly number[]): number {
   return values.reduce((sum, value, index) => sum ^ multiply(value, powers[index + 1]!), 0);

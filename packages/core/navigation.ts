@@ -65,8 +65,8 @@ export const leadsTo: Partial<Record<ScreenName, ScreenName>> = {
 };
 
 /**
- * Screens that the link in a letter may name. If the join has not reached the named screen, the link opens the screen where the
- * join continues.
+ * Screens to which the link in a letter may lead. If the join has not reached the link's screen, the link opens the screen where
+ * the join continues.
  */
 const linkedScreens = ['checkout', 'uploadTranscript', 'congratulations'] as const;
 export type LinkedScreen = (typeof linkedScreens)[number];

@@ -3,8 +3,8 @@ export const PASS_DAYS = 30;
 /** A mailed code is valid for this many minutes. */
 export const CODE_MINUTES = 15;
 /**
- * After this many wrong attempts to prove who one is, a new code must be mailed; attempts by code and attempts by last name and ZIP
- * code count together. After this many attempts by last name and ZIP code, only a code is accepted.
+ * After this many wrong tries to prove who one is, a new code must be mailed; tries by code and tries by last name and ZIP code
+ * count together. After this many tries by last name and ZIP code, only a code is accepted.
  */
 export const MOST_TRIES = 5;
 

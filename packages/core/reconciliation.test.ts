@@ -42,7 +42,7 @@ const returned = {
   },
   memberships: [],
 };
-/** Returns the money that a lost dispute took, for a line of the order. */
+/** Returns a lost dispute as an entry of the payment's refunds: it took `amountCents` of one line of the order. */
 const lost = (amountCents: number, line: number): GivenBack => ({
   uuid: 'lost',
   amountCents,
@@ -155,8 +155,8 @@ const refundOfDues = (status: 'failed' | 'canceled'): GivenBack => ({
 });
 
 const different: [string, string, Partial<Sides>][] = [
-  // A dispute over a part of the payment was lost. Our row lacks the dispute's amount, as rows of older versions do. All of the
-  // payment then counts as lost here, which differs from Stripe.
+  // A dispute over a part of the payment was lost. Our row lacks the dispute's amount, as rows of older versions do, so all of
+  // the payment counts as lost here. Stripe has only a part as lost.
   [
     'dispute',
     settle,
@@ -246,7 +246,7 @@ const different: [string, string, Partial<Sides>][] = [
       payment: { ...payment, refunds: [{ ...refundOfDues('failed'), saidBy: 'staff' }] },
     },
   ],
-  // What failed of other lines, or of no line, says nothing of the membership.
+  // A failed refund of another line, or of unknown lines (null), does not decide how much of the membership is to be refunded.
   [
     'paid_anew',
     'npm run operator -- refund u',
@@ -265,7 +265,7 @@ const different: [string, string, Partial<Sides>][] = [
       },
     },
   ],
-  // The last of two failed refunds counts: less the fee, after one of the whole price.
+  // The last failed refund of the membership decides: the first was of the whole price, the last of the price less the fee.
   [
     'paid_anew',
     'npm run operator -- refund u --ineligible',

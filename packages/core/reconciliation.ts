@@ -65,17 +65,23 @@ export interface Difference {
   repair: string;
 }
 
-/** After how many minutes background work cancels an open intent: of a join a day, of an upgrade twice the time for which it is offered. */
+/**
+ * How long (minutes) an intent may stay open before background work cancels it. For a join this is a day; for an upgrade, twice
+ * the time for which the upgrade is offered.
+ */
 export const ABANDONED_MINUTES = { join: 24 * 60, upgrade: 2 * UPGRADE_WINDOW_MINUTES };
-/** How long (minutes) an intent may be open before it counts as a difference: two hours longer than until it is cancelled. */
+/**
+ * How long (minutes) an intent may be open before it counts as a difference: two hours more than the longest of
+ * {@link ABANDONED_MINUTES}.
+ */
 const OPEN_FOR_MINUTES = Math.max(...Object.values(ABANDONED_MINUTES)) + 120;
 
 const operator = (command: string) => `npm run operator -- ${command}`;
 
 /**
- * Returns the differences between Stripe and our rows of a payment: money without a member, a member without money, or an amount
- * other than that on the screen. While the intent is younger than `graceMinutes`, ignores differences that may be due to work in
- * progress.
+ * Returns the differences between Stripe and our rows of a payment, such as money without a member, a member without money, or an
+ * amount other than the one on the screen. While the intent is younger than `graceMinutes`, ignores differences that may be due
+ * to work in progress.
  */
 export function differencesOf(sides: Sides, graceMinutes: number): Difference[] {
   const found: Difference[] = [];
@@ -190,14 +196,14 @@ export function differencesOf(sides: Sides, graceMinutes: number): Difference[] 
       refunds: payment.refunds,
       dispute: payment.dispute,
     });
-    // According to its money this membership would be held, because its refund has failed or its dispute was not lost after all.
-    // But its contact has bought another one since. This is reported only for a payment without a dispute: Stripe refunds no
-    // payment with an open or lost dispute, so no command could repair the difference.
+    // By its money this membership would be held, because its refund has failed or its dispute was not lost after all. But
+    // meanwhile its contact has bought another membership. The difference is reported only for a payment without a dispute:
+    // Stripe refunds no payment with an open or lost dispute, so no command could repair the difference.
     const isPaidAnew = isHeld(expected) && !membership.isHeld && membership.isReplaced;
     if (isPaidAnew && payment.dispute === null) {
       const line = snapshot.lines.indexOf(bought);
-      // Looks for the last failed refund of this membership, to suggest a refund of the same amount: the whole price, or the price
-      // less the processing fee. Refunds that staff assigned are left out, because only they may be of any other part.
+      // Looks for the last failed refund of this membership, to suggest a refund of the same amount: the whole price, or the
+      // price less the processing fee. Refunds that staff assigned are left out, because they can be of any other amount.
       const failedCents = payment.refunds
         .filter((refund) => !counts(refund) && refund.saidBy !== 'staff')
         .flatMap(({ lines }) => lines?.filter((part) => part.line === line) ?? [])

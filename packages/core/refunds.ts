@@ -2,7 +2,7 @@ import { displayPrice } from './money.ts';
 import type { OrderLine } from './orderLine.ts';
 import { isMembershipType, type MembershipType, type ProductType } from './product.ts';
 
-/** due: decided, and not yet made by Stripe. The others are Stripe's statuses. */
+/** `due`: decided, but Stripe has not made the refund yet. The other statuses are Stripe's. */
 export type RefundStatus = 'due' | 'pending' | 'succeeded' | 'failed' | 'canceled';
 
 /**
@@ -27,14 +27,15 @@ export interface GivenBack {
   amountCents: number;
   status: RefundStatus;
   lines: RefundedLine[] | null;
-  /** The reason that Stripe gave for refusing a due refund at the last attempt, or why a pending refund is not sent yet. */
+  /** The reason that Stripe gave when it last refused a due refund, or why a pending refund is not sent yet. */
   refusal?: string | null;
   /** Whether this is not a refund but the amount that a lost dispute took. */
   isDispute?: boolean;
   /**
-   * Who decided the lines: `us` for every refund that Induct made, also by a command of staff; `staff` for one made elsewhere whose
-   * lines staff named later (`refund assign`). null for a refund made elsewhere, whose lines are inferred from its amount
-   * (dashboardRefunds.ts).
+   * Who decided for which lines the refund was.
+   * - `us`: Induct made the refund, by itself or by a command of staff.
+   * - `staff`: the refund was made elsewhere, and staff named its lines later (`refund assign`).
+   * - null: the refund was made elsewhere, and its lines are inferred from its amount (dashboardRefunds.ts).
    */
   saidBy: 'us' | 'staff' | null;
 }
@@ -138,10 +139,10 @@ export function leftCents({
 
 /**
  * Plans the refunds of a join's payments.
- * - The membership is refunded in full, or less the programme's processing fee if its payer is not eligible (specification, section
- *   9). The upgrade, donations and store items are refunded only on request.
+ * - The membership is refunded in full, or less the programme's processing fee if its payer is not eligible (specification,
+ *   section 9). The upgrade, donations and store items are refunded only on request.
  * - A line's type decides whether it is the membership or the upgrade, even in the separate join of an upgrade by link.
- * - Each line is refunded once, never more than was paid, and nothing of a disputed payment.
+ * - No cent of a line is refunded twice, no payment is refunded beyond its amount, and a disputed payment is not refunded at all.
  * - A membership or upgrade with an earlier refund is not refunded again, since that refund has ended it. Of a partly refunded
  *   donation or store item, the rest is refunded.
  */
@@ -149,8 +150,7 @@ export function planRefund(orders: readonly PaidOrder[], wish: RefundWish): Refu
   const plan: RefundPlan = { refunds: [], disputed: [], notes: [] };
   const found = new Set<number>();
   for (const order of orders) {
-    // The processing fee is kept from the price of the membership only. If that price was refunded in full, there is nothing to
-    // keep it from.
+    // The processing fee is kept from the price of the membership only. If that price was refunded in full, no fee can be kept.
     const membershipCents = sumOf(
       linesLeft(order.lines, order.refunds).filter(({ line }) => order.lines[line]!.type === 'membership'),
     );
@@ -312,9 +312,10 @@ export function giveBackCommand(
  * Returns the operator command that repeats a decided refund that has failed.
  * - Usually the command names the same lines, and again keeps the processing fee if the payer was not eligible.
  * - If the order is unknown, the command names no lines, and staff choose them.
- * - {@link planRefund} refunds no membership or upgrade of which another refund counts. If a line of the failed refund is such a
- *   membership or upgrade, the command refunds all that is left of the payment instead. But if more is left than the failed refund
- *   would have returned, as $77 after a failed refund of $65, no command fits, and the text names Stripe's dashboard.
+ * - {@link planRefund} does not refund a membership or upgrade that another refund has already ended. If a line of the failed
+ *   refund is such a membership or upgrade, the command refunds all that is left of the payment instead. If that is more than the
+ *   failed refund would have returned (for example $77 after a failed refund of $65), no command fits, and the text names
+ *   Stripe's dashboard.
  */
 export function decideAgainCommand(
   uuid: string,
@@ -351,7 +352,7 @@ export function isWanted(
   return typeof wish.items === 'string' ? wish.items === 'all' : wish.items.includes(productId);
 }
 
-/** The dispute of a payment. open: the bank holds the money. lost: the money is gone. */
+/** The dispute of a payment. `open`: the bank holds the money. `lost`: the money is gone. */
 export type Dispute = 'open' | 'lost';
 
 /**

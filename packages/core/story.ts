@@ -45,12 +45,12 @@ export const storySteps = [
 export type StoryStep = (typeof storySteps)[number];
 
 /**
- * Who caused a step. induct: the server itself, in background work. record: unknown, since the step was derived from rows that were
- * written before steps were recorded.
+ * Who caused a step. `induct`: the server itself, in background work. `record`: unknown, since the step was derived from rows
+ * that are older than the recording of steps.
  */
 export type StoryCause = 'joiner' | 'staff' | 'stripe' | 'induct' | 'record';
 
-/** What the triggers of the migrations (`record_…_step`) write for a step. Amounts are in cents. */
+/** The details that the triggers of the migrations (`record_…_step`) write with a step. Amounts are in cents. */
 export interface StoryDetail {
   origin?: string;
   programme?: string;

@@ -8,8 +8,8 @@ const DEFLATED = 8;
 const MOST_PARTS = 1_000;
 const MOST_DIRECTORY_BYTES = 4 * KIB * KIB;
 /**
- * Returns the maximum unpacked size (bytes) of a Word document of `size` bytes. Text compresses to a twentieth of its size,
- * pictures hardly at all.
+ * Returns the maximum unpacked size (bytes) of a Word document of `size` bytes. Text is compressed to a twentieth of its size,
+ * pictures are hardly compressed at all.
  */
 const mostUnpacked = (size: number) => Math.min(100 * size, 100 * KIB * KIB + 10 * size);
 /** The maximum size (bytes) of the list of content types, in which each part has an entry of about 150 bytes. */
@@ -54,8 +54,8 @@ export async function docx(bytes: Bytes): Promise<DocumentType> {
 }
 
 /**
- * Checks the position of every part. Returns the beginning of each XML part, which shows the part's kind, and the whole list of
- * content types. If `bytes` has no `inflate`, the result is empty.
+ * Checks the position of every part. Returns the beginning of each XML part, which shows the part's kind; of the list of content
+ * types, returns all. If `bytes` has no `inflate`, the result is empty.
  */
 async function partHeads(
   bytes: Bytes,
