@@ -1,15 +1,15 @@
 /**
- * Runs all emulators of `npm start` in one process. It reads these environment variables:
+ * Runs all emulators of `npm start` in one process, which reads these environment variables:
  *
  * - EMULATORS_HOST: the host on which the emulators listen
- * - STRIPE_EMULATOR_HOST: the host for Stripe's emulator, if browsers need another one to reach it
+ * - STRIPE_EMULATOR_HOST: the host on which Stripe's emulator listens, if browsers need another host to reach it
  * - STRIPE_EMULATOR_PORT, HUBSPOT_EMULATOR_PORT, MAIL_EMULATOR_PORT, MAIL_EMULATOR_PAGE_PORT: 0 or absent for any free port
- * - EMULATORS_DATA_DIR: the folder of their state
+ * - EMULATORS_DATA_DIR: the folder of the emulators' state
  * - STRIPE_WEBHOOK_URL: where webhooks are sent
  * - HUBSPOT_EMULATOR_LIMITS=off: turns HubSpot's rate limits off
  *
- * Once they listen, this process sends its parent the IPC message `{ stripe: { url }, hubspot: { url }, mail: { smtpUrl, url } }`.
- * It ends with its parent.
+ * Once the emulators listen, this process sends its parent the IPC message `{ stripe: { url }, hubspot: { url }, mail: { smtpUrl,
+ * url } }`. It ends when its parent ends.
  */
 import { join } from 'node:path';
 import { startHubspotEmulator } from './hubspot/server.ts';

@@ -20,7 +20,10 @@ interface Failure {
   context: Record<string, string[]>;
 }
 
-/** What the writes of a batch need: the time (ms since 1970), and `attempt`, which runs one write and undoes it when it fails. */
+/**
+ * The context in which a batch writes: the time (ms since 1970), and `attempt`, which runs one write and undoes that write when
+ * it fails.
+ */
 interface Run {
   now: number;
   attempt: <T>(work: () => T) => T;
@@ -59,7 +62,7 @@ export function createBatch(contacts: Contacts, inputs: Omit<BatchInput, 'id'>[]
 }
 
 /**
- * Updates contacts by id or by a unique property. An unknown contact is an error of its own input, and the other inputs are
+ * Updates contacts by id or by a unique property. An unknown contact makes only its own input fail, and the other inputs are
  * updated. A refused value fails the whole batch, since HubSpot reports refused values for single inputs only when it creates
  * records.
  */
@@ -76,8 +79,8 @@ export function updateBatch(contacts: Contacts, inputs: BatchInput[], run: Run):
 }
 
 /**
- * Updates contacts by a unique property, or creates them. When that property is the email, each input must have the email among its
- * properties, too, since HubSpot refuses it otherwise.
+ * Updates contacts by a unique property, or creates them. When that property is the email, each input must have the email among
+ * its properties, too; otherwise HubSpot refuses the batch, and so does the emulator.
  */
 export function upsertBatch(contacts: Contacts, inputs: BatchInput[], run: Run): BatchAnswer {
   if (inputs.some(({ idProperty }) => idProperty === undefined))

@@ -56,9 +56,9 @@ export class Contacts {
   }
 
   /**
-   * Finds a contact by its id; the id of a merged contact finds the one into which it was merged. With `idProperty`, finds the
-   * contact that has the value `id` in this unique property, or has it as an additional email. Finds only archived contacts if
-   * `archived` is true, otherwise only those that are not archived.
+   * Finds a contact by its id; the id of a merged contact finds the contact into which it was merged. With `idProperty`, finds
+   * the contact whose value of this unique property, or one of whose additional emails, is `id`. Finds only archived contacts if
+   * `archived` is true, otherwise only contacts that are not archived.
    */
   find(id: string, idProperty = 'hs_object_id', archived = false): Row | undefined {
     if (idProperty !== 'hs_object_id' && !this.#store.property(idProperty)?.hasUniqueValue) {
@@ -78,9 +78,10 @@ export class Contacts {
   }
 
   /**
-   * Merges two contacts into a new one. Where both have a value, the value of the contact `primaryId` is kept. Both old ids lead to
-   * the new contact (https://developers.hubspot.com/changelog/updated-merge-functionality-for-contacts-and-companies), and the
-   * other contact's emails are additional emails of the new one.
+   * Merges two contacts into a new one. If both have a value of a property, the value of the contact `primaryId` is kept. Both
+   * old ids lead to the new contact
+   * (https://developers.hubspot.com/changelog/updated-merge-functionality-for-contacts-and-companies), and the other contact's
+   * emails are additional emails of the new contact.
    */
   merge(primaryId: string, otherId: string, now: number): Row {
     const [primary, other] = [this.require(primaryId), this.require(otherId)];

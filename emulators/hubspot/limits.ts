@@ -66,8 +66,8 @@ function take(
 }
 
 /**
- * Returns the error for an exceeded rate limit (429). It names the limit, as HubSpot does. HubSpot does not promise a Retry-After
- * header, so there is none.
+ * Returns the error for an exceeded rate limit (429). The error names the limit, as HubSpot's error does. It has no Retry-After
+ * header, because HubSpot does not promise one.
  */
 function limited(policyName: string, headers: Record<string, string>): CrmError {
   return new CrmError(

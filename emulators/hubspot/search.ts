@@ -26,8 +26,8 @@ const MOST_FILTERS = 18;
 type Test = (value: string | undefined) => boolean;
 
 /**
- * Returns a page of the contacts that match the request, as the search index knows them at `time` (ms): the index lags behind
- * writes. Groups are joined by OR, the filters of a group by AND. Without `sorts` the oldest come first.
+ * Returns a page of the contacts that match the request. Since the search index lags behind writes, the contacts are as they were
+ * at `time` (ms). Groups are joined by OR, the filters of a group by AND. Without `sorts` the oldest contacts come first.
  */
 export function search(
   store: Store,

@@ -137,8 +137,8 @@ export async function startHubspotEmulator(options: HubspotEmulatorOptions): Pro
     notes: store.notes(),
   }));
 
-  // Sets the token's scopes, as an administrator does; `null` restores those of the first start. With `serviceKey` the account does
-  // not reveal the token's scopes.
+  // Sets the token's scopes, as an administrator does; `null` restores the scopes of the first start. With `serviceKey` the
+  // account does not reveal the token's scopes.
   app.post('/_emulator/scopes', (request, reply) => {
     const body = bodyOf(request.body);
     scopes = (body.scopes as string[] | null) ?? FIRST_SCOPES;

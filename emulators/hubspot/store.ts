@@ -154,8 +154,8 @@ export class Store {
   }
 
   /**
-   * Returns the contacts as they were at `time`, without those archived by then. Search sees this older state, since its index lags
-   * behind.
+   * Returns the contacts as they were at `time`, without contacts that were archived by then. Search sees this older state, since
+   * its index lags behind.
    */
   asOf(time: number): Row[] {
     const newest = 'select max(seq) from version where time <= ? group by id';

@@ -24,7 +24,7 @@ export interface Subject {
   contacts(method: string, path: string, body?: object): Promise<Answered>;
   /** Uploads a file of a few bytes under this name. Returns the answer's status. An accepted file is removed after the test. */
   upload(name: string): Promise<number>;
-  /** Registers what to remove from a real account after the test. */
+  /** Registers a function that cleans up a real account after the test. */
   afterwards(remove: () => Promise<unknown>): void;
   /** Creates a contact with a unique email, which is archived after the test. */
   contact(properties?: Record<string, string>): Promise<{ id: string; email: string }>;

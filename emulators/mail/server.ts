@@ -185,8 +185,8 @@ export async function startMailEmulator(options: MailEmulatorOptions): Promise<M
 }
 
 /**
- * Runs `work`, unless the fault prevents it. Resolves with whether to answer the client. Rejects with the error to answer, which
- * has its SMTP status.
+ * Runs `work`, unless the fault prevents that. Resolves with true if the client is to be answered. Rejects with the error to
+ * answer, whose `responseCode` is the SMTP status.
  */
 async function meet(
   fault: MailFault | undefined,

@@ -44,8 +44,8 @@ export class Bucket {
   readonly objects = new Map<string, StoredObject>();
   readonly uploads = new Map<string, PendingUpload>();
   /**
-   * What the bucket says of its versioning, and the days of a lifecycle rule after which noncurrent versions expire; null if not set.
-   * No versions are kept.
+   * The settings that the bucket reports: its versioning, and after how many days a lifecycle rule deletes noncurrent versions;
+   * null if not set. The emulator itself keeps no versions.
    */
   versioning: 'Enabled' | 'Suspended' | null = null;
   noncurrentDays: number | null = null;

@@ -21,7 +21,7 @@ export interface S3Emulator {
 
 export const S3_BUCKET = 'documents';
 const KEYS: Keys = { accessKeyId: 'AKIAEMULATED', secretAccessKey: 'emulated-secret' };
-/** How many objects a list page has. S3 has 1,000; fewer here, so that tests see more than one page. */
+/** The most objects on a page of a list. S3 has 1,000; fewer here, so that tests see more than one page. */
 const PAGE = 10;
 const KNOWN_HEADERS =
   /^x-amz-(date|content-sha256|user-agent|sdk-checksum-algorithm|checksum-(crc32|algorithm|type|mode)|mp-object-size)$/;
@@ -41,7 +41,7 @@ type Route = [
   run: (call: Call) => Promise<void>,
 ];
 
-/** Every call with its query parameters. Those with a question mark are optional. */
+/** Every call with its query parameters. Parameters with a question mark are optional. */
 const ROUTES: readonly Route[] = [
   ['PUT', 'object', ['x-id?'], putObject],
   ['GET', 'object', ['x-id?'], getObject],

@@ -21,9 +21,9 @@ export interface Fault {
   path?: string;
   /** A text that the request's URL, parameters or idempotency key contains. Any request when absent. */
   about?: string;
-  /** The HTTP status for `status` and `status_after`; 500 when absent. */
+  /** The HTTP status with which the faults `status` and `status_after` answer; 500 when absent. */
   status?: number;
-  /** Milliseconds of delay for `slow`; 1000 when absent. */
+  /** How long (ms) the fault `slow` delays the work; 1000 when absent. */
   ms?: number;
   headers?: Record<string, string>;
   body?: unknown;
@@ -72,8 +72,8 @@ export class Faults {
   }
 
   /**
-   * Returns the fault for this request, and counts it as used. A fault with `about` applies only if `text` contains it. A fault
-   * whose kind `kinds` rejects does not apply.
+   * Returns the fault for this request, and counts the fault as used. A fault with `about` applies only if `text` contains the
+   * value of `about`. A fault applies only if `kinds` accepts its kind.
    */
   take(
     method: string,

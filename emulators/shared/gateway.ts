@@ -93,8 +93,8 @@ export async function passThrough(
 }
 
 /**
- * Whether an answer is stored under the request's idempotency key: Stripe's own failures, and 402, which refuses a request that was
- * valid and had begun. Other refusals come before the work begins.
+ * Whether an answer is stored under the request's idempotency key. Stored are Stripe's own failures (5xx), and 402, which refuses
+ * a valid request after its work has begun. Other refusals come before the work begins.
  */
 function isKept({ status }: Answer): boolean {
   return status >= 500 || status === 402;

@@ -16,8 +16,8 @@ const DAYS_TO_RESPOND = 21;
 interface Opening {
   reason?: string;
   /**
-   * The disputed amount (cents), up to what earlier disputes have left of the charge, whatever was refunded. When absent: all that
-   * was neither refunded nor disputed.
+   * The disputed amount (cents). It may be at most the charge less the amounts that other disputes hold; refunds do not lower
+   * this limit. When absent: all of the charge that was neither refunded nor disputed.
    */
   amount?: number;
   /** Whether the bank only inquires, and takes no money yet. */
@@ -128,8 +128,8 @@ export const DISPUTE_ENDINGS = ['won', 'lost', 'prevented', 'warning_closed'] as
 type DisputeEnding = (typeof DISPUTE_ENDINGS)[number];
 
 /**
- * Closes a dispute by the bank's decision. `won` returns the money to the account. Otherwise what was taken beyond the unrefunded
- * part of the charge returns (https://docs.stripe.com/disputes/how-disputes-work).
+ * Closes a dispute by the bank's decision. `won` returns the money to the account. Any other ending returns only what the dispute
+ * took beyond the unrefunded part of the charge (https://docs.stripe.com/disputes/how-disputes-work).
  */
 export function closeDispute(call: Call, id: string, status: DisputeEnding): Dispute {
   const dispute = require<Dispute>(call, 'dispute', id, 'id');

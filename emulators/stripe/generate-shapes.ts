@@ -59,8 +59,8 @@ const ANSWERS = [
 const LONGEST_ENUM = 24;
 
 /**
- * Properties whose list of literals is kept as an enum although it is longer. These are lists of event types, since the provider
- * refuses unknown ones.
+ * Properties whose list of literals is kept as an enum although the list is longer than {@link LONGEST_ENUM}. These are lists of
+ * event types, since the provider refuses unknown event types.
  */
 const WHOLE_ENUMS = /^WebhookEndpoint(Create|Update)Params\.enabled_events$/;
 

@@ -78,7 +78,7 @@ export function createPaymentIntent(call: Call): ApiObject {
     amount_received: 0,
     application: null,
     application_fee_amount: null,
-    // If the request names no methods, the account's methods apply, as since API version 2023-08-16.
+    // Since API version 2023-08-16 the account's methods apply if the request names no methods.
     automatic_payment_methods: types
       ? null
       : { allow_redirects: 'always', ...(automatic ?? { enabled: true }) },

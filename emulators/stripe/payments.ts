@@ -65,7 +65,7 @@ export function processingOf(intentId?: string): string {
 }
 
 /**
- * Returns the name under which the store keeps how the bank asks its question about this intent: in a frame, or on the bank's own
+ * Returns the name of the setting that says how the bank asks its question about this intent: in a frame, or on the bank's own
  * page.
  */
 export function authenticationOf(intentId: string): string {

@@ -9,8 +9,9 @@ import type { ApiObject } from './store.ts';
 type Payout = Stripe.Payout & ApiObject;
 
 /**
- * Pays out all US dollars that no payout has included yet to the account's bank. If the payout is automatic, the API can list the
- * transactions that it included once it is reconciled; otherwise it cannot (https://docs.stripe.com/payouts/reconciliation).
+ * Pays out to the account's bank all US dollars that no payout has included yet. The API can list the transactions of an
+ * automatic payout once the payout is reconciled, and never those of a manual payout
+ * (https://docs.stripe.com/payouts/reconciliation).
  */
 export function payOut(call: Call, automatic: boolean): Payout {
   const currency = 'usd';

@@ -16,7 +16,7 @@ export const REFUND_PARAMS = ['amount', 'charge', 'expand', 'metadata', 'payment
 export const REFUND_ANSWERS = ['succeeded', 'pending', 'requires_action', 'refused'] as const;
 export type RefundAnswer = (typeof REFUND_ANSWERS)[number];
 
-/** Refunds `amount` cents of a charge, or all that earlier refunds left of it. */
+/** Refunds `amount` cents of a charge; without `amount`, all of the charge that was not refunded earlier. */
 export function createRefund(call: Call): ApiObject {
   const { params } = call;
   const charge = chargeOf(call);

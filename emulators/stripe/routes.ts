@@ -34,7 +34,7 @@ const CONFIRM_EXTRA: Extra = {
 };
 const METHOD_PARAMS = ['allow_redisplay', 'billing_details', 'card', 'expand', 'metadata', 'type'];
 
-/** What Stripe.js may send when it confirms: no off-session parameters, and nothing that changes the amount. */
+/** The parameters that Stripe.js may send when it confirms: none for off-session payments, and none that changes the amount. */
 const BROWSER_CONFIRM = [
   'expand',
   'payment_method',

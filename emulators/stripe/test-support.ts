@@ -9,7 +9,10 @@ import { STRIPE_PUBLISHABLE_KEY, STRIPE_SECRET_KEY, STRIPE_WEBHOOK_SECRET } from
 import { encodeForm } from './form.ts';
 import { type StripeEmulatorOptions, startStripeEmulator } from './server.ts';
 
-/** Returns the official client for an emulator. It never retries, so that a test sees every answer. */
+/**
+ * Returns the official client for an emulator. It does not retry after an answer, so that a test sees every answer. After a cut
+ * connection it retries once, as the client always does.
+ */
 export function clientOf(url: string): Stripe {
   const { hostname, port } = new URL(url);
   return new Stripe(STRIPE_SECRET_KEY, {
@@ -62,7 +65,10 @@ export const CARDS_ONLY: { currency: string; allowed_payment_method_types: ['car
   allowed_payment_method_types: ['card'],
 };
 
-/** The page to which an intent leads back. Stripe requires one at each confirmation by the server with the member present. */
+/**
+ * The page to which the payer returns after authentication. Stripe requires such a page when a server confirms an on-session
+ * payment.
+ */
 export const RETURN_URL = 'https://society.example/back';
 
 /** An order that is confirmed in the call that creates it. */

@@ -8,7 +8,7 @@ export const WEBHOOK_MODES: readonly string[] = ['deliver', 'hold', 'drop', 'dup
 
 /** The timeout for the receiver's answer (ms). */
 const TIMEOUT = 20_000;
-/** The wait before the second attempt (ms). It doubles with each attempt, up to LONGEST_WAIT. */
+/** The wait before the first retry (ms). It doubles with each retry, up to LONGEST_WAIT. */
 const FIRST_WAIT = 1_000;
 const LONGEST_WAIT = 300_000;
 
@@ -27,7 +27,7 @@ export interface WebhookTarget {
 
 /**
  * Sends signed events to the configured receiver (all events) and to registered endpoints (the events that they enabled). Retries
- * with backoff until a 2xx. Pending deliveries are rows in the database, so they survive a restart.
+ * a delivery with backoff until the receiver answers 2xx. Pending deliveries are rows in the database, so they survive a restart.
  */
 export class Webhooks {
   readonly #store: Store;

@@ -20,7 +20,7 @@ test('a webhook endpoint is registered in the version of the client, told of, ch
     enabled_events: ['payment_intent.succeeded', 'charge.dispute.created'],
     api_version: Stripe.API_VERSION,
   });
-  // Deletes the endpoint if the test fails before it does so itself.
+  // Deletes the endpoint even if the test fails before its own deletion.
   afterwards(() => stripe.webhookEndpoints.del(endpoint.id).catch(() => {}));
   assert.deepEqual([endpoint.status, endpoint.api_version], ['enabled', Stripe.API_VERSION]);
   assert.match(endpoint.secret!, /^whsec_/);

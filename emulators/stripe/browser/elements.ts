@@ -34,7 +34,8 @@ export class Elements implements Group {
     this.key = key;
     this.#options = options;
     this.loaded = this.#load();
-    // If an element is mounted, it handles a rejection. If none is, this keeps the rejection from counting as unhandled.
+    // A mounted element handles a rejection of `loaded`. If no element is mounted, this handler keeps the rejection from counting
+    // as unhandled.
     this.loaded.catch(() => {});
   }
 
