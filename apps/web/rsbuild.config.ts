@@ -35,8 +35,8 @@ export default defineConfig({
         chunks: 'async',
         minSize: 4000,
         cacheGroups: {
-          // All CSS is loaded with the entry. A lazy screen's own style sheet would fail with another message than "Loading chunk …
-          // failed", which the specification requires (section 8).
+          // All CSS is loaded with the entry. If a lazy screen had its own style sheet and the sheet failed to load, the message
+          // would not be "Loading chunk … failed", which the specification requires (section 8).
           styles: { name: 'index', type: 'css/mini-extract', chunks: 'all', enforce: true },
         },
       },

@@ -12,7 +12,7 @@ async function fetchSite(): Promise<Site> {
   return data;
 }
 
-/** Resolves in a new task, so that the browser can paint and handle input before. */
+/** Resolves in a new task, so that the browser can first paint and handle input. */
 const nextTask = () => new Promise((done) => setTimeout(done));
 
 /** Starts the app in three tasks, because a single task would block input for too long on a slow phone. */

@@ -19,8 +19,8 @@ function guard({ request }: { request: Request }): null | Response {
 }
 
 /**
- * Whether the guard must run again. It need not after a submission that stays on the same screen, since the screen's action itself
- * reports a missing session.
+ * Whether the guard must run again. The guard need not run after a submission that stays on the same screen, since the screen's
+ * action itself reports a missing session.
  */
 function isNavigation({ currentUrl, nextUrl, formMethod }: ShouldRevalidateFunctionArgs): boolean {
   return currentUrl.pathname !== nextUrl.pathname || formMethod === undefined;
@@ -59,8 +59,8 @@ export const routes: RouteObject[] = [
 ];
 
 /**
- * Creates the router. The result of the guard for the first screen is passed in as `null` (allowed), since `firstPath` has already
- * applied it. So Get Started has nothing to load, and can be hydrated at once.
+ * Creates the router. The result of the guard for the first screen is passed in as `null` (allowed), since `firstPath` has
+ * already applied the guard. So Get Started has nothing to load, and can be hydrated at once.
  */
 export function createRouter() {
   return createBrowserRouter(routes, { hydrationData: { loaderData: { root: null } } });

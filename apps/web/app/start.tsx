@@ -31,7 +31,7 @@ export function start(site: Site) {
   const { pathname, search, hash } = window.location;
   const path = firstPath(pathname);
   if (path !== pathname) {
-    // The home page is no address to which a payment returns.
+    // A payment never returns to the home page, so the home page is left out here.
     if (pathname !== '/' && new URLSearchParams(search).has('payment_intent')) noteLostReturn();
     window.history.replaceState(null, '', path + queryForGetStarted(search));
   } else if (hash === '#main') window.history.replaceState(null, '', pathname + search);

@@ -3,7 +3,9 @@ import type { RsbuildPlugin } from '@rsbuild/core';
 import { countries } from '../../../packages/reference/countries.ts';
 import type { Country, Subdivision } from '../../../packages/reference/lookup.ts';
 
-/** What is bundled into the scripts about countries: all countries, and the subdivisions of those where most joiners live. */
+/**
+ * The data about countries in the bundled scripts: all countries, and the subdivisions of the countries where most joiners live.
+ */
 export interface BundledCountries {
   /** A country without `subdivisions` has them in a file of its own. */
   countries: readonly { name: string; code: string; subdivisions?: readonly Subdivision[] }[];
@@ -27,8 +29,8 @@ export function bundledCountries(folder: string): BundledCountries {
 }
 
 /**
- * The countries in the scripts come without subdivisions, except those where most joiners live. For every other country, this
- * plugin writes a file with its subdivisions. All these files together have 42 kB (gzip), and a joiner needs at most one.
+ * Keeps the scripts small: they have the subdivisions only of the countries where most joiners live. For every other country,
+ * this plugin writes a file with its subdivisions. All these files together have 42 kB (gzip), and a joiner needs at most one.
  */
 export function pluginCountries(): RsbuildPlugin {
   const hash = createHash('sha256').update(JSON.stringify(countries)).digest('hex').slice(0, 10);

@@ -5,8 +5,8 @@ import { useTitle } from '../lib/title.ts';
 let hasNavigated = false;
 
 /**
- * Records that a navigation has happened. The layout calls this at each one. From then on, the heading of each new screen takes the
- * focus, so that screen readers announce it.
+ * Records that a navigation has happened. The layout calls this at each navigation. From then on, the heading of each new screen
+ * takes the focus, so that screen readers announce it.
  */
 export function noteNavigation(): void {
   hasNavigated = true;

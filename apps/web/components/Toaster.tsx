@@ -37,8 +37,9 @@ function Toasts({ onMounted }: { onMounted: (show: Show) => void }) {
       add({ id: [kind, title, text].join(), type: kind, title, description: text, data: { reference } }),
     );
   }, [onMounted, add]);
-  // The library stops the time of toasts when the window loses the focus, and goes on when it has the focus again. A frame of the
-  // page, such as the card form, takes the focus from the window too. Nobody has left the page then, so the time must go on.
+  // The library pauses the timers of toasts while the window lacks the focus. The window also loses the focus to a frame of the
+  // page, such as the card form, although the joiner is still on the page. The timers must then go on, so the library is told
+  // that the window has the focus.
   useEffect(() => {
     const goOn = () => {
       if (document.hasFocus()) window.dispatchEvent(new FocusEvent('focus'));

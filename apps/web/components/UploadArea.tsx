@@ -58,7 +58,7 @@ export function UploadArea({ documentName, send }: { documentName: string; send:
   const sending = useRef<AbortController | null>(null);
   const area = useRef<HTMLDivElement>(null);
   useEffect(() => () => sending.current?.abort(), []);
-  // The focused button is replaced by another one, which must then get the focus.
+  // When an upload begins or ends, another button replaces the focused button, and must then get the focus.
   const wasUploading = useRef(state.uploading);
   useEffect(() => {
     if (wasUploading.current === state.uploading) return;
@@ -189,8 +189,9 @@ export function UploadArea({ documentName, send }: { documentName: string; send:
 }
 
 /**
- * Checks a file's content before the upload, by reading parts of it. Returns the sentence for a fault, also when the file was changed
- * or removed since it was chosen; null if there is none, or the browser cannot tell. The server checks again.
+ * Checks a file's content before the upload, by reading parts of it. Returns the sentence for a fault, also if the file was
+ * changed or removed after it was chosen. Returns null if there is no fault, or if the browser cannot check. The server checks
+ * again.
  */
 async function contentFault(file: File): Promise<string | null> {
   try {

@@ -94,7 +94,7 @@ export async function call<Name extends CallName>(
     });
     status = response.status;
     retryAfter = response.headers.get('retry-after');
-    // Reading the body rejects if the connection breaks off, or if the call is aborted: then the answer did not arrive.
+    // Reading the body rejects if the connection breaks off or the call is aborted. The answer has then not arrived.
     answer = jsonOf(await response.text());
   } catch (cause) {
     if (quiet !== true && !signal?.aborted) raiseUnsent();
@@ -103,7 +103,7 @@ export async function call<Name extends CallName>(
   return readAnswer<Name>(status, answer, { loading, quiet, retryAfter });
 }
 
-/** Returns the value of a JSON text; null if it is none, as a proxy's page. */
+/** Returns the value of a JSON text; null for any other text, such as a proxy's page. */
 function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -167,8 +167,8 @@ export function messageOf(error: unknown, fallback: string): string {
 export type RetryMs = number | null;
 
 /**
- * Returns the minimum delay before a retry. Returns null if a retry would not help. It helps only after a 503 that has a message,
- * and so comes from our server.
+ * Returns the minimum delay before a retry (ms); null if a retry would not help. A retry helps only after a 503 with a message,
+ * since only answers of our server have one.
  */
 export function retryMsOf(error: unknown): RetryMs {
   return error instanceof ApiError && error.status === 503 && error.userMessage !== undefined

@@ -44,7 +44,10 @@ export async function subdivisionsOf(country: Country): Promise<readonly Subdivi
   }
 }
 
-/** Returns a country's subdivisions; 'loading' while they are fetched, null if fetching them failed, none without a country. */
+/**
+ * Returns a country's subdivisions; 'loading' while they are fetched, null if fetching them failed, an empty array without a
+ * country.
+ */
 export function useSubdivisions(country: Country | undefined): readonly Subdivision[] | 'loading' | null {
   const [missing, setMissing] = useState<Country | null>(null);
   const [, setArrived] = useState<Country | null>(null);

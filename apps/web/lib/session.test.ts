@@ -22,8 +22,8 @@ interface Storages {
 }
 
 /**
- * Makes the storages of one browser tab, and forgets what the page remembers of others. With `broken` each write fails, as in a
- * private window or when the storage is full.
+ * Makes the storages of one browser tab, and forgets the join of the previous test. With `broken`, reading and writing fail, as
+ * in a private window or when the storage is full.
  */
 function storages({ broken = false } = {}): Storages {
   forgetSession();
@@ -93,7 +93,9 @@ test('a storage that throws does not end the page: memory keeps the join', () =>
   assert.deepEqual(recall('joinDraft'), { city: 'Austin' });
 });
 
-/** A page that has begun to keep its own join, with what the browser tells it. */
+/**
+ * Opens a page, which from now on keeps its own join. The returned functions play the events that the browser sends to the page.
+ */
 function openPage() {
   const listeners = new Map<string, (event: object) => void>();
   const reloads: number[] = [];
@@ -107,7 +109,7 @@ function openPage() {
     reloads,
     hears: (oldValue: string, newValue: string) =>
       tell('storage', { key: 'joinSessionUuid', oldValue, newValue }),
-    /** The browser hides the page before it leaves it. */
+    /** Hides the page, as a browser does before it leaves a page. */
     hide: () => {
       document.visibilityState = 'hidden';
       tell('visibilitychange');

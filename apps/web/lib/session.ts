@@ -1,10 +1,10 @@
 /**
- * What the browser stores of a join. The session id is in local storage (specification, section 3), and so is the join's
+ * Stores data of a join in the browser. The session id is in local storage (specification, section 3), and so is the join's
  * programme. Drafts, the parameters of a payment return and the token of a letter's link are in session storage, which ends with
  * the tab. If a storage fails or is full, memory is used instead.
  *
- * Two tabs may have different joins, but local storage has only the one that was stored last. A tab whose join was replaced there
- * keeps its own join. For this it remembers, in session storage, its own join and the one that replaced it.
+ * Two tabs may have different joins, but local storage has only the join that was stored last. A tab whose join was replaced
+ * there keeps its own join. For this, the tab remembers in session storage its own join and the join that replaced it.
  */
 
 const SESSION_KEY = 'joinSessionUuid';
@@ -100,8 +100,8 @@ export const hasLostReturn = () => wasReturnLost;
 export const UNDO_MS = 60_000;
 
 /**
- * What Start Over removed, and the path where it was pressed. Kept only in the page's memory, so that nothing is left on a shared
- * computer after the tab is closed.
+ * The data that Start Over removed, and the path where it was pressed. Kept only in the page's memory, so that nothing is left on
+ * a shared computer after the tab is closed.
  */
 interface StartedOver {
   uuid: string;
@@ -114,8 +114,8 @@ interface StartedOver {
 let startedOver: StartedOver | null = null;
 
 /**
- * Removes the stored session id and all that this tab stored of the join, such as typed values (specification, section 4). Undoing
- * it leads back to `path`.
+ * Removes the stored session id and all that this tab stored of the join, such as typed values (specification, section 4).
+ * {@link undoStartOver} restores the removed data and returns `path`.
  */
 export function startOver(path: string): void {
   const uuid = storedSession();
@@ -169,7 +169,7 @@ export function keepOwnJoin(): void {
   window.addEventListener('pagehide', leave);
   window.addEventListener('pageshow', ({ persisted }) => {
     if (!persisted) return;
-    // Start Over was pressed meanwhile: the page must not show that join any more.
+    // Start Over was pressed meanwhile, so the page must not show that join any more.
     if (left && !storedSession()) window.location.reload();
     else goOnWith(left);
   });

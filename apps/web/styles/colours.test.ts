@@ -5,8 +5,8 @@ import { test } from 'node:test';
 
 const web = resolve(import.meta.dirname, '..');
 
-// Safari before 16.2 does not know `color-mix`. It ignores a declaration whose value contains it, or contains a custom property
-// that does: a button with such a background has none, and its white text cannot be read.
+// Safari before 16.2 does not know `color-mix`. It ignores a declaration whose value contains `color-mix`, directly or through a
+// custom property. A button with such a background would have no background, and its white text could not be read.
 test('colours are mixed in tokens.css alone, and each has one that is not mixed for old browsers', () => {
   const sheets = globSync('{app,components,screens,styles}/**/*.css', { cwd: web });
   const mixing = sheets.filter((sheet) => /color-mix\(/.test(readFileSync(join(web, sheet), 'utf8')));

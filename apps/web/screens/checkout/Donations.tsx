@@ -33,7 +33,7 @@ export function Donations({ options, donations }: { options: Option[]; donations
   );
 }
 
-/** A preset amount. `line` is its line in the order, which a second press removes. */
+/** A preset amount. `line` is the order's line with this donation; pressing the button again removes that line. */
 function Preset({ option, line }: { option: Option; line: OrderProduct | undefined }) {
   const { busy, change, error } = useOrderChange(`donation-${option.uuid}`);
   const amount = shortPrice(fromDollars(option.amount));

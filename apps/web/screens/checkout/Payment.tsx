@@ -83,7 +83,7 @@ function CardForm({
       ({ error: refused }) => refused,
       (cause: unknown) => cause,
     );
-    // The order has changed again; that change fetches its own total.
+    // The order has changed again meanwhile, and fetching the newer total is under way.
     if (revision !== shownRevision.current) return;
     if (failure) console.error('The card form does not know the new total.', failure);
     setOutdated(failure ? 'failed' : null);

@@ -44,7 +44,10 @@ test('what is in the order is not recommended any more', () => {
   assert.deepEqual(stillRecommended({ products: [inOrder], recommendedProducts: [pin, stole] }), [stole]);
 });
 
-/** Answers the calls of the page: the order with these products, and an intent for its total. Aborts like `fetch`. */
+/**
+ * Returns a stand-in for `fetch`. It answers with the order of these products, or with an intent for the total that the call asks
+ * for, and can be aborted.
+ */
 function answerWith(products: () => Product[]) {
   return async (url: string, { signal, body }: RequestInit) => {
     const data = url.endsWith('/checkout-details')
@@ -76,7 +79,10 @@ test('an order that is read again meanwhile is shown as the newest reading has i
 });
 
 const REFUSED = 'You are a member already.';
-/** Lets the server refuse an intent (409) for the order at each of these revisions, one after the other, and for no other. */
+/**
+ * Lets each read of the order return the next of these revisions, and then 100. The server refuses an intent (409) for each of
+ * these revisions, and makes one for revision 100. Returns the revisions that were read.
+ */
 function refusing(t: TestContext, ...revisions: number[]) {
   setSite({ apiUrl: '' } as Site);
   setToaster(async () => ({ showToast: async () => {} }));

@@ -15,7 +15,7 @@ export interface Checkout {
   intent: PaymentIntent | null;
 }
 
-/** The most attempts to load an order and its intent. Another tab may change the order in between. */
+/** How many times an order and its intent are read at most. Another tab may change the order in between. */
 const ATTEMPTS = 3;
 
 let reading: AbortController | null = null;
@@ -35,9 +35,9 @@ export async function loadCheckout(uuid: string): Promise<Outcome<Checkout>> {
 }
 
 /**
- * Reads the order, then the payment intent for its total. A conflict (409) means that the order has changed in between, so both
- * are read again. A second conflict at the same revision means that the order cannot be paid, for example because the joiner has
- * become a member by another join.
+ * Reads the order, then the payment intent for its total. A conflict (409) means that the order has changed in between, so the
+ * order and the intent are read again. A second conflict at the same revision means that the order cannot be paid, for example
+ * because the joiner has become a member by another join.
  */
 async function readCheckout(uuid: string, signal: AbortSignal): Promise<Outcome<Checkout>> {
   let refused: number | null = null;

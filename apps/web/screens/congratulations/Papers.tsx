@@ -75,7 +75,7 @@ function ReleaseText({ uuid }: { uuid: string }) {
     try {
       setText((await call('getPressRelease', { params: { uuid } })).text);
     } catch {
-      // A toast has shown the reason. Opening the element again makes another attempt.
+      // A toast has shown the reason. Opening the element again loads the text again.
     }
   };
   return (

@@ -91,7 +91,10 @@ function wordsFor(join: OpenJoin): string {
   return `${greeting} You were at step ${number} of ${progressSteps.length}, ${name}.`;
 }
 
-/** Tells somebody who has perhaps just paid, in another browser or in one that stores nothing, how to get to the join. */
+/**
+ * Shown after a payment return to a browser that knows no join: the joiner paid in another browser, or this browser stores
+ * nothing. Says how to get to the join.
+ */
 export function AfterPayment() {
   const { society, sendsLetters } = useSite();
   return (

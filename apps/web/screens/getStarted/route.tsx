@@ -147,8 +147,8 @@ export function Component() {
 }
 
 /**
- * Loads the component that offers to continue a join or to undo Start Over, or that speaks to somebody whose return from a payment
- * found no join. Returns null until the component is loaded, and if there is nothing to say, as on a first visit.
+ * Loads the component that offers to continue a join or to undo Start Over or, if a payment return found no join, the component
+ * that says what to do. Returns null until the component is loaded, and if there is nothing to show, as on a first visit.
  */
 function useReturning(): ComponentType | null {
   const [Returning, setReturning] = useState<ComponentType | null>(null);

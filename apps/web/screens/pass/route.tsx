@@ -22,7 +22,8 @@ const NOT_OPENED = 'We could not open your link. Please try again.';
 
 /**
  * Returns the token of a letter's link; null when there is none. Removes the token from the page's URL and so from the history.
- * Keeps it in the tab until it is used, because a phone may reload the page when the joiner returns from the mail app.
+ * Keeps the token in the tab until the join is opened, because a phone may reload the page when the joiner returns from the mail
+ * app.
  */
 function takeToken(): string | null {
   const { hash, pathname, search } = window.location;

@@ -26,8 +26,8 @@ type Settled = Data<'postPayment'>;
 interface Unknown {
   retryMs: RetryMs | undefined;
   /**
-   * The number of the check of the payment that has failed. The component's state `checks` has the number of the latest check: if
-   * that is higher, a newer check is still running.
+   * The number of the failed check of the payment. If the component's state `checks`, the number of the latest check, is higher,
+   * a newer check is still running.
    */
   checks?: number;
 }

@@ -7,7 +7,7 @@ import { CardElements } from '../../components/CardElements.tsx';
 import { cardOptions } from '../../components/cardOptions.ts';
 import styles from './styles.module.css';
 
-/** The form's id. The submit button names it, because the button is outside the form, beside Skip. */
+/** The form's id. The submit button refers to it, because the button is outside the form, beside Skip. */
 export const OTHER_CARD = 'otherCard';
 
 interface Props {
