@@ -159,9 +159,9 @@ const checkoutDetails = z.object({
   revision: z.int(),
   refundNote: z.string(),
   /**
-   * What the membership screen shows, for a join that skipped that screen: the features of the membership or upgrade in the order
-   * (their descriptions are HTML) and the eligibility rules. The rules are null for a member who buys an upgrade. The whole field
-   * is null for a join that has passed the membership screen.
+   * The content of the membership screen, for a join that skipped that screen: the features of the membership or upgrade in the
+   * order (their descriptions are HTML) and the eligibility rules. The rules are null for a member who buys an upgrade. The whole
+   * field is null for a join that has passed the membership screen.
    */
   unseen: z.object({ features: z.array(feature), eligibility: eligibility.nullable() }).nullable(),
 });
@@ -452,8 +452,8 @@ export const schemas = {
       /** The documents that staff have not rejected, with sizes in bytes; only for the browser that holds the join. */
       documents: z.array(upload),
       /**
-       * Staff's rejection of the transcripts: a final one or, if all transcripts were rejected, the last one. Otherwise null.
-       * `message` is the sentence for the applicant.
+       * Staff's rejection of the transcripts: the final rejection or, if all transcripts were rejected, the last rejection.
+       * Otherwise null. `message` is the sentence for the applicant.
        */
       rejection: z.object({ message: z.string(), isFinal: z.boolean() }).nullable(),
       /**
@@ -514,8 +514,8 @@ export const schemas = {
         })
         .nullish(),
       /**
-       * The refunded payments of this join and of other joins of the same contact, as in postPayment. Amounts are in cents. `why`
-       * is missing in answers of servers of the previous version.
+       * The refunded payments of this join and of other joins of the same contact, described as in the answer of postPayment.
+       * Amounts are in cents. `why` is missing in answers of servers of the previous version.
        */
       refunded: z.array(
         z.object({

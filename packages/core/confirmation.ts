@@ -27,7 +27,7 @@ export interface PaymentFacts {
 export interface MadeAgain {
   /** Whether the payment bought nothing when it was first confirmed, and was therefore refunded. */
   isReturned: boolean;
-  /** The standing of what the payment bought, according to its refunds and disputes at Stripe. */
+  /** The standing of the membership or upgrade that the payment bought, according to its refunds and disputes at Stripe. */
   standing: MembershipStanding;
   paidAt: Date;
 }
@@ -35,11 +35,12 @@ export interface MadeAgain {
 /**
  * The decision about a succeeded payment. `wanted`: the payment buys its product, however late it succeeded. In two cases it buys
  * nothing:
- * - `unwanted`: an earlier payment of the join bought the product, the contact holds it already, or an upgrade's base membership is
- *   not held. All of the payment is then refunded. `why` is the reason, as part of a sentence for staff.
+ * - `unwanted`: an earlier payment of the join bought the product, the contact holds it already, or an upgrade's base membership
+ *   is not held. All of the payment is then refunded. `why` is the reason, as part of a sentence for staff.
  * - `another amount`: the payment's amount differs from the order on the screen.
- * For a payment that is made again, three rules differ. It is `unwanted` if it bought nothing the first time. A missing base does
- * not matter. A product that the contact holds does not matter if this payment's own product has ended since.
+ *
+ * Three rules differ for a payment that is made again. Such a payment is `unwanted` if it bought nothing the first time. A
+ * missing base does not matter. A product that the contact holds does not matter if this payment's own product has ended since.
  */
 export type Confirmation =
   | { is: 'confirmed already' }

@@ -46,8 +46,8 @@ export interface FieldRule {
 export type FieldRules = Record<CrmField, FieldRule>;
 
 /**
- * The rules for a society that configures none: HubSpot's built-in properties, and those that docs/integrations.md has societies
- * create.
+ * The rules for a society that configures no rules. They use HubSpot's built-in properties, and the properties that societies
+ * create as docs/integrations.md says.
  */
 export const defaultFieldRules: FieldRules = {
   firstName: { property: 'firstname', write: 'overwrite' },

@@ -18,7 +18,7 @@ export function followsOn(a: string, b: string): boolean {
   return step === 1n || step === -1n;
 }
 
-/** Splits a code into its last number and what comes before and after; null if it has no number. */
+/** Splits a code into its last number and the texts before and after that number; null if the code has no number. */
 function inParts(code: string): { before: string; number: bigint; after: string } | null {
   const parts = /^(.*?)(\d+)(\D*)$/.exec(code);
   return parts && { before: parts[1]!, number: BigInt(parts[2]!), after: parts[3]! };

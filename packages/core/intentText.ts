@@ -55,8 +55,8 @@ export function promisedMetadata(
 }
 
 /**
- * Parses the metadata that {@link promisedMetadata} wrote for these lines. Returns null if the intent lacks it, as one from an
- * earlier version does.
+ * Parses the metadata that {@link promisedMetadata} wrote for these lines. Returns null if the intent lacks this metadata, as
+ * intents of earlier versions do.
  */
 export function promisedOfMetadata(
   { fee, goods }: Readonly<Record<string, string>>,
@@ -189,7 +189,10 @@ export function identityMetadata(identity: JoinIdentity): Record<string, string>
   );
 }
 
-/** Parses what {@link identityMetadata} wrote. Returns null if the intent has none, as one from an earlier version. */
+/**
+ * Parses the metadata that {@link identityMetadata} wrote. Returns null if the intent lacks it, as intents of earlier versions
+ * do.
+ */
 export function identityOfMetadata(metadata: Readonly<Record<string, string>>): JoinIdentity | null {
   const { origin, programme } = metadata;
   if (!origin || !programme) return null;

@@ -73,7 +73,7 @@ export function refusal(action: SessionAction, state: JoinSessionState): string 
   }
 }
 
-/** What decides the screen on which a session continues. */
+/** The facts that decide on which screen a session continues. */
 export interface Standing {
   state: JoinSessionState;
   /** The id of the payment intent that paid for the join; null if the join is unpaid. */

@@ -74,7 +74,7 @@ export type LinkedScreen = (typeof linkedScreens)[number];
 /** Returns the path of the link in a letter. The caller appends a `#` and the token. */
 export const passPath = (screen?: LinkedScreen) => screens.pass + (screen ? `?to=${screen}` : '');
 
-/** Returns the path of the screen named in a link's query; null if the query names none of {@link linkedScreens}. */
+/** Returns the path of the screen in the query of a letter's link; null if the query has none of {@link linkedScreens}. */
 export function linkedScreen(search: string): string | null {
   const named = new URLSearchParams(search).get('to');
   const screen = linkedScreens.find((name) => name === named);

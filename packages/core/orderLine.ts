@@ -38,7 +38,7 @@ export function lineUuid(sessionUuid: string, number: number): string {
 
 /**
  * Parses a line's uuid. Returns the line's number, and the range that contains the session's uuid: the line's number has replaced
- * the last 16 bits of that uuid, so these are unknown. Returns null if the text is not the uuid of a line.
+ * the last 16 bits of that uuid, so these bits are unknown. Returns null if the text is not the uuid of a line.
  */
 export function readLineUuid(uuid: string): { number: number; session: { from: string; to: string } } | null {
   if (uuid[14] !== '8') return null;

@@ -14,7 +14,7 @@ export type RefundStatus = 'due' | 'pending' | 'succeeded' | 'failed' | 'cancele
  * - `dashboard`: the money went back outside Induct, or a lost dispute took it.
  */
 export type RefundReason = 'duplicate' | 'unconfirmed' | StaffReason | 'dashboard';
-/** The reasons that staff choose, for which they also say which lines go back. */
+/** The reasons from which staff choose. When staff choose a reason, they also say which lines go back. */
 export const staffReasons = ['requested', 'ineligible'] as const;
 export type StaffReason = (typeof staffReasons)[number];
 

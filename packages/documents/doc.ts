@@ -2,7 +2,7 @@ import { type Bytes, view } from './bytes.ts';
 import type { DocumentType } from './document.ts';
 import { Unacceptable } from './faults.ts';
 
-/** The most streams of a file, far more than the roughly ten of an old Word document. */
+/** The most streams of a file. An old Word document has roughly ten. */
 const MOST_STREAMS = 10_000;
 
 /**

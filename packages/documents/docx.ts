@@ -4,7 +4,7 @@ import { Unacceptable } from './faults.ts';
 import { ZIP_PART, ZIP_TAIL, type ZipEntry, zipEnd, zipEntries } from './zip.ts';
 
 const DEFLATED = 8;
-/** The most parts of a .docx: a usual one has twenty, plus one or two for each picture. */
+/** The most parts of a .docx. A usual .docx has twenty, plus one or two for each picture. */
 const MOST_PARTS = 1_000;
 const MOST_DIRECTORY_BYTES = 4 * KIB * KIB;
 /**

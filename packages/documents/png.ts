@@ -3,7 +3,9 @@ import type { DocumentType } from './document.ts';
 import { Unacceptable } from './faults.ts';
 import { nothingHostile } from './foreign.ts';
 
-/** Returns the most chunks of a PNG of `size` bytes, more than honest files have: libpng writes image data in chunks of 8 KiB. */
+/**
+ * Returns how many chunks a PNG of `size` bytes may have. Honest files have fewer: libpng writes image data in chunks of 8 KiB.
+ */
 const mostChunks = (size: number) => 20_000 + size / (4 * KIB);
 
 /** Checks the chunks and their lengths: IHDR first, at least one IDAT, IEND last (PNG, third edition, section 5). */
