@@ -36,7 +36,10 @@ export class Contacts {
     this.#store = store;
   }
 
-  /** Returns the contact's requested properties, or the CRM's usual ones. Unset properties are null, unknown ones are left out. */
+  /**
+   * Returns the contact's requested properties, or the default properties. Unset properties are null; unknown properties are left
+   * out.
+   */
   view(row: Row, wanted: readonly string[] | undefined): Contact {
     const names = new Set([
       ...(wanted?.length ? wanted : DEFAULT_PROPERTIES),

@@ -105,10 +105,7 @@ const batchAnswer = (item: object) =>
     ['status', 'results', 'startedAt', 'completedAt'],
   );
 
-/**
- * The most inputs of a batch, and the most results of a search
- * (https://developers.hubspot.com/docs/api-reference/crm-contacts-v3/guide).
- */
+/** The most inputs of a batch (https://developers.hubspot.com/docs/api-reference/crm-contacts-v3/guide). */
 const BATCH = 100;
 
 /** The shapes of every body, from the CRM's specification. They are closed: unknown properties are faults. */

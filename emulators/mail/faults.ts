@@ -52,7 +52,7 @@ export class MailFaults {
     this.#waiting = [];
   }
 
-  /** Returns the fault for this delivery, and counts it as used. */
+  /** Returns the fault for this delivery, and counts the fault as used. */
   take(stage: Stage, recipients: readonly string[]): MailFault | undefined {
     const fault = this.#waiting.find(
       ({ at, to }) => at === stage && (to === undefined || recipients.includes(to)),

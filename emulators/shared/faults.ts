@@ -1,7 +1,7 @@
 import { matchPath } from './paths.ts';
 
 /**
- * What can happen to a client's request to a provider.
+ * The faults that a client's request to a provider can meet.
  *
  * - `status`: answers with `status` without doing the work
  * - `status_after`: does the work, then answers with `status`

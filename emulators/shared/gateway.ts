@@ -20,11 +20,11 @@ interface Gateway {
   faultBody: (status: number) => object;
 }
 
-/** What a provider remembers of a request that may be repeated, for example by its idempotency key. */
+/** A provider's memory of a request that may be repeated, for example by its idempotency key. */
 export interface Remembered {
   /**
-   * Whether the provider has already answered this request once. It then repeats that answer without doing the work again. So the
-   * only possible faults are those of the network (`cut`, `hang`, `slow`, …), not those that change the status.
+   * Whether the provider has already answered this request. If so, the provider repeats that answer without doing the work again.
+   * The only possible faults are then those of the network (`cut`, `hang`, `slow`, …), not those that change the status.
    */
   isAnswered: () => boolean;
   /** Stores a server error as the answer to repeated requests. */

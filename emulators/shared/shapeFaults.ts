@@ -5,7 +5,8 @@ const OUTER = ['$ref', 'properties', 'items', 'additionalProperties'];
 
 /**
  * Returns a function that lists where a value violates a JSON Schema (draft 7): at most five faults, none when it conforms. The
- * schema is interpreted, because compiling one of Stripe's takes longer than running a test file that checks a few answers.
+ * schema is interpreted, because compiling one of Stripe's schemas takes longer than running a test file that checks a few
+ * answers.
  */
 export function shapeFaults(schema: Schema): (value: unknown) => string[] {
   let validator: Validator | undefined;

@@ -7,9 +7,9 @@ export type Database = DatabaseSync;
 /**
  * Opens `dataDir/name.sqlite`, creating it when absent, and runs `schema` on it (`create … if not exists`).
  *
- * The write-ahead log has `synchronous = NORMAL`. Each commit is handed to the operating system before the request is answered, so
- * it survives `kill -9` of this process. A power cut could lose the last commits, which is acceptable for test data. FULL would
- * cost an fsync for every request.
+ * The write-ahead log has `synchronous = NORMAL`. Each commit is handed to the operating system before the request is answered,
+ * so the commit survives `kill -9` of this process. A power cut could lose the last commits, which is acceptable for test data.
+ * FULL would cost an fsync for every request.
  */
 export function openState(dataDir: string, name: string, schema: string): Database {
   mkdirSync(dataDir, { recursive: true });

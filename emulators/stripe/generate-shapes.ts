@@ -53,8 +53,8 @@ const ANSWERS = [
 ];
 
 /**
- * The longest list of literals that is kept as an enum. Longer lists, which name every payment method or error code, become any
- * text.
+ * The longest list of literals that is kept as an enum. Longer lists, such as those of all payment methods or error codes, become
+ * any text.
  */
 const LONGEST_ENUM = 24;
 
@@ -155,8 +155,8 @@ export function generateShapes(): Schema {
     for (const part of parts) {
       if (part.flags & (ts.TypeFlags.Any | ts.TypeFlags.Unknown)) return {};
       if (part.flags & ts.TypeFlags.Undefined) continue;
-      // In a form there is no null. The official clients send the empty string instead, which unsets the value. If a property
-      // allows any string, that includes the empty one.
+      // In a form there is no null. The official clients send the empty string instead, which unsets the value. A property that
+      // allows any string allows the empty string, too.
       if (part.flags & ts.TypeFlags.Null) literals.push(request ? '' : null);
       else if (part.isLiteral()) literals.push(part.value as string | number);
       else if (part.flags & ts.TypeFlags.BooleanLiteral) schemas.push({ type: 'boolean' });

@@ -4,7 +4,7 @@ import type { ApiObject } from './store.ts';
 
 export type Intent = Stripe.PaymentIntent & ApiObject;
 
-/** Data of the confirmation that the rest of the payment needs and that the API never shows. */
+/** Data of a confirmation that are needed for the rest of the payment. The API never shows them. */
 export interface IntentSecrets {
   offSession: boolean;
   returnUrl: string;

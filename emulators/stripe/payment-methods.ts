@@ -112,7 +112,7 @@ function insertCard(call: Call, card: CardDetails, data: Partial<PaymentMethodDa
   return method;
 }
 
-/** Returns the payment method with this id. A test payment method such as `pm_card_visa` becomes a new one. */
+/** Returns the payment method with this id. For a test payment method such as `pm_card_visa`, makes a new payment method. */
 export function findPaymentMethod(call: Call, id: string, param: string): PaymentMethod {
   const number = id.startsWith('pm_') ? numberOfTestCard(id) : undefined;
   if (number) return insertCard(call, testCard(call, number), {});

@@ -77,8 +77,8 @@ export function createRefund(call: Call): ApiObject {
 }
 
 /**
- * Returns the disputes of a charge. They decide whether the charge can be refunded (`is_charge_refundable`): only while a dispute
- * is an inquiry, or after it is won. The charge's own field `disputed` does not say this, since it stays true forever.
+ * Returns the disputes of a charge. A charge can be refunded only if all of its disputes allow that (`is_charge_refundable`), as
+ * an inquiry and a won dispute do. The charge's own field `disputed` does not say this, since it stays true forever.
  */
 export function disputesOf(call: Call, charge: string): Stripe.Dispute[] {
   return call.store.select('dispute', [fieldIs('charge', charge)], -1) as unknown as Stripe.Dispute[];

@@ -1,6 +1,6 @@
 /**
- * What a test card of the provider does (https://docs.stripe.com/testing). Charges of unlisted numbers succeed if the numbers pass
- * the Luhn check.
+ * The behaviour of a test card of the provider (https://docs.stripe.com/testing). Charges of unlisted numbers succeed if the
+ * numbers pass the Luhn check.
  */
 export interface CardBehaviour {
   /**

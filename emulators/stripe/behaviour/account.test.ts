@@ -40,7 +40,7 @@ test('a webhook endpoint is registered in the version of the client, told of, ch
 
 test('a payment method domain is registered once, found by its name, switched off and on', async (t) => {
   const { stripe, afterwards } = await subject(t);
-  // A domain cannot be removed, so every run uses the same one and leaves it disabled.
+  // A domain cannot be removed, so every run uses the same domain and leaves it disabled.
   const domain_name = 'induct-drift.example.com';
   const { id } = await stripe.paymentMethodDomains.create({ domain_name });
   afterwards(() => stripe.paymentMethodDomains.update(id, { enabled: false }));

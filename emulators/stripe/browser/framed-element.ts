@@ -3,7 +3,7 @@ import { Emitter } from './emitter.ts';
 import { Frame } from './frame-host.ts';
 import type { Appearance } from './style.ts';
 
-/** What the group of elements provides to each of its elements. */
+/** A group of elements, as each of its elements sees it. */
 export interface Group {
   readonly key: string;
   readonly appearance: Appearance | undefined;
