@@ -11,7 +11,7 @@ import { phoneLink, useSite } from '../lib/site.ts';
 export function Unexpected() {
   const { society } = useSite();
   const error = useRouteError();
-  // Whether a reload brings back what the joiner has typed. It does on the screens of a join, but not on Get Started.
+  // Whether a reload brings back what the joiner has typed: it does so on the screens of a join, but not on Get Started.
   const { pathname } = useLocation();
   const isKept = storedSession() !== null && pathname !== screens.getStarted;
   return (

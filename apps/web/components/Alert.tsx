@@ -5,11 +5,17 @@ import styles from './ui.module.css';
 
 interface Props {
   children: ReactNode;
-  /** Whether the message answers a press. It then scrolls into view when it appears, since a phone may show only the button. */
+  /**
+   * Whether the message answers the press of a button. If so, the message scrolls into view when it appears, since a phone may
+   * show only the button.
+   */
   isAnswer?: boolean;
 }
 
-/** An error message, which screen readers announce immediately. An answer is in the page's title, too. */
+/**
+ * An error message, which screen readers announce immediately. While an answer is shown, the document's title begins with
+ * `Error:`.
+ */
 export function Alert({ children, isAnswer = false }: Props) {
   useErrorInTitle(isAnswer);
   return (

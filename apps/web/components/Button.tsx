@@ -23,7 +23,7 @@ export function Button({
   const hadFocus = useRef(false);
   const isBusy = !!busy;
   // A button loses the focus when it becomes disabled. The focus is returned when the button is enabled again, unless another
-  // element has it by then.
+  // element has the focus by then.
   useLayoutEffect(() => {
     if (isBusy) hadFocus.current = document.activeElement === button.current;
     else if (hadFocus.current) {

@@ -2,7 +2,7 @@ import { useEffect, useMemo, useState } from 'react';
 
 let cleaner: typeof import('dompurify').default | null = null;
 
-/** Downloads the sanitizer. The loader of a screen that shows HTML awaits it. Never rejects. */
+/** Downloads the sanitizer ahead of time. The components below otherwise download it when they need it. Never rejects. */
 export async function loadCleaner(): Promise<void> {
   try {
     cleaner ??= (await import(/* webpackChunkName: "purify" */ 'dompurify')).default;

@@ -4,7 +4,7 @@ import { forgetSession, startOver } from '../lib/session.ts';
 import { Button } from './Button.tsx';
 
 /**
- * A button that removes the stored session id and its drafts and goes to the home page (specification, section 4), in the join's
+ * A button that removes the stored session id and its drafts, and goes to the home page (specification, section 4) of the join's
  * programme. The home page offers to undo this, except with `isLost` (the session cannot continue).
  */
 export function StartOver({ isLost = false }: { isLost?: boolean }) {

@@ -11,8 +11,8 @@ import ui from './ui.module.css';
 const WAITS_MS = [3_000, 6_000, 12_000];
 
 /**
- * Shows a failure's message and a button to try again. If the failure is temporary (`retryMs` is not null), it also tries again by
- * itself a few times, and says so. Each delay is at least `retryMs`, which comes from the server's Retry-After.
+ * Shows a failure's message and a button to try again. If the failure is temporary (`retryMs` is not null), this component also
+ * tries again by itself a few times, and says so. Each delay is at least `retryMs`, which comes from the server's Retry-After.
  */
 export function TryAgain({
   message,
@@ -26,8 +26,8 @@ export function TryAgain({
   message: string | null;
   retryMs: RetryMs;
   /**
-   * Called for each retry. `tries` is 0 if the button was pressed. At an automatic retry, it is the number of automatic retries,
-   * counting this one.
+   * Called for each retry. `tries` is 0 if the button was pressed, otherwise the number of automatic retries, counting this
+   * retry.
    */
   onTry: (tries: number) => void;
   /** The number of automatic retries so far, for a caller that remounts this component for each try. */

@@ -16,7 +16,7 @@ const paths = {
   shield: 'M12 3 5 5.500V11c0 5 3 8 7 10 4-2 7-5 7-10V5.500zm-3 8.500 2.200 2.200L15.500 9.500',
 } as const;
 
-/** Does what the `Icon` of icons.tsx does, with the icons of all screens. The first load must not import this file. */
+/** The counterpart of the `Icon` in icons.tsx, with the icons of all screens. The first load must not import this file. */
 export function Icon({
   name,
   ...drawing

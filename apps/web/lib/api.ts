@@ -53,7 +53,7 @@ export type CallOptions<Name extends CallName> = (Params<Name> extends Record<st
     loading?: boolean;
     /**
      * The failures for which no toast is shown. With `true`, these are all failures (specification, section 8, payment return).
-     * With an HTTP status or a `code`, they are the failures that have it, and the screen handles them itself.
+     * With an HTTP status or a `code`, these are the failures with that status or code, which the screen handles itself.
      */
     quiet?: Quiet;
     /** Aborts the request. An aborted request shows no toast. */

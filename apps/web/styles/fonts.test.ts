@@ -6,7 +6,7 @@ import { test } from 'node:test';
 const web = resolve(import.meta.dirname, '..');
 
 /**
- * The page uses few pairs of font size and weight. For each additional one, the browser looks up another font before the first
+ * The page uses few pairs of font size and weight. For each additional pair, the browser looks up another font before the first
  * paint (docs/performance.md).
  */
 test('text is of the sizes in tokens.css and 400 or 600, or 700 in the serif of headings', () => {

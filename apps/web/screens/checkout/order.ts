@@ -55,7 +55,7 @@ async function readCheckout(uuid: string, signal: AbortSignal): Promise<Outcome<
       const { billingEmail } = details;
       const body = { amount, currency: 'usd' as const, billingEmail };
       // At the first conflict at a revision, the order and its intent are read again, so no toast is shown. A second conflict at
-      // the same revision shows one.
+      // the same revision shows a toast.
       const quiet = refused === details.revision ? false : 409;
       const intent = await call('createPaymentIntent', {
         params: { uuid },

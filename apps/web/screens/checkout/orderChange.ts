@@ -8,8 +8,8 @@ export type OrderChange =
   | { kind: 'removeDonation' | 'removeProduct'; sessionProductUuid: string };
 
 /**
- * Returns the state and the submit function for one control that changes the order, named by `key`. Controls do not wait for each
- * other.
+ * Returns the state and the submit function for one control that changes the order. `key` identifies the control. Controls do not
+ * wait for each other.
  */
 export function useOrderChange(key: string) {
   const fetcher = useFetcher<{ error: string | null }>({ key });

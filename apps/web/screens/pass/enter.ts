@@ -3,8 +3,8 @@ import { linkedScreen } from '#core/navigation.ts';
 import { drop, storeSession } from '../../lib/session.ts';
 
 /**
- * Stores a join in this browser. Returns the path to go to: the screen that the link names, otherwise the one where the join
- * continues.
+ * Stores a join in this browser. Returns the path to go to: the screen to which the link leads, otherwise the screen where the
+ * join continues.
  */
 export function enter({ uuid, goOn, programme }: Data<'provePassByCode'>): string {
   drop('joinPass');

@@ -36,7 +36,7 @@ function takeToken(): string | null {
   return recall<string>('joinPass');
 }
 
-/** Opens a join by the link in a letter. Without a link, the screen lets the visitor ask for one by email. */
+/** Opens a join by the link in a letter. Without a link, the screen lets the visitor ask for a link by email. */
 export async function loader(): Promise<Loaded> {
   const token = takeToken();
   if (token === null) return { step: 'ask', fault: null };
@@ -58,7 +58,8 @@ export function Component() {
   const loaded = useLoaderData() as Loaded;
   const { hash } = useLocation();
   const { revalidate } = useRevalidator();
-  // Opening a second link in the same tab changes only the hash, for which the router does not run the loader, so it is run here.
+  // Opening a second link in the same tab changes only the hash. The router then does not run the loader, so the loader is run
+  // here.
   useEffect(() => {
     if (hash !== '' && window.location.hash === hash) void revalidate();
   }, [hash, revalidate]);

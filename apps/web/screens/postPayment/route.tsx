@@ -62,7 +62,7 @@ export function loader({ request }: LoaderFunctionArgs): { uuid: string; returne
   return { uuid, returned: recall<Return>('joinReturn') };
 }
 
-/** The delays (ms) between polls while the payment is processing. The last one repeats. */
+/** The delays (ms) between polls while the payment is processing. The last delay repeats. */
 const POLL_DELAYS_MS = [1000, 2000, 3000, 5000, 8000, 13_000];
 
 /** Polls until the payment is settled. Returns null if the joiner has left the page. */

@@ -16,7 +16,7 @@ type Specified = Omit<Answer, 'card' | 'refundNote' | 'goOn'> & Partial<Answer>;
 export type Offered = Specified &
   Pick<Answer, 'card' | 'goOn'> & { upgradeOption: NonNullable<Answer['upgradeOption']> };
 
-/** Loads the upgrade offer. Redirects if this session has none (specification, section 4). */
+/** Loads the upgrade offer. Redirects if there is no offer for this session (specification, section 4). */
 export async function loader({
   request,
 }: LoaderFunctionArgs): Promise<{ paymentIntent: string | null; offered: Outcome<Offered> }> {

@@ -97,7 +97,7 @@ function Offer({ details, paymentIntent }: { details: Offered; paymentIntent: st
       if (bought.clientSecret === null) setIsOther(false);
     } catch (failure) {
       setError(messageOf(failure, fallback.upgrade));
-      // On a conflict (409) the price or the offer has changed, so it is loaded again.
+      // On a conflict (409) the price or the offer has changed, so the offer is loaded again.
       if (failure instanceof ApiError && failure.status === 409) await revalidate();
     }
     isWorking.current = false;

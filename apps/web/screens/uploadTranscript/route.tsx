@@ -24,8 +24,8 @@ interface Loaded extends Data<'getDocuments'> {
 }
 
 /**
- * Loads the documents of this session and whether it may upload. If the server cannot be reached, the form is shown nevertheless,
- * and the upload will show the failure.
+ * Loads the documents of this session, and whether the session may upload. If the server cannot be reached, the form is shown
+ * nevertheless, and the upload will show the failure.
  */
 export async function loader(): Promise<Loaded> {
   const uuid = requireSession();
