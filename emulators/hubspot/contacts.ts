@@ -60,8 +60,8 @@ export class Contacts {
 
   /**
    * Finds a contact by its id; the id of a merged contact finds the contact into which it was merged. With `idProperty`, finds
-   * the contact whose value of this unique property, or one of whose additional emails, is `id`. Finds only archived contacts if
-   * `archived` is true, otherwise only contacts that are not archived.
+   * the contact whose value of this unique property is `id`; for `email`, additional emails count, too. Finds only archived
+   * contacts if `archived` is true, otherwise only contacts that are not archived.
    */
   find(id: string, idProperty = 'hs_object_id', archived = false): Row | undefined {
     if (idProperty !== 'hs_object_id' && !this.#store.property(idProperty)?.hasUniqueValue) {

@@ -4,8 +4,8 @@
  */
 export interface CardBehaviour {
   /**
-   * The decline code of a card whose charges are declined. Such a card also cannot be attached to a customer, unless it is
-   * `attachable`.
+   * The decline code of a card whose charges are declined. Such a card also cannot be attached to a customer, unless it asks for
+   * authentication or is `attachable`.
    */
   decline?: string;
   attachable?: boolean;

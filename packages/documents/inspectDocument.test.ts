@@ -36,7 +36,7 @@ import type { InflateLimits } from './bytes.ts';
 import { documentFaults } from './faults.ts';
 import { inspectDocument } from './inspectDocument.ts';
 
-/** Returns a file that records how many reads and how many bytes were requested. */
+/** Returns a file that records how many times it was read, and how many bytes the reads returned. */
 function bytesOf(content: Buffer) {
   const bytes = {
     size: content.length,

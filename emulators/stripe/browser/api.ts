@@ -54,7 +54,7 @@ export async function answerOf<Value>(request: Promise<Response>): Promise<Resul
   }
 }
 
-/** Encodes `{a: {b: 1}}` as `a[b]=1`, the encoding of the v1 API. Absent values are left out. */
+/** Encodes `{a: {b: 1}}` as `a[b]=1`, the encoding of the v1 API. Absent and empty values are left out. */
 function formOf(params: Record<string, unknown>): URLSearchParams {
   const form = new URLSearchParams();
   const add = (name: string, value: unknown): void => {
