@@ -10,7 +10,7 @@ import { runPlan } from './run.ts';
 
 const preload = pathToFileURL(join(import.meta.dirname, 'broken.ts')).href;
 
-/** These tests are of the fault suite itself, and each takes as long as a fault run of its own. */
+/** These tests test the fault suite itself. Each of them takes as long as a run of that suite. */
 const skip = !isLong && 'it tests the fault suite: npm run test:long';
 
 /** For each variant of broken.ts, joins of which at least one goes wrong on a server that is broken in that way. */

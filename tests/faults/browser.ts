@@ -27,7 +27,7 @@ export async function press<Name extends CallName>(
   }
 }
 
-/** A tab of a person's browser. While its own server is down, it calls the other one, as a load balancer would. */
+/** A tab of a person's browser. While the tab's server is down, the tab calls the other server, as a load balancer would. */
 export class Browser {
   readonly #world: World;
   readonly #person: Person;

@@ -162,7 +162,8 @@ async function play(run: Run, strikes: readonly Strike[]): Promise<void> {
     // the person leaves.
     if (join.processing?.until === 'nextDay' && (await isAtTheBank(world, person)))
       return end(person, 'left while it was processing');
-    // The page says that a payment is under way: finish it, or wait a moment and try again.
+    // The page says that a payment is under way, and that the person should finish it or try again in a moment. That moment
+    // passes.
     if (outcomes.includes('waiting')) {
       await world.wait(uuid, 20);
       if (isFirst && join.changes && join.changesWhen === 'left') await changeOrder(run, tab, join);

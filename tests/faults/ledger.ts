@@ -153,9 +153,9 @@ async function stuck(
  *
  * - Each contact that holds a membership must be a member.
  * - For each holder without a contact, one contact with the holder's email must be a member.
- * - No other contact may be one.
+ * - No other contact may be a member.
  *
- * A contact that was found by its email alone keeps its earlier status. In that case staff must have a notice
+ * A contact that was found by its email alone keeps its earlier status. Staff must then have a notice about this contact
  * (docs/decisions/0020-contacts-that-are-not-proven.md).
  */
 async function atHubspot(

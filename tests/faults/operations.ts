@@ -1,7 +1,7 @@
 /**
- * The requests to Stripe: those of our server, by the names of PaymentProvider's methods, and the browser's `confirm`. `names` is
- * what identifies the join in a request: the session, the session with the kind of order (`join`, `upgrade`), the payment intent,
- * or nothing.
+ * The requests to Stripe. A key is the method of PaymentProvider that makes the request, or `confirm`, which the browser makes.
+ * `names` says what identifies the join in the request: the session, the session together with the kind of order (`join`,
+ * `upgrade`), the payment intent, or nothing.
  */
 export const operations = {
   createCustomer: { method: 'POST', path: '/v1/customers', names: 'session' },

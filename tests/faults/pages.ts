@@ -20,7 +20,7 @@ const HELD_MS = 700;
 const PRODUCT_UUID = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f00';
 const productUuid = (id: number) => PRODUCT_UUID + String(id).padStart(2, '0');
 
-/** Checkout shows an order, redirects to another screen, or shows a message that says why it cannot. */
+/** Checkout shows an order, redirects to another screen, or shows a message that says why it cannot show the order. */
 export type Look = { screen: Screen } | { goOn: string } | { message: string };
 type Outcome = 'paid' | 'changed' | 'refused' | 'waiting' | 'left';
 
@@ -141,7 +141,7 @@ function readOrder({ products }: Data<'getCheckoutDetails'>) {
 }
 
 /**
- * Presses Buy Now: begins the payment, confirms it at the provider, and releases the order if that failed
+ * Presses Buy Now: begins the payment, confirms it at the provider, and releases the order if the confirmation failed
  * (apps/web/screens/checkout/Payment.tsx).
  */
 export async function buy(
@@ -181,7 +181,7 @@ async function holdPayment(
   intentId: string,
   { until }: Processing,
 ): Promise<void> {
-  // This is set before anything is awaited: another tab may press at the same time, and the bank must hold a payment only once.
+  // `held` is set before anything is awaited: another tab may press at the same time, and the bank must hold a payment only once.
   person.held = { intentId, settling: null };
   await world.hold(intentId, true);
   if (until === 'soon')

@@ -20,7 +20,7 @@ export interface Person {
   complaints: string[];
   /** How the join has ended, as the person would tell it. */
   ended: string;
-  /** The point at which a server was to be killed, if it was never reached. */
+  /** The point at which a server was to be killed, if the join never reached that point. */
   missed: KillPoint | null;
   /** Checkout as the person last saw it. */
   screen: Screen | null;
@@ -43,7 +43,7 @@ export interface Screen {
   clientSecret: string;
   intentId: string;
 }
-/** One join: its person and world, and what it shares with the other joins of its unit (plan.ts). */
+/** One join: its person and world, and what it shares with the joins that are played together with it (a unit in plan.ts). */
 export interface Run {
   world: World;
   person: Person;

@@ -26,7 +26,7 @@ export interface Join {
   /**
    * When a second tab changes the order.
    * - `looking`: after the first tab has first loaded Checkout.
-   * - `before`: between that and Buy Now.
+   * - `before`: between that first load and Buy Now.
    * - `during`: while Buy Now is pressed.
    * - `after`: after the card was charged.
    * - `left`: after the person has left an authentication unfinished.
@@ -34,8 +34,8 @@ export interface Join {
    * - `hung`: while a change of the intent by the first tab hangs at Stripe until the timeout.
    * - `hungAfter`: like `hung`, but Stripe has made the change, and only its answer hangs.
    *
-   * For `hung` and `hungAfter`, a second change of the intent hangs as well. The first one ends before the order is changed once
-   * more and paid.
+   * For `hung` and `hungAfter`, a second change of the intent hangs as well. The first change ends before the order is changed
+   * once more and paid.
    */
   changesWhen: 'looking' | 'behind' | 'before' | 'during' | 'after' | 'left' | 'hung' | 'hungAfter';
   /** The time between Buy Now and the card's confirmation (ms). */
@@ -52,15 +52,17 @@ export interface Join {
   /** When the person closes the browser for good; null: not before the end. */
   leaves: 'checkout' | 'begun' | 'paid' | null;
   /**
-   * What happens to the payment at the end of the day; null: nothing. Staff may refund all of it in Stripe's dashboard; a day later
-   * the bank may return that refund. Or they refund one item there, in some joins after they had asked for it in Induct while
-   * Stripe did not answer. Or the bank opens an inquiry, and a day later closes it or turns it into a dispute. Or it opens
-   * a dispute, which stays open, or is won or lost a day later.
+   * What happens to the payment at the end of the day; null: nothing. Otherwise one of these happens:
+   * - Staff refund all of it in Stripe's dashboard; a day later the bank may return this refund.
+   * - Staff refund one item in the dashboard, in some joins after they asked for this refund in Induct while Stripe did not
+   *   answer.
+   * - The bank opens an inquiry, and a day later closes it or turns it into a dispute.
+   * - The bank opens a dispute, which stays open, or is won or lost a day later.
    */
   aftermath: Aftermath | null;
   /** Whether a person who left comes back a day later, with the old page still open. */
   comesBackNextDay: boolean;
-  /** Whether two tabs press Buy Now at the same time, each at another server. */
+  /** Whether two tabs press Buy Now at the same time, on different servers. */
   pressesTwice: boolean;
   /** How the return page reports the payment. `lie`: it reports an unpaid intent as succeeded, and later the paid one as failed. */
   returns: 'once' | 'thrice' | 'atOnce' | 'lie';
@@ -123,7 +125,10 @@ export interface Plan {
   restartsDatabase: boolean;
   /** Whether a server has to die at every kill point. Points that were not reached get additional joins. */
   killsEverywhere: boolean;
-  /** The joins, in units. Joins of one unit run at the same time and meet before they pay. */
+  /**
+   * The joins, in units. A unit is one join, or several joins that are played at the same time and wait for each other before
+   * they pay.
+   */
   units: readonly (readonly Join[])[];
   /** The points at which servers are killed during the background work after the day, one kill after the other. */
   night: readonly KillPoint[];
@@ -206,8 +211,8 @@ const faultKinds: readonly Pick<PlannedFault, 'kind' | 'status' | 'ms'>[] = [
   { kind: 'hang' },
   { kind: 'hang_after' },
   { kind: 'slow', ms: 400 },
-  // Stripe answers later than the timeout of a server or a page. So it does the work after they have given up, possibly at the same
-  // time as their retry.
+  // Stripe answers later than the timeout of a server or a page. So Stripe does the work after the caller has given up, possibly
+  // at the same time as the caller's retry.
   { kind: 'slow', ms: STRIPE_TIMEOUT_MS + 200 },
 ];
 
@@ -221,7 +226,10 @@ const breakPoints: readonly KillPoint[] = [
   'updateIntent:before',
 ];
 
-/** How many calls in a row a fault hits. The client makes a call three times at most, so with 3 or more it gets no good answer. */
+/**
+ * How many requests in a row a fault hits. The Stripe client sends a request three times at most, so a fault that hits 3 or more
+ * requests leaves the client without a good answer.
+ */
 const timesOf = [1, 2, 3, 4];
 
 /** Kill points that the background work reaches, in the order in which plans take them. The first is reached in every run. */
@@ -382,7 +390,7 @@ const hangs = {
   processing: null,
 } as const satisfies Partial<Join>;
 
-/** Chooses `hung` joins that are alone in their units, and makes their changes of the intent hang. */
+/** Chooses `hung` joins that are not played together with another join, and makes their changes of the intent hang. */
 function dealHangs(dice: Random, units: Join[][], hung: number): void {
   const singles = units.filter(({ length }) => length === 1);
   const side = dice.deck(['hung', 'hungAfter'] as const);
@@ -426,7 +434,10 @@ function dealKills(dice: Random, units: Join[][], kills: number): void {
   }
 }
 
-/** Returns the smallest unit whose first join reaches a point; null for a call that only the background makes. */
+/**
+ * Returns a kill point's smallest unit: the fewest joins with which the first of them reaches the point. Returns null for a point
+ * that only background work reaches.
+ */
 export function unitAt(point: KillPoint, contact: number): Join[] | null {
   if (point.startsWith('list')) return null;
   // The name is part of an email address, which may not contain a colon.

@@ -38,7 +38,7 @@ export interface RunOptions {
   /** Additional settings of the two servers. */
   env?: NodeJS.ProcessEnv;
   slowCommitMs?: number;
-  /** How many units run at the same time. */
+  /** How many units of the plan run at the same time. */
   atOnce?: number;
   say?: (line: string) => void;
   /** When aborted, everything is stopped, and the run rejects with the reason. */
@@ -49,7 +49,7 @@ export interface RunOptions {
 
 /** How long the joins of a unit wait for each other (ms). */
 const MEETING_MS = 4000;
-/** How long a server may take to reach the point at which it is to die at night (ms). */
+/** How long (ms) a server may take at night to reach the point at which it is to be killed. */
 const NIGHT_MS = 6000;
 
 /**
@@ -193,8 +193,8 @@ function somebody(join: Join): Person {
 }
 
 /**
- * Reconciles by the server's own code; all other checks of the suite do without it. There is no grace period, since all payments
- * are settled by now.
+ * Reconciles with the server's own code, which no other check of the suite uses. There is no grace period, since all payments are
+ * settled by now.
  */
 async function byReconcile(world: World): Promise<Difference[]> {
   const { differences } = await reconcile(world.wired.deps, { graceMinutes: 0 });
@@ -220,8 +220,8 @@ async function spendTheNight(world: World, points: readonly KillPoint[]): Promis
     const server = world.servers[index % 2]!;
     const id = -1 - index;
     server.arm({ id, point, about: null });
-    // The two servers share the background tasks, and only one of them runs a task at a time. If the other server ran this one, a
-    // further day passes and the restart is repeated.
+    // The two servers share the background tasks, and only one of them runs a task at a time. If the other server ran this task,
+    // a further day passes and the restart is repeated.
     for (let tries = point.startsWith('list') ? 3 : 1; tries > 0 && server.isArmed(id); tries--) {
       await world.pass(25);
       await server.kill();
@@ -238,8 +238,9 @@ function killsOf({ servers }: World): (KillPoint | 'any')[] {
 }
 
 /**
- * Makes a barrier for the `size` joins of a unit. The returned function is called once for each join, and returns the join's
- * `meet`. Each `meet` resolves when all joins have called theirs, at the latest {@link MEETING_MS} after its own call.
+ * Makes a barrier for `size` joins that are played together. The returned function is called once for each join, and returns this
+ * join's `meet`. A `meet` resolves when all joins have called theirs, or {@link MEETING_MS} after it was called, whichever comes
+ * first.
  */
 function meeting(size: number): () => () => Promise<void> {
   const all = Promise.withResolvers<void>();

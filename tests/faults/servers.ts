@@ -20,7 +20,7 @@ export class Server {
   readonly kills: (KillPoint | 'any')[] = [];
   /** The reason for each exit other than a kill. There must be none. */
   readonly exits: string[] = [];
-  /** When its database connections were ended (ms since 1970). */
+  /** When the server's database connections were ended (ms since 1970). */
   readonly breaks: { from: number; to: number }[] = [];
   readonly #waiting = new Map<number, WhileWaiting>();
   readonly #env: NodeJS.ProcessEnv;

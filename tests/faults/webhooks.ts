@@ -22,7 +22,7 @@ export interface WebhookCounts {
   forged: number;
 }
 
-/** A proxy between Stripe and our servers that treats each join's webhooks as its plan says. */
+/** A proxy between Stripe and our servers that treats the webhooks of each join as the join's plan says. */
 export interface Webhooks {
   url: string;
   secret: string;

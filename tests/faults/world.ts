@@ -72,8 +72,8 @@ export interface World {
   servers: readonly [Server, Server];
   webhooks: Webhooks;
   /**
-   * The parts of the server (wire.ts), made in this process as well. The suite does the work of staff and background work with
-   * them.
+   * The parts of the server (wire.ts), made in this process as well. With these, the suite itself does what staff and the
+   * background work do.
    */
   wired: Wired;
   database: pg.Pool;
@@ -250,7 +250,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
         const due = 'sent_at is null and refusal is null and withdrawn_at is null and due_at <= now()';
         const deadline = Date.now() + TOLD_MS;
         for (let round = 0; Date.now() < deadline; round++) {
-          // Makes letters due again, since one that a killed process was sending stays reserved for a while.
+          // Makes letters due again, since a letter that a killed process was sending stays reserved for a while.
           if (round % 20 === 0) await makeDue('letter', 'id', 'next_try_at', due);
           while (await sendDue(wired.deps, config.mail!));
           const { rowCount } = await database.query(`select from letter where ${due} limit 1`);
