@@ -10,7 +10,7 @@ import { printed } from './runCommand.ts';
 import { temporaryFolder } from './temporaryFolder.ts';
 import { startTestServer, type TestServer } from './testServer.ts';
 
-/** A test server on an installed PostgreSQL. Both are there once the tests of the file run. */
+/** A test server on an installed PostgreSQL. `postgres` and `server` are set by the time the file's tests run. */
 export interface Installed {
   postgres: InstalledPostgres;
   server: TestServer;
@@ -24,8 +24,8 @@ export interface Installed {
 }
 
 /**
- * Starts a test server, with the settings `env`, on an installed PostgreSQL, whose client tools are on PATH meanwhile. Ends both after
- * the last test of the file. Does nothing where there is no such PostgreSQL, since the tests are skipped then.
+ * Starts an installed PostgreSQL, and on it a test server with the settings `env`. Until the last test of the file has run, PATH
+ * begins with PostgreSQL's client tools. Does nothing where no PostgreSQL is installed, since the tests are skipped then.
  */
 export function serverOnInstalledPostgres(env: Record<string, string> = {}): Installed {
   const installed = {

@@ -5,8 +5,8 @@ import { askHubspot } from './providers.ts';
 import type { TestServer } from './testServer.ts';
 
 /**
- * Tells HubSpot of all joins that are due, until none is left. Joins that wait after an earlier failure are tried at once, and the
- * call budget is refilled first. Returns how many joins were sent.
+ * Tells HubSpot of all joins that are due, until none is left. Joins that wait after an earlier failure are tried immediately,
+ * and the call budget is refilled first. Returns how many joins were sent.
  */
 export async function deliver({ deps, background, hubspot }: TestServer): Promise<number> {
   const work = { ...deps, database: background };

@@ -44,12 +44,11 @@ export function pdf({
   return Buffer.from(build(padding), 'latin1');
 }
 
-/** The permission bits of a PDF (ISO 32000-2, table 22). `butPrinting`: nothing is permitted but printing. `all`: everything is. */
+/** The permission bits of a PDF (ISO 32000-2, table 22): `butPrinting` permits printing only, `all` permits everything. */
 export const permissions = { butPrinting: -1852, all: -4 };
 
 /**
- * Makes a PDF that claims to be encrypted by the standard security handler. Its text is plain all the same, since nothing here
- * decrypts it.
+ * Makes a PDF that claims to be encrypted by the standard security handler. Its text is not encrypted, since no test decrypts it.
  */
 export function encryptedPdf(permitted: number): Buffer {
   const entry = 'ab'.repeat(48);

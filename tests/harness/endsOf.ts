@@ -1,8 +1,8 @@
 import type { TestContext } from 'node:test';
 
 /**
- * Returns a function that takes what is to be done after a test. It is done last first, so that what was started first, such as a
- * database, ends after those who use it. (`t.after` does it in the order given.)
+ * Returns a function to which a test gives its clean-ups. After the test, they run in reverse order, so that a database, for
+ * example, ends after the servers that use it. (`t.after` runs clean-ups in the order in which they were given.)
  */
 export function endsOf(t: TestContext): (end: () => unknown) => void {
   const ends: (() => unknown)[] = [];

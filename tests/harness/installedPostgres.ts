@@ -40,7 +40,7 @@ export interface InstalledPostgres {
   url: string;
   /** The major version of the server and its tools. */
   major: number;
-  /** The PATH on which its tools are found first. */
+  /** A PATH on which the tools of this PostgreSQL are found first. */
   path: string;
   /** Creates a new, empty database and returns its URL. */
   emptyDatabase(): Promise<string>;

@@ -11,7 +11,10 @@ import { startTestServer, type TestServer } from './testServer.ts';
 /** A test server with its own PostgreSQL, which can be stopped and started again at the same address. */
 export interface Interruptible {
   arranged: TestServer;
-  /** Stops all processes of PostgreSQL where they are: it keeps its connections, but does not answer. Resolves with what continues them. */
+  /**
+   * Suspends all processes of PostgreSQL: their connections stay open, but nothing answers. Resolves with a function that
+   * continues them.
+   */
   hang(): Promise<() => void>;
   /** Ends PostgreSQL: `SIGINT` as in a restart, `SIGQUIT` as in a crash. */
   end(signal: 'SIGINT' | 'SIGQUIT'): Promise<void>;

@@ -2,7 +2,7 @@ import { relative } from 'node:path';
 import type { TestEvent } from 'node:test/reporters';
 import { stripVTControlCharacters } from 'node:util';
 
-/** How many lines of an error are repeated where the outcome is told. */
+/** How many lines of an error's message the outcome has at most. */
 const LINES = 30;
 
 /** The outcome of a test run: its counts, and for each test that failed its name and the beginning of its error. */
@@ -27,7 +27,7 @@ export default async function* outcome(events: AsyncIterable<TestEvent>): AsyncG
   }
 }
 
-/** Returns the first lines of an error's message, which is enough to see by what a test failed. */
+/** Returns the first lines of an error's message, which are enough to see why a test failed. */
 export function beginningOf(message: string): string {
   return stripVTControlCharacters(message).trimEnd().split('\n', LINES).join('\n      ');
 }

@@ -65,7 +65,7 @@ export function fontsOf(pdf: Uint8Array): { name: string; isEmbedded: boolean; i
     });
 }
 
-/** Throws with what qpdf finds wrong in a PDF's structure. */
+/** Throws an error with qpdf's findings if the structure of a PDF is faulty. */
 export function checkStructure(pdf: Uint8Array): void {
   withFile(pdf, (path) => execFileSync('qpdf', ['--check', path], { stdio: 'pipe' }));
 }

@@ -6,7 +6,7 @@ import type { LedgerEntry } from '../../emulators/shared/ledger.ts';
  * (emulators/README.md).
  */
 
-/** Calls Stripe as its dashboard or the page's script would, and returns any answer. */
+/** Calls Stripe as its dashboard or the page's script would. Returns the answer, whatever its status is. */
 export async function requestStripe<Body>(
   url: string,
   method: string,
@@ -97,7 +97,7 @@ export async function listContacts(url: string, properties: readonly string[]): 
   }
 }
 
-/** Calls a control of a stand-in, which does what banks, networks and the provider's own staff do. */
+/** Calls a control of a stand-in. Controls do what banks, networks and the provider's own staff do. */
 export async function control<Body = unknown>(
   url: string,
   method: 'GET' | 'POST' | 'PUT' | 'DELETE',

@@ -66,7 +66,8 @@ export const refundsOf = ({ deps }: TestServer, intentId: string) =>
     .execute();
 
 /**
- * Settles the last refund of a payment at Stripe, and lets our server take that in (`followPayment`), as it does at a webhook.
+ * Settles the last refund of a payment at Stripe. Then makes our server read the refund from Stripe (`followPayment`), as after a
+ * webhook.
  */
 export async function settleRefund(
   server: TestServer,

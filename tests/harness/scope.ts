@@ -9,8 +9,8 @@ export interface Program<Ready> extends Child {
 }
 
 /**
- * Keeps track of everything that is started through it. `end` stops all of that. Callers call it at the end, after a failure, and
- * on Ctrl-C.
+ * Keeps track of everything that is started through it. `end` stops everything. Callers call `end` when they are done, after a
+ * failure, and on Ctrl-C.
  */
 export class Scope {
   /** Aborts when everything is to stop. */

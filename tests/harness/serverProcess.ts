@@ -82,7 +82,8 @@ export function launchServerProcess(
 ): Omit<ServerProcess, 'url'> & { listening: Promise<string> } {
   let child!: Child;
   const ready = startChild<{ listening: string }>(program, {
-    // A server of another version runs without the compile cache. Nothing would ever remove its compiled code from there.
+    // A server of another version runs without the compile cache, since nothing would ever remove its compiled code from that
+    // cache.
     env: { ...(program !== main && { NODE_COMPILE_CACHE: undefined }), ...settingsOf(test) },
     output: 'pipe',
     started: (started) => {

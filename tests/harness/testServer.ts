@@ -63,7 +63,7 @@ export interface TestServer {
   mailFault(fault: MailFault | null): Promise<unknown>;
   /** Returns the letters that have arrived, the newest first. */
   letters(): Promise<KeptLetter[]>;
-  /** Calls a control of the emulated Stripe, which does what banks and networks do. */
+  /** Calls a control of the emulated Stripe. Controls do what banks and networks do. */
   stripeControl(path: string, body: object): Promise<{ id: string }>;
   /** Calls the emulated Stripe as its dashboard or the browser's script would. */
   stripe(

@@ -28,7 +28,10 @@ export function transcriptsOn(server: TestServer) {
   const reject = (t: TestContext, uuid: string, reason: RejectionReason, ...more: string[]) =>
     runCommand(t, server, documentsRejectCommand, [uuid, '--reason', reason, ...more]);
 
-  /** Sends all letters. Returns the texts of those about the transcripts of whoever has this email, the first one first. */
+  /**
+   * Sends all letters that are due. Returns the texts of the letters to this address that are about transcripts, the first one
+   * first.
+   */
   async function lettersTo(email: string): Promise<string[]> {
     while (await sendDue(server.deps, server.deps.config.mail!));
     const letters = await server.letters();

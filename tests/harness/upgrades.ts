@@ -5,8 +5,8 @@ import { openIntent, payByCard } from './steps.ts';
 import type { Client, TestServer } from './testServer.ts';
 
 /**
- * Makes the API call of the button Upgrade Now. With `charge: false` in `more`, the server charges nothing. It then answers with
- * what the form for another card needs.
+ * Makes the API call of the button Upgrade Now. With `charge: false` in `more`, the server charges nothing, and answers with what
+ * the form for another card needs.
  */
 export const charge = (client: Client, uuid: string, paymentIntent: string, more: object = {}) =>
   client.call('createUpgradeCharge', { params: { uuid }, body: { paymentIntent, ...more } });

@@ -11,7 +11,9 @@ const TICKS = 100;
  */
 const at = { parent: 1, user: 11, system: 12, childrenUser: 13, childrenSystem: 14 } as const;
 
-/** Returns the CPU time so far of a process and its descendants, including ended ones (s). Everything here needs Linux. */
+/**
+ * Returns the CPU time so far of a process and its descendants, including ended ones (s). All functions of this file need Linux.
+ */
 export function cpuSecondsOf(root: number): number {
   const { user, system, childrenUser, childrenSystem } = at;
   return treeOf(root)

@@ -149,7 +149,8 @@ export class Walk {
     await server.stripeFault(null);
     await server.hubspotFault(null);
     await server.stripeControl('refunds', { answer: 'succeeded' });
-    // Payments that were begun and never made are given up by now. Until then, their joins do not follow a merged contact.
+    // Makes open payments three days old, so that the server gives them up. Until then, their joins do not follow a merged
+    // contact.
     await sql`update payment set created_at = created_at - interval '3 days' where status = 'open'`.execute(
       this.database,
     );
