@@ -15,8 +15,8 @@ export function details(change: Record<string, unknown> = {}) {
 }
 
 /**
- * Makes an API call with the cookies of the page's browser. A test uses this to put a join into a state without going through the
- * screens.
+ * Makes an API call with the cookies of the page's browser. Tests use this function to put a join into a state without going
+ * through the screens.
  */
 export async function call(
   page: Page,
@@ -114,8 +114,8 @@ export async function paidJoin(
 }
 
 /**
- * Makes two joins by the same invitation. The first is at Checkout in `page`, and its uuid is returned. The returned function
- * `pays` makes the second in the page `winner`, pays for it, and resolves with its uuid.
+ * Makes two joins by the same invitation. The first join is at Checkout in `page`, and its uuid is returned. The returned
+ * function `pays` makes the second join in the page `winner`, pays for that join, and resolves with its uuid.
  */
 export async function twoJoins(
   page: Page,

@@ -21,7 +21,10 @@ import {
 const SENTENCE = 'I am 18 or older, or my parent or guardian has read the policies and agrees that I apply.';
 const MISSING = 'Please confirm your age, or that your parent or guardian agrees.';
 
-/** Runs the tests on a server of the demo society whose high-school programme asks for guardian consent. */
+/**
+ * Runs the tests on a server of the demo society, with a society file in which the high-school programme asks for guardian
+ * consent.
+ */
 const test = base.extend<object, { asking: string }>({
   asking: [
     // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of what a fixture needs

@@ -78,7 +78,7 @@ test('a page whose scripts were lost on the way says after a while that it can b
   for (const path of ['/registration/get-started', '/registration/checkout']) {
     await page.goto(path);
     await expect(late).toBeHidden();
-    // Twenty seconds pass, which no fake clock does for a style sheet.
+    // Finishes the style sheet's animations, as if twenty seconds had passed: Playwright's fake clock does not move them.
     await page.evaluate(() => {
       for (const animation of document.getElementById('late')!.getAnimations()) animation.finish();
     });

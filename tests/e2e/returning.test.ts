@@ -289,7 +289,7 @@ test('Start Over leads back to the programme of the join', async ({ page, compla
   complaints.expectFailedRequests();
   const undergraduates = '/registration/get-started?programme=undergraduate';
   await selfNominate(page, 'undergraduate');
-  // The heading is there before the address: a reload in between opens Get Started.
+  // Waits for the address, which changes after the heading: a reload in between would open Get Started.
   await expect(page).toHaveURL('/registration/student-details');
   await page.reload();
   await button(page, 'Start Over').click();

@@ -1,8 +1,9 @@
 import type { BrowserContext } from '@playwright/test';
 
 /**
- * Does to every page what a browser's translation does, though into the same words: replaces each text by an element with the text,
- * at once and whenever a text is added or changes. React still holds the text that is no longer there.
+ * Changes every page as a browser's translation does, but keeps the words. Replaces each text node by an element with the same
+ * text, first when the page has loaded, then whenever a text is added or changes. React keeps its references to the replaced
+ * nodes.
  */
 export async function translatePages(context: BrowserContext): Promise<void> {
   await context.addInitScript(() => {

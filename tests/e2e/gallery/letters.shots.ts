@@ -2,8 +2,8 @@ import { sampleMails } from '../../harness/sampleLetters.ts';
 import { shoot, test } from './shoot.ts';
 
 /**
- * The widths at which letters are shown (px): in a mail client on a phone, and in one on a desktop, which shows its list of letters
- * beside the letter.
+ * The widths at which letters are shown (px): the width of a phone, and the width beside the list of letters in a mail client on
+ * a desktop.
  */
 const WIDTHS = [360, 700];
 
