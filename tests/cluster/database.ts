@@ -6,7 +6,7 @@ import { here, type Machine } from './network.ts';
 
 const PASSWORD = 'of-the-drill';
 const template = join(import.meta.dirname, '../../ops/cluster/patroni.yml');
-/** The timeout for the cluster until it has settled (ms): until all members run, or until another machine is the leader. */
+/** The longest wait (ms) for the cluster to settle: until all members run, or until another machine has become the leader. */
 const PATIENCE_MS = 180_000;
 
 interface Member {
@@ -35,7 +35,7 @@ export class Cluster {
       }
   }
 
-  /** Returns the URL of a database on all three hosts, in libpq's form. */
+  /** Returns the URL of a database, in libpq's form, which lists the hosts of all three machines. */
   url(database: string): string {
     const hosts = this.machines.map(({ address }) => `${address}:5432`).join(',');
     return `postgres://postgres:${PASSWORD}@${hosts}/${database}?target_session_attrs=read-write`;
@@ -76,8 +76,8 @@ export class Cluster {
   }
 
   /**
-   * Asks Patroni on every machine who the members of the cluster are and which one leads. Returns an answer whose leader at least
-   * two machines name. Returns an empty list when no two machines name the same leader.
+   * Asks Patroni on every machine who the members of the cluster are and which member leads. Returns an answer on whose leader at
+   * least two machines agree, or an empty list when no two machines agree.
    */
   async members(): Promise<Member[]> {
     const views = await Promise.all(

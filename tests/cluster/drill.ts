@@ -25,7 +25,9 @@ import { type Gap, Prober } from './prober.ts';
 
 /** How many people join at the same time. */
 const JOINERS = 6;
-/** The timeout (ms) until the joiners have made two joins each on average. A server and HAProxy have as long to start. */
+/**
+ * How long (ms) the joiners may take to make two joins each on average. A server may take as long to start, and so may HAProxy.
+ */
 const PATIENCE_MS = 120_000;
 /**
  * A call that begins at most this long (ms) after the database accepts writes again may still fail. After this time, every
@@ -79,11 +81,11 @@ async function play(scope: Scope, seed: number, say: (line: string) => void): Pr
     cluster.url(database).replace(/@[^/]*/, `@${address(HAPROXY)}:5432`);
   await startHaproxy(scope, folder, viaHaproxy('postgres'));
   const arranged = await startTestServer({}, { postgresUrl: viaHaproxy('postgres') });
-  // Dropping the database fails or hangs when the cluster is broken, so this waits at most 5 s for it. Nothing is left behind: the
-  // machines are removed afterwards, together with the database on them.
+  // Dropping the database fails or hangs when the cluster is broken, so the drill waits at most 5 s for it. Nothing is left
+  // behind: the machines are removed afterwards, together with the database on them.
   scope.onEnd(() => Promise.race([arranged.close().catch(() => {}), pause(5_000)]));
   const database = new URL(arranged.deps.config.databaseUrl).pathname.slice(1);
-  // The first server reaches its database through HAProxy; the others name all hosts.
+  // The first server reaches its database through HAProxy. The other servers have a URL that lists all database hosts.
   const startServer = (index: number) =>
     startServerProcess(
       withSettings(arranged, {
