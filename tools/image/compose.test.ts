@@ -211,7 +211,8 @@ test('no other container can be given the address of the proxy, whichever starts
     return list;
   };
   const address = proxy!.networks!.default.ipv4_address;
-  // Docker gives containers without a fixed address, those of `docker compose run` too, the first free address of this range.
+  // Docker gives a container without a fixed address the first free address of this range, also when `docker compose run` starts
+  // it.
   const given = listOf(ip_range!);
   assert.ok(!given.check(address), `${address} is within ${ip_range}`);
   assert.ok(listOf(subnet).check(ip_range!.split('/')[0]!));

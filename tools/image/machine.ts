@@ -18,9 +18,9 @@ export interface Finished {
 export type Run = (lines: string) => Promise<Finished>;
 
 /**
- * Boots a copy of this machine with systemd-nspawn (as root): systemd is its first process, and it shares this machine's network.
- * This checkout is in /opt/induct and this Node is /usr/bin/node. The copy's writes do not reach this machine, and it is removed
- * after the test. It starts only systemd's basic services.
+ * Boots a copy of this machine with systemd-nspawn (as root). The copy runs systemd as its first process, and shares this
+ * machine's network. This checkout is in /opt/induct of the copy, and this Node is its /usr/bin/node. The copy's writes do not
+ * reach this machine. The copy starts only systemd's basic services, and is removed after the test.
  */
 export async function startMachine(t: TestContext): Promise<Run> {
   const folder = mkdtempSync(join(tmpdir(), 'induct-machine-'));

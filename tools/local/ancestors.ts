@@ -5,7 +5,7 @@ const interval = process.platform === 'linux' ? 250 : 1500;
 
 /**
  * Calls `gone` once when the `npm` that started this process, or a process between the two, was killed. A killed process cannot
- * stop its children, but they get another parent. So this polls for a changed parent.
+ * stop its children, but they get another parent, so this function polls for a changed parent.
  */
 export function watchAncestors(gone: () => void): void {
   const chain = ancestorsUpToNpm();

@@ -10,8 +10,8 @@ const program = resolve(import.meta.dirname, '../../emulators/main.ts');
 export async function startEmulators(options: {
   dataDir: string;
   /**
-   * The host on which Stripe's emulator listens. Browsers load the card form from it, so it must be as reachable as the server. The
-   * other emulators listen on 127.0.0.1.
+   * The host on which Stripe's emulator listens. Browsers load the card form from this emulator, so it must be as reachable as
+   * the server. The other emulators listen on 127.0.0.1.
    */
   host?: string;
   /** The server's present or future URL, to which webhooks are sent; none are sent without it. */

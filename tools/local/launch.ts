@@ -41,9 +41,9 @@ export interface LaunchOptions {
 }
 
 /**
- * Starts every part that the settings do not name (database, emulators) and the server, and prints its address. Stops all in order
- * on Ctrl-C, SIGTERM or SIGHUP, when a start fails, when a part ends, or when the npm that started this was killed. Resolves with
- * the exit code.
+ * Starts the server and every part that the settings do not name (database, emulators), and prints the server's address. Stops
+ * everything in order on Ctrl-C, SIGTERM or SIGHUP, when a start fails, when a part ends, or when the npm that started this
+ * process was killed. Resolves with the exit code.
  */
 export async function launch(options: LaunchOptions): Promise<number> {
   const abort = new AbortController();

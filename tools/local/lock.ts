@@ -7,7 +7,7 @@ import { identify, lives, type ProcessIdentity } from './processes.ts';
 export interface Holder extends ProcessIdentity {
   /** The command that was typed, for use in sentences. */
   command: string;
-  /** The URL at which it serves, or will serve. */
+  /** The URL at which the command serves, or will serve. */
   url?: string;
   stopping?: boolean;
   children: ProcessIdentity[];

@@ -7,7 +7,7 @@ import { isProgram } from './findProgram.ts';
 const start = resolve(import.meta.dirname, '../../apps/server/start.mjs');
 const sentence = /^The server needs Node\.js 24 or newer\. This is v?\d+.*\n$/;
 
-/** The newest `node` on the PATH of this machine that is older than version 24. */
+/** The first `node` on this machine's PATH whose major version is from 18 to 23. */
 const older = (process.env.PATH ?? '')
   .split(delimiter)
   .map((folder) => join(folder, 'node'))

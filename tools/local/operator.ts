@@ -58,8 +58,8 @@ async function surroundings(): Promise<NodeJS.ProcessEnv> {
     }
     if (bringsDatabase) found.database.url = await database(dataDir);
   } else if (bringsDatabase) {
-    // `npm start` runs the database. This connects to it as a further user, so that the database keeps running for this command
-    // even if `npm start` is stopped.
+    // `npm start` runs the database. The command connects as a further user of this database, which therefore keeps running for
+    // the command even if `npm start` is stopped.
     found.database.url = await database(dataDir);
   }
   return {

@@ -7,7 +7,10 @@ import { freePort } from './ports.ts';
 
 const run = promisify(execFile);
 
-/** So many ports that some would be equal, in all but one of a million runs, if each process chose among all of them by chance. */
+/**
+ * How many ports each process draws. If every process drew at random among all ports, some draws would be equal in all but one of
+ * a million runs.
+ */
 const DRAWS = 300;
 
 test('no port is given twice, to one process or to several', async () => {

@@ -17,8 +17,8 @@ const CLAIM = 32_768;
 const claimed = new Map<number, Socket>();
 
 /**
- * Resolves with `port` if it is free, otherwise with undefined. Without a port, resolves with any free one. The port is claimed for as
- * long as this process runs: no process is given it by `freePort` meanwhile, even before a server listens there.
+ * Resolves with `port` if it is free, otherwise with undefined. Without a port, resolves with any free one. The port is claimed
+ * for as long as this process runs: meanwhile `freePort` gives it to no process, even before a server listens there.
  */
 export async function freePort(port = 0, host = '127.0.0.1'): Promise<number | undefined> {
   for (let tries = 0; tries < (port === 0 ? MOST_TRIES : 1); tries++) {
@@ -33,8 +33,8 @@ export async function freePort(port = 0, host = '127.0.0.1'): Promise<number | u
 }
 
 /**
- * Claims a port of the range from which `freePort` draws, and resolves with false if it is claimed already. The claim is a UDP port of
- * this machine, which the system gives to one process only and frees when that process ends, however it ends.
+ * Claims a port of the range from which `freePort` draws, and resolves with false if the port is claimed already. The claim is a
+ * UDP port of this machine. The system gives it to one process only, and frees it when that process ends, however it ends.
  */
 export async function claimPort(port: number): Promise<boolean> {
   if (port < FIRST || port >= LAST) return true;

@@ -27,8 +27,8 @@ import { commandLine, isRunning, isZombie } from './processes.ts';
 
 const database = 'induct';
 /**
- * The key of an advisory lock. Every process that uses the server holds it shared; a process that gets it exclusively may stop the
- * server.
+ * The key of an advisory lock. Every process that uses the server holds the lock shared. A process that gets the lock exclusively
+ * may stop the server.
  */
 const inUse = 7_368_274;
 /** How long a previous server may take to end, and a new server to answer (ms). */

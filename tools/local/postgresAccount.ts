@@ -86,8 +86,8 @@ export function choosePostgresAccount(options: {
 }
 
 /**
- * Whether root can reach the paths from inside a user namespace. There root still owns its files but is not privileged, so folders
- * of other accounts may be closed to it.
+ * Whether root can reach the paths from inside a user namespace. Inside, root still owns its files but is not privileged, so
+ * folders of other accounts may be closed to it.
  */
 function namespaceReaches(paths: readonly string[]): boolean {
   const checks = paths.map((_, i) => `test -x "$${i + 1}"`).join(' && ');

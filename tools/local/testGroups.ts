@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 
-/** How many test files share a process at most. Its tests run one after another. */
+/** How many test files share a process at most. The process runs their tests one after another. */
 const MOST_TOGETHER = 8;
 /** The folders whose test files each need a process of their own, since they test what a process has only once, such as its metrics. */
 const apart = ['apps/server', 'apps/server/watch'];
@@ -11,9 +11,9 @@ export function startsPrograms(file: string): boolean {
 }
 
 /**
- * Divides test files (paths from the root of the repository) into groups of neighbours, each for one process, which loads the server
- * only once. A file that starts whole programs, or needs a process of its own, is a group of its own. Those take longest and come
- * first.
+ * Divides test files (paths from the root of the repository) into groups of neighbours. Each group is for one process, which
+ * loads the server only once. A file that starts whole programs, or needs a process of its own, is a group of its own. Such
+ * groups come first, since they take longest.
  */
 export function groupsOf(files: readonly string[]): string[][] {
   const isAlone = (file: string) => startsPrograms(file) || apart.includes(dirname(file));

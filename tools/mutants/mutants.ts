@@ -51,8 +51,8 @@ export interface Outcome {
 }
 
 /**
- * The most mutants that may lie within the range of a drawn mutant, including itself. A mutant with more is not drawn. An example
- * is one that empties a function, since all mutants of the function's body lie within it.
+ * The most mutants that may lie within the range of a drawn mutant, including itself. A mutant with more is not drawn: for
+ * example a mutant that empties a function, since all mutants of the function's body lie within its range.
  */
 const MOST_IN_A_PLACE = 6;
 
@@ -195,8 +195,9 @@ const foundations = ['platform', 'providers', 'session', 'society'];
 const testedIn: Record<string, readonly string[]> = { membership: ['join', 'checkout'] };
 
 /**
- * Returns the tests for a file. For a file of the server: the tests of its folder, then those of folders that import it or that
- * it imports. For another file: all tests, in one group. `arrows` are the imports between folders (tools/local/walls.ts).
+ * Returns the tests for a changed file, in groups. For a file of the server, the first group has the tests of its folder, and the
+ * second those of the folders that import this folder or are imported by it. For any other file, one group has all tests.
+ * `arrows` are the imports between folders (tools/local/walls.ts).
  */
 export function nearTests(
   file: string,

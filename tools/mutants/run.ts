@@ -104,7 +104,8 @@ if (unknown.length > 0 || !/^\d{1,9}$/.test(values.seed) || !/^[1-9]\d{0,4}$/.te
 }
 const accepted = JSON.parse(readFileSync(join(here, 'accepted.json'), 'utf8')) as Accepted[];
 /**
- * The folder of the copies of the repository, below out/, which nothing else reads. Each run has its own, so that two can coexist.
+ * The folder of the copies of the repository, below out/, which nothing else reads. Each run has its own, so that two runs at the
+ * same time do not disturb each other.
  */
 const sandboxes = join('out', `mutants-${process.pid}`);
 const scratch = mkdtempSync(join(tmpdir(), 'induct-mutants-'));

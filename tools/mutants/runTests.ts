@@ -54,7 +54,7 @@ function fileOf(id: string): string {
   throw new Error(`No test loads the file of mutant ${id}.`);
 }
 
-/** Runs tests of pure functions in this process, to save time. Node sets the exit status when one fails. */
+/** Runs tests of pure functions in this process, to save time. Node sets the exit status when a test fails. */
 async function runHere(files: readonly string[]): Promise<void> {
   // Uses the same random examples for every mutant, and does not shrink counterexamples.
   const { default: fc } = await import('fast-check');
@@ -62,7 +62,7 @@ async function runHere(files: readonly string[]): Promise<void> {
   for (const file of files) await import(pathToFileURL(resolve(file)).href);
 }
 
-/** Runs groups of test files, each in a process of its own, `most` at a time. Ends this process when one fails. */
+/** Runs groups of test files, each in a process of its own, `most` at a time. Ends this process when a test fails. */
 async function runGroups(groups: string[][], most: number): Promise<void> {
   const worker = async () => {
     for (let files = groups.shift(); files; files = groups.shift()) await runFiles(files);

@@ -82,8 +82,8 @@ export async function benchmarkRush(bench: Bench): Promise<string> {
 }
 
 /**
- * Returns the time that our server itself needed for its calls (ms): the time of a call less the time for which it waited for
- * Stripe. By the call's name, each list in ascending order.
+ * Returns, by the call's name, the times (ms) that our server itself needed for its calls, in ascending order. Such a time is the
+ * time of a call less the time for which the call waited for Stripe.
  */
 function addedByCall(calls: readonly TimedCall[]): Map<string, number[]> {
   const added = new Map<string, number[]>();

@@ -7,7 +7,7 @@ import { type Bench, startWorld } from '../world.ts';
 const CONCURRENCY = 64;
 /**
  * The length of one part of the load (s). Right before a part begins, the people who will join in it are written into the mirror.
- * Written earlier, they would be out of date, and the server would read them from HubSpot again.
+ * If they were written earlier, the mirror would be out of date by then, and the server would read them from HubSpot again.
  */
 const PIECE_SECONDS = 20;
 /** A number of joins per second that no server reaches; it decides how many people are invited. */
