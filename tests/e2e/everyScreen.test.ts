@@ -65,7 +65,7 @@ for (const { name, arrange, waitsFor, title, isThere } of screens) {
       await page.emulateMedia({ forcedColors: 'active' });
       await expectAccessible(page);
       await page.emulateMedia({ forcedColors: 'none' });
-      // With text of twice the usual size, a window of 640 px has as much room for words as one of 320 px usually has.
+      // With text of twice the usual size, a window of 640 px has as much room for words as a window of 320 px usually has.
       await page.setViewportSize({ width: 640, height: 900 });
       await setRootFontSize(page, '200%');
       await expectFits(page);

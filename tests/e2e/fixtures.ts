@@ -15,7 +15,7 @@ export function theInduct(): Induct {
   return JSON.parse(process.env.E2E_INDUCT!) as Induct;
 }
 
-/** The errors in the browser's console. A test names those that it expects; any other error fails the test. */
+/** The errors in the browser's console. A test names the errors that it expects; any other error fails the test. */
 export class Complaints {
   readonly #seen: string[] = [];
   readonly #expected: RegExp[] = [];

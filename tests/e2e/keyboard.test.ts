@@ -101,8 +101,8 @@ test('the whole join by keyboard alone: focus is seen, and each new screen’s h
   await page.keyboard.press('Enter');
 
   await expect(heading(page, 'Upload Transcript')).toBeFocused();
-  // The test waits for the file dialog's event from before the key press on. The browser needs a moment until it reports this
-  // event, and would otherwise miss it.
+  // Begins to wait for the file dialog's event well before the key is pressed: the browser needs a moment until it reports this
+  // event, and the test would otherwise miss it.
   const chooser = page.waitForEvent('filechooser');
   await tabTo(page, 'Choose a file');
   await page.keyboard.press('Enter');

@@ -157,8 +157,8 @@ test('the card form of a payment that is over leads on, instead of staying blank
   const id = secret.split('_secret_')[0]!;
   await call(page, 'beginPayment', { uuid }, { revision });
   const answer = await call(page, 'getCheckoutDetails', { uuid });
-  // This is what the page sees when the join is paid elsewhere between its two calls. The first answer still has the unpaid order,
-  // and the second has the client secret of a payment that has ended.
+  // The page sees these answers when the join is paid elsewhere between the page's two calls. The first answer still has the
+  // unpaid order, and the second has the client secret of a payment that has ended.
   await page.route('**/checkout-details', (route) =>
     route.fulfill({ json: { success: true, status: 'success', data: answer } }),
   );
@@ -301,8 +301,8 @@ test('the next screen is there before the press: from Get Started, Student Detai
   await endDownloads(page);
   await button(page, 'Submit').click();
   await expect(heading(page, 'Student Details')).toBeVisible();
-  // The heading alone proves nothing, since the screen's placeholder has it, too. But the placeholder is shown while the address is
-  // still that of the previous screen.
+  // The heading alone proves nothing, since the screen's placeholder has the same heading. But the placeholder is shown while the
+  // address is still that of the previous screen.
   await expect(page).toHaveURL('/registration/student-details');
 
   await page.unroute('**/static/js/async/**');

@@ -13,8 +13,8 @@ const toast = (page: Page, title: string, text: string) =>
 type Answer = { status: number; message?: string; reference?: string } | 'refused' | 'not accepted';
 
 /**
- * Makes every request of an API call fail. The property `with` of the returned object says how: by default with the status 500. A
- * test may replace it at any time.
+ * Makes every request of an API call fail. The property `with` of the returned object is the failure: by default the status 500.
+ * A test may replace this failure at any time.
  */
 async function failing(page: Page, name: CallName): Promise<{ with: Answer }> {
   const fault: { with: Answer } = { with: { status: 500 } };

@@ -13,7 +13,7 @@ const preload = pathToFileURL(join(import.meta.dirname, 'broken.ts')).href;
 /** These tests test the fault suite itself. Each of them takes as long as a run of that suite. */
 const skip = !isLong && 'it tests the fault suite: npm run test:long';
 
-/** For each variant of broken.ts, joins of which at least one goes wrong on a server that is broken in that way. */
+/** For each variant of broken.ts, some joins. At least one of these must go wrong on a server that is broken in this way. */
 const units = {
   'no lock': [
     // Paid once, and reported by four tabs and two webhooks at the same time.

@@ -21,8 +21,8 @@ import { plantFaults, Strike } from './planting.ts';
 import type { World } from './world.ts';
 
 /**
- * How long a second tab waits before it changes the order (ms). By then the first tab's call is on its way to Stripe, and a slow
- * call is not answered yet.
+ * How long a second tab waits before it changes the order (ms). By then the first tab's call is on its way to Stripe. If the plan
+ * makes this call slow, the call is not answered yet.
  */
 const BEHIND_MS = 60;
 

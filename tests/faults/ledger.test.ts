@@ -72,7 +72,7 @@ test('the count by hand finds each thing that does not add up', async () => {
   assert.ok(differences.some(({ kind }) => kind === 'unknown session'));
 });
 
-/** Charges a payment intent that looks like one of our server's but was not made by it. */
+/** Charges a payment intent that looks like one of our server's, but that our server did not make. */
 async function charge(world: World, { session, cents }: { session: string; cents: number }): Promise<void> {
   await world.stripe('POST', '/v1/payment_intents', {
     ...(await intentOf(world, session)),

@@ -71,8 +71,8 @@ export async function fillOrder(tab: Browser, uuid: string, join: Join): Promise
 }
 
 /**
- * Lets another tab of the same person change the order. The server refuses the change while the order is frozen, and after it was
- * paid.
+ * Lets another tab of the same person change the order. The server refuses the change while the order is frozen, and once the
+ * order is paid.
  */
 export async function changeOrder({ person }: Run, tab: Browser, join: Join): Promise<void> {
   const uuid = person.uuid!;

@@ -12,7 +12,7 @@ export interface Join {
   undergraduate: boolean;
   /** The product id of the membership. */
   membership: 1 | 2 | 3;
-  /** The membership's price in cents, if the person comes by a checkout link that sets one; otherwise null. */
+  /** The membership's price in cents, if the person comes by a checkout link that sets a price; otherwise null. */
   overrideCents: number | null;
   upsell: 10 | null;
   /** Product ids of donation presets and store items. */

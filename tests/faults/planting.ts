@@ -15,8 +15,8 @@ export async function plantFaults({ world, person }: Run, intentId: string | nul
 }
 
 /**
- * Kills a server or ends a server's database connections, once in a join. This happens at the planned point or time. If that never
- * comes, it happens when the join is over.
+ * Kills a server or ends a server's database connections, once in a join. This happens at the planned point or time. If the point
+ * is never reached, it happens when the join is over.
  */
 export class Strike {
   readonly #run: Run;
@@ -48,8 +48,8 @@ export class Strike {
     const isAboutIntent = operation === 'commit' || operations[operation].names === 'intent';
     if (isAboutIntent !== (intentId !== null)) return;
     this.#isAsked = true;
-    // With null, the first call of this operation is hit, whichever join it belongs to. For most of these operations, it is not
-    // known in advance which intent they will be about.
+    // With null, the first call of this operation is hit, whichever join it belongs to. For most of these operations, nobody
+    // knows in advance with which intent they will be called.
     const about = isAboutIntent && operation !== 'retrieveIntent' ? null : (intentId ?? person.uuid!);
     const { world } = this.#run;
     for (const server of world.servers) {

@@ -206,8 +206,8 @@ export async function startWorld(options: WorldOptions): Promise<World> {
         const signal = AbortSignal.timeout(5_000);
         const answer = await requestStripe<T>(stripeUrl, method, path, form, signal).catch(() => undefined);
         if (answer && answer.status < 300) return answer.body;
-        // A fault that was meant for a server may have hit this call. It is therefore repeated when there was no answer, or the
-        // status was 409 or at least 500. It fails after five attempts.
+        // A fault that was meant for a server may have hit this call. Therefore the call is repeated when there was no answer, or
+        // the status was 409 or at least 500. It fails after five attempts.
         if (tries === 5 || (answer && answer.status < 500 && answer.status !== 409))
           throw new Error(`${method} ${path}: ${JSON.stringify(answer?.body)}`);
       }
@@ -326,7 +326,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       },
       async settle() {
         for (let open = -1, round = 0; round < 200; round++) {
-          // Runs the background work once: `startSweeping` begins it, and the function that it returns waits for its end.
+          // Runs the background work once: `startSweeping` begins the work, and returns a function that waits for the work's end.
           await startSweeping(wired.deps)();
           const { rows } = await database.query<{ open: number }>(
             `select (select count(*)::int from payment where status = 'open')
@@ -362,7 +362,7 @@ function invitedContacts(contacts: number): SeedContact[] {
 }
 
 /**
- * Makes the contacts that HubSpot has before the run, and whose email a joiner will type. Nothing proves that such a joiner is the
+ * Makes the contacts that HubSpot has before the run, and whose email a joiner will type. Nothing proves that this joiner is the
  * contact.
  */
 function knownContacts(known: NonNullable<WorldOptions['known']>): SeedContact[] {
@@ -390,8 +390,8 @@ async function invite({ database, deps }: Wired, folder: string, contacts: numbe
 }
 
 /**
- * Lets time pass in the database. The server takes the time from PostgreSQL's clock, which a test cannot set. So this moves every
- * stored time back.
+ * Lets time pass in the database. The server takes the time from PostgreSQL's clock, which a test cannot set. Therefore every
+ * stored time is moved back.
  */
 async function ageDatabase(database: pg.Pool, hours: number): Promise<void> {
   const { rows } = await database.query<{ name: string; columns: string[] }>(
@@ -406,7 +406,7 @@ async function ageDatabase(database: pg.Pool, hours: number): Promise<void> {
   }
 }
 
-/** Retries `work` while PostgreSQL restarts, or when it aborts `work` to end a deadlock with a server. */
+/** Retries `work` while PostgreSQL restarts, or when PostgreSQL aborts `work` to end a deadlock with a server. */
 async function retried(work: () => Promise<unknown>): Promise<void> {
   const deadline = Date.now() + RESTART_MS;
   for (;;) {

@@ -21,9 +21,9 @@ export interface TestDatabase {
 }
 
 /**
- * Creates a fresh, migrated, empty database on a real PostgreSQL. `npm test` starts one server for all files and names it in
- * TEST_POSTGRES_URL; a test that needs another server passes it as `given`. A test file that is run by hand starts or joins a
- * server of this checkout, under the system's temporary folder.
+ * Creates a fresh, migrated, empty database on a real PostgreSQL. `npm test` starts one PostgreSQL for all files, whose URL is in
+ * TEST_POSTGRES_URL. A test that needs another one passes its URL as `given`. A test file that is run by hand starts or joins a
+ * PostgreSQL of this checkout, under the system's temporary folder.
  */
 export async function testDatabase(given = process.env.TEST_POSTGRES_URL): Promise<TestDatabase> {
   const server = given ? undefined : await startTestPostgres(byHandFolder());
@@ -55,8 +55,8 @@ export function startTestPostgres(dataDir: string): Promise<RunningPostgres> {
 }
 
 /**
- * Copies the files of an empty PostgreSQL cluster into a data folder that has none. `npm test` names such files in
- * TEST_POSTGRES_FILES; copying them takes a tenth of the time of creating a cluster.
+ * Copies the files of an empty PostgreSQL cluster into a data folder that has none. `npm test` names the folder of these files in
+ * TEST_POSTGRES_FILES. Copying them takes a tenth of the time of creating a cluster.
  */
 export function placeCluster(dataDir: string, files = process.env.TEST_POSTGRES_FILES): void {
   const cluster = join(dataDir, 'postgres');
@@ -68,7 +68,7 @@ export function placeCluster(dataDir: string, files = process.env.TEST_POSTGRES_
   writeFileSync(connection, JSON.stringify({ ...JSON.parse(readFileSync(connection, 'utf8')), port: 0 }));
 }
 
-/** Returns the data folder of this checkout and user; no other user may enter it. */
+/** Returns the data folder for test files that are run by hand: one for each checkout and user. No other user may enter it. */
 function byHandFolder(): string {
   const checkout = resolve(import.meta.dirname, '../..');
   const key = createHash('sha256').update(checkout).digest('hex').slice(0, 12);
@@ -115,7 +115,8 @@ async function template(admin: pg.Client, serverUrl: string): Promise<string> {
 
 /**
  * Copies a database with the strategy FILE_COPY: with fsync off, it takes a third of the time of the default, WAL_LOG. PostgreSQL
- * refuses to copy a database that is in use, and counts a closed connection for some milliseconds more, so this is retried.
+ * refuses to copy a database that is in use, and counts a closed connection for some milliseconds more. Therefore a refused copy
+ * is tried again.
  */
 async function createFrom(admin: pg.Client, name: string, source: string): Promise<void> {
   const deadline = Date.now() + 5000;

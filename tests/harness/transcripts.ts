@@ -9,7 +9,7 @@ import { paidJoin } from './steps.ts';
 import type { Client, TestServer } from './testServer.ts';
 import { postPdf } from './uploads.ts';
 
-/** What applicants and staff do with transcripts on a test server. */
+/** Returns helpers that do with transcripts what applicants and staff do. */
 export function transcriptsOn(server: TestServer) {
   /** Uploads a transcript. Returns the status of the answer. */
   async function upload(client: Client, uuid: string, name = 'transcript.pdf'): Promise<number> {

@@ -1,6 +1,6 @@
 /**
- * What a joiner can do in a browser. There is one implementation for each driver (WebDriver BiDi, Selenium). Each action finds its
- * element by the element's words, and waits until it is there. Input is real keyboard and pointer input.
+ * What a joiner can do in a browser. There is one implementation for each driver (WebDriver BiDi, Selenium). Each action finds
+ * its element by the element's words, and waits until the element is there. Input is real keyboard and pointer input.
  */
 export interface Hands {
   /** The browser's name and version. */

@@ -19,8 +19,8 @@ export const test = base.extend({
 });
 
 /**
- * Takes a picture of the whole page at each width, named `<screen>__<state>__<width>.jpg`. The gallery orders screens by the number
- * at the start of their names, and states by the time of their files.
+ * Takes a picture of the whole page at each width, named `<screen>__<state>__<width>.jpg`. The gallery orders screens by the
+ * number at the start of a screen's name, and the states of a screen by the times of the picture files.
  */
 export async function shoot(page: Page, screen: string, state: string, widths = WIDTHS): Promise<void> {
   const folder = process.env.GALLERY_SHOTS!;
