@@ -61,8 +61,8 @@ export const inviteCodeOf = (number: number) => `BENCH${number}`;
 export const emailOf = (number: number) => `person${number}@example.com`;
 
 /**
- * Returns the IP address of a joiner. Ten joins share one, as in a family or a class. If all joins shared one, the rate limits
- * would refuse them.
+ * Returns the IP address of a joiner. Ten joins share an address, as in a family or a class. If all joins had the same address,
+ * the rate limits would refuse them.
  */
 function addressOf(number: number): string {
   const host = Math.floor(number / 10);
@@ -79,8 +79,8 @@ function bought() {
 }
 
 /**
- * The ten calls of a join. Between opening the intent and returning from payment, this does what the page does: begins the payment,
- * and confirms the card at Stripe, as Stripe's script does.
+ * The ten calls of a join. Between opening the intent and returning from payment, this flow does what the page does: begins the
+ * payment, and confirms the card at Stripe, as Stripe's script does.
  */
 export function ourFlow(url: string, stripeUrl: string): Flow {
   const { membershipId, productUuid, amount } = bought();

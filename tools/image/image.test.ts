@@ -251,8 +251,8 @@ test('a whole join goes through it behind its proxy, with a transcript that is l
   assert.equal(certificate.status, 200);
   assert.match(Buffer.from(await certificate.arrayBuffer()).toString('latin1'), /^%PDF/);
 
-  // Process 1 of a container must reap its children, or they stay as zombies. This kills the server's own child processes, and
-  // waits until they are gone.
+  // Process 1 of a container must reap its children, or they stay as zombies. The script below kills the server's own child
+  // processes, and waits until they are gone.
   const looking = await server.exec([
     'node',
     '-e',

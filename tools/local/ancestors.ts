@@ -29,7 +29,7 @@ function ancestorsUpToNpm(): { child: number; parent: number }[] {
     if (/^npm\b|npm-cli\.c?js/.test(commandLine(parent) ?? '')) return chain;
     child = parent;
   }
-  // There is no npm among the ancestors. The bootstrap is then the only ancestor to watch, since the one above it is the user's
-  // shell.
+  // There is no npm among the ancestors. The bootstrap is then the only ancestor to watch, since the bootstrap's parent is the
+  // user's shell.
   return chain.slice(0, /bootstrap\.mjs/.test(commandLine(process.ppid) ?? '') ? 1 : 0);
 }

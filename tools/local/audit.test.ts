@@ -25,7 +25,7 @@ async function audit(t: TestContext, registry: string, args: string[] = []) {
   return { stdout, stderr, code: await ended };
 }
 
-/** Starts a registry that has one advisory, or answers only with a status. */
+/** Starts a registry that answers with an advisory (an object), or only with a status (a number). */
 async function registry(t: TestContext, answer: object | number): Promise<string> {
   const server = createServer((request, response) => {
     request.resume().on('end', () => {

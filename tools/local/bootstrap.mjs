@@ -72,7 +72,7 @@ function install() {
   writeFileSync(mark, fingerprint);
 }
 
-/** Returns the path of this Node if it is new enough, otherwise of the Node among the packages. */
+/** Returns the path of the Node that runs this file if it is new enough, otherwise the path of the Node among the packages. */
 function findNode() {
   if (Number.parseInt(process.versions.node, 10) >= wanted) return process.execPath;
   const names = [`node-${process.platform}-${process.arch}`, `node-bin-${process.platform}-${process.arch}`];
@@ -95,8 +95,8 @@ function run(node) {
     },
   );
   program.on('error', tooOld);
-  // Ctrl-C reaches the program directly, but a signal to this process alone does not, so it is passed on. The program decides when
-  // to end.
+  // Ctrl-C reaches the program directly. A signal that is sent to this process alone does not, so this process passes it on. The
+  // program decides when to end.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => program.kill(signal));
   program.on('exit', (code, signal) => process.exit(signal ? 128 + constants.signals[signal] : (code ?? 1)));
 }

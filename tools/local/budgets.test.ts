@@ -6,7 +6,7 @@ import { buildWeb } from './builds.ts';
 
 /**
  * Tests what the built pages ask of a phone: the compressed size of the first page and of the whole flow (1 kB = 1000 bytes), and
- * how new its browser must be.
+ * how new the phone's browser must be.
  */
 
 const dist = resolve(import.meta.dirname, '../../apps/web/dist');
@@ -46,8 +46,8 @@ test('all scripts of all screens together weigh at most 215 kB with gzip', () =>
   assertAtMost(215_000, globSync(join(dist, 'static/js/**/*.js')));
 });
 
-// iOS 15.8 is the last system of an iPhone 6s or 7. The build rewrites syntax for older browsers; it neither adds the functions that
-// they lack nor changes regular expressions.
+// iOS 15.8 is the last system of an iPhone 6s or 7. The build rewrites syntax for older browsers. It does not add functions that
+// these browsers lack, and does not change regular expressions.
 test('the scripts use nothing that came after Safari 15.4', () => {
   const newer =
     /\.(?:toSorted|toReversed|toSpliced|isWellFormed|toWellFormed|checkVisibility)\(|\bgroupBy\(|withResolvers|canParse|AbortSignal\.\w+|Array\.fromAsync|\(\?<[=!]/g;

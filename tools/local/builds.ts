@@ -118,7 +118,7 @@ function bundle({ name, folder }: Build, into: string, signal?: AbortSignal): Pr
 }
 
 /**
- * Writes a Brotli and a gzip copy beside each file, compressed as far as possible. The server sends the one that the browser
+ * Writes a Brotli and a gzip copy beside each file, compressed as far as possible. The server sends the copy that the browser
  * accepts.
  */
 function compress(folder: string): void {

@@ -42,8 +42,8 @@ function fromDebian(): string | undefined {
       stdio: ['ignore', 'ignore', 'inherit'],
       env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
     }).status === 0;
-  // On Ubuntu `chromium` is a snap, whose installation may leave no program: then this returns undefined and the caller searches
-  // on.
+  // On Ubuntu `chromium` is a snap, whose installation may leave no program. Then this function returns undefined, and the caller
+  // searches on.
   const install = (name: string) => apt('install', '-y', '--no-install-recommends', name);
   return apt('update') && (install('chromium-headless-shell') || install('chromium'))
     ? installed()

@@ -62,8 +62,8 @@ const documented = pages.flatMap((page) => codeIn(page, readFileSync(join(root, 
 
 class Understood extends Error {}
 /**
- * Passed to commands in place of their settings, database and providers. It throws when it is used, which shows that the command
- * has accepted its arguments.
+ * Passed to commands in place of their settings, database and providers. Throws when a command uses it, which shows that the
+ * command has accepted its arguments.
  */
 const untouched: unknown = new Proxy(() => {}, {
   get: () => {

@@ -6,9 +6,9 @@ import type { Outcome as TestOutcome } from '../../tests/harness/outcomeReporter
 import { runProgram } from './checks.ts';
 
 /**
- * `npm run test:drift`: checks whether the real providers still behave like the emulators. Runs the behaviour tests, which `npm
- * test` runs against the emulators, against test accounts whose keys are in the environment (emulators/README.md). Skips a provider
- * without keys, and says so. Exits with 0 when all tests of the other providers passed.
+ * `npm run test:drift`: checks whether the real providers still behave like the emulators. `npm test` runs the behaviour tests
+ * against the emulators; this command runs them against test accounts, whose keys are in the environment (emulators/README.md).
+ * Skips a provider without keys, and says so. Exits with 0 when all tests of the other providers passed.
  */
 
 interface Provider {
@@ -100,7 +100,9 @@ async function compare({ name, settings, files, at, env }: Provider): Promise<Ou
   };
 }
 
-/** Throws unless the token belongs to a test account or a sandbox. The token itself does not tell, so this asks HubSpot's API. */
+/**
+ * Asks HubSpot's API, since the token itself does not tell, and throws unless the token belongs to a test account or a sandbox.
+ */
 async function assertTestAccount({ url, accessToken }: NonNullable<RealSubjects['hubspot']>): Promise<void> {
   const refuse = (text: string) => new SubjectFaults([`DRIFT_HUBSPOT_ACCESS_TOKEN: ${text}`]);
   const response = await fetch(`${url}/account-info/2026-09/details`, {

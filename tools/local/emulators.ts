@@ -14,7 +14,7 @@ export async function startEmulators(options: {
    * the server. The other emulators listen on 127.0.0.1.
    */
   host?: string;
-  /** The server's present or future URL, to which webhooks are sent; none are sent without it. */
+  /** The URL at which the server listens or will listen, for webhooks. Without it, none are sent. */
   serverUrl?: string;
   before: LocalFile | undefined;
   started?: (child: Child) => void;

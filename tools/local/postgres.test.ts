@@ -110,8 +110,8 @@ test('kill -9 of one connection makes the server recover without being lost', as
 test('a pid file whose number now belongs to another program is cleared', async (t) => {
   const dataDir = usedFolder(t);
   await (await startPostgres({ dataDir })).stop();
-  // PostgreSQL ignores a lock file that names its own parent or a process of another user. So this starts another process of this
-  // user.
+  // PostgreSQL ignores a lock file that names its own parent or a process of another user. So the test starts another process of
+  // this user.
   const other = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e6)'], { stdio: 'ignore' });
   t.after(() => other.kill('SIGKILL'));
   writeFileSync(

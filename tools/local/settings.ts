@@ -8,7 +8,7 @@ export interface Plan {
   bringsHubspot: boolean;
   bringsMail: boolean;
   /**
-   * Whether this command makes a document key. It does if it also starts the database, MODE is not live, and no setting has a
+   * Whether this command makes a document key: if the command also starts the database, MODE is not live, and no setting has a
    * document key.
    */
   bringsDocumentKey: boolean;

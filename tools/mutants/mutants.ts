@@ -189,7 +189,10 @@ function isCaught({ status }: Result): boolean {
   return status === 'Killed' || status === 'Timeout';
 }
 
-/** Folders of the server that most others import. Importing one of these does not make two folders related. */
+/**
+ * Folders of the server that most other folders import. When a folder imports one of these, the tests of the imported folder
+ * still do not count as near.
+ */
 const foundations = ['platform', 'providers', 'session', 'society'];
 /** Folders without their own tests, and the folders whose tests cover them. */
 const testedIn: Record<string, readonly string[]> = { membership: ['join', 'checkout'] };

@@ -54,8 +54,8 @@ export async function benchmarkServer(bench: Bench): Promise<string> {
 }
 
 /**
- * Counts the statements of both servers. Starts separate servers and a separate PostgreSQL, since counting would slow down those
- * that are timed.
+ * Counts the statements of both servers. Starts separate servers and a separate PostgreSQL, since counting would slow down the
+ * servers that are timed.
  */
 async function countOnBoth(bench: Bench): Promise<Record<'floor' | 'ours', CallCount[]>> {
   const world = await startWorld(bench, {

@@ -53,7 +53,7 @@ export async function timePainting(page: Page, url: string): Promise<Painting> {
   return (await painting.jsonValue())!;
 }
 
-/** Times from an answer of the server to the paint that it causes (ms), by the page's own clock. */
+/** Times from an answer of the server to the paint that the answer causes (ms), by the page's own clock. */
 export interface Step {
   /** From the answer to the button's call until the placeholder of the next screen. */
   placeholder: number;
