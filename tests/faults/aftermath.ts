@@ -25,7 +25,7 @@ export async function spendTheEvening(world: World, people: readonly Person[]): 
   const nextDay: (() => Promise<unknown>)[] = [];
   for (const person of people) {
     const { aftermath } = person.join;
-    // Only a charge that succeeded, and was neither refunded nor disputed yet, is touched.
+    // Leaves out a charge that failed, or that was refunded or disputed already.
     const charge = untouched.get(person.screen?.intentId ?? '');
     if (!aftermath || !charge) continue;
     const refund = (form: Record<string, string> = {}) =>

@@ -16,7 +16,7 @@ const skip = !isLong && 'it tests the fault suite: npm run test:long';
 /** For each variant of broken.ts, some joins. At least one of these must go wrong on a server that is broken in this way. */
 const units = {
   'no lock': [
-    // Paid once, and reported by four tabs and two webhooks at the same time.
+    // One payment, which four tabs and two webhooks report at the same time.
     ...['a', 'b', 'c'].map((name) => [joinOf({ name, returns: 'atOnce', webhooks: 'doubled' })]),
     // Two joins of one contact, both charged.
     ...['d', 'e'].map((name, contact) => [

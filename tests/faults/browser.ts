@@ -27,7 +27,10 @@ export async function press<Name extends CallName>(
   }
 }
 
-/** A tab of a person's browser. While the tab's server is down, the tab calls the other server, as a load balancer would. */
+/**
+ * A tab of a person's browser. While the tab's server is down, and at every second try, the tab calls the other server instead,
+ * as a load balancer would.
+ */
 export class Browser {
   readonly #world: World;
   readonly #person: Person;

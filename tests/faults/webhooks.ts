@@ -38,7 +38,7 @@ export interface Webhooks {
 
 export async function startWebhooks(options: {
   to: () => readonly Pick<Server, 'url' | 'wasBroken'>[];
-  /** Returns how the plan treats the webhooks of a session; undefined: delivers them normally. */
+  /** Returns how the plan treats the webhooks of a session; undefined when they are to be delivered normally. */
   modeOf: (uuid: string) => Join['webhooks'] | undefined;
 }): Promise<Webhooks> {
   const counts: WebhookCounts = { delivered: 0, lost: 0, late: 0, doubled: 0, reordered: 0, forged: 0 };

@@ -92,7 +92,7 @@ export const differencesOf = async ({ deps }: TestServer, ...intentIds: string[]
     intentIds.includes(subject),
   );
 
-/** Makes a paid join to the undergraduate programme, whose order has the membership for $95.00 and a pin for $12.00. */
+/** Makes a paid join to the undergraduate programme. Its order has the membership for $95.00 and a pin for $12.00. */
 export async function undergraduate(server: TestServer) {
   const client = server.client();
   const started = await client.call('initiateSelfNomination', {

@@ -13,17 +13,17 @@ const operatorProgram = join(app, 'operator.ts');
 export interface ServerProcess {
   url: string;
   pid: number;
-  /** Returns its log lines so far, each a JSON object. */
+  /** Returns the server's log lines so far, each a JSON object. */
   log(): Record<string, unknown>[];
-  /** Returns all its output so far. */
+  /** Returns all output of the server so far. */
   output(): string;
-  /** Returns its exit code, or the signal that ended it; null while it runs. */
+  /** Returns the server's exit code, or the signal that ended it; null while it runs. */
   ended(): number | string | null;
-  /** Asks it to stop, as a deployment does. Resolves with its exit code, or the signal that ended it. */
+  /** Asks the server to stop, as a deployment does. Resolves with its exit code, or the signal that ended it. */
   stop(): Promise<number | string>;
-  /** Kills it, as a power cut would. */
+  /** Kills the server, as a power cut would. */
   kill(): Promise<void>;
-  /** Returns its peak memory in bytes; null where the system does not say. */
+  /** Returns the server's peak memory in bytes; null where the system does not say. */
   peakMemory(): number | null;
 }
 
