@@ -255,7 +255,7 @@ test('compose calls a server healthy when it is ready, and no other container wa
     const { databaseWaitSeconds } = readConfig(liveSettings('server1'));
     assert.ok(Number.parseInt(healthcheck!.start_period!, 10) > databaseWaitSeconds);
   }
-  // While a bucket is down no server is healthy, and joins go on.
+  // While a bucket is down, no server is healthy, but joins go on. Therefore no service may depend on a server.
   for (const [name, { depends_on }] of Object.entries(compose.services))
     assert.ok(!/server\d/.test(Object.keys(depends_on ?? {}).join()), name);
 });

@@ -105,7 +105,8 @@ test('the commands under "With systemd" start two servers that take a join, come
   const user = await does(run, ['ps -o user= -p $(systemctl show -P MainPID induct@3000)']);
   assert.equal(user.trim(), 'induct');
 
-  // systemd restarts a server whose main process was killed. A stopped server ends by itself, with success.
+  // systemd restarts a server whose main process was killed. A server that is told to stop ends by itself, and systemd counts
+  // that as a success.
   await does(run, ['systemctl kill --kill-whom=main --signal=KILL induct@3000']);
   await until(
     async () => (await run('test $(systemctl show -P NRestarts induct@3000) = 1')).code === 0,

@@ -12,7 +12,7 @@ import { buildWeb } from './builds.ts';
 const dist = resolve(import.meta.dirname, '../../apps/web/dist');
 before(() => buildWeb());
 
-/** Returns the files of a kind that index.html names, which every first visit loads. */
+/** Returns the files of a kind that index.html names. Every first visit loads these files. */
 function firstLoad(kind: 'js' | 'css'): string[] {
   const html = readFileSync(join(dist, 'index.html'), 'utf8');
   const files = [...html.matchAll(/(?:src|href)="(\/static\/[^"]+)"/g)].map((match) => join(dist, match[1]!));

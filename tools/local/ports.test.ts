@@ -29,7 +29,7 @@ test('a wanted port is given once', async () => {
   assert.equal(await freePort(wanted), undefined);
 });
 
-/** A program that prints so many free ports. */
+/** Returns a program that prints `count` free ports. */
 function draw(count: number): string {
   return `
     import { freePort } from ${JSON.stringify(resolve(import.meta.dirname, 'ports.ts'))};

@@ -87,7 +87,7 @@ function reaches(
   return (allowed[from] ?? []).some((next) => reaches(allowed, next, to, seen));
 }
 
-/** Returns the imports between feature folders of the server that {@link arrows} does not allow, as sentences. */
+/** Applies {@link wallFaults} to the code of apps/server, without its tests. Returns the sentences. */
 export function checkWalls(root: string): string[] {
   const paths = globSync('apps/server/*/**/*.ts', {
     cwd: root,
