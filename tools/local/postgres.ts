@@ -153,7 +153,7 @@ async function findServer(cluster: string, deadline: number): Promise<Server | u
     if (owns && lines[7]?.trim() === 'ready')
       return { pid, host: lines[5] || '127.0.0.1', port: Number(lines[3]) };
     if (!owns && !isZombie(pid)) {
-      // Removes the file, since PostgreSQL refuses to start while any process has the id that the file names.
+      // Removes the file, since PostgreSQL refuses to start while another process of its account has the id that the file names.
       if (isRunning(pid)) rmSync(file, { force: true });
       return undefined;
     }
