@@ -258,7 +258,7 @@ const mistakes: [string, (text: string) => string, string, RegExp][] = [
     'a picture that no browser would show',
     (text) => text.replace('    ships: Honor Cord', '    icon: cord.png'),
     '    ships: Honor Cord',
-    /catalogue\.1\.icon: must be SVG text, a data: URL of an image, or the https address of one/,
+    /catalogue\.1\.icon: must be SVG text, or an image's data: URL, https address, or path that begins with \//,
   ],
   [
     'a picture without encryption, which browsers block',
@@ -290,11 +290,12 @@ test('the table of CRM fields is what a society gets that has none, and may be c
   assert.deepEqual(own.crm.fields.city, { property: 'town', write: 'blanks' });
 });
 
-test('a picture of a product may be SVG text, a data: URL or an https address', () => {
+test('a picture of a product may be SVG text, a data: URL, an https address or a path of the same site', () => {
   for (const icon of [
     '<svg viewBox="0 0 1 1"/>',
     'data:image/png;base64,AAAA',
     'https://pictures.example/cord.png',
+    '/pictures/cord.png',
   ])
     assert.deepEqual(
       faultsOf((text) => text.replace('    ships: Honor Cord', `    icon: '${icon}'`)),

@@ -62,8 +62,8 @@ export const catalogueProduct = z.strictObject({
   icon: z
     .string()
     .regex(
-      /^(\s*<|data:image\/|https:\/\/[^\s'";,]+$|$)/,
-      'must be SVG text, a data: URL of an image, or the https address of one',
+      /^(\s*<|data:image\/|https:\/\/[^\s'";,]+$|\/[^\s/]\S*$|$)/,
+      "must be SVG text, or an image's data: URL, https address, or path that begins with /",
     )
     .default(''),
   price: sellable.optional(),
