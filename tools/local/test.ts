@@ -135,12 +135,15 @@ async function runNodeTests(): Promise<Counts> {
   try {
     const settings = { TEST_POSTGRES_URL: postgres.url, TEST_POSTGRES_FILES: files };
     const groups = groupsOf(chosen.filter((file) => !startsPrograms(file)));
-    // Several processes for each processor, since tests mostly wait: for the database, timeouts, and programs that start.
-    const [rest, programs] = await Promise.all([
-      inProcesses(groups, 2 * availableParallelism(), settings),
-      inProcesses(groupsOf(chosen.filter(startsPrograms)), availableParallelism(), settings),
+    const programs = groupsOf(chosen.filter(startsPrograms));
+    // Several processes for each processor, since tests mostly wait: for the database, timeouts, and programs that start. At most one
+    // for each processor starts whole programs; when all of those have run, it helps with the other tests.
+    const all = Array.from({ length: availableParallelism() }, () => [
+      inTurn([programs, groups], settings),
+      inTurn([groups], settings),
+      inTurn([groups], settings),
     ]);
-    return sum(rest, programs);
+    return (await Promise.all(all.flat())).reduce(sum);
   } finally {
     process.off('SIGINT', stop).off('SIGTERM', stop);
     await postgres.stop();
@@ -150,24 +153,19 @@ async function runNodeTests(): Promise<Counts> {
 /** Runs the whole join in Firefox and in WebKit, if they are installed. */
 async function runOtherBrowsers(): Promise<Counts> {
   const files = globSync('tests/e2e/browsers/*.browsers.ts', { cwd: root }).filter(isChosen).sort();
-  return inProcesses(groupsOf(files), availableParallelism());
+  const groups = groupsOf(files);
+  const all = Array.from({ length: availableParallelism() }, () => inTurn([groups]));
+  return (await Promise.all(all)).reduce(sum);
 }
 
-/** Runs each group of test files in a process of its own, `most` processes at a time. */
-async function inProcesses(
-  groups: string[][],
-  most: number,
-  settings: NodeJS.ProcessEnv = {},
-): Promise<Counts> {
-  const left = [...groups];
+/**
+ * Runs groups of test files, each in a process of its own, one after the other, until all `queues` are empty. Removes each group from
+ * its queue, so that others may work on the same queues. The first queue comes first.
+ */
+async function inTurn(queues: string[][][], settings: NodeJS.ProcessEnv = {}): Promise<Counts> {
   let total: Counts = { passed: 0, failed: 0 };
-  const worker = async () => {
-    for (let files = left.shift(); files; files = left.shift()) {
-      const counts = await nodeTests(files, settings);
-      total = sum(total, counts);
-    }
-  };
-  await Promise.all(Array.from({ length: most }, worker));
+  const next = () => queues.find(({ length }) => length > 0)?.shift();
+  for (let files = next(); files; files = next()) total = sum(total, await nodeTests(files, settings));
   return total;
 }
 
