@@ -9,9 +9,10 @@ import { limitedCount, TOO_MANY } from '../platform/http/limits.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 
 /**
- * The names of the counts of attempts with codes that open nothing: minted codes, slips and all other codes are counted
- * separately. An address may try more codes that look minted, since a guess among 2^40 is hopeless. So a caller with a minted
- * code is not blocked if others at the same address (a school's, or an undeclared proxy's) try wrong codes of another form.
+ * The names of the counts of attempts with codes that open nothing. Codes that look minted, slips and all other codes are counted
+ * separately, so that wrong codes of other forms do not block a caller with a minted code at the same address, as in a school, or
+ * behind a proxy that TRUST_PROXY does not name. The limit of codes that look minted is ten times that of other codes, since a
+ * guess among 2^40 is hopeless.
  */
 const WRONG_CODE = 'wrong_code';
 const WRONG_MINTED = 'wrong_minted_code';
