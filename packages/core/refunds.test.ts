@@ -5,6 +5,7 @@ import { bought, membership, outside, paid } from '../../tests/harness/paidOrder
 import { withLines } from './dashboardRefunds.ts';
 import type { OrderLine } from './orderLine.ts';
 import {
+  absentItems,
   type Dispute,
   decideAgainCommand,
   type GivenBack,
@@ -162,10 +163,9 @@ test('asked for everything, everything that is left goes back', () => {
 
 test('what cannot go back is said, and so is what is not there', () => {
   const order = paid([membership('join')], [outside(2000, { status: 'pending' })]);
-  const asked: RefundWish = { membership: true, ineligible: false, upgrade: true, items: [30] };
+  const asked: RefundWish = { membership: true, ineligible: false, upgrade: true, items: 'all' };
   assert.deepEqual(planRefund([order], asked).notes, [
     'Membership: $20.00 of $65.00 cannot go back, since it already went back without saying what for.',
-    'Product 30 is not a donation or store item of this join.',
     'This join has no upgrade that was paid for.',
   ]);
 });
@@ -397,4 +397,15 @@ test('the command that decides a refund again gives back all that is left where 
     'of the membership and something else',
   );
   assert.equal(told([membership('join'), pin], ofPin, fee), 'npm run operator -- refund pi');
+});
+
+test('a membership is no item, and an item of any of the orders is one', () => {
+  const pin = { ...membership('join'), type: 'store' as const, productId: 30 };
+  const orders = [{ lines: [membership('join')] }, { lines: [pin] }];
+  const wish: RefundWish = { membership: true, ineligible: false, upgrade: false, items: 'all' };
+  assert.deepEqual(absentItems(orders, wish), []);
+  assert.deepEqual(
+    absentItems(orders, { ...wish, items: [pin.productId, membership('join').productId, 999] }),
+    [membership('join').productId, 999],
+  );
 });

@@ -148,7 +148,6 @@ export function leftCents({
  */
 export function planRefund(orders: readonly PaidOrder[], wish: RefundWish): RefundPlan {
   const plan: RefundPlan = { refunds: [], disputed: [], notes: [] };
-  const found = new Set<number>();
   for (const order of orders) {
     // The processing fee is kept from the price of the membership only. If that price was refunded in full, no fee can be kept.
     const membershipCents = sumOf(
@@ -161,7 +160,6 @@ export function planRefund(orders: readonly PaidOrder[], wish: RefundWish): Refu
     const lines: RefundedLine[] = [];
     for (const [line, { productId, type, name, priceCents }] of order.lines.entries()) {
       if (!isWanted(wish, type, productId)) continue;
-      found.add(productId);
       const rest =
         isMembershipType(type) && already.has(line) ? 0 : priceCents - centsBack(order.refunds, line);
       if (rest <= 0) {
@@ -189,9 +187,6 @@ export function planRefund(orders: readonly PaidOrder[], wish: RefundWish): Refu
       plan.notes.push(disputedSentence(order));
     }
   }
-  if (typeof wish.items !== 'string')
-    for (const id of wish.items)
-      if (!found.has(id)) plan.notes.push(`Product ${id} is not a donation or store item of this join.`);
   const upgrades = orders.flatMap((order) =>
     order.lines.flatMap((paid, line) => (paid.type === 'membership_upgrade' ? [{ order, paid, line }] : [])),
   );
@@ -206,6 +201,15 @@ export function planRefund(orders: readonly PaidOrder[], wish: RefundWish): Refu
             : `This join bought an upgrade and no membership: ${paid.name}, ${displayPrice(paid.priceCents)}. To give it back: --upgrade.`,
         );
   return plan;
+}
+
+/** Returns the ids among the wished items that are neither a donation nor a store item of these orders. */
+export function absentItems(orders: readonly Pick<PaidOrder, 'lines'>[], { items }: RefundWish): number[] {
+  if (typeof items === 'string') return [];
+  const lines = orders.flatMap((order) => order.lines);
+  return items.filter(
+    (id) => !lines.some(({ type, productId }) => productId === id && !isMembershipType(type)),
+  );
 }
 
 /** Returns the standing that each order's membership or upgrade would have after the plan. */

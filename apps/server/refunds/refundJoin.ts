@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { JoinSessionState } from '#core/joinSession.ts';
 import {
+  absentItems,
   operatorRefund,
   planRefund,
   type RefundPlan,
@@ -137,6 +138,12 @@ export async function refundJoin(
     if (paid.orders.length === 0)
       throw new NotRefundable(
         kept.length > 0 ? kept.join('\n') : `Join ${uuid} is ${session.state}: nothing was paid.`,
+      );
+    const absent = absentItems(paid.orders, wish);
+    // Probably an id was mistyped, so nothing is refunded, not even what else was asked for.
+    if (absent.length > 0)
+      throw new NotRefundable(
+        `This join has no donation or store item with the id ${absent.join(' or ')}. Nothing was refunded.`,
       );
     const planned = planRefund(paid.orders, wish);
     const plan = { ...planned, notes: [...planned.notes, ...kept] };

@@ -35,6 +35,19 @@ test('refund says line by line what goes back, tries without doing, and says whe
   assert.equal((await run(t, refundCommand, intentId)).out, `All of ${intentId} has already gone back.\n`);
 });
 
+test('a refund that names an item which the join does not have refunds nothing', async (t) => {
+  const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  for (const more of [[], ['--dry-run']])
+    assert.deepEqual(await run(t, refundCommand, uuid, '--items', '999,1', ...more), {
+      out: 'This join has no donation or store item with the id 999 or 1. Nothing was refunded.\n',
+      code: 1,
+    });
+  assert.equal(
+    (await run(t, refundCommand, uuid)).out,
+    `$65.00  Membership  (${intentId})\n$65.00 goes back.\n`,
+  );
+});
+
 test('refund refuses what it does not understand, in a sentence', async (t) => {
   const unpaid = await orderingJoin(server.client());
   for (const args of [
