@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { contentOf } from './render.ts';
+import { contentOf, htmlOf, textOf } from './render.ts';
 
 const none = { pages: {}, tables: {} };
 
@@ -26,4 +26,21 @@ test('line breaks and control characters in a subject are one space', () => {
     },
   );
   assert.equal(subject, 'Hello Jo Bcc: x');
+});
+
+test('an address of several lines keeps its lines, in both versions of a letter', () => {
+  const content = { subject: 'A', blocks: [], addresses: [] };
+  const sender = {
+    name: 'Society',
+    supportEmail: 'help@example.org',
+    supportPhone: '(555) 010-0144',
+    colours: { gold: '#E8B23A', red: '#9E1B32' },
+    postalAddress: "O'Brien & Daughters\n12 Oak Street\nWellington 6011",
+    stopPage: null,
+  };
+  assert.match(textOf(content, sender), /\nO'Brien & Daughters\n12 Oak Street\nWellington 6011\n$/);
+  assert.match(
+    htmlOf(content, sender),
+    /<br>O(&#39;|')Brien &(amp|#38); Daughters<br>12 Oak Street<br>Wellington 6011</,
+  );
 });

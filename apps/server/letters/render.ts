@@ -105,7 +105,7 @@ export function textOf({ blocks }: Content, sender: Sender): string {
     '-- ',
     name,
     `${supportEmail} · ${supportPhone}`,
-    ...(postalAddress ? [wrapped(postalAddress)] : []),
+    ...(postalAddress ? postalAddress.split('\n').map((line) => wrapped(line)) : []),
   ];
   return `${[...parts, foot.join('\n')].join('\n\n')}\n`;
 }
@@ -196,7 +196,7 @@ export function htmlOf({ subject, blocks, addresses }: Content, sender: Sender):
 ${parts.join('\n')}
 </td></tr>
 <tr><td class="side line" style="padding:20px 36px 28px;border-top:1px solid #e4dbd3">
-${stopPage ? `<p class="quiet" style="margin:0 0 12px;font:14px/1.55 ${sans};color:#665a55">${WHY} <a href="${escaped(stopPage)}" style="color:#665a55">${STOP}</a></p>\n` : ''}<p class="quiet" style="margin:0;font:14px/1.55 ${sans};color:#665a55">${escaped(name)}<br><a href="mailto:${escaped(supportEmail)}" style="color:#665a55">${escaped(supportEmail)}</a> · ${escaped(supportPhone)}${postalAddress ? `<br>${escaped(postalAddress)}` : ''}</p>
+${stopPage ? `<p class="quiet" style="margin:0 0 12px;font:14px/1.55 ${sans};color:#665a55">${WHY} <a href="${escaped(stopPage)}" style="color:#665a55">${STOP}</a></p>\n` : ''}<p class="quiet" style="margin:0;font:14px/1.55 ${sans};color:#665a55">${escaped(name)}<br><a href="mailto:${escaped(supportEmail)}" style="color:#665a55">${escaped(supportEmail)}</a> · ${escaped(supportPhone)}${postalAddress ? `<br>${escaped(postalAddress).replaceAll('\n', '<br>')}` : ''}</p>
 </td></tr>
 </table>
 </td></tr></table>
