@@ -22,7 +22,11 @@ export function useSite(): Site {
   return site;
 }
 
-/** Returns the URL of a phone number: "(555) 010-0144" → "tel:5550100144". */
+/**
+ * Returns the URL of a phone number: "(555) 010-0144" → "tel:5550100144". An extension is left out, since phones would dial it as
+ * part of the number.
+ */
 export function phoneLink(phone: string): string {
-  return `tel:${phone.replace(/[^\d+]/g, '')}`;
+  const [number = ''] = phone.split(/[,;#x]/i);
+  return `tel:${number.replace(/[^\d+]/g, '')}`;
 }
