@@ -171,6 +171,8 @@ const site = z.object({
     name: z.string(),
     shortName: z.string(),
     tagline: z.string(),
+    /** The time zone of dates. Missing in answers of servers of 0.7.11. */
+    timeZone: z.string().nullish(),
     supportEmail: z.string(),
     supportPhone: z.string(),
     links: z.object({ whoWeAre: z.string(), privacy: z.string(), refunds: z.string() }),
