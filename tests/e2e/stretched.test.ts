@@ -41,6 +41,21 @@ test('a long name fits the welcome page and its receipt at 320 px @phone-only', 
   await expectNoSidewaysScroll(page);
 });
 
+test('long words in features and eligibility rules fit Membership at 320 px @phone-only', async ({
+  page,
+}) => {
+  await orderingJoin(page);
+  const word = LONG.replaceAll(' ', '').toLowerCase();
+  await alter(page, 'getMembershipDetails', (data) => {
+    data.memberships[0].features[0].description = `${word}@${word}.example.org`;
+    data.eligibility.rules[0] = word;
+    data.eligibility.note = `${word}@${word}.example.org`;
+  });
+  await page.goto('/registration/membership');
+  await expect(page.getByText(word).first()).toBeVisible();
+  await expectNoSidewaysScroll(page);
+});
+
 test('twenty items, each at $499.99 and some with long names, fit the order summary at 320 px @phone-only', async ({
   page,
   isMobile,
