@@ -207,6 +207,26 @@ test('a membership of another programme cannot be chosen', async () => {
   assert.deepEqual(await lines(client, uuid), [['membership', '65.00']]);
 });
 
+test('a join of a programme that the society has given up is offered the memberships of the default one, and can be paid', async () => {
+  const client = server.client();
+  const uuid = await startJoin(client, 'LINCOLN2026');
+  await client.call('submitDetails', { params: { uuid }, body: details() });
+  await sql`update join_session set programme = 'graduate' where uuid = ${uuid}`.execute(
+    server.deps.database,
+  );
+  const { memberships } = (await client.call('getMembershipDetails', { params: { uuid } })).data;
+  assert.deepEqual(
+    memberships.map(({ id }) => id),
+    [1, 2],
+  );
+  const choose = (membershipId: number) =>
+    client.call('setMembership', { params: { uuid }, body: { membershipId } });
+  assert.equal((await choose(3)).status, 404);
+  assert.equal((await choose(2)).status, 200);
+  assert.deepEqual(await lines(client, uuid), [['membership', '89.00']]);
+  await payOrder(server, client, uuid);
+});
+
 test('what is being paid can be looked at, however long it takes, and nothing be removed from it', async () => {
   const client = server.client();
   const uuid = await orderingJoin(client);

@@ -22,6 +22,10 @@ export async function setMembership(
   const product = deps.society.offer({ id: membershipId });
   if (product?.type !== 'membership') throw new Refusal(404, NOT_ON_OFFER);
   const isChosen = hasLine({ productId: product.id });
+  const { programmes, defaultProgramme } = deps.society;
+  // A join whose programme the society's file no longer has is shown the memberships of the default programme.
+  const fits = sql<boolean>`${product.programme!} =
+    case when programme = any(${Object.keys(programmes)}::text[]) then programme else ${defaultProgramme} end`;
   const choose = async () => {
     const { rows } = await sql<{ uuid: string }>`
       update join_session set
@@ -30,13 +34,13 @@ export async function setMembership(
           else jsonb_build_array(${nextLine(lineOf(product, product.priceCents!))}) || jsonb_path_query_array(lines, '$[*] ? (!(@.type starts with "membership"))') end,
         revision = case when ${isChosen} then revision else revision + 1 end
       where uuid = ${uuid} and ${stateAllows('setMembership')} and revision < ${MOST_REVISIONS}
-        and programme = ${product.programme!} and not ${isMember}
+        and ${fits} and not ${isMember}
       returning uuid`.execute(deps.database);
     return rows[0];
   };
   if (await whileFrozen(deps, uuid, holding, choose)) return;
   const { rows } = await sql<{ programme_fits: boolean; is_member: boolean }>`
-    select programme = ${product.programme!} as programme_fits, ${isMember} as is_member
+    select ${fits} as programme_fits, ${isMember} as is_member
     from join_session where uuid = ${uuid} and ${stateAllows('setMembership')}`.execute(deps.database);
   const [session] = rows;
   if (session && !session.programme_fits) throw new Refusal(404, NOT_ON_OFFER);

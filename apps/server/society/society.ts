@@ -28,7 +28,8 @@ export interface Society extends Omit<SocietyFile, 'catalogue' | 'crm' | 'progra
   product(id: number): CatalogueProduct | undefined;
   /** Returns a product that can be ordered. */
   offer(by: { id: number } | { uuid: string }): CatalogueProduct | undefined;
+  /** Returns a programme; the default programme if the file no longer has it. */
   programme(key: string): Programme;
-  /** Returns the memberships that a programme offers, without its upgrades, in the order of the file. */
+  /** Returns the memberships that {@link programme} offers, without its upgrades, in the order of the file. */
   memberships(programme: string): CatalogueProduct[];
 }
