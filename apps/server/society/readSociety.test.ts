@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 import { guardianConsentOf } from '../session/guardianConsent.ts';
 import { parseSociety, readSociety, SocietyFaults } from './readSociety.ts';
 import { fillIn } from './texts.ts';
@@ -266,6 +268,84 @@ const mistakes: [string, (text: string) => string, string, RegExp][] = [
     '    ships: Honor Cord',
     /catalogue\.1\.icon: must be/,
   ],
+  [
+    'a picture whose address is none',
+    (text) => text.replace('    ships: Honor Cord', '    icon: https://['),
+    '    ships: Honor Cord',
+    /catalogue\.1\.icon: must be/,
+  ],
+  [
+    'a picture whose site is a pattern',
+    (text) => text.replace('    ships: Honor Cord', '    icon: https://*/cord.png'),
+    '    ships: Honor Cord',
+    /catalogue\.1\.icon: must be/,
+  ],
+  [
+    'a price without quotes',
+    (text) => text.replace('price: "89.00"', 'price: 89.00'),
+    'price: "89.00"',
+    /catalogue\.1\.price: must be dollars with two decimals in quotes, as "65\.00"$/,
+  ],
+  [
+    'a colour without quotes',
+    (text) => text.replace('red: "#9E1B32"', 'red: #9E1B32'),
+    'red: "#9E1B32"',
+    /society\.colours\.red: must be a colour in quotes/,
+  ],
+  [
+    'a text that is a number for YAML',
+    (text) => text.replace('ships: Honor Cord', 'ships: 2026'),
+    '    ships: Honor Cord',
+    /catalogue\.1\.ships: must be text\. A number, .* must be in quotes$/,
+  ],
+  [
+    'a text that is a comment for YAML',
+    (text) => text.replace('ships: Honor Cord', 'ships: #1 cord'),
+    '    ships: Honor Cord',
+    /catalogue\.1\.ships: is empty\. A text with # must be in quotes$/,
+  ],
+  [
+    'a text with a colon',
+    (text) => text.replace('ships: Honor Cord', 'ships: Honor Cord: gold'),
+    '    ships: Honor Cord',
+    /must be in quotes/,
+  ],
+  [
+    'a text that is a tag for YAML',
+    (text) => text.replace('ships: Honor Cord', 'ships: !Honor Cord'),
+    '    ships: Honor Cord',
+    /must be in quotes/,
+  ],
+  [
+    'a text that is an alias for YAML',
+    (text) => text.replace('ships: Honor Cord', 'ships: *Honor'),
+    '    ships: Honor Cord',
+    /\* at the beginning of a text has a meaning in YAML\..* must be in quotes/,
+  ],
+  [
+    'a text that is an anchor for YAML',
+    (text) => text.replace('ships: Honor Cord', 'ships: &Honor Cord'),
+    '    ships: Honor Cord',
+    /& at the beginning of a text has a meaning in YAML\..* must be in quotes/,
+  ],
+  [
+    'a yes that is no true',
+    (text) => text.replace('isTOLA: true', 'isTOLA: yes'),
+    'isTOLA: true',
+    /programmes\.high-school\.isTOLA: must be true or false$/,
+  ],
+  [
+    'a list that is none',
+    (text) => text.replace(/ {4}features:\n( {6}- .*\n)+/, '    features: Lifetime membership\n'),
+    '    features:',
+    /catalogue\.0\.features: must be a list/,
+  ],
+  [
+    'a programme with a capital letter',
+    (text) => text.replace('  undergraduate:', '  Undergraduate:'),
+    '  undergraduate:',
+    /programmes\.Undergraduate: must be small letters, digits and hyphens/,
+  ],
   ['text that is no YAML', (text) => text.replace('store:\n', 'store: [\n'), 'store:\n  title', /./],
 ];
 for (const [what, change, where, sentence] of mistakes)
@@ -312,6 +392,45 @@ test('all mistakes are reported at once', () => {
       .replace('"#E8B23A"', '"gold"'),
   );
   assert.equal(faults.length, 3);
+});
+
+test('a file without settings, and a setting that is missing, are said to be so', () => {
+  assert.deepEqual(
+    faultsOf(() => '# nothing yet\n'),
+    ['society.yaml:1: is empty'],
+  );
+  assert.deepEqual(
+    faultsOf((text) => text.replace(/ +tagline: .*\n/, '')).map((fault) => fault.replace(/:\d+:/, ':')),
+    ['society.yaml: society.tagline: is missing'],
+  );
+});
+
+test('a file in another encoding is refused, with the line of the first letter that would be lost', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'induct-society-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'society.yaml');
+  const changed = source.replace('tagline: ', 'tagline: \u00e9');
+  const sentence = (line: number) => [`${file}:${line}: is not in UTF-8: save the file with this encoding`];
+  for (const [encoding, line] of [
+    ['latin1', lineOf('tagline: ')],
+    ['utf16le', 1],
+  ] as const) {
+    writeFileSync(file, Buffer.from(`${encoding === 'utf16le' ? '\ufeff' : ''}${changed}`, encoding));
+    assert.throws(
+      () => readSociety(file),
+      (error) => error instanceof SocietyFaults && isDeepStrictEqual(error.faults, sentence(line)),
+    );
+  }
+  writeFileSync(file, changed);
+  assert.match(readSociety(file).society.tagline, /^\u00e9/);
+});
+
+test('a join whose programme the file no longer has is shown the default programme, with its memberships', () => {
+  const society = readSociety(path);
+  for (const key of ['graduate', 'constructor']) {
+    assert.equal(society.programme(key), society.programme('high-school'));
+    assert.deepEqual(society.memberships(key), society.memberships('high-school'));
+  }
 });
 
 test('a file that is not there is a fault that names the setting', () => {

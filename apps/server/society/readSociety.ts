@@ -1,5 +1,17 @@
+import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
-import { isMap, isScalar, isSeq, LineCounter, type ParsedNode, parseDocument } from 'yaml';
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type ParsedNode,
+  parseDocument,
+  visit,
+} from 'yaml';
+import type { z } from 'zod';
 import { defaultFieldRules } from '#core/crmFields.ts';
 import { crossFaults } from './crossChecks.ts';
 import { type SocietyFile, societyFile } from './schema.ts';
@@ -14,14 +26,29 @@ export class SocietyFaults extends Error {
   }
 }
 
+/** Reads a society file. Throws {@link SocietyFaults} with all faults. */
 export function readSociety(file: string): Society {
-  let source: string;
+  let bytes: Buffer;
   try {
-    source = readFileSync(file, 'utf8');
+    bytes = readFileSync(file);
   } catch {
     throw new SocietyFaults([`${file} cannot be read. SOCIETY_FILE names the society's file.`]);
   }
-  return parseSociety(source, file);
+  if (!isUtf8(bytes)) {
+    const line = lineOfBadByte(bytes);
+    throw new SocietyFaults([`${file}:${line}: is not in UTF-8: save the file with this encoding`]);
+  }
+  return parseSociety(bytes.toString(), file);
+}
+
+/** Returns the number of the first line that is not in UTF-8. */
+function lineOfBadByte(bytes: Buffer): number {
+  let line = 1;
+  for (let from = 0; ; line++) {
+    const end = bytes.indexOf('\n', from);
+    if (end < 0 || !isUtf8(bytes.subarray(from, end))) return line;
+    from = end + 1;
+  }
 }
 
 /** Parses a society file. Throws {@link SocietyFaults} with all faults and their line numbers. */
@@ -29,21 +56,31 @@ export function parseSociety(source: string, file: string): Society {
   const lineCounter = new LineCounter();
   const document = parseDocument(source, { lineCounter });
   const at = (path: readonly PropertyKey[]) => lineCounter.linePos(offsetOf(document.contents, path)).line;
-  if (document.errors.length > 0)
+  // A warning means that words are lost: in `name: !Honor Scholars` YAML takes the first word for a tag.
+  const notYaml = [...document.errors, ...document.warnings];
+  if (notYaml.length > 0)
     throw new SocietyFaults(
-      document.errors.map(
-        (error) => `${file}:${error.linePos?.[0].line ?? 1}: ${error.message.split('\n')[0]}`,
+      notYaml.map(
+        ({ linePos, message }) => `${file}:${linePos?.[0].line ?? 1}: ${message.split('\n')[0]}. ${QUOTES}`,
       ),
     );
-  const parsed = societyFile.safeParse(document.toJS());
+  const references = referencesIn(document);
+  if (references.length > 0)
+    throw new SocietyFaults(
+      references.map(({ offset, mark }) => {
+        const { line } = lineCounter.linePos(offset);
+        return `${file}:${line}: ${mark} at the beginning of a text has a meaning in YAML. ${QUOTES}`;
+      }),
+    );
+  const parsed = societyFile.safeParse(document.toJS(), { reportInput: true });
   if (!parsed.success)
     throw new SocietyFaults(
       parsed.error.issues.flatMap((issue) => {
         const keys = issue.code === 'unrecognized_keys' ? issue.keys : [undefined];
         return keys.map((key) => {
           const path = key === undefined ? issue.path : [...issue.path, key];
-          const text = key === undefined ? issue.message : 'is not a known setting';
-          return `${file}:${at(path)}: ${path.join('.')}: ${text}`;
+          const text = key === undefined ? sentenceFor(issue) : 'is not a known setting';
+          return `${file}:${at(path)}: ${path.length > 0 ? `${path.join('.')}: ` : ''}${text}`;
         });
       }),
     );
@@ -52,6 +89,38 @@ export function parseSociety(source: string, file: string): Society {
   );
   if (faults.length > 0) throw new SocietyFaults(faults);
   return build(parsed.data);
+}
+
+const QUOTES = 'A text with a sign that means something in YAML must be in quotes, as "Membership: for life"';
+
+/** Returns the anchors (`&`) and aliases (`*`) in a file, which no society file needs: they are texts without quotes. */
+function referencesIn(document: Document.Parsed): { offset: number; mark: string }[] {
+  const found: { offset: number; mark: string }[] = [];
+  visit(document, {
+    Node(_key, node) {
+      const [offset = 0] = node.range ?? [];
+      if (isAlias(node)) found.push({ offset, mark: '*' });
+      else if (node.anchor !== undefined) found.push({ offset, mark: '&' });
+    },
+  });
+  return found;
+}
+
+/** Returns a sentence for a fault that zod has found. Its own sentences on types speak of what programs know. */
+function sentenceFor(issue: z.core.$ZodIssue): string {
+  if (issue.code === 'invalid_key') return issue.issues[0]?.message ?? issue.message;
+  if (issue.code !== 'invalid_type' || issue.message.startsWith('must be')) return issue.message;
+  const { expected, input } = issue;
+  if (input === undefined) return 'is missing';
+  if (expected === 'string')
+    return input === null
+      ? 'is empty. A text with # must be in quotes'
+      : 'must be text. A number, a date, true, false, or a text with ": " or {} must be in quotes';
+  if (expected === 'boolean') return 'must be true or false';
+  if (input === null) return 'is empty';
+  if (expected === 'array') return 'must be a list, each line of which begins with "- "';
+  if (expected === 'object') return 'must have settings of its own, each on a line that is indented further';
+  return issue.message;
 }
 
 function build(data: SocietyFile): Society {
@@ -68,6 +137,8 @@ function build(data: SocietyFile): Society {
     ]),
   );
   const defaultProgramme = Object.keys(programmes)[0]!;
+  // A join whose programme the file no longer has goes on in the default programme.
+  const presentKey = (key: string) => (Object.hasOwn(programmes, key) ? key : defaultProgramme);
   const byId = new Map(catalogue.map((product) => [product.id, product]));
   const offers = catalogue.filter(({ retired }) => !retired);
   return {
@@ -80,8 +151,9 @@ function build(data: SocietyFile): Society {
     defaultProgramme,
     product: (id) => byId.get(id),
     offer: (by) => offers.find((product) => ('id' in by ? product.id === by.id : product.uuid === by.uuid)),
-    programme: (key) => programmes[key] ?? programmes[defaultProgramme]!,
-    memberships: (key) => offers.filter(({ type, programme }) => type === 'membership' && programme === key),
+    programme: (key) => programmes[presentKey(key)]!,
+    memberships: (key) =>
+      offers.filter(({ type, programme }) => type === 'membership' && programme === presentKey(key)),
   };
 }
 

@@ -4,9 +4,10 @@ import { fromPrice, MINIMUM_CHARGE_CENTS } from '#core/money.ts';
 import { productTypes } from '#core/product.ts';
 
 const line = z.string().trim().min(1);
+const DOLLARS = 'must be dollars with two decimals in quotes, as "65.00"';
 const price = z
-  .string()
-  .regex(/^\d{1,6}\.\d{2}$/, 'must be dollars with two decimals in quotes, as "65.00"')
+  .string(DOLLARS)
+  .regex(/^\d{1,6}\.\d{2}$/, DOLLARS)
   .transform(fromPrice);
 const sellable = price.refine(
   (cents) => cents >= MINIMUM_CHARGE_CENTS,
@@ -16,7 +17,14 @@ const webAddress = z.url({ protocol: /^https?$/, error: 'must be a web address' 
 const timeZone = z.string().refine(isTimeZone, 'must be a time zone as "America/Chicago"');
 const days = (least: number, why: string) =>
   z.int().min(least, `must be at least ${least} days: ${why}`).max(36_500);
-const colour = z.string().regex(/^#[0-9a-fA-F]{6}$/, 'must be a colour as "#9E1B32"');
+const COLOUR = 'must be a colour in quotes, as "#9E1B32"';
+const colour = z.string(COLOUR).regex(/^#[0-9a-fA-F]{6}$/, COLOUR);
+
+/** Whether a text is SVG, or a URL that the content security policy of pages can name. */
+function isPicture(icon: string): boolean {
+  if (!icon.startsWith('https:')) return /^(\s*<|data:image\/|\/[^\s/]\S*$|$)/.test(icon);
+  return URL.canParse(icon) && /^[a-z0-9.-]+$/i.test(new URL(icon).hostname);
+}
 
 function isTimeZone(name: string): boolean {
   try {
@@ -61,10 +69,7 @@ export const catalogueProduct = z.strictObject({
   /** The product's picture. Browsers block pictures of other sites unless they are loaded by https. */
   icon: z
     .string()
-    .regex(
-      /^(\s*<|data:image\/|https:\/\/[^\s'";,]+$|\/[^\s/]\S*$|$)/,
-      "must be SVG text, or an image's data: URL, https address, or path that begins with /",
-    )
+    .refine(isPicture, "must be SVG text, or an image's data: URL, https address, or path that begins with /")
     .default(''),
   price: sellable.optional(),
   floor: sellable.optional(),
