@@ -394,6 +394,13 @@ test('all mistakes are reported at once', () => {
   assert.equal(faults.length, 3);
 });
 
+test('a text that is repeated by an anchor and an alias is read', () => {
+  const twice = source
+    .replace('ships: Honor Cord', 'ships: &cord Honor Cord')
+    .replace('name: Lapel Pin', 'name: *cord');
+  assert.equal(parseSociety(twice, 'society.yaml').product(30)?.name, 'Honor Cord');
+});
+
 test('a file without settings, and a setting that is missing, are said to be so', () => {
   assert.deepEqual(
     faultsOf(() => '# nothing yet\n'),

@@ -64,7 +64,7 @@ export function parseSociety(source: string, file: string): Society {
         ({ linePos, message }) => `${file}:${linePos?.[0].line ?? 1}: ${message.split('\n')[0]}. ${QUOTES}`,
       ),
     );
-  const references = referencesIn(document);
+  const references = loneReferences(document);
   if (references.length > 0)
     throw new SocietyFaults(
       references.map(({ offset, mark }) => {
@@ -93,17 +93,22 @@ export function parseSociety(source: string, file: string): Society {
 
 const QUOTES = 'A text with a sign that means something in YAML must be in quotes, as "Membership: for life"';
 
-/** Returns the anchors (`&`) and aliases (`*`) in a file, which no society file needs: they are texts without quotes. */
-function referencesIn(document: Document.Parsed): { offset: number; mark: string }[] {
-  const found: { offset: number; mark: string }[] = [];
+/** Returns the aliases (`*name`) without an anchor (`&name`), and the anchors without an alias: they are texts without quotes. */
+function loneReferences(document: Document.Parsed): { offset: number; mark: string }[] {
+  const anchors: [string, number][] = [];
+  const aliases: [string, number][] = [];
   visit(document, {
     Node(_key, node) {
       const [offset = 0] = node.range ?? [];
-      if (isAlias(node)) found.push({ offset, mark: '*' });
-      else if (node.anchor !== undefined) found.push({ offset, mark: '&' });
+      if (isAlias(node)) aliases.push([node.source, offset]);
+      else if (node.anchor !== undefined) anchors.push([node.anchor, offset]);
     },
   });
-  return found;
+  const without = (some: typeof anchors, others: typeof anchors, mark: string) =>
+    some
+      .filter(([name]) => !others.some(([other]) => other === name))
+      .map(([, offset]) => ({ offset, mark }));
+  return [...without(aliases, anchors, '*'), ...without(anchors, aliases, '&')];
 }
 
 /** Returns a sentence for a fault that zod has found. Its own sentences on types speak of what programs know. */
