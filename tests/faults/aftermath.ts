@@ -9,8 +9,9 @@ import type { Person } from './person.ts';
 import type { World } from './world.ts';
 
 /**
- * Carries out what the plan says in `aftermath` for each person's payment: staff refund it in Stripe's dashboard, or the bank
- * disputes it. Resolves with a function that plays the next day: the bank returns a refund, or decides a dispute or an inquiry.
+ * Carries out what each person's plan says in `aftermath` (plan.ts): staff refund the person's payment in Stripe's dashboard, or
+ * the bank disputes it. Resolves with a function for the next day, in which the bank returns a refund, or decides a dispute or an
+ * inquiry.
  */
 export async function spendTheEvening(world: World, people: readonly Person[]): Promise<() => Promise<void>> {
   const charges = await world.everything<Stripe.Charge>('charges');
@@ -80,7 +81,7 @@ async function askInVain(
   { productId }: OrderLine,
 ): Promise<void> {
   const { deps } = world.wired;
-  // Staff cannot ask for a refund of a payment that nobody has reported yet.
+  // Staff cannot ask for a refund while our server does not know yet that the payment succeeded.
   const { rows } = await world.database.query(
     `select from payment where intent_id = $1 and status = 'succeeded'`,
     [payment_intent],
@@ -114,7 +115,9 @@ async function itemOf(world: World, { metadata }: Stripe.Charge): Promise<OrderL
   return rows[0]?.items.find(({ type }) => type !== 'membership' && type !== 'membership_upgrade');
 }
 
-/** Does what reconciling leaves to staff: assigns refunds of returned items, and refunds an upgrade whose membership is gone. */
+/**
+ * Does what reconciling leaves to staff: assigns refunds of returned items, and refunds an upgrade whose membership has ended.
+ */
 export async function doAsStaff({ wired: { deps } }: World, people: readonly Person[]): Promise<void> {
   for (const person of people) {
     const { returned } = person;

@@ -13,19 +13,22 @@ const preload = pathToFileURL(join(import.meta.dirname, 'broken.ts')).href;
 /** These tests test the fault suite itself. Each of them takes as long as a run of that suite. */
 const skip = !isLong && 'it tests the fault suite: npm run test:long';
 
-/** For each variant of broken.ts, some joins. At least one of these must go wrong on a server that is broken in this way. */
+/**
+ * The joins that are played for each variant of broken.ts, in units (plan.ts). On a server that is broken as the variant says, at
+ * least one of these joins must go wrong.
+ */
 const units = {
   'no lock': [
-    // One payment, which four tabs and two webhooks report at the same time.
+    // Joins with one payment each, which four tabs and two webhooks report to our server at the same time.
     ...['a', 'b', 'c'].map((name) => [joinOf({ name, returns: 'atOnce', webhooks: 'doubled' })]),
-    // Two joins of one contact, both charged.
+    // Pairs of joins of one contact, both of which are charged.
     ...['d', 'e'].map((name, contact) => [
       joinOf({ name, start: 'invite', contact, pays: 'direct', returns: 'atOnce' }),
       joinOf({ name: `${name}2`, start: 'checkout', contact, pays: 'direct', membership: 2, server: 1 }),
     ]),
   ],
   'commit before verify': [[joinOf({ name: 'f', returns: 'lie', leaves: 'checkout' })]],
-  // Another membership is chosen after the charge and before the payment is first reported.
+  // The person chooses another membership after the charge, and before the payment is first reported to our server.
   'current items': [
     [joinOf({ name: 'g', pays: 'direct', changes: 'membership', changesWhen: 'after', webhooks: 'lost' })],
   ],
@@ -34,7 +37,7 @@ const units = {
 
 const breaking = (variant: Variant) => ({ NODE_OPTIONS: `--import=${preload}`, FAULTS_BROKEN: variant });
 
-// Slow commits turn a missing lock into a visible race.
+// With slow commits, two transactions that a missing lock lets run at the same time really do overlap.
 const differencesOf = async (variant: Variant, slowCommitMs = 100) =>
   (await runPlan(planWith(units[variant]), { slowCommitMs, env: breaking(variant) })).differences;
 

@@ -1,8 +1,9 @@
 import { registerHooks } from 'node:module';
 
 /**
- * Ways to break the server on purpose, to prove that the fault suite notices each. A server process preloads this file
- * (`--import`). `FAULTS_BROKEN` names the variant, which changes the text of one of the server's files when it is loaded.
+ * Ways to break the server on purpose. They prove that the fault suite notices each of these defects. A server process loads this
+ * file first (`--import`). The environment variable `FAULTS_BROKEN` names one of the variants. Its changes are made to the text
+ * of one of the server's files when that file is loaded.
  */
 export const variants = {
   /** Removes the locks of the session, the contact and the payer. */

@@ -5,8 +5,9 @@ import type { Answered } from '../harness/testServer.ts';
 import type { Person } from './person.ts';
 import type { World } from './world.ts';
 
-/** The most presses of one button by a person, and the wait between two of them (ms). */
+/** The most presses of one button by a person. */
 export const PRESSES = 8;
+/** How long a person waits between two presses of a button (ms). */
 export const PATIENCE_MS = 150;
 const ANSWER_TIMEOUT_MS = 25_000;
 

@@ -75,13 +75,13 @@ for (const { sentence, joins } of groups)
 test('and nothing else differs', () => {
   assert.deepEqual(report.differences, []);
   const { hung, held, exits, refunds, paid } = report;
-  // In each of two orders, two changes of the intent hang. The bank holds four payments, and Stripe makes six refunds. No server
-  // may exit by itself.
+  // In each of two orders, two changes of the intent hang. The bank leaves four payments undecided for a while, and Stripe makes
+  // six refunds. No server may exit by itself.
   assert.deepEqual([hung, held, exits, refunds], [4, 4, 0, 6]);
   // 20 memberships are active at the end. The other joins have none: some people left, one payment failed on the next day, and
   // three memberships ended by a refund or dispute.
   assert.equal(paid, 20);
-  // Three joins end a server's database connections, each at one point. Both servers may reach that point, so there may be more
-  // than three breaks.
+  // In each of three joins, a server's database connections are ended when it reaches the planned point. If both servers reach
+  // the point, the connections of both are ended. So there may be more than three breaks.
   assert.ok(report.breaks >= 3, String(report.breaks));
 });

@@ -158,12 +158,12 @@ async function play(run: Run, strikes: readonly Strike[]): Promise<void> {
         return await upgrade(run, tab, screen, join);
       }
     }
-    // The person got no answer, and the bank still holds the payment. Every page would only say that the payment is processing, so
-    // the person leaves.
+    // The person got no answer, and the bank has not decided the payment yet. Every page would only say that the payment is
+    // processing, so the person leaves.
     if (join.processing?.until === 'nextDay' && (await isAtTheBank(world, person)))
       return end(person, 'left while it was processing');
-    // The page says that a payment is under way, and that the person should finish it or try again in a moment. That moment
-    // passes.
+    // The page says that a payment is under way, and that the person should finish it or try again in a moment. The person waits
+    // for that long.
     if (outcomes.includes('waiting')) {
       await world.wait(uuid, 20);
       if (isFirst && join.changes && join.changesWhen === 'left') await changeOrder(run, tab, join);
@@ -181,8 +181,11 @@ function isAnEnd(look: Look): boolean {
 }
 
 /**
- * Makes two changes of an intent, A and B, hang at Stripe. A hangs for longer than the server's timeout, so the server replaces the
- * intent. Then B hangs. Now A ends, and the order is changed once more. B ends last: between Buy Now and the card's confirmation.
+ * Makes two changes of the order's intent, A and B, hang at Stripe:
+ *
+ * - A hangs for longer than the server's timeout. The server therefore replaces the intent.
+ * - Then B hangs. While it does, A ends, and the order is changed once more.
+ * - B ends last, between Buy Now and the card's confirmation.
  */
 async function hang(run: Run, tab: Browser, join: Join): Promise<Look> {
   const { person } = run;
@@ -212,8 +215,8 @@ async function lookPatiently(run: Run, tab: Browser): Promise<Look> {
 }
 
 /**
- * Opens Checkout, which makes the server change the intent at Stripe. Holds the server at that call, before or after it (`side`).
- * The returned `end` lets the server go on, and resolves when the change is over.
+ * Opens Checkout, which makes the server change the intent at Stripe. The server has to wait right before that call or right
+ * after it (`side`). The returned `end` lets the server go on, and resolves when the change is over.
  */
 async function hangingChange(
   run: Run,

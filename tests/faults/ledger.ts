@@ -20,8 +20,8 @@ interface Membership {
 }
 
 /**
- * Compares three sources without the server's own code: Stripe's charges, our tables (read by plain SQL), and what people remember
- * of their screens. Checks the members at HubSpot as well.
+ * Compares three sources without the server's own code: Stripe's charges, our tables (read by plain SQL), and what people
+ * remember of their screens. Checks in HubSpot, too, which contacts are members.
  */
 export async function countByHand(world: World, people: readonly Person[]): Promise<Difference[]> {
   const found: Difference[] = [];

@@ -7,7 +7,7 @@ import { emailOf, type World } from './world.ts';
 
 /** The subjects of reminders. */
 const REMINDERS = ['Your join is saved', 'Your join is still open'];
-/** A reminder may be sent up to this long (s) after its join was paid: the server may have been sending it already. */
+/** A reminder may be sent up to this long (s) after its join was paid, since the server may have begun to send it before. */
 const ON_ITS_WAY = 120;
 
 /** A letter about money, as it was received. */

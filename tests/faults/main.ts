@@ -26,7 +26,10 @@ for (const text of missing) console.log(`✖ ${text}`);
 console.log(lastLine(report));
 process.exitCode = report.differences.length + missing.length > 0 ? 1 : 0;
 
-/** Returns a sentence for each thing that the run did not exercise: a run that does less than planned proves nothing. */
+/**
+ * Returns a sentence for each thing that should have happened in the run and did not. A run that does less than planned proves
+ * nothing.
+ */
 function notEnough({ kills, people, calls, paid }: Report): string[] {
   const wanted = readNumber('KILLS', 60);
   const unkilled = plan.killsEverywhere ? killPoints.filter((point) => !kills.includes(point)) : [];

@@ -24,9 +24,9 @@ export type ServerCall = Exclude<Operation, 'confirm'>;
 export const serverCalls = Object.keys(operations).filter((name) => name !== 'confirm') as ServerCall[];
 
 /**
- * Returns a text that occurs in all requests of this operation for one join, and in no request for another join. For an operation
- * that belongs to no join, the text occurs in every request. Returns null when requests are told apart by their intent, and the
- * join has no intent yet.
+ * Returns a text that occurs in all requests of this operation for one join, and in no request for another join. If the operation
+ * belongs to no join, the text occurs in every request. Returns null if the operation's requests can be recognised only by the
+ * intent's id, and the join has no intent yet.
  */
 export function aboutOf(operation: Operation, uuid: string, intentId: string | null): string | null {
   switch (operations[operation].names) {

@@ -15,7 +15,7 @@ import { codeOf, contactIdOf, emailOf, SCHOOL_CODE, type World } from './world.t
 // to Stripe, and returns what a joiner would see.
 
 const PAGE_TIMEOUT_MS = 900;
-/** How long the bank holds a payment that it settles `soon` (ms). */
+/** How long the bank leaves a payment undecided that it decides `soon` (ms). */
 const HELD_MS = 700;
 const PRODUCT_UUID = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f00';
 const productUuid = (id: number) => PRODUCT_UUID + String(id).padStart(2, '0');
@@ -87,8 +87,8 @@ export async function changeOrder({ person }: Run, tab: Browser, join: Join): Pr
 }
 
 /**
- * Completes the screens before Checkout. `goOn` is the path to which the server has sent the person; the screens before it are
- * already complete.
+ * Completes the screens that are left before Checkout. `goOn` is the path of the screen to which the server has sent the person.
+ * All screens before that one are complete already.
  */
 export async function goTo({ person }: Run, tab: Browser, goOn: string): Promise<void> {
   const { join } = person;
@@ -117,7 +117,7 @@ export async function lookAt({ person }: Run, tab: Browser): Promise<Look> {
         clientSecret,
         intentId: clientSecret.split('_secret_')[0]!,
       };
-      // A person who confirms directly, without beginning the payment, may pay the order that any of their tabs shows.
+      // A person who confirms the card without beginning the payment may pay the order as any of their tabs shows it.
       if (person.join.pays === 'direct')
         person.seen.push({ kind: 'join', cents: amount, productId: person.screen.productId });
       return { screen: person.screen };
@@ -174,21 +174,22 @@ export async function buy(
   return released.status === 200 && released.data.state === 'paying' ? 'waiting' : 'refused';
 }
 
-/** Makes the bank hold the payment of this intent. The bank settles it soon, or when {@link settleHeld} is called. */
+/** Makes the bank leave the payment of this intent undecided. The bank decides it soon, or when {@link settleHeld} is called. */
 async function holdPayment(
   world: World,
   person: Person,
   intentId: string,
   { until }: Processing,
 ): Promise<void> {
-  // `held` is set before anything is awaited: another tab may press at the same time, and the bank must hold a payment only once.
+  // `held` is set before anything is awaited. Otherwise another tab that presses meanwhile would make the bank hold a payment
+  // once more.
   person.held = { intentId, settling: null };
   await world.hold(intentId, true);
   if (until === 'soon')
     person.held.settling = pause(HELD_MS).then(() => settle(world, person.join, intentId));
 }
 
-/** Whether the bank holds the person's payment now. */
+/** Whether the bank has yet to decide the person's payment. */
 export async function isAtTheBank(world: World, { held }: Person): Promise<boolean> {
   if (!held) return false;
   const { status } = await intentAt(world, held.intentId);
@@ -199,7 +200,7 @@ function intentAt(world: World, intentId: string): Promise<{ status: string }> {
   return world.stripe<{ status: string }>('GET', `/v1/payment_intents/${intentId}`);
 }
 
-/** Lets the bank settle the payment that it holds, if any. Each payment is settled once. */
+/** Lets the bank decide the payment that it left undecided, if there is one. Each payment is decided once. */
 export async function settleHeld(world: World, { join, held }: Person): Promise<void> {
   if (!held) return;
   held.settling ??= settle(world, join, held.intentId);
@@ -240,7 +241,7 @@ async function confirmCard(
   return authenticated?.status ?? 'failed';
 }
 
-/** Makes a call from the page. Returns null on an error status, or when there was no answer in time. */
+/** Makes a call as a script of the page does. Returns null on an error status, or when there was no answer in time. */
 async function inThePage(url: string, init: RequestInit): Promise<{ status: string } | null> {
   try {
     const response = await fetch(url, { ...init, signal: AbortSignal.timeout(PAGE_TIMEOUT_MS) });

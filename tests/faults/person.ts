@@ -11,14 +11,14 @@ export interface Seen {
   productId: number;
 }
 
-/** A person who joins: the plan of the join, and what has happened to it so far. */
+/** A person who joins: what the plan says of the join, and what has happened to it so far. */
 export interface Person {
   join: Join;
   uuid: string | null;
   seen: Seen[];
   /** A text for each answer that our servers should never give. */
   complaints: string[];
-  /** How the join has ended, as the person would tell it. */
+  /** How the join has ended, in words that the person could use. */
   ended: string;
   /** The point at which a server was to be killed, if the join never reached that point. */
   missed: KillPoint | null;
@@ -26,9 +26,11 @@ export interface Person {
   screen: Screen | null;
   /** An item that was returned, with Stripe's id of its refund. */
   returned: { refundId: string; productId: number; cents: number } | null;
-  /** The payment that the bank holds, from when the person paid until it is settled. */
+  /**
+   * The payment that the bank left undecided at first; null if there is none. `settling` resolves when the bank has decided it.
+   */
   held: { intentId: string; settling: Promise<void> | null } | null;
-  /** How many changes of the order's intent hung. */
+  /** How many changes of the order's intent hung at Stripe. */
   hangs: number;
   /** A function that is called between Buy Now and the card's confirmation. */
   beforeCard: (() => Promise<unknown>) | null;

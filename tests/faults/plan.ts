@@ -47,7 +47,7 @@ export interface Join {
   pays: 'begun' | 'direct';
   /** The cards to try, in order; further tries use the last one. */
   cards: readonly CardTry[];
-  /** How the bank holds the first payment before it succeeds or fails; null: not at all. */
+  /** How long the bank leaves the first payment undecided, and how it then decides; null: the bank decides at once. */
   processing: Processing | null;
   /** When the person closes the browser for good; null: not before the end. */
   leaves: 'checkout' | 'begun' | 'paid' | null;
@@ -114,8 +114,8 @@ export interface PlannedFault extends Pick<Fault, 'kind' | 'status' | 'times' | 
 }
 
 /**
- * Where or when a server is killed, or its database connections are ended: at a named point of a call for this join, or this many
- * ms after Buy Now.
+ * When a server is killed, or its database connections are ended: either when it reaches a point of a call for this join, or this
+ * many ms after Buy Now.
  */
 export type Kill = { point: KillPoint } | { afterMs: number };
 
@@ -227,12 +227,15 @@ const breakPoints: readonly KillPoint[] = [
 ];
 
 /**
- * How many requests in a row a fault hits. The Stripe client sends a request three times at most, so a fault that hits 3 or more
- * requests leaves the client without a good answer.
+ * How many requests in a row a fault may hit. The Stripe client sends a request three times at most. So a fault that hits 3 or
+ * more requests leaves the client without a good answer.
  */
 const timesOf = [1, 2, 3, 4];
 
-/** Kill points that the background work reaches, in the order in which plans take them. The first is reached in every run. */
+/**
+ * Points of the background work at which servers are killed at night. Plans use them in this order, and every run reaches the
+ * first.
+ */
 const atNight: readonly KillPoint[] = [
   'listEvents:before',
   'listIntents:after',
@@ -253,7 +256,7 @@ export function planOf({ seed, joins, kills }: { seed: number; joins: number; ki
   const decks = decksOf(dice);
   const units: Join[][] = [];
   for (let count = 0, contacts = 0; count < joins; ) {
-    // Both joins of the first pair are charged, so that every run has a refund.
+    // Both joins of the first pair belong to one contact and are charged, so that every run has a refund.
     const isPair = count + 2 <= joins && (count === 0 || dice.chance(0.14));
     const pays = isPair ? (count === 0 ? 'direct' : decks.pair()) : null;
     const sharesProduct = dice.chance(0.5);
@@ -357,7 +360,7 @@ function someJoin(dice: Random, decks: ReturnType<typeof decksOf>, name: string,
     cards,
     processing: decks.processing(),
     leaves: decks.leaves(),
-    // A join with a known contact has no aftermath. A second payment of the same contact must be refunded, and a dispute would make
+    // Only a join without a contact has an aftermath. With a contact, a second payment must be refunded, and a dispute would make
     // that refund impossible.
     aftermath: typesEmail ? decks.aftermath() : null,
     comesBackNextDay: dice.chance(0.5),
@@ -378,8 +381,8 @@ function someJoin(dice: Random, decks: ReturnType<typeof decksOf>, name: string,
 }
 
 /**
- * The properties that a join needs so that its changes of the intent can hang. Its order changes, its payment is begun as the page
- * does it, and no other fault disturbs it.
+ * The properties of a join in which changes of the intent can hang. The order changes, the payment is begun as the page does it,
+ * and no other fault disturbs the join.
  */
 const hangs = {
   changes: 'donation',
@@ -435,8 +438,8 @@ function dealKills(dice: Random, units: Join[][], kills: number): void {
 }
 
 /**
- * Returns a kill point's smallest unit: the fewest joins with which the first of them reaches the point. Returns null for a point
- * that only background work reaches.
+ * Returns the smallest unit for a kill point: the fewest joins that are needed so that the first of them reaches the point.
+ * Returns null for a point that only background work reaches.
  */
 export function unitAt(point: KillPoint, contact: number): Join[] | null {
   if (point.startsWith('list')) return null;

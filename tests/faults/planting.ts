@@ -3,8 +3,8 @@ import { aboutOf, type Operation, operations } from './operations.ts';
 import type { Run } from './person.ts';
 
 /**
- * Tells the emulator which of this join's requests to Stripe shall fail. Called without an intent id for the requests that are
- * recognised by the session, and later with the id for those that are recognised by the intent.
+ * Tells the Stripe emulator which of this join's requests shall fail. Called twice: first without an intent's id, for the
+ * requests that are recognised by the session, and later with the id, for the requests that are recognised by the intent.
  */
 export async function plantFaults({ world, person }: Run, intentId: string | null): Promise<void> {
   for (const { operation, ...fault } of person.join.faults) {
@@ -15,8 +15,8 @@ export async function plantFaults({ world, person }: Run, intentId: string | nul
 }
 
 /**
- * Kills a server or ends a server's database connections, once in a join. This happens at the planned point or time. If the point
- * is never reached, it happens when the join is over.
+ * Kills a server, or ends a server's database connections, once in a join. This happens at the planned point or time. If no
+ * server has reached the point when the join is over, it happens then.
  */
 export class Strike {
   readonly #run: Run;
@@ -36,8 +36,8 @@ export class Strike {
   }
 
   /**
-   * Arms the planned point in both servers. Called without an intent id at first, and again once the intent exists. Does nothing at
-   * the first call if the planned request is recognised by its intent.
+   * Arms the planned point in both servers. Called without an intent's id at first, and again once the intent exists. If the
+   * planned request is recognised by its intent, only the second call arms the point; otherwise only the first does.
    */
   arm(intentId: string | null): void {
     const { person } = this.#run;
@@ -48,8 +48,8 @@ export class Strike {
     const isAboutIntent = operation === 'commit' || operations[operation].names === 'intent';
     if (isAboutIntent !== (intentId !== null)) return;
     this.#isAsked = true;
-    // With null, the first call of this operation is hit, whichever join it belongs to. For most of these operations, nobody
-    // knows in advance with which intent they will be called.
+    // If `about` is null, the first call of this operation is hit, whichever join it is for. For most operations that are
+    // recognised by an intent, nobody knows in advance which intent they will be called with.
     const about = isAboutIntent && operation !== 'retrieveIntent' ? null : (intentId ?? person.uuid!);
     const { world } = this.#run;
     for (const server of world.servers) {

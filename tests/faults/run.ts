@@ -18,16 +18,17 @@ export interface Report {
   /** How many memberships (without upgrades) are active. */
   paid: number;
   kills: (KillPoint | 'any')[];
-  /** How often each kind of fault at Stripe occurred, and how many webhooks were treated in each way (webhooks.ts). */
+  /** How often each kind of fault at Stripe occurred. */
   faults: Record<string, number>;
+  /** How many webhooks were treated in each way (webhooks.ts). */
   webhooks: Record<string, number>;
   calls: Record<ServerCall, number>;
   refunds: number;
-  /**
-   * How many payments the bank held, how many changes of an intent hung, and how often a server's database connections were ended.
-   */
+  /** How many payments the bank left undecided for a while. */
   held: number;
+  /** How many changes of an intent hung at Stripe. */
   hung: number;
+  /** How often a server's database connections were ended. */
   breaks: number;
   /** How often a server ended without being killed. */
   exits: number;
@@ -43,7 +44,7 @@ export interface RunOptions {
   say?: (line: string) => void;
   /** When aborted, everything is stopped, and the run rejects with the reason. */
   signal?: AbortSignal;
-  /** Called right before the checks, for tests of the checks. */
+  /** Called right before the checks. Tests of the checks use it to tamper with the data. */
   meddle?: (world: World, people: readonly Person[]) => Promise<void>;
 }
 
@@ -73,7 +74,7 @@ export async function runPlan(plan: Plan, options: RunOptions = {}): Promise<Rep
     ...(options.slowCommitMs && { slowCommitMs: options.slowCommitMs }),
   });
   try {
-    // Fails the run when a server cannot be started.
+    // Fails the run when a server cannot be started, at first or after its death.
     const ended = Promise.all(world.servers.map((server) => server.ended)).then(() => {
       throw new Error('a server has stopped');
     });
@@ -136,7 +137,7 @@ export async function runPlan(plan: Plan, options: RunOptions = {}): Promise<Rep
     await world.pass(26);
     await world.settle();
     await doAsStaff(world, people);
-    // Webhooks about what happened in the night make joins due at HubSpot again.
+    // Webhooks about what happened in the night have made some joins due at HubSpot again.
     await world.webhooks.idle();
     await world.tellHubspot();
     say(`  a day has passed, ${seconds(began)} s`);
@@ -193,8 +194,8 @@ function somebody(join: Join): Person {
 }
 
 /**
- * Reconciles with the server's own code, which no other check of the suite uses. There is no grace period, since all payments are
- * settled by now.
+ * Reconciles our database with Stripe, by the server's own code. No other check of the suite uses that code. There is no grace
+ * period, since all payments are settled by now.
  */
 async function byReconcile(world: World): Promise<Difference[]> {
   const { differences } = await reconcile(world.wired.deps, { graceMinutes: 0 });
@@ -212,8 +213,8 @@ function byPeople(people: readonly Person[]): Difference[] {
 }
 
 /**
- * Kills a server once at each of the points. For each point, a day passes and a server is restarted. A starting server begins its
- * background work, and dies when that work reaches the point.
+ * Kills a server once at each of the points. For each point, a day passes and a server is restarted. A server begins its
+ * background work when it starts, and dies when that work reaches the point.
  */
 async function spendTheNight(world: World, points: readonly KillPoint[]): Promise<void> {
   for (const [index, point] of points.entries()) {

@@ -10,9 +10,9 @@ import { wire } from '../../apps/server/wire.ts';
 import { type KillPoint, type ServerCall, serverCalls } from './operations.ts';
 
 /**
- * Runs the server of apps/server/main.ts in a process that can be killed or held at named points: before and after its calls to
- * Stripe and its commits. The environment variable `FAULTS` has these settings; the parent process changes the armed points by IPC
- * messages.
+ * The settings of a server process of the fault suite, in its environment variable `FAULTS`. The process runs the server of
+ * apps/server/main.ts. At named points (before and after its calls to Stripe and its commits) it can be killed or made to wait.
+ * The parent process arms and disarms points by IPC messages.
  */
 export interface ServerSettings {
   /** How long the server waits for Stripe (ms). */
@@ -61,8 +61,9 @@ process.once('SIGTERM', () => void server.stop().then(() => process.exit(0)));
 process.once('disconnect', () => process.exit(0));
 
 /**
- * Called at each point. If the process is armed to die at this point, kills it with SIGKILL, so it can neither finish nor report
- * anything. If it is armed to wait, waits until the parent lets it go on.
+ * Called whenever the server reaches a point. `text` has the arguments of the call to Stripe; at a commit it is empty. If the
+ * process is to die at this point, kills it with SIGKILL, so that it can neither finish nor report anything. If it is to wait,
+ * waits until the parent lets it go on.
  */
 async function reach(point: KillPoint, text: string): Promise<void> {
   const hit = armed.find(
@@ -77,7 +78,7 @@ async function reach(point: KillPoint, text: string): Promise<void> {
   }
   appendFileSync(settings.killedFile, `${JSON.stringify(hit)}\n`);
   process.kill(process.pid, 'SIGKILL');
-  // Loops, since nothing more may run until the signal arrives.
+  // Loops, since nothing more may run until the SIGKILL takes effect.
   for (;;);
 }
 

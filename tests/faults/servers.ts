@@ -56,7 +56,7 @@ export class Server {
     return this.#up.promise;
   }
 
-  /** Resolves when the server dies next. */
+  /** Resolves when the server dies the next time. */
   nextDeath(): Promise<void> {
     return this.#deaths.promise;
   }
@@ -88,7 +88,9 @@ export class Server {
     tell({ goOn: id });
   }
 
-  /** Whether the server's database connections were ended between these times (ms since 1970), or up to BROKEN_MS before. */
+  /**
+   * Whether the server's database connections were ended between these times (ms since 1970), or at most BROKEN_MS before them.
+   */
   wasBroken(from: number, to: number): boolean {
     return this.breaks.some((one) => one.from <= to && one.to + BROKEN_MS >= from);
   }

@@ -8,7 +8,9 @@ import { signature } from '../../emulators/stripe/webhooks.ts';
 import type { Join } from './plan.ts';
 import type { Server } from './servers.ts';
 
-/** The waits before retries (ms). Stripe retries for three days, which is longer than a run. */
+/**
+ * The waits before an undelivered webhook is sent again (ms). The real Stripe retries for three days, which is longer than a run.
+ */
 const WAITS = [250, 500, 1000, 2000, 4000];
 /** How long the events of a join are collected before they are delivered in reverse order (ms). */
 const COLLECT_MS = 1200;

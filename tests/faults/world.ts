@@ -33,11 +33,15 @@ import { type Join, STRIPE_TIMEOUT_MS } from './plan.ts';
 import { Server } from './servers.ts';
 import { startWebhooks, type Webhooks } from './webhooks.ts';
 
-/** The timeouts for telling HubSpot of everything, and for PostgreSQL to restart (ms). */
+/** How long it may take to send everything that is due to HubSpot, or all letters that are due (ms). */
 const TOLD_MS = 30_000;
+/** How long PostgreSQL may take to restart (ms). */
 const RESTART_MS = 20_000;
 
-/** Faults of the mail server, added once, before the servers start. `sendLetters` removes what is left of them. */
+/**
+ * The faults of the mail server. They are added once, before the servers start. `sendLetters` removes those that have not
+ * occurred.
+ */
 const MAIL_FAULTS: readonly MailFault[] = [
   { kind: 'status', at: 'rcpt', status: 451, skip: 1, times: 3 },
   { kind: 'cut', at: 'data', skip: 2, times: 3 },
@@ -48,8 +52,9 @@ const MAIL_FAULTS: readonly MailFault[] = [
 ];
 
 export const SCHOOL_CODE = 'FAULTSCHOOL';
-/** The invite code of the run's contact with this index, and that contact's HubSpot id. */
+/** Returns the invite code of the run's contact with this index. */
 export const codeOf = (contact: number) => `FAULT${contact}`;
+/** Returns the HubSpot id of the run's contact with this index. */
 export const contactIdOf = (contact: number) => String(900_000 + contact);
 /** Returns the email that a joiner types first or, with the suffix `change`, the corrected one. */
 export const emailOf = (name: string, change = '') => `joiner.${name}${change}@example.com`.toLowerCase();
@@ -72,8 +77,8 @@ export interface World {
   servers: readonly [Server, Server];
   webhooks: Webhooks;
   /**
-   * The parts of the server (wire.ts), made in this process as well. With these, the suite itself does what staff and the
-   * background work do.
+   * What the server is made of, as `wire` returns it (wire.ts), once more for this process. The suite uses it to do what staff
+   * and the background work do.
    */
   wired: Wired;
   database: pg.Pool;
@@ -104,13 +109,13 @@ export interface World {
    * faults of the kind `status` are counted by their status.
    */
   clearFaults(): Promise<Record<string, number>>;
-  /** Does what a bank does, through a control of the emulated Stripe. */
+  /** Tells the emulated Stripe what a bank does or decides. `path` names one of its calls that exist only for tests. */
   bank(path: string, body: object): Promise<{ id: string }>;
-  /** Sets whether the bank holds payments of this intent from now on. */
+  /** Sets whether, from now on, the bank leaves payments of this intent undecided (`processing`). */
   hold(intentId: string, hold: boolean): Promise<void>;
   /** Makes the card's issuer decline a saved card from now on. */
   refuseCard(paymentMethod: string): Promise<void>;
-  /** Moves one join's Buy Now back in time by these seconds. */
+  /** Makes one join's Buy Now count as pressed this many seconds earlier. */
   wait(uuid: string, seconds: number): Promise<void>;
   /** Lets time pass for everybody, also at Stripe. */
   pass(hours: number): Promise<void>;
@@ -165,7 +170,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     stops.push(() => wired.database.destroy());
     await invite(wired, folder, options.contacts);
     const database = new pg.Pool({ connectionString: tested.url, max: 4 });
-    /** Makes rows due. Skips rows that another transaction has locked, since waiting for them could end in a deadlock. */
+    /** Makes the rows of a table due that match `due`. Skips rows that another transaction has locked, to avoid a deadlock. */
     const makeDue = (table: string, key: string, column: string, due: string) =>
       database.query(
         `update ${table} set ${column} = now() where ${key} in (select ${key} from ${table} where ${due} for update skip locked)`,
@@ -343,7 +348,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   }
 }
 
-/** Returns the application name of a server's database connections. */
+/** Returns the name by which PostgreSQL knows a server's connections (`application_name`). */
 function connectionsOf(server: number): string {
   return `server-${server}`;
 }
@@ -362,8 +367,8 @@ function invitedContacts(contacts: number): SeedContact[] {
 }
 
 /**
- * Makes the contacts that HubSpot has before the run, and whose email a joiner will type. Nothing proves that this joiner is the
- * contact.
+ * Makes the contacts that HubSpot has before the run, and whose email a joiner will type. Nothing proves that the joiner is the
+ * same person as the contact.
  */
 function knownContacts(known: NonNullable<WorldOptions['known']>): SeedContact[] {
   return known.map(({ email, status }, index) => ({
