@@ -76,8 +76,8 @@ export class Cluster {
   }
 
   /**
-   * Asks Patroni on every machine who the members of the cluster are and which member leads. Returns an answer on whose leader at
-   * least two machines agree, or an empty list when no two machines agree.
+   * Asks Patroni on every machine which members the cluster has and which of them leads. Returns one machine's answer if at least
+   * one other machine names the same leader. Returns an empty list if no two machines name the same leader.
    */
   async members(): Promise<Member[]> {
     const views = await Promise.all(

@@ -26,7 +26,8 @@ import { type Gap, Prober } from './prober.ts';
 /** How many people join at the same time. */
 const JOINERS = 6;
 /**
- * How long (ms) the joiners may take to make two joins each on average. A server may take as long to start, and so may HAProxy.
+ * How long (ms) the joiners may take to make two joins each on average. A server may take equally long to start, and so may
+ * HAProxy.
  */
 const PATIENCE_MS = 120_000;
 /**
@@ -124,8 +125,8 @@ async function play(scope: Scope, seed: number, say: (line: string) => void): Pr
   say(`Three servers, ${JOINERS} joiners at a time: ${seconds(performance.now() - began)} s`);
 
   /**
-   * Runs `work`, which causes a fault. Then waits until the joiners have made two more joins each on average. `judge` assesses the
-   * calls that failed since the fault began.
+   * Runs `work`, which causes a fault. Then waits until the joiners have made two more joins each on average. `judge` returns a
+   * fault for each call that failed during this time and should have succeeded.
    */
   const during = async (name: string, work: () => Promise<unknown>, judge: Judge) => {
     await pause(integer(3_000));

@@ -47,7 +47,7 @@ export function serverOnInstalledPostgres(env: Record<string, string> = {}): Ins
   return installed;
 }
 
-/** Creates an empty database for a restore, and names a folder for documents that does not exist yet. */
+/** Creates an empty database for a restore, and chooses a folder for its documents, which does not exist yet. */
 export async function elsewhere(
   t: TestContext,
   { postgres }: Installed,

@@ -4,8 +4,8 @@ import { crc32, deflateRawSync, deflateSync } from 'node:zlib';
 /** Makes small, valid documents of every accepted type, and hostile ones. */
 
 /**
- * Makes a PDF of one page with a line of text, padded by a comment to `size` bytes. `trailer` goes into the trailer dictionary;
- * `more` are objects from number 6 on.
+ * Makes a PDF of one page with a line of text. A comment fills it up to `size` bytes. `trailer` is added to the trailer
+ * dictionary. `more` are further objects, which get the numbers from 6 on.
  */
 export function pdf({
   size = 0,
@@ -38,7 +38,7 @@ export function pdf({
     return `${text}trailer\n<< /Size ${objects.length + 1} /Root 1 0 R ${trailer}>>\nstartxref\n${xref}\n%%EOF\n`;
   };
   let padding = '';
-  // A longer padding can make the offsets longer, so the padding's length is found in a few steps.
+  // With the padding, the offset after `startxref` can get another digit. So the padding is corrected until the size is right.
   for (let missing = size - build('').length; missing > 1; missing = size - build(padding).length)
     padding = `%${'.'.repeat(Math.max(0, padding.length + missing - 2))}\n`;
   return Buffer.from(build(padding), 'latin1');
@@ -58,7 +58,7 @@ export function encryptedPdf(permitted: number): Buffer {
   });
 }
 
-/** Makes a picture of one grey pixel, with every segment and scan that a decoder needs. */
+/** Makes a picture of one grey pixel, which has every segment that a decoder needs, and one scan. */
 export function jpeg(): Buffer {
   return Buffer.from(
     'ffd8ffe000104a46494600010100000100010000ffdb004300' +

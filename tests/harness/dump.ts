@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { TestServer } from './testServer.ts';
 
-/** The tables that hold joins and their money; others are not restored. */
+/** The tables that hold joins and their money. {@link dump} copies and restores only these. */
 const tables = [
   'contact',
   'invitation',

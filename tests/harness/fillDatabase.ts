@@ -31,8 +31,8 @@ export async function fillDatabase(
 }
 
 /**
- * A query that makes up the data of joins from the joins' numbers alone. `$1` and `$2` are the first and the last number of this
- * part, and `$3` is the number of all joins.
+ * A query that makes up the data of joins from the joins' numbers alone. It makes the joins with the numbers from `$1` to `$2`;
+ * `$3` is the number of all joins.
  */
 const joins = `
   select n, overlay(overlay(md5('session ' || n) placing '4' from 13) placing '8' from 17)::uuid as uuid, now() - interval '2 years' * (1 - n::float / $3::int) - interval '3 days' as at,

@@ -71,8 +71,8 @@ export async function startSurroundings(
 }
 
 /**
- * Starts the built server, or another program with the same first IPC message. Its standard output goes into the folder's
- * server.log.
+ * Starts the built server, or another program that sends the same first IPC message. Its standard output goes into server.log in
+ * the folder.
  */
 export function startServer(
   scope: Scope,

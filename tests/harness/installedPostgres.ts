@@ -104,7 +104,7 @@ export async function startInstalledPostgres(): Promise<InstalledPostgres> {
       return address(name);
     },
     async stop() {
-      // Shuts down immediately, since the data are not needed any more.
+      // SIGQUIT ends PostgreSQL at once, without a clean shutdown: the data are not needed any more.
       server.kill('SIGQUIT');
       await ended;
       rmSync(dirname(cluster), { recursive: true, force: true });

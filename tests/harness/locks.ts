@@ -21,7 +21,8 @@ export async function lockHolder(t: TestContext, { deps }: TestServer): Promise<
 }
 
 /**
- * Returns how many of the server's statements wait for a lock. Parallel tests are not counted, since each has its own database.
+ * Returns how many of the server's statements wait for a lock. Statements of parallel tests are not counted, since those tests
+ * use other databases.
  */
 export async function countWaiting(holder: pg.Client | Database): Promise<number> {
   const ask = (text: string) =>

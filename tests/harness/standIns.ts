@@ -10,8 +10,9 @@ export const demoInvitations = join(society, 'demo-invitations.csv');
 export interface StandIns {
   stripeUrl: string;
   hubspotUrl: string;
-  /** The URL to which letters are sent, and the URL of the mail stand-in's controls. */
+  /** The URL to which letters are sent. */
   smtpUrl: string;
+  /** The URL of the mail stand-in's controls (emulators/README.md). */
   mailUrl: string;
   close(): Promise<unknown>;
 }

@@ -57,13 +57,16 @@ export interface TestServer {
   mailUrl: string;
   /** Returns a client with its own cookies, like a new browser. */
   client(): Client;
-  /** Adds a fault for requests of our server; `null` removes all faults (emulators/README.md). */
+  /**
+   * These three add a fault to a provider's stand-in, for requests of our server; `null` removes all its faults
+   * (emulators/README.md).
+   */
   stripeFault(fault: object | null): Promise<unknown>;
   hubspotFault(fault: object | null): Promise<unknown>;
   mailFault(fault: MailFault | null): Promise<unknown>;
   /** Returns the letters that have arrived, the newest first. */
   letters(): Promise<KeptLetter[]>;
-  /** Calls a control of the emulated Stripe. Controls do what banks and networks do. */
+  /** Makes the emulated Stripe do what a bank or a network does, by one of its controls (emulators/README.md). */
   stripeControl(path: string, body: object): Promise<{ id: string }>;
   /** Calls the emulated Stripe as its dashboard or the browser's script would. */
   stripe(
@@ -162,7 +165,7 @@ export async function sharedServer(...options: Parameters<typeof startTestServer
   return server;
 }
 
-/** Turns limits on for the rest of a test, on a server that runs without them. */
+/** Turns rate limits on for the rest of a test, on a server that was started without them. */
 export function limitWith(
   t: TestContext,
   { deps: { config }, ...standIns }: TestServer,

@@ -82,7 +82,10 @@ export async function membershipTypesOf(server: TestServer, uuid: string): Promi
   return (await membershipsOf(server, uuid)).map(({ type }) => type).sort();
 }
 
-/** Makes the bank decline, from now on, the card that paid for the membership; null: makes it accept the card again. */
+/**
+ * Makes the bank decline, from now on, the card that paid for the membership, with the code `declines`; null makes it accept the
+ * card.
+ */
 export async function declineSavedCard(
   server: TestServer,
   uuid: string,

@@ -16,7 +16,7 @@ import { type Client, startTestServer, type TestServer } from './testServer.ts';
 export const EMAILS = ['walker@walk.example.com', 'other@walk.example.com'] as const;
 /** The statuses that an invited contact may have in HubSpot before a walk; `nobody`: there is no contact. */
 export const invitations = ['nobody', '', 'prospect', 'former'] as const;
-/** How many times all due work is done. Work may make other work due: a refund, for example, makes an event. */
+/** How often all due work is done. More than one round is needed, since work may make other work due: a refund makes an event. */
 const ROUNDS_UNTIL_QUIET = 3;
 
 export interface Join {
@@ -149,8 +149,8 @@ export class Walk {
     await server.stripeFault(null);
     await server.hubspotFault(null);
     await server.stripeControl('refunds', { answer: 'succeeded' });
-    // Makes open payments three days old, so that the server gives them up. Until then, their joins do not follow a merged
-    // contact.
+    // Makes open payments three days old, so that the server gives them up. Until then, their joins stay with a contact that was
+    // merged into another one.
     await sql`update payment set created_at = created_at - interval '3 days' where status = 'open'`.execute(
       this.database,
     );

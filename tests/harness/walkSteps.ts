@@ -24,8 +24,8 @@ const hubspotFaults: [object, ...object[]] = [
 ];
 
 /**
- * The steps of a walk, each with its weight: how often it is chosen relative to the others. A step that is not possible yet does
- * nothing.
+ * The steps of a walk, each with its weight. A step of weight 6 is chosen three times as often as one of weight 2. A step that is
+ * not possible yet does nothing.
  */
 export const steps = {
   'join by a school': [6, joinBySchool],

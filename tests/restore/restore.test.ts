@@ -80,7 +80,7 @@ test('after a total loss a backup brings back every paid member, every document,
     body: { revision: payingIntent.revision },
   });
 
-  // Makes the backup while more people join; it contains only some of them.
+  // Makes the backup while more people join. Only some of their joins are in it.
   const folder = join(temporaryFolder(t), 'backup');
   const joinOn = async () => {
     do await joinAndSend();
