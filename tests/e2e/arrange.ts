@@ -153,8 +153,8 @@ export async function holdRequests(page: Page, pattern: string): Promise<() => v
 }
 
 /**
- * Changes the data in the answers to one API call before the page gets them. For data that the server would answer only after
- * many steps, and for tests of the screen alone.
+ * Changes the data in the answers to one API call before the page gets them. Used for data that the server would answer only
+ * after many steps, and for tests of the screen alone.
  */
 // biome-ignore lint/suspicious/noExplicitAny: a test knows which data it changes
 export async function alter(page: Page, name: CallName, edit: (data: any) => void): Promise<void> {

@@ -56,8 +56,8 @@ for (const [path, name, title, arrived] of [
     await expect(page.getByRole('dialog')).toHaveCount(0);
     await runClockUntil(page, () => status.filter({ hasText: '(2 of 3)' }).isVisible());
     await page.unroute(route(name));
-    // Holds back the answer for as long as the test advances the clock. The next screen's card form counts as blocked when its
-    // frames do not load within one second of that clock.
+    // Holds back the answer while the test advances the page's clock. If the next screen opened meanwhile, its card form would
+    // count as blocked, since its frames would not load within one second of the advanced clock.
     const release = await hold(page, name);
     let isAsked = false;
     const asked = page.waitForRequest(route(name)).then(() => {

@@ -188,7 +188,7 @@ test('a total that the card form could not be told of is not paid until it could
   await button(page, 'Donate $25').click();
   await expect(page.getByRole('alert')).toContainText('could not be told of your new total');
   await expect(button(page, 'Buy Now')).toBeDisabled();
-  // Enter within the card form must not pay either.
+  // Buy Now is disabled. Enter within the card form must not pay either.
   await cardForm(page).getByLabel('Security code').press('Enter');
   await button(page, 'Try again').click();
   await expect(page.getByRole('alert')).toContainText('could not be told of your new total');

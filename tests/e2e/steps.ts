@@ -64,7 +64,10 @@ export async function chooseMembership(page: Page, name = 'Membership'): Promise
   await expect(page).toHaveURL('/registration/checkout');
 }
 
-/** The card provider's frames, of another origin: the card's fields, the billing address, the bank's question. */
+/**
+ * These three locate frames of the card provider, which are of another origin: the card's fields, the billing address, the bank's
+ * question.
+ */
 export const cardForm = (page: Page) => page.frameLocator('iframe[title="Secure payment input frame"]');
 export const addressForm = (page: Page) => page.frameLocator('iframe[title="Secure address input frame"]');
 export const bankQuestion = (page: Page) =>

@@ -342,7 +342,7 @@ test('who became a member by another join is told so at Checkout and Membership,
   await pays();
   await elsewhere.close();
   const told = page.getByRole('main').getByText(/belongs to someone who is already a member/);
-  // This screen was already open, with a card typed in.
+  // The page still shows Checkout as it was before the other join was paid, with a card typed in.
   await buyNow(page);
   await expect(told).toBeVisible();
   await expect(cardForm(page).getByLabel('Card number')).toHaveCount(0);

@@ -49,7 +49,7 @@ export interface Screen {
 export interface Run {
   world: World;
   person: Person;
-  /** Returns a new id for a point at which a server is to be killed or held. */
+  /** Returns a new id for a point at which a server is to be killed or made to wait. */
   nextId: () => number;
   /** Resolves when every join of the unit has called its `meet`, at the latest after MEETING_MS (run.ts). */
   meet: () => Promise<void>;

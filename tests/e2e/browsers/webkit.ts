@@ -11,10 +11,11 @@ import { type Defer, type Hands, PATIENCE_MS } from './hands.ts';
 Object.assign(process.env, { SE_OFFLINE: 'true', SE_AVOID_STATS: 'true' });
 
 /**
- * Returns the path of WebKitGTK's WebDriver program. The program starts a small browser that comes with it, and this browser needs
- * a display.
+ * Returns the path of WebKitGTK's WebDriver program. It starts a small browser that is installed with it. The browser needs a
+ * display.
  */
 export const webkitProgram = () => findProgram('WebKitWebDriver');
+/** Returns the path of Xvfb, which provides a virtual display. */
 export const screenProgram = () => findProgram('Xvfb');
 
 const elements = {
