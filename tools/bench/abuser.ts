@@ -6,8 +6,9 @@ import { calls } from '#contract/calls.ts';
 
 /**
  * A process that abuses a server on this machine as strangers would: it holds connections open, guesses invite codes, and sends
- * bodies and headers that are too large. The parent sends an {@link AbuseJob}, gets `under way` once the connections are held, and
- * then the {@link AbuseFigures}. The process has the lowest priority, because real strangers use their own machines.
+ * bodies and headers that are too large. The parent process sends it an {@link AbuseJob}. It answers `under way` once the
+ * connections are open, and with the {@link AbuseFigures} at the end. The process has the lowest priority, because real strangers
+ * use their own machines.
  */
 
 export interface AbuseJob {
@@ -32,7 +33,7 @@ export interface AbuseFigures {
 
 const AT_ONCE = 64;
 const OPENED_AT_ONCE = 200;
-/** What the held connections send, in turn: nothing, headers that never end, or a body that never ends. */
+/** What is sent over the connections that are held open, in turn: nothing, headers that never end, or a body that never ends. */
 const beginnings = [
   '',
   'GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: ',

@@ -10,7 +10,7 @@ interface Sample {
   otherCores: number;
 }
 
-/** Two sides to compare: how each is measured, what they are called, and the metrics by name. */
+/** Two sides to compare: how each is measured, what each is called, and the metrics by name. */
 interface Sides<S extends Sample> {
   title: string;
   ours: () => Promise<S>;
@@ -22,15 +22,18 @@ interface Sides<S extends Sample> {
 
 export interface Comparison {
   /**
-   * Divides our value of this metric by the other side's, in each round that was not disturbed (see {@link quietRounds}). Returns
-   * the spread of these ratios.
+   * Divides, in each round that other programs did not disturb ({@link quietRounds}), our value of this metric by the other
+   * side's. Returns the spread of these ratios.
    */
   ratio(metric: string): Spread;
   /** All metrics as a table, and how many rounds counted. */
   report: string;
 }
 
-/** Measures two sides in turn, after a warm-up round. The order alternates, since one measurement may affect the next. */
+/**
+ * Measures two sides in turn, after a warm-up round. Each round begins with the other side than the one before, since one
+ * measurement may affect the next.
+ */
 export async function compare<S extends Sample>(
   { say, options }: Bench,
   { title, ours, other, names, metrics, rounds = options.repeat }: Sides<S>,

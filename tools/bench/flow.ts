@@ -55,7 +55,10 @@ export class Browser {
   }
 }
 
-/** The contact ids, invite codes and emails of the people who join, as `subjects.ts` writes them into the database. */
+/**
+ * These three return the contact id, invite code and email of the person `number`, as `subjects.ts` writes them into the
+ * database.
+ */
 export const contactIdOf = (number: number) => String(5_000_000_000 + number);
 export const inviteCodeOf = (number: number) => `BENCH${number}`;
 export const emailOf = (number: number) => `person${number}@example.com`;
@@ -79,8 +82,8 @@ function bought() {
 }
 
 /**
- * The ten calls of a join. Between opening the intent and returning from payment, this flow does what the page does: begins the
- * payment, and confirms the card at Stripe, as Stripe's script does.
+ * The ten calls of a join on Induct's server. Between opening the intent and reporting the payment, this flow also does what the
+ * page does: it begins the payment, and confirms the card at Stripe, as Stripe's script does.
  */
 export function ourFlow(url: string, stripeUrl: string): Flow {
   const { membershipId, productUuid, amount } = bought();

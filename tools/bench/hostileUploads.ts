@@ -4,9 +4,10 @@ import { request } from 'undici';
 import { hostileDocuments } from '../../tests/harness/documents.ts';
 
 /**
- * A process that sends documents that are expensive to inspect, spread evenly over a time, without waiting for answers. The parent
- * sends a {@link HostileJob}, and gets a text when all are answered: empty if every answer was as expected, otherwise what went
- * wrong. The process has the lowest priority, because real strangers use their own machines.
+ * A process that sends documents that are expensive to inspect, spread evenly over a time, without waiting for answers. The
+ * parent process sends it a {@link HostileJob}. When all documents are answered, it sends back a text: empty if every answer had
+ * the expected status, otherwise what went wrong. The process has the lowest priority, because real strangers use their own
+ * machines.
  */
 
 export interface HostileJob {

@@ -8,8 +8,9 @@ import type { World } from './world.ts';
 /** One measurement of one side under load. */
 export interface Run extends Load {
   joinsPerSecond: number;
-  /** The CPU time for one join (ms), of the server and of PostgreSQL. */
+  /** The CPU time that the measured server's process used for one join (ms). */
   nodeMs: number;
+  /** The CPU time that PostgreSQL used for one join (ms). */
   postgresMs: number;
   /** How much CPU other programs used meanwhile, on average (cores). */
   otherCores: number;
@@ -31,8 +32,8 @@ const FASTEST = 2_000;
 const SAMPLE_MS = 500;
 
 /**
- * Measures one side once: runs joins up to their order on a vacuumed database. Cleans up afterwards, so that the next measurement
- * is not affected.
+ * Measures one side once: runs joins up to their order, on a database that was just vacuumed. Cleans up afterwards, so that the
+ * next measurement is not affected.
  */
 export async function measure(world: World, subject: Subject, concurrency: number): Promise<Run> {
   const { seconds, warmUpSeconds } = world.options;

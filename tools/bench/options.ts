@@ -18,14 +18,15 @@ export interface Options {
   isQuick: boolean;
   /** How often each side is measured. */
   repeat: number;
-  /** How long one measurement under load takes, and the warm-up before it (s). */
+  /** How long one measurement under load takes (s). */
   seconds: number;
+  /** How long the warm-up before each measurement under load takes (s). */
   warmUpSeconds: number;
   /** The numbers of joins in the databases of `growth`, the smaller first. */
   sessions: readonly [number, number];
   /** How long `rush` and `soak` take (minutes); undefined: each has its own default. */
   minutes: number | undefined;
-  /** How many joins arrive in a second of the rush. */
+  /** How many joins begin in a second in the benchmark `rush`, in which many people join at once. */
   perSecond: number;
   /** The file to which the results are written. */
   out: string;

@@ -71,7 +71,10 @@ export function megabytes(bytes: number): string {
   return `${Math.round(bytes / 1e6)} MB`;
 }
 
-/** Writes a section into the file, replacing its previous text. The other sections stay; all are in the order of the benchmarks. */
+/**
+ * Writes a benchmark's section into the file, in place of the section's previous text. Keeps the other sections, and puts all in
+ * the order of the benchmarks.
+ */
 export function keepSection(file: string, name: BenchmarkName, text: string): void {
   const before = existsSync(file) ? readFileSync(file, 'utf8') : '';
   const sections = new Map(

@@ -39,7 +39,7 @@ export async function countCalls(subject: Subject, induct?: Induct): Promise<Cal
     if (induct) await forgetRequests(induct.stripe.url);
     const answer = await make();
     const statements = await statementsSinceReset(database);
-    // Contains only the requests that Stripe has answered by now.
+    // `asked` has only the requests that Stripe has answered by now.
     const asked = induct ? await requestsTo(induct.stripe.url) : [];
     if (!counts.has(call)) counts.set(call, []);
     counts.get(call)!.push({ statements, stripe: asked.filter(({ path }) => path !== '/v1/events').length });

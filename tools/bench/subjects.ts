@@ -13,7 +13,8 @@ export interface Subject {
   pid: number;
   database: pg.Client;
   /**
-   * Prepares `count` people, each of whom may join once. Each call of the returned function returns the number of another person.
+   * Prepares `count` people, each of whom may join once. Resolves with a function that returns the number of another person at
+   * each call.
    */
   people(count: number): Promise<() => number>;
   /** Marks the background work that joins have caused as done, so that it does not disturb the next measurement. */

@@ -11,8 +11,8 @@ export interface Bench {
   options: Options;
   scope: Scope;
   /**
-   * The benchmark's own folder. It is inside the checkout, and so on a real disk. In a temporary file system in memory, fsync would
-   * cost nothing.
+   * The benchmark's own folder. It is in the checkout, and not in the system's temporary folder: that may be in memory, where
+   * fsync costs nothing.
    */
   folder: string;
   /** Prints progress. */

@@ -165,7 +165,8 @@ test('what is built by the docs and the example of an env file has the name of t
 
 test('a $ is written in the env file as the example says, whoever reads the file', () => {
   // The programs that read an env file treat `$` differently. Compose expands `$` as a variable unless the value is in single
-  // quotes, and Docker's --env-file takes quotes as part of the value. So `$` is written as %24, which both leave alone.
+  // quotes. Docker's --env-file takes quotes as part of the value. So `$` is written as %24, which neither of these programs
+  // changes.
   assert.match(read('ops/env.example'), /\$ in a password is %24/);
   const settings = { ...liveSettings('server1'), SMTP_URL: 'smtps://induct:a%24b@localhost:1' };
   assert.equal(readConfig(settings).mail!.credentials!.password, 'a$b');
@@ -211,8 +212,8 @@ test('no other container can be given the address of the proxy, whichever starts
     return list;
   };
   const address = proxy!.networks!.default.ipv4_address;
-  // Docker gives a container without a fixed address the first free address of this range, also when `docker compose run` starts
-  // it.
+  // Docker gives a container without a fixed address the first free address of `ip_range`, also when `docker compose run` starts
+  // the container.
   const given = listOf(ip_range!);
   assert.ok(!given.check(address), `${address} is within ${ip_range}`);
   assert.ok(listOf(subnet).check(ip_range!.split('/')[0]!));
@@ -255,7 +256,8 @@ test('compose calls a server healthy when it is ready, and no other container wa
     const { databaseWaitSeconds } = readConfig(liveSettings('server1'));
     assert.ok(Number.parseInt(healthcheck!.start_period!, 10) > databaseWaitSeconds);
   }
-  // While a bucket is down, no server is healthy, but joins go on. Therefore no service may depend on a server.
+  // While a bucket is down, no server counts as healthy, although joins go on. A service that waits for a healthy server could
+  // not start then. Therefore no service may depend on a server.
   for (const [name, { depends_on }] of Object.entries(compose.services))
     assert.ok(!/server\d/.test(Object.keys(depends_on ?? {}).join()), name);
 });

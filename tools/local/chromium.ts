@@ -28,7 +28,10 @@ function installed(among: readonly string[] = names): string | undefined {
   return findProgram(...among, ...(process.platform === 'darwin' ? macApps : []));
 }
 
-/** Returns an installed Chromium that sends reports, which the headless shell does not; undefined if there is none. */
+/**
+ * Returns an installed Chromium that sends reports of what it blocks, which the headless shell does not; undefined if there is
+ * none.
+ */
 export function reportingChromium(): string | undefined {
   return installed(browsers);
 }

@@ -98,8 +98,8 @@ interface AuditReport {
 }
 
 /**
- * Returns a sentence for each finding of severity high or critical that is not, or no longer, accepted. Null when the text is no
- * report, because the registry did not answer or does not audit.
+ * Returns a sentence for each finding of severity high or critical that is not accepted, or was accepted only until a day that is
+ * over. Returns null when the text is not a report, because the registry did not answer or does not audit.
  */
 export function findingFaults(
   printed: string,

@@ -41,9 +41,9 @@ export interface LaunchOptions {
 }
 
 /**
- * Starts the server and every part that the settings do not name (database, emulators), and prints the server's address. Stops
- * everything in order on Ctrl-C, SIGTERM or SIGHUP, when a start fails, when a part ends, or when the npm that started this
- * process was killed. Resolves with the exit code.
+ * Starts the server, and prints its address. Also starts what `planFrom` decides (settings.ts): the database and the stand-ins
+ * for which the settings name no real one. Stops everything in order on Ctrl-C, SIGTERM or SIGHUP, when a start fails, when
+ * something ends by itself, or when the npm that started this process was killed. Resolves with the exit code.
  */
 export async function launch(options: LaunchOptions): Promise<number> {
   const abort = new AbortController();
@@ -87,7 +87,7 @@ async function bringUp(
   const { config } = plan;
   const { dataDir, host } = config;
   const port = config.port || ((await freePort(0)) as number);
-  // The stand-ins and the database start before the server, and must not be given its port.
+  // The stand-ins and the database start before the server, and choose free ports. This keeps them from choosing the server's.
   await claimPort(port);
   const url = `http://${reachable(host)}:${port}`;
 
@@ -98,7 +98,7 @@ async function bringUp(
   signal.throwIfAborted();
 
   const before = readLocalFile(dataDir);
-  /** Stops everything when a part ends without being asked. */
+  /** Stops everything when the database or the stand-ins' process ends without being asked to. */
   const guard = (name: string, ended: Promise<string>) => {
     void ended.then((reason) =>
       abort.abort(new Error(`${name} ended unexpectedly (${reason}): everything else is stopped too.`)),

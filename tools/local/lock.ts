@@ -64,8 +64,8 @@ export async function takeLock(dataDir: string, command: string, url?: string): 
     }
     const other = readHolder(dataDir);
     if (other && lives(other)) {
-      // How long to wait until the holder ends by itself. If its npm was killed, the holder notices that within a moment. A holder
-      // that is already stopping, or that is an operator command, may need longer.
+      // How long to wait for the holder to end by itself. A holder whose npm was killed notices that within a moment. A holder
+      // that is already stopping, or that is an operator command, may need longer than that.
       const patience = other.stopping || other.command.includes('operator') ? 45_000 : 2_500;
       if (Date.now() - began > patience) throw new Error(inUse(dataDir, other));
       await pause(50);

@@ -10,7 +10,7 @@ const FIRST = 10_000;
 const LAST = 32_000;
 const MOST_TRIES = 100;
 
-/** The UDP port that stands for a TCP port is higher by this number. */
+/** {@link claimPort} claims a TCP port by binding the UDP port whose number is higher by this. */
 const CLAIM = 32_768;
 
 /** The ports that this process has claimed. Each socket is held until the process ends. */

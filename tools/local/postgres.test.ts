@@ -139,7 +139,7 @@ test('a copied data folder starts a server of its own beside the original', asyn
 
 test('a data folder that was half made when its maker was killed is made again', async (t) => {
   const dataDir = temporaryFolder(t);
-  // This number is larger than any process id.
+  // 99999999 is larger than any process id. So the folder counts as left by a process that has ended.
   mkdirSync(join(dataDir, 'postgres.new-99999999-0'));
   writeFileSync(join(dataDir, 'postgres.new-99999999-0/PG_VERSION'), '18\n');
   const server = await startPostgres({ dataDir, durable: false });

@@ -14,8 +14,8 @@ import {
 import { dirname, join, resolve } from 'node:path';
 
 /**
- * The folder for PostgreSQL's binaries and data in one case: PostgreSQL runs as an unprivileged account, and that account cannot
- * reach the original folders, since only root can.
+ * The folder for PostgreSQL's binaries and data if PostgreSQL has to run as an unprivileged account that cannot reach their usual
+ * folders, because only root may enter those.
  */
 const sharedFolder = '/var/lib/induct';
 

@@ -6,8 +6,8 @@ import { test } from 'node:test';
 const root = resolve(import.meta.dirname, '../..');
 
 /**
- * Checks the last column of the table of threats. Each of its entries names a test as `file`: title. Returns a sentence for each
- * entry that does not name an existing test.
+ * Checks the last column of SECURITY.md's table of threats, which names tests as `file`: title. Returns a sentence for each entry
+ * of this column that does not name an existing test.
  */
 function faultsIn(security: string): { threats: number; faults: string[] } {
   const rows = security.split('\n').filter((line) => line.startsWith('| ') && !line.startsWith('| threat'));

@@ -1,6 +1,6 @@
 import { type Config, ConfigFaults, readConfig } from '../../apps/server/platform/config/config.ts';
 
-/** The parts that this command must start, since no setting names them. */
+/** The settings, and what this command must start because they name no real one: a database, and stand-ins for the providers. */
 export interface Plan {
   config: Config;
   bringsDatabase: boolean;
@@ -8,22 +8,22 @@ export interface Plan {
   bringsHubspot: boolean;
   bringsMail: boolean;
   /**
-   * Whether this command makes a document key: if the command also starts the database, MODE is not live, and no setting has a
-   * document key.
+   * Whether this command makes a document key. It does if it also starts the database, MODE is not live, and the settings contain
+   * no document key.
    */
   bringsDocumentKey: boolean;
 }
 
-// These values stand for the addresses of parts that are not started yet. Without them, the check of the settings would report
-// those addresses as missing.
+// These values stand for the addresses of a database and stand-ins that are not started yet. Without them, the check of the
+// settings would report those addresses as missing.
 const someDatabase = 'postgres://127.0.0.1/induct';
 const someUrl = 'http://127.0.0.1:1';
 const someMail = 'smtp://127.0.0.1:1';
 
 /**
- * Reads the settings as the server does, and decides which parts this command starts. It starts the parts that no setting names. In
- * live mode it starts at most a database, and only for DATABASE_URL=embedded. Throws `ConfigFaults` with all faults at once, before
- * anything is started.
+ * Reads the settings as the server does, and decides what this command starts: the database and each stand-in, unless a setting
+ * names a real one or one that runs already. In live mode it starts at most a database, and only for DATABASE_URL=embedded.
+ * Throws `ConfigFaults` with all faults at once, before anything is started.
  */
 export function planFrom(env: NodeJS.ProcessEnv): Plan {
   const has = (name: string) => Boolean(env[name]?.trim());

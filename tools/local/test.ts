@@ -136,8 +136,8 @@ async function runNodeTests(): Promise<Counts> {
     const settings = { TEST_POSTGRES_URL: postgres.url, TEST_POSTGRES_FILES: files };
     const groups = groupsOf(chosen.filter((file) => !startsPrograms(file)));
     const programs = groupsOf(chosen.filter(startsPrograms));
-    // Several processes for each processor, since tests mostly wait: for the database, timeouts, and programs that start. At most one
-    // for each processor starts whole programs; when all of those have run, it helps with the other tests.
+    // Three processes for each processor, since tests mostly wait: for the database, timeouts, and programs that start. The first
+    // of each three begins with the tests that start whole programs, and helps with the other tests when none of those are left.
     const all = Array.from({ length: availableParallelism() }, () => [
       inTurn([programs, groups], settings),
       inTurn([groups], settings),
@@ -159,8 +159,9 @@ async function runOtherBrowsers(): Promise<Counts> {
 }
 
 /**
- * Runs groups of test files, each in a process of its own, one after the other, until all `queues` are empty. Removes each group from
- * its queue, so that others may work on the same queues. The first queue comes first.
+ * Runs groups of test files until all `queues` are empty. Each group runs in a process of its own, one group after the other. A
+ * group is removed from its queue before it runs, so that several callers can work on the same queues. Groups of the first queue
+ * come first.
  */
 async function inTurn(queues: string[][][], settings: NodeJS.ProcessEnv = {}): Promise<Counts> {
   let total: Counts = { passed: 0, failed: 0 };

@@ -109,7 +109,7 @@ const wholeLines = (line: number, count = 1): Mutant => {
     location: { start: { line, column: 1 }, end },
   };
 };
-/** Mutants at random places of that file. */
+/** Mutants at random places of the file of 70 lines. */
 const mutants = fc
   .array(fc.tuple(fc.integer({ min: 1, max: 60 }), fc.integer({ min: 1, max: 9 })), {
     minLength: 1,
@@ -153,8 +153,8 @@ test('a seed draws the same mutants after lines were added and removed elsewhere
   const before = drawnFrom(lines);
   const removed = before[3]!;
   const after = drawnFrom(['added();', ...lines.filter((line) => line !== removed)]);
-  // At most two of the 20 mutants differ: one takes the place of the removed line's mutant, and that of the added line may take
-  // the place of another.
+  // At most two of the 20 mutants differ: another one takes the place of the removed line's mutant, and the added line's mutant
+  // may take the place of one more.
   assert.ok(before.filter((line) => after.includes(line)).length >= 18);
 });
 

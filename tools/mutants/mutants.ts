@@ -42,8 +42,9 @@ export interface Accepted {
 }
 
 export interface Outcome {
-  /** How many mutants were caught, including those that timed out (`tooLong`). */
+  /** How many mutants were caught, including those that ran too long. */
   caught: number;
+  /** How many mutants ran too long (`Timeout`), which counts as caught. */
   tooLong: number;
   accepted: number;
   survived: Result[];

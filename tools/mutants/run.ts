@@ -218,7 +218,7 @@ function lanes(scope: Scope): number {
 }
 
 /**
- * Mutates one file at a time in copies of the repository, one copy for each lane, and runs the tests there. Rejects when a
+ * Mutates one file at a time in copies of the repository, as many as {@link lanes} says, and runs the tests there. Rejects when a
  * test that failed with a mutant also fails without it.
  */
 async function runInCopies(mutants: readonly Mutant[], tests: readonly string[]): Promise<Result[]> {

@@ -10,11 +10,11 @@ import { nearTests, testsOf } from './mutants.ts';
 
 /**
  * Runs the tests for one mutant, in a copy of the repository. These are the tests that load the mutated file; for a file of the
- * server, only those of its folder and of related folders. The nearest test file runs first, the others in groups. Stops at the
- * first group with a failure, since that is enough to catch the mutant.
+ * server, only those of its folder and of the folders near it (`nearTests` in mutants.ts). The nearest test file runs first, the
+ * others in groups. Stops at the first group with a failure, since that is enough to catch the mutant.
  *
- * StrykerJS names the mutant in an environment variable. A caller that has mutated a file itself names the file with --changed, and
- * gets the files of the failing group by IPC. If no mutant is named, all tests run.
+ * StrykerJS names the mutant in an environment variable. A caller that has mutated a file itself names the file with --changed,
+ * and gets the files of the failing group by IPC. If no mutant is named, all tests run.
  *
  *   node tools/mutants/runTests.ts --seed N [--changed FILE] PATTERN …
  */

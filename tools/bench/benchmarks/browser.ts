@@ -22,7 +22,10 @@ import { atMost, section, type Verdict } from '../report.ts';
 import { makeOurDatabase } from '../subjects.ts';
 import { type Bench, startWorld } from '../world.ts';
 
-/** How often each repetition loads Get Started. One load is not enough, since its time varies by a fifth. */
+/**
+ * How often Get Started is loaded in each repetition of the measurement. One load is not enough, since its time varies by a
+ * fifth.
+ */
 const LOADS = 3;
 const GET_STARTED = '/registration/get-started';
 /** Screens that Lighthouse does not score: they answer with an error, or only a test can produce them. */
@@ -32,8 +35,8 @@ type Load = Painting & { otherCores: number };
 type Steps = Record<'Student Details' | 'Membership' | 'Checkout', Step>;
 
 /**
- * On a slow phone, compares the paint times of Get Started with those of an empty page (floor/shell.ts), and times the steps from
- * there to Checkout. Runs Lighthouse on every screen.
+ * On a slow phone, compares the paint times of Get Started with those of an empty page (floor/shell.ts), and measures how long
+ * the steps from Get Started to Checkout take. Runs Lighthouse on every screen except {@link UNSCORED}.
  */
 export async function benchmarkBrowser(bench: Bench): Promise<string> {
   const { options, scope, say, folder } = bench;

@@ -8,17 +8,19 @@ import { atMost, figure, megabytes, section, table } from '../report.ts';
 import { makeOurDatabase, startOurs } from '../subjects.ts';
 import { type Bench, startWorld } from '../world.ts';
 
-/** How long the emulated Stripe takes for each request (ms). STRIPE_CALLS: how many such requests one call of our API waits for. */
+/** How long the emulated Stripe takes for each request (ms). */
 const STRIPE_MS = 350;
+/** How many requests to Stripe a call of our API waits for; none if it is not named here. */
 const STRIPE_CALLS: Record<string, number> = { createPaymentIntent: 1, postPayment: 1 };
-/** How long joins arrive before the measurement (s), so that frequently used code is compiled by then. */
+/** For how long joins already begin before the measurement (s), so that frequently used code is compiled when it starts. */
 const WARM_UP_SECONDS = 10;
 /** How long it may take until HubSpot is told of all joins (ms). */
 const TOLD_WITHIN_MS = 600_000;
 
 /**
- * Measures the rush after a mailing. Whole joins with their payment arrive in an open loop, each request to Stripe takes {@link
- * STRIPE_MS}, and every webhook is delivered. Afterwards our payments must equal Stripe's, and our members HubSpot's.
+ * The benchmark `rush`: many people join at once, as after a mailing. Whole joins with their payment begin at a fixed rate,
+ * whether or not earlier ones are over. Each request to Stripe takes {@link STRIPE_MS}, and every webhook is delivered.
+ * Afterwards our payments must equal Stripe's, and our members HubSpot's.
  */
 export async function benchmarkRush(bench: Bench): Promise<string> {
   const { options, say, scope } = bench;
@@ -82,8 +84,8 @@ export async function benchmarkRush(bench: Bench): Promise<string> {
 }
 
 /**
- * Returns, by the call's name, the times (ms) that our server itself needed for its calls, in ascending order. Such a time is the
- * time of a call less the time for which the call waited for Stripe.
+ * Returns the times (ms) that our server itself needed for its calls, by the call's name and in ascending order. The time for
+ * which a call waited for Stripe is subtracted from its time.
  */
 function addedByCall(calls: readonly TimedCall[]): Map<string, number[]> {
   const added = new Map<string, number[]>();

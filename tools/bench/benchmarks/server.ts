@@ -10,8 +10,8 @@ import { makeOurDatabase, startFloor, startOurs } from '../subjects.ts';
 import { type Bench, createDatabase, startWorld, type World, within } from '../world.ts';
 
 /**
- * Compares the eight calls of a join that need no provider with the same calls to a minimal server (floor/server.ts), counts the
- * statements of all ten calls, and times the server's start.
+ * Compares two servers, Induct's and a minimal one (floor/server.ts), by the eight calls of a join that need no provider. Also
+ * counts the statements of all ten calls of a join, and times the start of Induct's server.
  */
 export async function benchmarkServer(bench: Bench): Promise<string> {
   const counts = await within(bench, countOnBoth);
@@ -54,8 +54,8 @@ export async function benchmarkServer(bench: Bench): Promise<string> {
 }
 
 /**
- * Counts the statements of both servers. Starts separate servers and a separate PostgreSQL, since counting would slow down the
- * servers that are timed.
+ * Counts the statements of both servers. For this it starts servers and a PostgreSQL of its own, since counting would slow down
+ * the servers that are timed.
  */
 async function countOnBoth(bench: Bench): Promise<Record<'floor' | 'ours', CallCount[]>> {
   const world = await startWorld(bench, {

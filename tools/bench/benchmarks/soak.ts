@@ -6,14 +6,17 @@ import { type Bench, startWorld } from '../world.ts';
 
 const CONCURRENCY = 64;
 /**
- * The length of one part of the load (s). Right before a part begins, the people who will join in it are written into the mirror.
- * If they were written earlier, the mirror would be out of date by then, and the server would read them from HubSpot again.
+ * The length of one part of the load (s). Right before each part, the people who will join in it are written into the mirror. If
+ * all were written at the beginning, the mirror would be out of date when the later ones join, and the server would read them
+ * from HubSpot again.
  */
 const PIECE_SECONDS = 20;
 /** A number of joins per second that no server reaches; it decides how many people are invited. */
 const FASTEST = 1200;
 
-/** Applies full load for minutes, including the resulting writes to the CRM. Memory must not grow. */
+/**
+ * The benchmark `soak`: keeps the server fully loaded for minutes, and lets it tell HubSpot of the joins. Memory must not grow.
+ */
 export async function benchmarkSoak(bench: Bench): Promise<string> {
   const { options, say } = bench;
   const minutes = options.minutes ?? 10;

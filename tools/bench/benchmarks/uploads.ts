@@ -24,8 +24,8 @@ interface Target {
 }
 
 /**
- * Times large documents, one after the other, compared with a server that only streams a form to disk. Measures the peak memory for
- * documents of two sizes.
+ * The benchmark `uploads`: times the upload of large documents, one after the other. Compares Induct with a server that only
+ * streams a form to disk (floor/multipart.ts). Also measures the peak memory for documents of two sizes.
  */
 export async function benchmarkUploads(bench: Bench): Promise<string> {
   const { options } = bench;

@@ -51,8 +51,8 @@ export async function scoreScreen(
     args: [...options.args, `--remote-debugging-port=${port}`],
   });
   try {
-    // Arranges the screen and opens another page of the site once, which stores the join in the browser. Lighthouse is told to keep
-    // that storage.
+    // Arranges the screen and then opens another page of the site, which stores the join in the browser. Lighthouse is told to
+    // keep what is stored (`disableStorageReset`).
     const page = await context.newPage();
     // `arrange` returns a path, or the whole URL of a link.
     const address = new URL(await screen.arrange(page), url).href;

@@ -1,8 +1,9 @@
 import type { Browser, Page } from '@playwright/test';
 import { findChromium } from '../../local/chromium.ts';
 
-/** A phone some years old on a slow line. Latency in ms, throughput in bytes a second. */
+/** By how many times the CPU is slowed down: to that of a phone some years old. */
 export const CPU_SLOWDOWN = 4;
+/** The phone's slow line: latency in ms, throughput in bytes a second. */
 export const LINE = { offline: false, latency: 150, downloadThroughput: 200_000, uploadThroughput: 93_750 };
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, locale: 'en-US' };
 
@@ -29,7 +30,7 @@ export async function openSlowPage(browser: Browser): Promise<Page> {
   return page;
 }
 
-/** First and largest contentful paint after the page was requested (ms). */
+/** The times from the request for a page to its first and to its largest contentful paint (ms). */
 export interface Painting {
   first: number;
   largest: number;
