@@ -31,11 +31,13 @@ const JOINERS = 6;
  */
 const PATIENCE_MS = 120_000;
 /**
- * A call that begins at most this long (ms) after the database accepts writes again may still fail. After this time, every
- * connection that got no answer has reached its timeout.
+ * A call that begins at most this long (ms) after the database accepts writes again may still fail: it may use a connection that
+ * gets no answer and has not reached its timeout yet.
  */
 const AFTERWARDS_MS = 15_000;
-/** A call that begins at most this long (ms) before the writes stop may fail. It may still be running when they stop. */
+/**
+ * A call that begins at most this long (ms) before the database stops taking writes may fail, since it may still be running then.
+ */
 const BEFORE_MS = 5_000;
 const HAPROXY = 2;
 const SERVERS = [21, 22, 23];

@@ -40,10 +40,10 @@ const launchOptions = {
 };
 
 /**
- * Tests in a real browser against a real `npm start`, which `start.ts` runs once for all of them. Every test has a unique person,
- * so tests run in parallel. Tests run on a desktop's screen. `@phone-only` marks those that run on a phone's instead: a phone is
- * the smaller screen and the one that most joiners have. `@phone` marks those that run on both: the journeys, and what is laid out
- * differently.
+ * Tests in a real browser against a real `npm start`, which `start.ts` runs once for all tests. Every test has a person of its
+ * own, so the tests can run in parallel. A test runs on the screen of a desktop, unless its title has one of two marks. With
+ * `@phone-only` it runs on the screen of a phone, which is smaller, and which most joiners have. With `@phone` it runs on both:
+ * the journeys, and what is laid out differently on a phone.
  */
 export default defineConfig({
   testDir: '.',

@@ -37,7 +37,7 @@ test('a decline of the saved card offers another card, which pays the exact amou
   page,
   complaints,
 }) => {
-  // The test is slow because axe checks the card form's frame as well, in each state.
+  // The test is slow because axe checks the page and the card form's frame in each state of the screen.
   test.slow();
   complaints.expect(/status of 402/);
   const { uuid, upgradePath } = await declinedLater(page);
@@ -298,7 +298,7 @@ test('of two payments of one person the second goes back by itself, and both joi
   const { uuid, pays } = await twoJoins(page, winner, invitation);
   const { id, secret } = await openIntent(page, uuid);
   await pays();
-  // This join's intent was opened before the other join was paid, so the provider still accepts its payment.
+  // The intent of the unpaid join was opened before the other join was paid, so Stripe still accepts its payment.
   const returnUrl = `${theInduct().server.url}/registration/post-payment`;
   await stripeApi.confirm(id, 'pm_card_mastercard', returnUrl);
   await page.goto(

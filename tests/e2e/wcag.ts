@@ -36,8 +36,8 @@ export function textTroubles(page: Page): Promise<string[]> {
       const range = document.createRange();
       range.selectNodeContents(node);
       for (const box of range.getClientRects()) if (box.width > 0) lines.push({ text, node, box });
-      // Text counts as cut off where it is outside of a box with `overflow: hidden`. Text outside of a box that scrolls does not
-      // count, since a reader can scroll to it. Text that sticks out of a button or link on the right counts as well.
+      // Text counts as cut off where it is outside of a box with `overflow: hidden`, or sticks out of a button or link on the
+      // right. Text outside of a box that scrolls does not count, since a reader can scroll to it.
       for (let over: Element | null = element; over; over = over.parentElement) {
         const { overflowX, overflowY } = getComputedStyle(over);
         const frame = over.getBoundingClientRect();

@@ -408,8 +408,9 @@ export function isHung({ changes, changesWhen }: Join): boolean {
 }
 
 /**
- * Assigns kills to joins, at most one to each. A quarter of the kills happen at a random time after Buy Now. The others happen at a
- * kill point, and their joins are changed so that they reach it. Every kill point is used once before any is used again.
+ * Assigns kills to joins, at most one to each. A quarter of the kills happen at a random time after Buy Now. The others happen at
+ * a kill point (not at the `list…` points, which only background work reaches), and their joins are changed so that they reach
+ * it. Every such point is used once before any is used again.
  */
 function dealKills(dice: Random, units: Join[][], kills: number): void {
   const ofPair = /^(refund|moneyBack)/;

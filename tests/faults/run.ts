@@ -39,7 +39,7 @@ export interface RunOptions {
   /** Additional settings of the two servers. */
   env?: NodeJS.ProcessEnv;
   slowCommitMs?: number;
-  /** How many units of the plan run at the same time. */
+  /** How many units of the plan run at the same time. A unit is one join, or several that are played together (plan.ts). */
   atOnce?: number;
   say?: (line: string) => void;
   /** When aborted, everything is stopped, and the run rejects with the reason. */
@@ -48,7 +48,7 @@ export interface RunOptions {
   meddle?: (world: World, people: readonly Person[]) => Promise<void>;
 }
 
-/** How long the joins of a unit wait for each other (ms). */
+/** How long the joins of a unit (plan.ts) wait for each other (ms). */
 const MEETING_MS = 4000;
 /** How long (ms) a server may take at night to reach the point at which it is to be killed. */
 const NIGHT_MS = 6000;
@@ -221,8 +221,8 @@ async function spendTheNight(world: World, points: readonly KillPoint[]): Promis
     const server = world.servers[index % 2]!;
     const id = -1 - index;
     server.arm({ id, point, about: null });
-    // The two servers share the background tasks, and only one of them runs a task at a time. If the other server ran this task,
-    // a further day passes and the restart is repeated.
+    // The two servers share the background tasks: each task is run by only one of them at a time. If the other server ran this
+    // task, a further day passes, and this server is restarted again, up to three times in all.
     for (let tries = point.startsWith('list') ? 3 : 1; tries > 0 && server.isArmed(id); tries--) {
       await world.pass(25);
       await server.kill();

@@ -33,7 +33,10 @@ export interface Webhooks {
   complaints: string[];
   /** Resolves when no webhook is on its way. */
   idle(): Promise<void>;
-  /** Delivers the late webhooks now, with new signatures, as Stripe makes for every retry. */
+  /**
+   * Delivers now the webhooks that the plan makes late, and those that no server has accepted. Signs each anew, as Stripe does for
+   * every retry.
+   */
   flushLate(): Promise<void>;
   close(): Promise<void>;
 }

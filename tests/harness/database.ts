@@ -21,9 +21,9 @@ export interface TestDatabase {
 }
 
 /**
- * Creates a fresh, migrated, empty database on a real PostgreSQL. `npm test` starts one PostgreSQL for all files, whose URL is in
- * TEST_POSTGRES_URL. A test that needs another one passes its URL as `given`. A test file that is run by hand starts or joins a
- * PostgreSQL of this checkout, under the system's temporary folder.
+ * Creates a fresh, migrated, empty database on a real PostgreSQL. `npm test` starts one PostgreSQL for all test files, whose URL
+ * is in TEST_POSTGRES_URL. A test that needs another PostgreSQL passes its URL as `given`. A test file that is run by hand uses a
+ * PostgreSQL for this checkout, with its data under the system's temporary folder, and starts it if it does not run yet.
  */
 export async function testDatabase(given = process.env.TEST_POSTGRES_URL): Promise<TestDatabase> {
   const server = given ? undefined : await startTestPostgres(byHandFolder());

@@ -23,7 +23,7 @@ export interface Joiners {
   failures: Failure[];
   /** The payment intents of the people whose page said that they are members. */
   readonly joined: string[];
-  /** The statuses other than `succeeded` that were answered to people who came back from paying. */
+  /** The statuses that the server gave to people who came back from paying, except `succeeded`. */
   readonly undecided: string[];
   /** Rejects when a person cannot go on. */
   readonly broken: Promise<never>;
@@ -33,7 +33,7 @@ export interface Joiners {
   leave(): void;
 }
 
-/** Starts `count` people at the same time, each with one join after another. A failed call is repeated until it succeeds. */
+/** Starts `count` people at the same time. Each makes one join after another, and repeats a failed call until it succeeds. */
 export function startJoiners(
   server: TestServer,
   url: string,

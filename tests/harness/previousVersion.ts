@@ -8,8 +8,8 @@ const git = (...args: string[]) =>
 
 /**
  * Returns the commit right before package.json's version was last raised, and that commit's version. While the present version is
- * being deployed, servers of the previous one still run. Returns null if git does not have the commit: there is no repository, the
- * clone is shallow, or the history has only one version.
+ * being deployed, servers of this previous version still run, so a test runs both (versions.test.ts). Returns null if git does
+ * not have the commit: there is no repository, the clone is shallow, or the history has only one version.
  */
 export function previousVersion(): { commit: string; version: string } | null {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -34,8 +34,8 @@ function versionAt(commit: string): string {
 }
 
 /**
- * Writes the files of a commit into an empty folder, with a link to the packages that are installed here. So a package that only
- * the previous version needs must stay among devDependencies until the next version.
+ * Writes the files of a commit into an empty folder, with a link to the packages that are installed here. Since the previous
+ * version uses these packages, one that only it needs must stay among devDependencies until the next version.
  */
 export function checkOut(commit: string, folder: string): void {
   const archive = execFileSync('git', ['archive', '--format=tar', commit], {

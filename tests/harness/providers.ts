@@ -97,7 +97,7 @@ export async function listContacts(url: string, properties: readonly string[]): 
   }
 }
 
-/** Calls a control of a stand-in. Controls do what banks, networks and the provider's own staff do. */
+/** Calls a control of a stand-in: a call that only tests make, to do what banks, networks and the provider's own staff do. */
 export async function control<Body = unknown>(
   url: string,
   method: 'GET' | 'POST' | 'PUT' | 'DELETE',

@@ -2,9 +2,9 @@ import type { CompiledQuery } from 'kysely';
 import type { TestServer } from './testServer.ts';
 
 /**
- * Runs `does`, and interrupts it once: `happens` runs right before the SQL statement number `place` of `does` (the first is 1).
- * Statements inside transactions are not counted. Returns false if `does` ran fewer statements than that, in which case `happens`
- * did not run.
+ * Runs `does`, and interrupts it once to run `happens`: right before its SQL statement number `place` (the first is 1).
+ * Statements inside transactions are not counted. Returns false if `does` ran fewer than `place` statements. Then `happens` did
+ * not run.
  */
 export async function beforeStatement(
   { deps }: TestServer,

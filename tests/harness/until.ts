@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Polls until `holds` is true. Rejects after `patience` (ms). */
+/** Calls `holds` again and again until it returns true. Rejects if that takes longer than `patience` (ms). */
 export async function until(holds: () => boolean | Promise<boolean>, patience: number): Promise<void> {
   const deadline = Date.now() + patience;
   while (!(await holds())) {

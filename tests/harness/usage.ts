@@ -12,7 +12,8 @@ const TICKS = 100;
 const at = { parent: 1, user: 11, system: 12, childrenUser: 13, childrenSystem: 14 } as const;
 
 /**
- * Returns the CPU time so far of a process and its descendants, including ended ones (s). All functions of this file need Linux.
+ * Returns the CPU time (s) that a process and its descendants have used so far, including descendants that have ended. All
+ * functions of this file need Linux.
  */
 export function cpuSecondsOf(root: number): number {
   const { user, system, childrenUser, childrenSystem } = at;
@@ -29,8 +30,8 @@ export function memoryOf(pid: number, what: 'now' | 'peak'): number {
 }
 
 /**
- * Starts to measure the CPU time of all other programs, without this process and its descendants. The returned function gives
- * their average use so far, in cores.
+ * Starts to measure how much CPU time all other programs use, those besides this process and its descendants. The returned
+ * function returns their average use so far, in cores.
  */
 export function watchOthers(): () => number {
   const used = () => machineBusySeconds() - cpuSecondsOf(process.pid);

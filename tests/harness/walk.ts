@@ -53,8 +53,8 @@ export class Choices {
 }
 
 /**
- * A test by random steps (walkSteps.ts): a server, and one or two people who use it and share emails, contacts, browsers and
- * invitations.
+ * A test by random steps (walkSteps.ts). It has a server, and one or two people who use the server and share emails, contacts,
+ * browsers and invitations.
  */
 export class Walk {
   readonly joins: Join[] = [];
