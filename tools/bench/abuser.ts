@@ -23,7 +23,7 @@ export interface AbuseJob {
 }
 
 export interface AbuseFigures {
-  /** How many connections were held at once. */
+  /** How many connections were open at the same time. */
   connections: number;
   guessesPerSecond: number;
   /** How many guesses got each status; 0 means no answer. */

@@ -20,8 +20,8 @@ export interface CallCount {
 const JOINS = 20;
 /**
  * By how much Stripe's answer to creating a customer is delayed (ms). The server creates the customer after it has answered the
- * last call of the join. With the delay, this request appears in the emulator's list only after the last call's requests were
- * counted, so it is not counted.
+ * last call of the join, so this request must not count for that call. With the delay, it appears in the emulator's list only
+ * after the call's requests were counted.
  */
 const CUSTOMER_MS = 300;
 

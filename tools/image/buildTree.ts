@@ -88,8 +88,8 @@ function layBase(stage: string): void {
 }
 
 /**
- * Executes COPY: copies the contents of a folder, or a file. If the destination ends with a slash, the file keeps its name. From
- * the checkout, copies only what `ignoreFile` does not exclude.
+ * Executes COPY, which copies a file or the contents of a folder. If the destination ends with a slash, a file keeps its name.
+ * From the checkout, copies only what `ignoreFile` does not exclude.
  */
 function copy(from: string, words: readonly string[], workdir: string, ignoreFile: string): void {
   const destination = words.at(-1)!;

@@ -14,9 +14,9 @@ const names = new Set(
 );
 
 /**
- * Returns the paths in a page's inline code that do not exist. Code counts as a path if it begins with a top-level folder. Code
- * that is only the name of a TypeScript or SQL file must be the name of some file. Code with `*`, `$`, `<` or `NNNN` is a pattern
- * and is skipped.
+ * Returns the paths in a page's inline code that do not exist. Code counts as a path if it begins with a top-level folder. If
+ * code is only the name of a TypeScript or SQL file, some file in the repository must have that name. Code with `*`, `$`, `<` or
+ * `NNNN` is a pattern and is skipped.
  */
 function lost(markdown: string): string[] {
   return [...markdown.matchAll(/`([^`\s]+)`/g)]

@@ -101,7 +101,8 @@ async function compare({ name, settings, files, at, env }: Provider): Promise<Ou
 }
 
 /**
- * Asks HubSpot's API, since the token itself does not tell, and throws unless the token belongs to a test account or a sandbox.
+ * Throws unless the token belongs to a test account or a sandbox. Asks HubSpot's API for that, since it cannot be seen from the
+ * token.
  */
 async function assertTestAccount({ url, accessToken }: NonNullable<RealSubjects['hubspot']>): Promise<void> {
   const refuse = (text: string) => new SubjectFaults([`DRIFT_HUBSPOT_ACCESS_TOKEN: ${text}`]);

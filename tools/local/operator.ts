@@ -58,7 +58,7 @@ async function surroundings(): Promise<NodeJS.ProcessEnv> {
     }
     if (bringsDatabase) found.database.url = await database(dataDir);
   } else if (bringsDatabase) {
-    // `npm start` runs the database. The command connects as a further user of this database, which therefore keeps running for
+    // `npm start` runs the database. The command registers as a second user of this database. So the database keeps running for
     // the command even if `npm start` is stopped.
     found.database.url = await database(dataDir);
   }

@@ -1,6 +1,9 @@
 import { type Config, ConfigFaults, readConfig } from '../../apps/server/platform/config/config.ts';
 
-/** The settings, and what this command must start because they name no real one: a database, and stand-ins for the providers. */
+/**
+ * The settings, and which of the following this command must start: the database, and the stand-ins for Stripe, HubSpot and the
+ * mail server.
+ */
 export interface Plan {
   config: Config;
   bringsDatabase: boolean;
