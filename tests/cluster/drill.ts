@@ -44,8 +44,8 @@ const SERVERS = [21, 22, 23];
 const example = join(import.meta.dirname, '../../ops/cluster/haproxy.cfg');
 
 /**
- * Runs the drill, and at the end stops everything that it started. Resolves with one sentence for each fault. A fault is data that
- * is lost although its writing was acknowledged, or a call that failed although it should have succeeded.
+ * Runs the drill, and at the end stops everything that it started. Resolves with a sentence for each fault: for data that is
+ * lost although its writing was acknowledged, and for a call that failed although it should have succeeded.
  */
 export async function runDrill(
   seed: number,
@@ -287,8 +287,8 @@ const onlyUnderWay: Judge = (failures) =>
     ? [`${failures.length} calls failed, more than were under way`, ...failures.map(told)]
     : [];
 /**
- * Accepts a failed call on two conditions. Our server itself answered the call. And the call began while the database took no
- * writes, less than BEFORE_MS earlier, or less than AFTERWARDS_MS later.
+ * Accepts a failed call on two conditions. The first: our server itself answered the call. The second: the call began while the
+ * database took no writes, or less than BEFORE_MS before that time, or less than AFTERWARDS_MS after it.
  */
 const onlyWithoutDatabase: Judge = (failures, gaps) => [
   ...failures.filter(({ isOurs }) => !isOurs).map(told),

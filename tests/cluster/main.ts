@@ -21,8 +21,8 @@ const seed = given ? Number(given) : Math.floor(Math.random() * 1_000_000);
 console.log(`SEED=${seed}`);
 
 const abort = new AbortController();
-// Ctrl-C sends SIGINT twice: from the terminal, and again from the parent process. After `once`, the second signal would kill this
-// process before it has stopped what it started.
+// Ctrl-C sends SIGINT twice: from the terminal, and again from the parent process. With `once` instead of `on`, the second
+// signal would kill this process before it has stopped what it started.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.on(signal, () => abort.abort(new Error(`ended by ${signal}`)));
 const late = setTimeout(() => abort.abort(new Error('it took longer than 15 minutes')), LONGEST_MS);

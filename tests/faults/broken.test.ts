@@ -10,7 +10,7 @@ import { runPlan } from './run.ts';
 
 const preload = pathToFileURL(join(import.meta.dirname, 'broken.ts')).href;
 
-/** These tests test the fault suite itself. Each of them takes as long as a run of that suite. */
+/** These tests test the fault suite itself. Each of them takes as long as a run of that suite, so `npm test` leaves them out. */
 const skip = !isLong && 'it tests the fault suite: npm run test:long';
 
 /**

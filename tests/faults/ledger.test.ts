@@ -4,7 +4,7 @@ import { joinOf, planWith } from './plan.ts';
 import { runPlan } from './run.ts';
 import { contactIdOf, emailOf, type World } from './world.ts';
 
-/** The names of paid joins. `meddle` tampers with each of them, and `countByHand` must find that. */
+/** The names of paid joins. `meddle` tampers with each of these joins, and `countByHand` must find that. */
 const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'];
 const plan = planWith([
   ...names.map((name, contact) => [joinOf({ name, start: 'invite', contact, webhooks: 'lost' })]),

@@ -3,9 +3,10 @@ import { digestOf, planOf } from './plan.ts';
 import { joinsIn, type Report, runPlan } from './run.ts';
 
 /**
- * `npm run test:faults`: plays random joins while servers are killed and Stripe, the database and the network fail. The environment
- * variables are SEED (any number; random when absent), JOINS and KILLS. The exit status is 0 when the checks found no difference
- * and everything that was planned has happened. The last line of the output has the counts.
+ * `npm run test:faults`: plays random joins while servers are killed and Stripe, the database and the network fail. The
+ * environment variables are SEED (any number; random when absent), JOINS and KILLS (how many joins and kills). The exit status
+ * is 0 when the checks found no difference and everything that was planned has happened. The last line of the output has the
+ * counts.
  */
 const seed = readNumber('SEED', Math.floor(Math.random() * 1_000_000));
 const plan = planOf({ seed, joins: readNumber('JOINS', 300), kills: readNumber('KILLS', 60) });

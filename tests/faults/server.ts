@@ -17,7 +17,7 @@ import { type KillPoint, type ServerCall, serverCalls } from './operations.ts';
 export interface ServerSettings {
   /** How long the server waits for Stripe (ms). */
   timeoutMs: number;
-  /** How much longer every commit takes (ms). Slow commits, as on a slow disk, make a missing lock show as a race. */
+  /** How much longer every commit takes (ms), as on a slow disk. Where a lock is missing, two transactions then overlap. */
   slowCommitMs: number;
   /** The file to which a line is written for each kill at a point, right before the kill. */
   killedFile: string;

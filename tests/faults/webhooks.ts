@@ -34,8 +34,8 @@ export interface Webhooks {
   /** Resolves when no webhook is on its way. */
   idle(): Promise<void>;
   /**
-   * Delivers now the webhooks that the plan makes late, and those that no server has accepted. Signs each anew, as Stripe does for
-   * every retry.
+   * Delivers now the webhooks that the plan makes late, and those that no server has accepted. Signs each anew, as Stripe does
+   * for every retry.
    */
   flushLate(): Promise<void>;
   close(): Promise<void>;

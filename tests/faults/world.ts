@@ -201,7 +201,8 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     const second = await startServer(1);
     stops.push(() => second.stop());
     const servers = [first, second] as const;
-    // A point may be armed in both servers, but only one may reach it.
+    // A point may be armed in both servers, but only one of the two is to be hit. When one server has reached the point, the
+    // other is disarmed.
     first.reached = (id) => void second.disarm(id);
     second.reached = (id) => void first.disarm(id);
     listening = servers;

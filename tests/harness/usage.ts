@@ -1,8 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/**
- * How many clock ticks a second has. Times in /proc are in clock ticks. Their number is the same on every Linux that Node runs on.
- */
+/** How many clock ticks, the unit of the times in /proc, a second has. It is the same number on every Linux that Node runs on. */
 const TICKS = 100;
 
 /**
@@ -50,7 +48,8 @@ function machineBusySeconds(): number {
 }
 
 /**
- * Returns the fields of /proc/PID/stat after the name, for a process and each of its descendants. Empty when the process has ended.
+ * Returns the fields of /proc/PID/stat after the process's name, for a process and each of its descendants. Returns an empty
+ * list when the process has ended.
  */
 function treeOf(root: number): string[][] {
   const processes = new Map<number, string[]>();

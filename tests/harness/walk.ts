@@ -72,7 +72,10 @@ export class Walk {
     this.browsers = [this.#browser(), this.#browser(), this.#browser()];
   }
 
-  /** Starts a walk. `known` has the status of each email's contact in HubSpot. The caller closes the walk's server. */
+  /**
+   * Starts a walk. `known` has, for each of the {@link EMAILS}, the status of its contact in HubSpot. The caller closes the
+   * walk's server.
+   */
   static async start(t: TestContext, known: readonly (typeof invitations)[number][]): Promise<Walk> {
     const walk = new Walk(t, await startTestServer({}, { hubspotLimits: 'off', searchLagMs: 0 }));
     for (const [index, email] of EMAILS.entries()) {

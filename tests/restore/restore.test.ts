@@ -32,14 +32,15 @@ test('after a total loss a backup brings back every paid member, every document,
   skip,
 }, async (t) => {
   const postgres = await startInstalledPostgres();
-  // The stand-ins survive the loss of the server's machine, as Stripe does. The server runs in its own process and is killed.
+  // The stand-ins outlive the server, as Stripe does when the server's machine is lost. The server runs in its own process,
+  // which is killed.
   const settings = { DOCUMENT_KEY: randomBytes(32).toString('hex') };
   const world = await startTestServer(settings, { postgresUrl: postgres.url });
   const operator = (on: typeof world, ...args: string[]) =>
     runOperator({ ...settingsOf(on), PATH: postgres.path }, args);
   let isMade = false;
   let server = await startServerProcess(world);
-  // The order matters: clients are closed before the servers that they call.
+  // The order matters: whatever calls a server is closed before that server.
   t.after(async () => {
     isMade = true;
     await server.kill();
