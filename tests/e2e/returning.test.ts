@@ -148,7 +148,7 @@ test('a new screen begins at its top, once it is there; Back is where one was', 
   await startedJoin(page);
   await page.goto('/registration/student-details');
   await fillDetails(page);
-  // Records which heading is on the page each time it is scrolled to its top.
+  // Records, each time the page is scrolled to its top, which heading the page has at that moment.
   await page.evaluate(() => {
     const scrollTo = window.scrollTo.bind(window);
     window.scrollTo = ((x: number, y: number) => {

@@ -2,7 +2,7 @@ import { alter, call, details, fillOrder, orderingJoin, paidJoin, startedJoin } 
 import { expect, expectAccessible, expectNoSidewaysScroll, test } from './fixtures.ts';
 import { button, heading, total } from './steps.ts';
 
-// Tests names, orders and letters that are longer than the pages were designed for.
+// These tests use names, orders and letters that are longer than those for which the pages were designed.
 
 const LONG = 'Maximiliana-Theodora Konstantinopoulou-Featherstonehaugh';
 

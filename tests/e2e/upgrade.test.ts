@@ -20,7 +20,7 @@ async function declinedLater(page: Page): Promise<{ uuid: string; upgradePath: s
   return join;
 }
 
-/** Types another card. This card form has no billing address beside it, so it asks for the postal code as well. */
+/** Types another card. There are no fields for a billing address beside this card form, so the form asks for the postal code. */
 async function typeOther(page: Page, number?: string): Promise<void> {
   await typeCard(page, number);
   await cardForm(page).getByLabel('ZIP code').fill('78701');

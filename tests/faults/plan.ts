@@ -114,8 +114,8 @@ export interface PlannedFault extends Pick<Fault, 'kind' | 'status' | 'times' | 
 }
 
 /**
- * When a server is killed, or its database connections are ended: when the server reaches a point of a call for this join, or this
- * many ms after Buy Now.
+ * When a server is killed, or its database connections are ended: when the server reaches a point of a call for this join, or
+ * this many ms after Buy Now.
  */
 export type Kill = { point: KillPoint } | { afterMs: number };
 

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** How many clock ticks, the unit of the times in /proc, a second has. It is the same number on every Linux that Node runs on. */
+/** How many clock ticks a second has, on every Linux that Node runs on. The times in /proc are in clock ticks. */
 const TICKS = 100;
 
 /**
