@@ -5,7 +5,7 @@ import type { Bench } from './world.ts';
 /** A round does not count if other programs used more CPU than this on average (cores). */
 const NOISE_CORES = 0.25;
 
-/** One measurement of one side. `otherCores`: how much CPU other programs used meanwhile, on average (cores). */
+/** One measurement of one side. `otherCores`: how much CPU other programs used during it, on average (cores). */
 interface Sample {
   otherCores: number;
 }

@@ -48,7 +48,7 @@ export async function startFloor(
 export interface OurDatabase {
   url: string;
   client: pg.Client;
-  /** How many people have been invited so far. Their numbers begin at 1. */
+  /** How many people have been invited so far. They have the numbers from 1 on. */
   invited: number;
 }
 

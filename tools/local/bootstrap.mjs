@@ -95,8 +95,8 @@ function run(node) {
     },
   );
   program.on('error', tooOld);
-  // Ctrl-C reaches the program directly. A signal that is sent to this process alone does not, so this process passes it on. The
-  // program decides when to end.
+  // Ctrl-C reaches the program directly. A signal that is sent to this process alone does not reach the program, so this process
+  // passes the signal on. The program decides when to end.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => program.kill(signal));
   program.on('exit', (code, signal) => process.exit(signal ? 128 + constants.signals[signal] : (code ?? 1)));
 }

@@ -50,7 +50,7 @@ export async function launch(options: LaunchOptions): Promise<number> {
   const { signal } = abort;
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => abort.abort('asked'));
   watchAncestors(() => abort.abort('orphaned'));
-  // If the terminal is gone, printing fails, which must not prevent the rest from being stopped.
+  // If the terminal is gone, printing fails. This must not keep the rest of what was started from being stopped.
   process.stdout.on('error', () => {});
   process.stderr.on('error', () => {});
 

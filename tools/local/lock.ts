@@ -23,7 +23,10 @@ export interface Lock {
   afterCrash: boolean;
 }
 
-/** Makes a folder and its parents, one by one: Node's recursive mkdir never returns where a parent cannot be made (under /proc). */
+/**
+ * Makes a folder and its parents, one by one. Node's recursive mkdir would never return where a parent cannot be made (under
+ * /proc).
+ */
 function makeFolder(folder: string): void {
   try {
     if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return;

@@ -18,7 +18,10 @@ const skip =
   (spawnSync('npm', ['--version'], { ...nobody, cwd: '/' }).status !== 0 &&
     'another user cannot run the npm of this machine');
 
-/** Copies this checkout as root's clone and `npm install` would leave it: everybody may read it, and only root may write. */
+/**
+ * Copies this checkout so that it is as root's clone and `npm install` would leave it: everybody may read it, and only root may
+ * write.
+ */
 function checkout(t: TestContext): string {
   const tree = join(temporaryFolder(t), 'induct');
   chmodSync(resolve(tree, '..'), 0o755);

@@ -40,7 +40,7 @@ export async function claimPort(port: number): Promise<boolean> {
   if (port < FIRST || port >= LAST) return true;
   const socket = createSocket('udp4');
   const isClaimed = await new Promise<boolean>((done) => {
-    // Where a system refuses UDP for another reason, ports are drawn without claims.
+    // If the system refuses UDP for another reason than that the port is taken, the port is given out without a claim.
     socket.once('error', (error: NodeJS.ErrnoException) => done(error.code === 'EADDRINUSE'));
     socket.bind({ port: port + CLAIM, address: '127.0.0.1', exclusive: true }, () => done(false));
   });

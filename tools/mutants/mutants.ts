@@ -191,17 +191,17 @@ function isCaught({ status }: Result): boolean {
 }
 
 /**
- * Folders of the server that most other folders import. When a folder imports one of these, the tests of the imported folder
- * still do not count as near.
+ * Folders of the server that most other folders import. The tests of such a folder do not count as near the folders that import
+ * it.
  */
 const foundations = ['platform', 'providers', 'session', 'society'];
 /** Folders without their own tests, and the folders whose tests cover them. */
 const testedIn: Record<string, readonly string[]> = { membership: ['join', 'checkout'] };
 
 /**
- * Returns the tests for a changed file, in groups. For a file of the server, the first group has the tests of its folder, and the
- * second those of the folders that import this folder or are imported by it. For any other file, one group has all tests.
- * `arrows` are the imports between folders (tools/local/walls.ts).
+ * Returns the tests for a changed file, in groups. For a file of the server, the first group has the tests of its folder. The
+ * second has the tests of the folders that import this folder, or are imported by it and are not among the {@link foundations}.
+ * For any other file, one group has all tests. `arrows` are the imports between folders (tools/local/walls.ts).
  */
 export function nearTests(
   file: string,

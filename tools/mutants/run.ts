@@ -114,8 +114,8 @@ const texts = new Map<string, string>();
 const children = new Set<ChildProcess>();
 let postgres: RunningPostgres | null = null;
 let isEnding = false;
-// Ctrl-C sends SIGINT twice: from the terminal, and again from the parent process. After `once`, the second signal would kill this
-// process before it has cleaned up.
+// Ctrl-C sends SIGINT twice: from the terminal, and again from the parent process. With `once` instead of `on`, the second
+// signal would kill this process before it has cleaned up.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.on(signal, () => {
     if (!isEnding) void cleanUp().finally(() => process.exit(130));
@@ -164,8 +164,8 @@ async function run(scope: Scope): Promise<number> {
     mutator: { plugins: null, excludedMutations },
     concurrency: lanes(scope),
     reporters: ['progress-append-only'],
-    // StrykerJS would rewrite tsconfig.json through TypeScript's JavaScript API, which version 7 lacks; Node does not read the
-    // file.
+    // Without this, StrykerJS would rewrite tsconfig.json through TypeScript's JavaScript API, which TypeScript 7 lacks. Node
+    // does not read the file.
     tsconfigFile: 'none',
     tempDirName: sandboxes,
     ignorePatterns: [
@@ -181,8 +181,8 @@ async function run(scope: Scope): Promise<number> {
     logLevel: 'warn',
     // The dry run: all tests once, before the first mutant.
     dryRunTimeoutMinutes: 30,
-    // A mutant that runs too long counts as caught. All tests of several folders take minutes, and a test that hangs fails by
-    // itself.
+    // A mutant that runs too long counts as caught. For the server the limit is long, since all tests of several folders take
+    // minutes, and a test that hangs fails by itself.
     timeoutMS: scope === 'server' ? 1_800_000 : 20_000,
   });
   return report(scope, all, drawn.length, results);

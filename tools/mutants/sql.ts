@@ -59,8 +59,8 @@ export function sqlMutants(fileName: string, source: string, template: Template)
 }
 
 /**
- * Returns a template's text with the same offsets, in which strings, quoted names and expressions are `$`, and comments are
- * spaces.
+ * Returns the text of a template with each character at the same offset. Strings, quoted names and expressions are replaced by
+ * `$`, and comments by spaces.
  */
 function masked(source: string, template: Template): string {
   const pieces = template.map(({ start, end }, index) => {

@@ -11,7 +11,10 @@ import { type Bench, startWorld } from '../world.ts';
 
 const JOINS = 100;
 
-/** Times a hundred joins, first alone, then while strangers hold connections, guess invite codes and send oversized requests. */
+/**
+ * The benchmark `abuse`: times a hundred joins alone, then a hundred joins while strangers hold connections open, guess invite
+ * codes and send requests that are too large.
+ */
 export async function benchmarkAbuse(bench: Bench): Promise<string> {
   const { isQuick } = bench.options;
   const overMs = isQuick ? 5_000 : 20_000;

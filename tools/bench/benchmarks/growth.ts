@@ -7,7 +7,7 @@ import { type Bench, startWorld, type World } from '../world.ts';
 
 const CONCURRENCY = 16;
 
-/** Compares joins on a small and on a large database. */
+/** The benchmark `growth`: compares the joins on a small database with those on a large one. */
 export async function benchmarkGrowth(bench: Bench): Promise<string> {
   const { options } = bench;
   const world = await startWorld(bench);

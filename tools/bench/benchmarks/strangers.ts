@@ -14,9 +14,9 @@ const COUNT = 100;
 const OVER_MS = 5_000;
 
 /**
- * The benchmark `strangers`: times a hundred joins alone, then a hundred joins during which a hundred documents that are expensive
- * to inspect are uploaded, which joiners must not notice. For comparison, the documents also go to a server that does not inspect
- * them (floor/multipart.ts).
+ * The benchmark `strangers`: times a hundred joins alone, then a hundred joins during which a hundred documents that are
+ * expensive to inspect are uploaded, which joiners must not notice. For comparison, the documents also go to a server that does
+ * not inspect them (floor/multipart.ts).
  */
 export async function benchmarkStrangers(bench: Bench): Promise<string> {
   const world = await startWorld(bench);
