@@ -14,14 +14,16 @@ export function toSite(
     society: society.society,
     defaultProgramme: society.defaultProgramme,
     programmes: Object.fromEntries(
-      Object.entries(society.programmes).map(([key, { name, isTOLA, refund, defaultMembership }]) => [
+      Object.entries(society.programmes).map(([key, { name, isTOLA, refund }]) => [
         key,
         {
           name,
           isTOLA,
           eligibility: eligibilityOf(society, key),
           refund: fill(refund, key),
-          membershipFrom: shortPrice(society.product(defaultMembership)!.priceCents!),
+          membershipFrom: shortPrice(
+            Math.min(...society.memberships(key).map(({ priceCents }) => priceCents!)),
+          ),
         },
       ]),
     ),
