@@ -48,6 +48,17 @@ test('a refund that names an item which the join does not have refunds nothing',
   );
 });
 
+test('settle --missing says that it has taken in refunds, even if no payment was missing', async (t) => {
+  const { intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  await server.stripe('POST', '/v1/refunds', { payment_intent: intentId });
+  const { out } = await run(t, settleCommand, '--missing');
+  assert.match(out, /^0 payments were not in this database/);
+  assert.match(
+    out,
+    /\nThe refunds and disputes of [1-9]\d* payments? that this database has were read from Stripe again\.\n/,
+  );
+});
+
 test('refund refuses what it does not understand, in a sentence', async (t) => {
   const unpaid = await orderingJoin(server.client());
   for (const args of [

@@ -63,11 +63,15 @@ export const settleCommand: Command = {
     if (!read || more.length > 0) return misused(settleCommand);
     if (read.values.missing) {
       if (subject !== '') return misused(settleCommand);
-      const { settled, closed, notes } = await settleMissing(deps);
+      const { settled, closed, followed, notes } = await settleMissing(deps);
       for (const note of notes) console.log(note);
       console.log(
         `${settled.length} ${settled.length === 1 ? 'payment was' : 'payments were'} not in this database as paid, and ${settled.length === 1 ? 'is' : 'are'} now. Addresses, schools and documents are not among what Stripe knows.`,
       );
+      if (followed > 0)
+        console.log(
+          `The refunds and disputes of ${followed} ${followed === 1 ? 'payment' : 'payments'} that this database has were read from Stripe again.`,
+        );
       if (closed > 0)
         console.log(
           `${closed} ${closed === 1 ? 'payment form was' : 'payment forms were'} open at Stripe for another order than in this database, and ${closed === 1 ? 'is' : 'are'} closed.`,

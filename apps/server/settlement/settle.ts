@@ -114,8 +114,8 @@ export async function settleJoin(deps: Deps, uuid: string): Promise<string[] | n
 
 /**
  * Repairs the payments after a restore, before servers start. Nothing is refunded automatically: `reconcile` lists the rest for
- * staff. Returns the payments that it settled, how many it cancelled, and a sentence for each that it could not settle and that
- * was not refunded in full. In this order:
+ * staff. Returns the payments that it settled, how many it cancelled (`closed`), of how many it read the refunds and disputes again
+ * (`followed`), and a sentence for each that it could not settle and that was not refunded in full. In this order:
  * - Cancels each open intent whose order here differs from its order at Stripe. Otherwise the page would show one order and
  *   charge another.
  * - Makes the payments since the backup again, from Stripe's data, the oldest first.
@@ -124,7 +124,7 @@ export async function settleJoin(deps: Deps, uuid: string): Promise<string[] | n
  */
 export async function settleMissing(
   deps: Deps,
-): Promise<{ settled: string[]; closed: number; notes: string[] }> {
+): Promise<{ settled: string[]; closed: number; followed: number; notes: string[] }> {
   const missing: Intent[] = [];
   const wentBack: string[] = [];
   const closing: string[] = [];
@@ -167,7 +167,7 @@ export async function settleMissing(
     }
   }
   for (const intentId of wentBack) await followPayment(deps, intentId);
-  return { settled, closed: closing.length, notes };
+  return { settled, closed: closing.length, followed: wentBack.length, notes };
 }
 
 type PaymentHere = Pick<Selectable<PaymentTable>, 'status' | 'revision' | 'amount_cents' | 'refunded_cents'>;
