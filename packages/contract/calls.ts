@@ -1,6 +1,6 @@
 /**
- * The only list of the HTTP calls, with method and path (specification, section 7). This file imports no schema library, because
- * the browser loads it. schemas.ts has the shapes of requests and answers under the same names.
+ * The only list of the HTTP calls, with method and path (specification, section 7). The browser loads this file, so it imports no
+ * schema library; the shapes of requests and answers are in schemas.ts, under the same names.
  */
 const session = '/api/public/join-session/{uuid}';
 

@@ -34,7 +34,10 @@ const flag = (fallback: boolean) =>
     .nullish()
     .transform((value) => value ?? fallback);
 
-/** A uuid in lower case, as PostgreSQL writes it, so that it has the same spelling in Stripe's metadata and idempotency keys. */
+/**
+ * A uuid, changed to lower case as PostgreSQL writes it. Stripe's metadata and idempotency keys then have the uuid in one
+ * spelling only.
+ */
 const uuid = z.uuid().toLowerCase();
 const contactId = z.string().regex(/^[0-9]{1,20}$/, 'A contact id has digits only.');
 const productId = z.int().min(1).max(2_147_483_647);
@@ -159,9 +162,9 @@ const checkoutDetails = z.object({
   revision: z.int(),
   refundNote: z.string(),
   /**
-   * The content of the membership screen, for a join that skipped that screen: the features of the membership or upgrade in the
-   * order (their descriptions are HTML) and the eligibility rules. The rules are null for a member who buys an upgrade. The whole
-   * field is null for a join that has passed the membership screen.
+   * The content of the membership screen, for the checkout screen of a join that skipped it: the features of the membership or
+   * upgrade in the order (their descriptions are HTML) and the eligibility rules. The rules are null for a member who buys an
+   * upgrade. The whole field is null for a join that has passed the membership screen.
    */
   unseen: z.object({ features: z.array(feature), eligibility: eligibility.nullable() }).nullable(),
 });
@@ -237,7 +240,7 @@ const token = given(200);
 const programmeOfJoin = z.string().nullish();
 /**
  * The key of the programme in which the join is to begin. If the key is missing or unknown, the join begins in the first
- * programme with the `isTOLA` of the call.
+ * programme that has the same `isTOLA` as the call.
  */
 const programmeAsked = z.string().nullish();
 const openedJoin = z.object({ uuid, goOn: z.string(), programme: programmeOfJoin });
@@ -402,7 +405,7 @@ export const schemas = {
       /** The saved card that would be charged; null if no saved card may be charged. */
       card: z.object({ brand: z.string(), last4: z.string() }).nullable(),
       refundNote: z.string(),
-      /** The screen that follows Skip or the purchase of the upgrade. */
+      /** The screen that follows when the joiner skips or buys the upgrade. */
       goOn: z.string(),
     }),
   },
@@ -454,8 +457,8 @@ export const schemas = {
       /** The documents that staff have not rejected, with sizes in bytes; only for the browser that holds the join. */
       documents: z.array(upload),
       /**
-       * Staff's rejection of the transcripts: the final rejection or, if all transcripts were rejected, the last rejection.
-       * Otherwise null. `message` is the sentence for the applicant.
+       * Staff's rejection of the transcripts: the final rejection if there is one; otherwise, if all transcripts were rejected, the
+       * last rejection; otherwise null. `message` is the sentence for the applicant.
        */
       rejection: z.object({ message: z.string(), isFinal: z.boolean() }).nullable(),
       /**

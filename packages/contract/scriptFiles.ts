@@ -1,7 +1,7 @@
 /**
- * The content of dist/scripts.json, written by the web build. `index` is the page's entry script. `downloads` lists, for each chunk
- * name (apps/web/screens/lazyScreens.tsx), the other scripts that the chunk needs. The server adds them to the page as preload
- * links.
+ * The content of dist/scripts.json, which the web build writes. `index` is the page's entry script. `downloads` has, for each
+ * chunk name (apps/web/screens/lazyScreens.tsx), the other scripts that the chunk needs. The server puts preload links for these
+ * scripts into the page.
  */
 export interface ScriptFiles {
   index: string;

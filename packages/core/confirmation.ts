@@ -39,8 +39,10 @@ export interface MadeAgain {
  *   is not held. All of the payment is then refunded. `why` is the reason, as part of a sentence for staff.
  * - `another amount`: the payment's amount differs from the order on the screen.
  *
- * Three rules differ for a payment that is made again. Such a payment is `unwanted` if it bought nothing the first time. A
- * missing base does not matter. A product that the contact holds does not matter if this payment's own product has ended since.
+ * A payment that is made again after a restore is judged differently in three ways:
+ * - If it bought nothing the first time, it is `unwanted`.
+ * - That an upgrade's base membership is not held does not make it `unwanted`.
+ * - That the contact holds the product already does not make it `unwanted` if what this payment bought has ended since.
  */
 export type Confirmation =
   | { is: 'confirmed already' }
@@ -51,8 +53,8 @@ export type Confirmation =
 
 export function confirmationOf(facts: PaymentFacts): Confirmation {
   if (facts.status === 'duplicate') return { is: 'given back already' };
-  // A confirmed payment is not judged again. After a restore, the database may have an older order as the one on the screen, so the
-  // amount would seem to be wrong.
+  // A payment that was confirmed before is not judged again. After a restore, the database may have an older order as the one on
+  // the screen, so that the amount of this payment would seem to be wrong.
   if (facts.status === 'succeeded' && facts.hasMembership) return { is: 'confirmed already' };
   if (!facts.isAsShown) return { is: 'another amount' };
   const { madeAgain } = facts;

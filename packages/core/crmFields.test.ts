@@ -114,8 +114,8 @@ test('what the join wrote of a payment that was none is corrected, nothing else 
 });
 
 test('what was told of a payment that is made again is its own: it is dated by Stripe then, and was confirmed later', () => {
-  // This record has a personal field only. Personal fields are never written to an unproven contact, so the record does not tell
-  // whether the purchases were written.
+  // `noted`, the record of what the join wrote, has a personal field only. No join writes personal fields to an unproven contact,
+  // so the record does not show whether the purchases were written.
   const noted = { firstName: '' };
   const properties = (again: string, held: string) => {
     const values = later('former', '').map((one) =>

@@ -91,10 +91,10 @@ type Held = Record<string, string | null | undefined>;
 
 /**
  * Returns the values to write to a join's proven contact, by CRM property. Empty values are sent only for {@link joinFields}.
- * - `known`: for each field, the value that we last read from the CRM or wrote to it. If a join's value equals it, the value is not
- *   sent, so that later edits of staff stay.
+ * - `known`: for each field, the value that we last read from the CRM or wrote to it. A value of the join that equals the known
+ *   one is not sent again, so that staff's later edits in the CRM stay.
  * - `present`: the CRM's current values; null if they were not read. A field with the rule `blanks` is sent only if `present` was
- *   read and has no value for it.
+ *   read and has no value for this field.
  */
 export function propertiesToSend(
   rules: FieldRules,
@@ -117,12 +117,13 @@ export function propertiesToSend(
 export interface UnprovenWrite {
   properties: Record<string, string>;
   /**
-   * The join's values that the CRM has after this write, by field: those that this write sets, and those that the CRM had already.
+   * The join's values that the CRM has after this write, by field: the values that the write sets, and equal values that the CRM
+   * had before.
    */
   written: CrmValues;
   /**
-   * A membership status in the CRM that conflicts with the join's and is not overwritten, so that staff must look at it; null if
-   * there is none.
+   * The CRM's membership status, if this join did not write it and would write `member` now: it is left as it is, and staff must
+   * look at it. Otherwise null.
    */
   statusInTheWay: string | null;
 }
@@ -143,22 +144,22 @@ export function propertiesForUnproven(
   const heldOf = (field: CrmField) => present[rules[field].property ?? ''] ?? '';
   const paidAt = values.find(({ field }) => field === 'paidAt')?.value;
   const isNoted = purchaseFields.some((field) => field in written);
-  // `paidAt` is missing if the join was never paid. It is empty if the join was recorded as paid by mistake; what was written about
-  // that payment is then corrected.
+  // `paidAt` is missing if the join was never paid: then nothing is written. It is empty if the join was recorded as paid by
+  // mistake: then what was written about that payment is corrected, if anything was.
   if (paidAt === undefined || (paidAt === '' && !isNoted)) return write;
-  // If no write is recorded but the CRM has this payment's time, the write was made and its record is missing: the server died
-  // before recording it, or a restore has lost the record.
+  // If the CRM has this payment's time but no record says that this join wrote it, the join did write it: the server died before
+  // it made the record, or a restore has lost the record.
   const isOfThisPayment = !isNoted && tellsPayment(heldOf('paidAt'), paidAt);
   for (const { field, value } of values) {
     const { property, write: rule } = rules[field];
     if (property === null || rule === 'never' || !purchaseFields.includes(field)) continue;
     const held = heldOf(field);
     const before = written[field];
-    // An unrecorded write may have left another status unchanged (`statusInTheWay`). So the present status counts as written by
-    // this join only if it is `member`.
+    // A write without a record may have left another status as it was (`statusInTheWay`). So the present status counts as written
+    // by this join only if it is `member`.
     const mayBeUnrecorded = isOfThisPayment && (field !== 'membershipStatus' || held === 'member');
-    // The server may also have died before recording a later change. The CRM then already has the value that the join would write
-    // now.
+    // The server may also have died before it recorded a later change. Then the CRM already has the value that the join would
+    // write now.
     const hasValue = (isOfThisPayment || before !== undefined) && isSame(held, value);
     const isOurs = mayBeUnrecorded || hasValue || isSame(held, before ?? '');
     if (held !== '' && (!isOurs || rule === 'blanks')) {
@@ -173,9 +174,9 @@ export function propertiesForUnproven(
 }
 
 /**
- * Whether the payment time in the CRM (`held`) belongs to this payment. It is assumed that two payments never have the same time
- * to the millisecond. A payment that is made again after a restore has Stripe's time, in whole seconds. The CRM may then hold the
- * time of the first confirmation, which is later.
+ * Whether the payment time in the CRM (`held`) is that of this payment (`paidAt`). It is assumed that no two payments have the
+ * same time to the millisecond. The two times of one payment differ if it is made again after a restore: `paidAt` is then
+ * Stripe's time, in whole seconds, and the CRM may have the time of the first confirmation, which is later.
  */
 export function tellsPayment(held: string, paidAt: string): boolean {
   if (isSame(held, paidAt)) return true;
@@ -186,8 +187,9 @@ export function tellsPayment(held: string, paidAt: string): boolean {
 
 /**
  * Returns the known values (see {@link propertiesToSend}) of a contact to which several joins write their purchases. `known` has
- * only the values that one of these joins has written. A field that every join overwrites therefore gets the CRM's present value.
- * Status and stage stay as in `known`: an unchanged status is then not sent, so that later edits of staff stay.
+ * what one of these joins wrote, and another may have overwritten it. So all of {@link joinFields} but status and stage get the
+ * CRM's present value. Status and stage stay as in `known`: a status that is unchanged there is not sent again, so that staff's
+ * later edits stay.
  */
 export function knownOfSeveral(rules: FieldRules, known: CrmValues, present: Held): CrmValues {
   const shared = joinFields.filter((field) => field !== 'membershipStatus' && field !== 'stage');

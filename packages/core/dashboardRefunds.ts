@@ -13,12 +13,12 @@ import {
 } from './refunds.ts';
 
 /**
- * Matches refunds that were made elsewhere (in Stripe's dashboard) to order lines by their amounts. Returns the lines by the
- * refund's uuid; null for a refund that cannot be matched.
- * - A refund matches the lines whose amounts sum to its amount, if exactly one set of unrefunded lines has this sum. The membership
- *   may count with its price less the processing fee.
- * - Refunds that match no lines individually are matched together, by their sum.
- * - Once all of the order is refunded, the refunds without a match get the remaining lines.
+ * Finds, by their amounts, the order lines of refunds that were made elsewhere (in Stripe's dashboard). Returns these lines by
+ * the refund's uuid; null for a refund whose lines cannot be found.
+ * - A refund is for the lines whose amounts sum to its amount, if exactly one set of unrefunded lines has this sum. The
+ *   membership may count with its price less the processing fee.
+ * - Refunds that fit no lines one by one are tried together, by the sum of their amounts.
+ * - Once all of the order is refunded, the refunds whose lines are still unknown get the remaining lines.
  */
 export function matchRefunds(
   { lines, refunds }: Pick<PaidOrder, 'lines' | 'refunds'>,
@@ -67,9 +67,9 @@ export function withLines(order: Pick<PaidOrder, 'lines' | 'refunds'>, feeCents:
 }
 
 /**
- * Returns the processing fee (cents) for matching the refunds of an order that were made elsewhere. If such refunds have already
- * ended the membership and left a part of its price, that part is the fee: the society may have changed `feeCents` after those
- * refunds. Otherwise returns `feeCents`.
+ * Returns the processing fee (cents) with which to match the refunds of an order that were made elsewhere. Usually this is
+ * `feeCents`, the present fee. But if such refunds have already ended the membership and left a part of its price, that part is
+ * the fee, since the society may have changed its fee after those refunds.
  */
 export function feeReadBy(
   { lines, refunds }: Pick<PaidOrder, 'lines' | 'refunds'>,
@@ -111,7 +111,10 @@ function onlySet(
 /** The lines that a refund was for, according to staff: none at all, or the chosen ones. `items` are product ids. */
 export type Assignment = 'none' | { membership: boolean; upgrade: boolean; items: readonly number[] };
 
-/** Returns the lines of a refund made elsewhere as staff assign them, or a sentence that says why the assignment is impossible. */
+/**
+ * Returns the lines to which staff assign a refund that was made elsewhere, or a sentence that says why this assignment is
+ * impossible.
+ */
 export function assignRefund(
   order: Pick<PaidOrder, 'lines' | 'refunds'>,
   { uuid, amountCents }: Pick<GivenBack, 'uuid' | 'amountCents'>,

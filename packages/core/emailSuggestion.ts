@@ -1,4 +1,4 @@
-/** Common mail domains. If several of them are one typing error away from the typed domain, the first is suggested. */
+/** Common mail domains. If the typed domain is one typing error away from several of these, the first of them is suggested. */
 const providers = [
   'gmail.com',
   'yahoo.com',
@@ -63,7 +63,8 @@ export function emailSuggestion(typed: string): string | null {
       ? given.slice(0, -ending.length) + endings[ending]
       : given;
   const known = (providers as readonly string[]).includes(mended);
-  // Domains of up to seven characters are not suggested, because many real domains differ from such a short one by a single letter.
+  // Domains of up to seven characters are never suggested, because many real domains differ from a domain so short by a single
+  // letter.
   const near = known
     ? undefined
     : providers.find((provider) => provider.length > 7 && isOneSlip(mended, provider));

@@ -36,10 +36,10 @@ export interface ShippedOrder {
 /**
  * The state of goods:
  * - `open`: to be sent.
- * - `held`: staff must decide, because the payment is disputed, the upgrade's base has ended, or part of the payment was refunded
- *   for unknown lines.
+ * - `held`: staff must decide, because the payment is disputed, the upgrade's base membership has ended, or part of the payment
+ *   was refunded and it is unknown for which lines.
  * - `ended`: not to be sent, because the money went back or the membership has ended.
- * - `sent`: already sent. `isOwed` is false if a reason for `ended` applies now.
+ * - `sent`: already sent. `isOwed` is false if the goods would now be `ended`, had they not been sent.
  */
 export type GoodsState =
   | { is: 'open' }
@@ -54,8 +54,8 @@ export interface Goods {
 }
 
 /**
- * Returns the goods of a line: for a store item its name; for a membership or upgrade its goods in the society file, which the
- * function `ships` looks up by product id. Returns null for a line without goods.
+ * Returns the name of the goods of a line: of a store item its own name; of a membership or upgrade what the society file says
+ * that it `ships`, which the function `ships` looks up by product id. Returns null for a line without goods.
  */
 export function goodsOf(line: OrderLine, ships: (productId: number) => string | undefined): string | null {
   if (line.type === 'store') return line.name;
@@ -113,7 +113,8 @@ export interface Address {
 type Fields<Name extends string> = { [name in Name]?: string | null };
 
 /**
- * Returns the postal address from the joiner's details, otherwise from the contact; null if neither has both a street and a city.
+ * Returns the postal address: that of the joiner's details if they have both a street and a city, otherwise that of the contact
+ * under the same condition; null if neither has both.
  */
 export function addressFrom(
   details: Fields<'address1' | 'address2' | 'city' | 'state' | 'zipcode' | 'country'> | null,

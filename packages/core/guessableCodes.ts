@@ -1,4 +1,4 @@
-/** The minimum length of a safe invite code. A shorter code can be found by trying all codes, even if it is random. */
+/** The minimum length of a safe invite code. Whoever tries all shorter codes finds those that exist, even if they are random. */
 export const SHORTEST_CODE = 8;
 
 /** Whether two different codes differ by one character that is changed, left out or added. */
@@ -10,7 +10,7 @@ export function areAlike(a: string, b: string): boolean {
   return short.slice(same + (short.length === long.length ? 1 : 0)) === long.slice(same + 1);
 }
 
-/** Whether two codes differ only in their last number, by one: HONOR0199 and HONOR0200. */
+/** Whether two codes are equal except for their last number, and these numbers follow one another: HONOR0199 and HONOR0200. */
 export function followsOn(a: string, b: string): boolean {
   const [first, second] = [inParts(a), inParts(b)];
   if (!first || !second || first.before !== second.before || first.after !== second.after) return false;

@@ -13,17 +13,20 @@ export interface HeldJoin extends Holding {
   uuid: string;
 }
 
-/** Whether a browser still holds its join after somebody has proven in another browser that they are the joiner. */
+/** Whether a browser still holds its join after somebody has proven, in whatever browser, that they are the joiner. */
 export const isSure = ({ proven, paid }: Holding): boolean => proven || paid;
 
-/** Whether a browser may continue a join. Until somebody has proven that they are the joiner, knowing the uuid is enough. */
+/**
+ * Whether a browser may continue a join. Until somebody has proven that they are the joiner, every browser that knows the uuid
+ * may.
+ */
 export const isOpenIn = (holding: Holding, join: { isProven: boolean }): boolean =>
   !join.isProven || isSure(holding);
 
 /**
- * Whether this browser may charge the card that was saved for a join. The browser that paid may. The browser that began the join
- * may until somebody has proven that they are the joiner. So a stranger who begins a join in another person's name cannot charge
- * that person's card.
+ * Whether this browser may charge the card that was saved for a join. The browser that paid may. So may the browser that began
+ * the join, but only until somebody has proven that they are the joiner: a stranger who begins a join in another person's name
+ * cannot charge that person's card.
  */
 export function mayChargeCard({ began, paid }: Holding, join: { isProven: boolean }): boolean {
   return paid || (began && !join.isProven);

@@ -7,7 +7,7 @@ import { type RefundedLine, type RefundReason, staffReasons } from './refunds.ts
 /** Stripe's limits for a description and a metadata value, in characters (docs.stripe.com/api/metadata). */
 const DESCRIPTION_LIMIT = 1_000;
 const VALUE_LIMIT = 500;
-/** The most characters of a product's name in metadata. With this limit, 50 lines fit into MOST_VALUES values. */
+/** The most characters of a product's name in metadata. With names of this length, 50 lines fit into MOST_VALUES values. */
 const NAME_LIMIT = 50;
 /** The number of metadata values reserved for lines: `lines`, `lines_2`, … Stripe allows 50 values in all. */
 const MOST_VALUES = 12;
@@ -23,7 +23,8 @@ export function orderDescription(
 
 /**
  * Returns the lines of an order as metadata for its intent, so that the order can be rebuilt from Stripe alone. Each line is
- * written as product id, type, price in dollars, and name. Unused values are empty, which deletes earlier values from the intent.
+ * written as product id, type, price in dollars, and name. Keys that these lines do not need get an empty value, with which
+ * Stripe deletes what an earlier order had under them.
  */
 export function lineMetadata(lines: readonly OrderLine[]): Record<string, string> {
   const values = inValues(
@@ -208,7 +209,7 @@ export function identityOfMetadata(metadata: Readonly<Record<string, string>>): 
   };
 }
 
-/** Returns a text cut to at most `limit` characters, the last of which is an ellipsis if it was cut. */
+/** Returns a text, cut to at most `limit` characters if it is longer. The last character of a cut text is an ellipsis. */
 export function shorten(text: string, limit: number): string {
   if (text.length <= limit) return text;
   // Stripe rejects an unpaired surrogate, so a surrogate pair that is cut in half is removed completely.

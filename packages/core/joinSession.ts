@@ -1,9 +1,9 @@
 import { screens } from './navigation.ts';
 
 /**
- * The states of a join session. A session moves forward, with two exceptions. An order frozen for payment (`paying`) becomes an
- * open order (`ordering`) again when the payment fails, is abandoned or buys nothing. A join that was recorded as `paid` by mistake
- * becomes `ordering` again (operator command `settle`).
+ * The states of a join session, in their order. A session goes back in two cases only. An order frozen for payment (`paying`) is
+ * open (`ordering`) again when the payment fails, is abandoned or buys nothing. A join that was recorded as `paid` by mistake is
+ * `ordering` again after the operator command `settle`.
  */
 export const joinSessionStates = ['started', 'detailed', 'ordering', 'paying', 'paid'] as const;
 export type JoinSessionState = (typeof joinSessionStates)[number];
@@ -84,8 +84,8 @@ export interface Standing {
 }
 
 /**
- * Returns the screen on which a session continues: before payment the first unfinished step, after payment the upgrade or what
- * follows it.
+ * Returns the screen on which a session continues: before payment that of the first unfinished step, after payment the upgrade
+ * while it is on offer, and then the screen of {@link screenAfterUpgrade}.
  */
 export function screenToGoOn(standing: Standing): string {
   switch (standing.state) {

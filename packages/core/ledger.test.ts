@@ -57,7 +57,7 @@ test('a refund less the processing fee takes back all of the dues and says what 
     ['dues', 9500, 0],
     ['fee kept', -500, 0],
   ]);
-  // Staff asked for a smaller refund, so the part that was not refunded is not booked as a fee.
+  // Staff asked for a smaller refund than the whole price, so what was not refunded is not booked as a fee.
   assert.deepEqual(told(movement('refund', -9000), order, refund({ lines: given })), [['dues', -9000, 0]]);
   assert.deepEqual(
     told(movement('refund', -9000), order, { ...ineligible, before: [refund({ amountCents: 4200 })] }),

@@ -20,7 +20,7 @@ export const ledgerKinds = [
 ] as const;
 export type LedgerKind = (typeof ledgerKinds)[number];
 
-/** One line of the ledger. As at Stripe, a charged fee is positive, and net is gross less fee. */
+/** One line of the ledger. The signs are Stripe's: a fee that is charged is positive, and the net amount is gross less fee. */
 export interface LedgerEntry {
   kind: LedgerKind;
   product: string;
@@ -39,7 +39,7 @@ export interface Movement {
   feeDescription: string | null;
 }
 
-/** The order that was paid by the charge of a movement. */
+/** The order that the charge of a movement paid for. */
 export interface LedgerOrder {
   lines: readonly OrderLine[];
   amountCents: number;
@@ -57,9 +57,10 @@ export interface LedgerRefund extends Made {
 }
 
 /**
- * Returns the cents of a membership's price that are kept as processing fee when this refund ends the membership. The fee is kept
- * in two cases: staff refunded the membership because the payer was not eligible, or a refund in the dashboard left exactly the
- * fee. In these cases the rest of the price is kept, but at most what is left of the payment. In all other cases nothing is kept.
+ * Returns the cents of a membership's price that are kept as processing fee when this refund ends the membership. There are two
+ * cases: staff refunded the membership because the payer was not eligible, or a refund in the dashboard left exactly the fee. In
+ * both, all of the price that is not refunded is kept, but no more than is left of the payment. In any other case the result is
+ * 0.
  */
 function feeKept(
   order: LedgerOrder,
@@ -87,14 +88,14 @@ function isLessFee(order: LedgerOrder, refunds: readonly Made[], line: number): 
 
 /**
  * Splits a movement into ledger lines. To the cent, their gross amounts and fees sum to the gross amount and the fee of the
- * movement. A part of the gross amount that no line explains is `unassigned`.
+ * movement. What of the gross amount is in no other line is a line `unassigned`.
  * - A charge: the lines of the order.
  * - A refund: the lines that it was for; all lines if the whole payment was refunded. Refunds of a payment that bought nothing
  *   take the order's lines one after the other.
  * - A membership refunded less its processing fee: all of the dues, and the fee as a negative amount of `fee kept`. A later
  *   refund of the rest is booked as `fee kept`.
  * - A failed refund: the same lines as the refund, with the opposite sign.
- * - Any other movement (dispute, payout, fee): one line of that kind.
+ * - Any other movement: one line, whose kind depends on the movement's category (dispute, payout, fee and so on).
  */
 export function ledgerEntries(
   movement: Movement,
@@ -164,8 +165,8 @@ function refundEntries(cents: number, order: LedgerOrder | null, refund: LedgerR
 }
 
 /**
- * Returns the lines that a refund of `cents` covers if refunds take the order's lines one after the other. Starts where the earlier
- * refunds ended, so the first and the last line may be covered in part.
+ * Returns the order lines that a refund of `cents` covers if all refunds together take the lines one after the other. This refund
+ * begins where the earlier ones ended, so its first and last line may be covered in part.
  */
 function nextEntries(cents: number, { lines }: LedgerOrder, { before }: LedgerRefund): LedgerEntry[] {
   const from = goneCents(before);

@@ -1,6 +1,6 @@
 /**
- * Whether a text contains an email or a name as a whole word, ignoring case: `ann@example.com` is not found in
- * `joann@example.com`, nor "Ann Lee" in "Joann Leeds".
+ * Whether a text contains an email or a name, ignoring case, but not as a part of a longer word: `ann@example.com` is not found
+ * in `joann@example.com`, nor "Ann Lee" in "Joann Leeds".
  */
 export function mentions(text: string, named: string): boolean {
   const escaped = named.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');

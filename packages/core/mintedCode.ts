@@ -46,9 +46,9 @@ export function isMinted(code: string): boolean {
 }
 
 /**
- * Whether a normalised code is probably a mistyped minted code (a slip). A slip has nine characters, of which at most one is
- * outside the alphabet, and is no valid minted code. Other codes of a society may have this form, too. The result does not reveal
- * which codes exist.
+ * Whether a normalised code is probably a mistyped minted code (a slip): it has nine characters, of which at most one is outside
+ * the alphabet, and is no minted code. A code that a society gave out itself may have this form, too. The result depends on the
+ * text alone, so it does not reveal which codes exist.
  */
 export function isSlip(code: string): boolean {
   if (code.length !== RANDOM_CHARACTERS + 1) return false;

@@ -3,8 +3,8 @@ export const PASS_DAYS = 30;
 /** A mailed code is valid for this many minutes. */
 export const CODE_MINUTES = 15;
 /**
- * After this many wrong tries to prove who one is, a new code must be mailed; tries by code and tries by last name and ZIP code
- * count together. After this many tries by last name and ZIP code, only a code is accepted.
+ * After this many wrong tries to prove that one is the joiner, a new code must be mailed. Tries by code and tries by last name
+ * and ZIP code count together here. After this many tries by last name and ZIP code alone, only a code is accepted.
  */
 export const MOST_TRIES = 5;
 
@@ -15,7 +15,10 @@ export const NAME_CLOSED = 'Please ask for a code by email: last name and ZIP co
 export const TRIES_USED_UP = 'Too many tries. Please ask for a new code by email.';
 export const TOO_MANY_CODES =
   'We have mailed as many codes for this join as we do in a day. Please look for the last one, or contact us.';
-/** The answer to everybody who asks for links, so that it does not reveal whether the entered email has a join. */
+/**
+ * The answer to everybody who asks for links. It is the same for every email, so that it does not reveal which emails have a
+ * join.
+ */
 export const LINKS_SENT =
   'If we know a join with this email, its link is on the way. It can take a few minutes; please look in your spam folder, too.';
 

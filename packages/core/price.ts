@@ -1,8 +1,8 @@
 import { MINIMUM_CHARGE_CENTS } from './money.ts';
 
 /**
- * The highest price (cents) that a link may set for a product. It is above the price of every membership, and low enough that the
- * total of an order stays below Stripe's limit of $999,999.99.
+ * The highest price (cents) that a link may set for a product. No membership costs as much, and the total of an order with this
+ * price stays below Stripe's limit of $999,999.99.
  */
 export const HIGHEST_OVERRIDE_CENTS = 1_000_000;
 
@@ -16,7 +16,7 @@ export function floorOf(product: {
 
 /**
  * Returns the price (cents) at which a link sells a product: the price that the link sets, otherwise the catalogue's (0 if the
- * catalogue has none). If the link's price is not allowed, returns the reason.
+ * catalogue has none). If the link sets a price that is not allowed, returns `too low` or `too high`.
  */
 export function salePrice(
   product: { priceCents?: number | undefined; floorCents?: number | undefined },

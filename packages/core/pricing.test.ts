@@ -66,7 +66,10 @@ const paid = (cell: string): OrderLine[] =>
     priceCents: cents,
   }));
 
-/** Parses a cell about the money that went back. Each entry is a line's name, or `dashboard`, `lost` (in a dispute) or `failed`. */
+/**
+ * Parses a cell about money that went back. Each entry is the name of a refunded line, or `dashboard` (a refund made there),
+ * `lost` (in a dispute) or `failed` (a refund that failed).
+ */
 function back(cell: string, lines: readonly OrderLine[]): GivenBack[] {
   return parts(cell).flatMap(({ name, cents }, index): GivenBack[] => {
     const line = lines.findIndex((one) => one.name === name);

@@ -8,9 +8,9 @@ const LABEL = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/i;
 const TOP_LEVEL = /^[a-z][a-z0-9-]*[a-z0-9]$/i;
 
 /**
- * Whether Stripe and HubSpot both accept a text as an email; a single invalid email makes them refuse a whole request. Invalid
- * texts do occur: a text field of the CRM may hold "n/a", and the specification's pattern allows "name@gmail..com". Accepts only
- * ASCII, no quotes, no domain without a dot, and no numeric address.
+ * Whether Stripe and HubSpot both accept a text as an email. A single invalid email makes them refuse the whole request that
+ * contains it, and invalid ones occur: a text field of the CRM may have "n/a", and the specification's pattern allows
+ * "name@gmail..com". Accepts only ASCII, no quotes, no domain without a dot, and no numeric address.
  */
 export function isProviderEmail(email: string): boolean {
   if (email.length > LONGEST) return false;

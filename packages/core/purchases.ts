@@ -2,8 +2,8 @@ import { isDonationType } from './product.ts';
 import { centsBack, leftCents, type PaidOrder } from './refunds.ts';
 
 /**
- * The purchases of a join, less refunds. A field is null if the join never bought such a thing, and empty or 0 if all of it was
- * refunded.
+ * The purchases of a join, less what was refunded. A field is null if the join never bought such a thing, and empty or 0 if all
+ * that it bought of it was refunded.
  */
 export interface Purchases {
   /** The membership's name. The name stays after the membership has ended, because another CRM field has the status. */

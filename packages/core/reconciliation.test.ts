@@ -155,8 +155,8 @@ const refundOfDues = (status: 'failed' | 'canceled'): GivenBack => ({
 });
 
 const different: [string, string, Partial<Sides>][] = [
-  // A dispute over a part of the payment was lost. Our row lacks the dispute's amount, as rows of older versions do, so all of
-  // the payment counts as lost here. Stripe has only a part as lost.
+  // A part of the payment was lost in a dispute. Our row lacks the amount, as rows of older versions do, so in the database all
+  // of the payment counts as lost; at Stripe only the part does.
   [
     'dispute',
     settle,
@@ -246,7 +246,8 @@ const different: [string, string, Partial<Sides>][] = [
       payment: { ...payment, refunds: [{ ...refundOfDues('failed'), saidBy: 'staff' }] },
     },
   ],
-  // A failed refund of another line, or of unknown lines (null), does not decide how much of the membership is to be refunded.
+  // Which amount of the membership is to be refunded does not depend on a failed refund of another line, or of unknown lines
+  // (null).
   [
     'paid_anew',
     'npm run operator -- refund u',

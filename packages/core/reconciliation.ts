@@ -56,7 +56,7 @@ export interface Sides {
   }[];
 }
 
-/** A disagreement between Stripe's money and our members, with the operator command that repairs it. */
+/** A disagreement between the money at Stripe and the members in our database, with the operator command that repairs it. */
 export interface Difference {
   kind: string;
   /** The id of a payment intent or of a join session. */
@@ -79,9 +79,9 @@ const OPEN_FOR_MINUTES = Math.max(...Object.values(ABANDONED_MINUTES)) + 120;
 const operator = (command: string) => `npm run operator -- ${command}`;
 
 /**
- * Returns the differences between Stripe and our rows of a payment, such as money without a member, a member without money, or an
- * amount other than the one on the screen. While the intent is younger than `graceMinutes`, ignores differences that may be due
- * to work in progress.
+ * Returns the differences between Stripe's side of a payment and ours, such as money without a member, a member without money, or
+ * an amount other than that of the order. While the intent is younger than `graceMinutes`, leaves out those that may be due to
+ * work in progress.
  */
 export function differencesOf(sides: Sides, graceMinutes: number): Difference[] {
   const found: Difference[] = [];
@@ -146,8 +146,7 @@ export function differencesOf(sides: Sides, graceMinutes: number): Difference[] 
       if (status === 'pending' && refusal)
         add('refund_waits', `A refund of ${displayPrice(amountCents)} waits: ${refusal}`);
   };
-  // A payment that bought nothing is compared here, before the check of the order, because its order may be missing in this
-  // database.
+  // A payment that bought nothing is compared here, before the checks of its order, because this database may lack the order.
   if (session && payment?.status === 'duplicate') {
     compareMoney(payment);
     if (memberships.length > 0)
@@ -196,9 +195,9 @@ export function differencesOf(sides: Sides, graceMinutes: number): Difference[] 
       refunds: payment.refunds,
       dispute: payment.dispute,
     });
-    // By its money this membership would be held, because its refund has failed or its dispute was not lost after all. But
-    // meanwhile its contact has bought another membership. The difference is reported only for a payment without a dispute:
-    // Stripe refunds no payment with an open or lost dispute, so no command could repair the difference.
+    // According to the payment's refunds and disputes, this membership should be held: its refund has failed, or its dispute was
+    // not lost after all. But meanwhile its contact has bought another membership. This difference is reported only if the
+    // payment has no dispute: Stripe refunds no payment with an open or lost dispute, so no command could repair it.
     const isPaidAnew = isHeld(expected) && !membership.isHeld && membership.isReplaced;
     if (isPaidAnew && payment.dispute === null) {
       const line = snapshot.lines.indexOf(bought);

@@ -96,8 +96,8 @@ export function goneCents(refunds: readonly Pick<GivenBack, 'amountCents' | 'sta
 }
 
 /**
- * Returns the cents that lost disputes took. If a dispute's amount is unknown, as in rows of earlier versions, everything that was
- * not refunded counts as lost.
+ * Returns the cents of a payment that lost disputes took. If the amount of a dispute is unknown, as in rows of earlier versions,
+ * all of the payment that was not refunded counts as lost.
  */
 export function lostCents({
   amountCents,
@@ -113,8 +113,8 @@ export function lostCents({
 }
 
 /**
- * Whether the payment has a lost dispute without a stored amount, as in rows of earlier versions. If so, all of the payment counts
- * as lost.
+ * Whether the payment has a lost dispute whose amount was not stored, as in rows of earlier versions. Then all of the payment
+ * counts as lost.
  */
 export function isLostWhole({
   refunds,
@@ -149,7 +149,7 @@ export function leftCents({
 export function planRefund(orders: readonly PaidOrder[], wish: RefundWish): RefundPlan {
   const plan: RefundPlan = { refunds: [], disputed: [], notes: [] };
   for (const order of orders) {
-    // The processing fee is kept from the price of the membership only. If that price was refunded in full, no fee can be kept.
+    // The processing fee is kept from the membership's price only, and at most what of that price was not refunded before.
     const membershipCents = sumOf(
       linesLeft(order.lines, order.refunds).filter(({ line }) => order.lines[line]!.type === 'membership'),
     );
@@ -262,7 +262,10 @@ export function linesLeft(lines: readonly OrderLine[], refunds: readonly GivenBa
   }));
 }
 
-/** Assigns the parts to the refunds, in order, until each refund's amount is reached. */
+/**
+ * Shares the parts out among the refunds: the first refund gets parts until its amount is reached, then the next one. A part can
+ * be split between two refunds. Returns the parts of each refund.
+ */
 export function sharesOf(
   refunds: readonly Pick<GivenBack, 'amountCents'>[],
   parts: readonly RefundedLine[],
@@ -313,12 +316,13 @@ export function giveBackCommand(
 }
 
 /**
- * Returns the operator command that repeats a decided refund that has failed.
- * - Usually the command names the same lines, and again keeps the processing fee if the payer was not eligible.
- * - If the order is unknown, the command names no lines, and staff choose them.
- * - {@link planRefund} does not refund a membership or upgrade that another refund has already ended. If a line of the failed
- *   refund is such a membership or upgrade, the command refunds all that is left of the payment instead. If that is more than the
- *   failed refund would have returned (for example $77 after a failed refund of $65), no command fits, and the text names
+ * Returns what staff are to do about a refund that was decided and has failed: usually the operator command that decides it
+ * again.
+ * - The command usually names the same lines, and keeps the processing fee again if the payer was not eligible.
+ * - If the order is unknown, the command names no lines. As it stands, it then refunds the membership.
+ * - A membership or upgrade that another refund has already ended cannot be refunded by name ({@link planRefund} leaves it out).
+ *   If the failed refund was for such a line, the command refunds all that is left of the payment. But if more is left than the
+ *   failed refund would have returned (for example $77 instead of $65), no command is right, and the result sends staff to
  *   Stripe's dashboard.
  */
 export function decideAgainCommand(
@@ -376,10 +380,10 @@ export function isHeld(standing: MembershipStanding): boolean {
 }
 
 /**
- * Returns the standing of a membership after the refunds and disputes of its payment. A membership is ended by a refund of its
- * line, or by refunds that together equal the payment, whatever they were for. The amount of a lost dispute counts as a refund. The
- * first event that ends the membership decides its standing, so a later dispute over the kept fee does not change it. After a lost
- * dispute for a part of the payment, whose lines staff have yet to name, the membership stays disputed.
+ * Returns the standing of a membership after the refunds and disputes of its payment. A refund of its line ends a membership, and
+ * so do refunds that together equal the payment, whatever they were for. The amount of a lost dispute counts as a refund. The
+ * standing comes from the first event that ends the membership, so a later dispute over the kept fee does not change it. If a
+ * dispute over a part of the payment was lost and staff have yet to say for which lines, the membership is disputed.
  */
 export function standingAfter({
   lines,

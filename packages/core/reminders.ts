@@ -1,8 +1,8 @@
 import type { JoinSessionState } from './joinSession.ts';
 
 /**
- * The reminders about an unfinished join. Each may be sent from `from` to `to` hours after the joiner's last activity; a reminder
- * that is later than that is never sent.
+ * The reminders about an unfinished join. A reminder is sent when at least `from` and at most `to` hours have passed since the
+ * joiner's last activity. If it could not be sent in that time, it is never sent.
  */
 export const reminderHours = {
   'reminder-hour': { from: 1, to: 24 },
@@ -37,7 +37,7 @@ export interface LeftJoin {
   sentLately: number;
 }
 
-/** Returns whether a reminder is sent now, withdrawn, or judged again at the returned time. */
+/** Returns what to do with a reminder: send it now, withdraw it, or judge it again at the returned time. */
 export function judgeReminder(kind: ReminderKind, join: LeftJoin, now: Date): 'send' | 'withdraw' | Date {
   const { from, to } = reminderHours[kind];
   const mayBeSent =

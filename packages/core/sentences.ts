@@ -1,6 +1,6 @@
 /**
- * The error catalogue of the specification, section 8: the message of a screen for a failed call if the server sent none. The
- * sentences of section 5 are beside their rules.
+ * The error catalogue of the specification, section 8: what a screen shows when a call failed and the server sent no message. The
+ * sentences of section 5 are beside the rules that they are about.
  */
 export const fallback = {
   checkEligibility: 'An error occurred during the eligibility check.',
@@ -56,8 +56,8 @@ export function toastFor(status: number, message?: string): ToastText {
 export const UNSENT_TOAST: ToastText = { title: 'Request Error', text: 'Failed to send request.' };
 
 /**
- * Returns the sentence for a status that a proxy answered in the server's place; undefined if the status says only that the call
- * failed.
+ * Returns the sentence for a status that did not come from our server but from a proxy before it; undefined if the status says no
+ * more than that the call failed.
  */
 export function sentenceOfProxy(status: number): string | undefined {
   if (status === 413) return 'This is more than our server takes. Please send less, or email it to us.';

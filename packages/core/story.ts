@@ -45,8 +45,8 @@ export const storySteps = [
 export type StoryStep = (typeof storySteps)[number];
 
 /**
- * Who caused a step. `induct`: the server itself, in background work. `record`: unknown, since the step was derived from rows
- * that are older than the recording of steps.
+ * Who caused a step. `induct`: the server itself, in background work. `record`: unknown, because the step is older than the
+ * recording of steps and was derived later from other rows.
  */
 export type StoryCause = 'joiner' | 'staff' | 'stripe' | 'induct' | 'record';
 

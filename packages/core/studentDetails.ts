@@ -94,8 +94,8 @@ export function trimDetails<Details extends StudentDetails>(details: Details): D
 }
 
 /**
- * Returns a postcode as the country's post writes it: "k1a0b6" → "K1A 0B6", "787 01" → "78701", "78701 1234" → "78701-1234".
- * Anything else stays as typed, since the specification has no rule for its form. `country` is a full name.
+ * Returns a postcode as the country's post writes it: "k1a0b6" → "K1A 0B6", "787 01" → "78701", "78701 1234" → "78701-1234". A
+ * postcode of any other form or country stays as typed, since the specification has no rule for it. `country` is a full name.
  */
 export function tidyPostcode(typed: string, country: string): string {
   const close = typed.replace(/[\s-]+/g, '').toUpperCase();

@@ -34,7 +34,7 @@ export async function doc(bytes: Bytes, head: Uint8Array): Promise<DocumentType>
       const name = text.decode(directory.subarray(at, at + Math.max(0, length - 2)));
       names.add(name);
       const [start, size] = [entry.getUint32(116, true), entry.getUint32(120, true)];
-      // Streams below 4096 bytes are stored in the mini stream. Larger ones must start within the file.
+      // Streams below 4096 bytes are stored in the file's mini stream. A stream of 4096 bytes or more must start within the file.
       if (entry.getUint8(66) === 2 && size >= 4096 && offsetOf(start) >= bytes.size)
         throw new Unacceptable('wordBroken');
       if (name === 'WordDocument' && size > bytes.size) throw new Unacceptable('wordBroken');

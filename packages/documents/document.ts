@@ -60,8 +60,8 @@ export function documentType(fileName: string): DocumentType | null {
 }
 
 /**
- * Returns the sentence about a fault in a file's name; null if there is none. The decisive check, of the content, is made
- * separately.
+ * Returns the sentence about a fault in a file's name; null if there is none. What decides is the file's content, which is
+ * checked elsewhere (inspectDocument.ts).
  */
 export function nameFault(fileName: string): string | null {
   if (/\.(heic|heif|avif)$/i.test(fileName)) return DOCUMENT_HEIC;

@@ -8,11 +8,11 @@ const DEFLATED = 8;
 const MOST_PARTS = 1_000;
 const MOST_DIRECTORY_BYTES = 4 * KIB * KIB;
 /**
- * Returns the maximum unpacked size (bytes) of a Word document of `size` bytes. Text is compressed to a twentieth of its size,
- * pictures are hardly compressed at all.
+ * Returns how large (bytes) a Word document of `size` bytes may be when it is unpacked. Text shrinks to a twentieth when it is
+ * packed, pictures hardly at all.
  */
 const mostUnpacked = (size: number) => Math.min(100 * size, 100 * KIB * KIB + 10 * size);
-/** The maximum size (bytes) of the list of content types, in which each part has an entry of about 150 bytes. */
+/** The maximum size (bytes) of the list of content types. Each part of the document has an entry of about 150 bytes in it. */
 const MOST_TYPES_BYTES = KIB * KIB;
 /** How many bytes of each XML part are read to find its root element, which follows the XML declaration and perhaps a comment. */
 const MAIN_HEAD_BYTES = 4 * KIB;
@@ -54,8 +54,9 @@ export async function docx(bytes: Bytes): Promise<DocumentType> {
 }
 
 /**
- * Checks the position of every part. Returns the beginning of each XML part, which shows the part's kind; of the list of content
- * types, returns all. If `bytes` has no `inflate`, the result is empty.
+ * Checks where each part begins and ends in the archive and, if `bytes` has `inflate`, how large the part is when unpacked.
+ * Returns the first bytes of each XML part, which show the part's kind; of the list of content types up to MOST_TYPES_BYTES,
+ * which is all of an honest list. Without `inflate` the result is empty.
  */
 async function partHeads(
   bytes: Bytes,
@@ -90,8 +91,9 @@ async function partHeads(
 }
 
 /**
- * Returns the main part of a Word document. The list of content types names the part that has the type of a main part. If the list
- * gives this type only to a file name extension, returns the part with the usual name. Throws {@link Unacceptable}.
+ * Returns the main part of a Word document: the part to which the list of content types gives the type of a main part. If the
+ * list gives this type only to a file name extension, returns the part with the usual name. Throws {@link Unacceptable} if there
+ * is none, or if the document has macros.
  */
 function mainPart(types: string, entries: readonly ZipEntry[]): ZipEntry {
   const attribute = (element: string, name: string) =>

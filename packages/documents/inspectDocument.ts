@@ -15,8 +15,8 @@ export type Inspection = { type: DocumentType } | { fault: keyof typeof document
 const PDF_HEADER_WITHIN = 1024;
 
 /**
- * Returns the type of a file, as its content shows, or the reason why the file is refused. Refuses an incomplete file, and one that
- * is found to contain a second document, a program or a web page. Reads blocks of at most 4 MiB, whatever the file's size.
+ * Returns the type of a file, as its content shows, or the reason why the file is refused. Refuses an incomplete file, and a file
+ * that turns out to contain a second document, a program or a web page. Reads blocks of at most 4 MiB, whatever the file's size.
  */
 export async function inspectDocument(bytes: Bytes): Promise<Inspection> {
   try {

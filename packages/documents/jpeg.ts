@@ -7,15 +7,15 @@ import { nothingHostile } from './foreign.ts';
 const SCAN_CHUNK = 512 * KIB;
 
 /**
- * Limits far above the numbers in honest files, so that a hostile file cannot keep the server busy. Scans: a progressive photo has
- * ten, and libjpeg-turbo allows untrusted files 500. Segments: a panorama has some hundred with metadata of 64 KB each.
+ * Limits that honest files do not come near, so that a hostile file cannot keep the server busy. Scans: a progressive photo has
+ * ten, and libjpeg-turbo allows 500 in untrusted files. Segments: a panorama has some hundred with metadata, each of 64 KB.
  */
 const MOST_SCANS = 500;
 const MOST_SEGMENTS = 20_000;
 
 /**
- * Checks the segments and scans up to the end of the image, EOI (ITU T.81, B.1). A segment ends after its length, a scan at the
- * next marker.
+ * Checks the segments and scans up to the end of the image, EOI (ITU T.81, B.1). A segment gives its own length; a scan ends
+ * where the next marker begins.
  */
 export async function jpeg(bytes: Bytes): Promise<DocumentType> {
   const read = forward(bytes, SCAN_CHUNK);

@@ -67,7 +67,10 @@ interface PlainName {
 
 const plainNamesOf = new WeakMap<readonly Subdivision[], PlainName[]>();
 
-/** Returns the names of a country's subdivisions in the form used for comparing. The names are computed at the first search. */
+/**
+ * Returns the names of a country's subdivisions in the form in which they are compared. Computes them when they are first asked
+ * for.
+ */
 function plainNames({ subdivisions }: Pick<Country, 'subdivisions'>): PlainName[] {
   let names = plainNamesOf.get(subdivisions);
   if (!names) {
@@ -82,8 +85,8 @@ function plainNames({ subdivisions }: Pick<Country, 'subdivisions'>): PlainName[
 }
 
 /**
- * Common names that are neither names nor codes in the data, and that the search by the beginning of a name does not find. The keys
- * are the country's code and the name in the form of {@link plain}.
+ * Common names of subdivisions that are neither names nor codes in the data, and that the search by the beginning of a name does
+ * not find. A key is the country's code and such a name in the form of {@link plain}.
  */
 const shortNames: Record<string, string> = {
   'US washington dc': 'district of columbia',
