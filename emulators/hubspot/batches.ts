@@ -21,8 +21,8 @@ interface Failure {
 }
 
 /**
- * The context in which a batch writes: the time (ms since 1970), and `attempt`, which runs one write and undoes that write when
- * it fails.
+ * What a batch needs in order to write: the time (ms since 1970), and `attempt`, which runs the write of one input and undoes
+ * this write if it fails.
  */
 interface Run {
   now: number;
@@ -48,8 +48,8 @@ export function readBatch(
 }
 
 /**
- * Creates contacts. If each input has an `objectWriteTraceId`, an invalid input fails alone, and its error has that id; otherwise
- * one invalid input fails the whole batch.
+ * Creates contacts. If every input has an `objectWriteTraceId`, an invalid input fails alone, and the error about it has this id.
+ * Otherwise one invalid input fails the whole batch.
  */
 export function createBatch(contacts: Contacts, inputs: Omit<BatchInput, 'id'>[], run: Run): BatchAnswer {
   const traces = inputs.flatMap(({ objectWriteTraceId }) => objectWriteTraceId ?? []);
@@ -62,9 +62,8 @@ export function createBatch(contacts: Contacts, inputs: Omit<BatchInput, 'id'>[]
 }
 
 /**
- * Updates contacts by id or by a unique property. An unknown contact makes only its own input fail, and the other inputs are
- * updated. A refused value fails the whole batch, since HubSpot reports refused values for single inputs only when it creates
- * records.
+ * Updates contacts by id or by a unique property. An unknown contact fails its own input alone. A refused value fails the whole
+ * batch: HubSpot reports refused values input by input only when it creates records.
  */
 export function updateBatch(contacts: Contacts, inputs: BatchInput[], run: Run): BatchAnswer {
   assertIds(inputs);

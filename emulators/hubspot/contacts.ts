@@ -37,8 +37,8 @@ export class Contacts {
   }
 
   /**
-   * Returns the contact's requested properties, or the default properties. Unset properties are null; unknown properties are left
-   * out.
+   * Returns a contact with the properties that were requested, or with the default ones if none were. Unset properties are null;
+   * unknown properties are left out.
    */
   view(row: Row, wanted: readonly string[] | undefined): Contact {
     const names = new Set([
@@ -59,8 +59,8 @@ export class Contacts {
   }
 
   /**
-   * Finds a contact by its id; the id of a merged contact finds the contact into which it was merged. With `idProperty`, finds
-   * the contact whose value of this unique property is `id`; for `email`, additional emails count, too. Finds only archived
+   * Finds a contact by its id. The id of a merged contact finds the contact into which it was merged. With `idProperty`, `id` is
+   * the value of this unique property; for `email` it may also be one of the contact's additional emails. Finds only archived
    * contacts if `archived` is true, otherwise only contacts that are not archived.
    */
   find(id: string, idProperty = 'hs_object_id', archived = false): Row | undefined {

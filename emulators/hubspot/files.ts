@@ -1,7 +1,7 @@
 import { type CrmError, invalid, notFound } from './errors.ts';
 import type { Store } from './store.ts';
 
-/** An uploaded form; `file` is null when it has none. */
+/** An uploaded form; `file` is null if the form has no file. */
 export interface Form {
   fields: Record<string, string>;
   file: { name: string; type: string; bytes: Buffer } | null;
@@ -33,7 +33,7 @@ const ACCESS = [
 ];
 const FIELDS = ['options', 'folderPath', 'fileName', 'charsetHunch'];
 const OPTIONS = ['access'];
-/** File extensions that an upload refuses: those of programs. HubSpot does not publish its own list. */
+/** File name extensions that an upload refuses: those of programs. HubSpot refuses some, too, but publishes no list of them. */
 const FORBIDDEN = ['exe', 'bat', 'cmd', 'com', 'msi', 'scr', 'dll', 'jar', 'sh', 'vbs', 'ps1', 'apk', 'app'];
 
 /**
@@ -149,7 +149,7 @@ function noSuchContact(id: string): CrmError {
   return invalid(`CONTACT=${id} is not valid: No CONTACT with ID ${id} exists.`);
 }
 
-/** Returns a note as the CRM does, with these properties. */
+/** Returns a note in the form in which the CRM returns it, with the properties in `wanted`. Unset properties are null. */
 export function viewNote({ contactIds: _, properties, ...note }: Note, wanted: readonly string[]): object {
   const names = ['hs_createdate', 'hs_lastmodifieddate', ...wanted];
   return { ...note, properties: Object.fromEntries(names.map((name) => [name, properties[name] ?? null])) };

@@ -24,7 +24,7 @@ export class RateLimit {
     this.#limits = limits;
   }
 
-  /** Counts a call at `now` (ms). Returns the rate limit headers of its answer, or throws the 429. */
+  /** Counts a call at `now` (ms). Returns the rate limit headers for its answer, or throws the error 429. */
   count(isSearch: boolean, now: number): Record<string, string> {
     if (this.#limits === 'off') return {};
     const { tenSecondly, searchSecondly, daily } = this.#limits;
@@ -66,7 +66,7 @@ function take(
 }
 
 /**
- * Returns the error for an exceeded rate limit (429). The error names the limit, as HubSpot's error does. It has no Retry-After
+ * Returns the error for an exceeded rate limit (429). As HubSpot's error, it says which limit was exceeded. It has no Retry-After
  * header, because HubSpot does not promise one.
  */
 function limited(policyName: string, headers: Record<string, string>): CrmError {

@@ -72,7 +72,7 @@ export const FIRST_PROPERTIES: readonly Property[] = [
   own('transcript_received', 'bool'),
 ];
 
-/** Properties that an answer contains when the request asks for none by name. */
+/** The properties that an answer contains if the request does not say which ones it wants. */
 export const DEFAULT_PROPERTIES = [
   'createdate',
   'email',
@@ -82,7 +82,7 @@ export const DEFAULT_PROPERTIES = [
   'lastname',
 ];
 
-/** Returns why a value cannot be written, or undefined when it can. '' clears a property. */
+/** Returns the reason why a value cannot be written to a property; undefined if it can be. The value '' clears the property. */
 export function refusalOf(property: Property | undefined, name: string, value: string): Refusal | undefined {
   const refuse = (error: string, message: string): Refusal => ({ name, error, message });
   if (!property) return refuse('PROPERTY_DOESNT_EXIST', `Property "${name}" does not exist`);
@@ -189,7 +189,7 @@ export function viewProperty({ readOnlyValue, ...property }: Property): object {
   };
 }
 
-/** Returns why a property cannot be created, or null. */
+/** Returns the reason why a property cannot be created; null if it can be. */
 export function propertyFault({
   type,
   fieldType,
@@ -209,7 +209,7 @@ export function propertyFault({
   return null;
 }
 
-/** Returns a value as the CRM stores it: dates in ISO 8601, emails in lower case; '' as it is. */
+/** Returns a value in the form in which the CRM stores it: a date in ISO 8601, an email in lower case. '' stays ''. */
 export function stored(property: Property, value: string): string {
   if (value === '') return '';
   if (property.type === 'datetime') return new Date(timeOf(value)).toISOString();

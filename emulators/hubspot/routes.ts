@@ -51,8 +51,8 @@ const READ_SCHEMA = [...READ, 'crm.schemas.contacts.read'];
 const WRITE_SCHEMA = ['crm.schemas.contacts.write'];
 
 /**
- * Every call that the emulator supports. Paths with a literal segment come before those with a named segment, since the first match
- * wins.
+ * Every call that the emulator supports. The first path that matches applies, so paths with a literal segment come before those
+ * that have a named segment in its place.
  */
 export const ROUTES: readonly Route[] = [
   route('POST', `${OBJECTS}/search`, READ, [], 'search', 'found', (call) => {

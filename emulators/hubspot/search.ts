@@ -26,8 +26,9 @@ const MOST_FILTERS = 18;
 type Test = (value: string | undefined) => boolean;
 
 /**
- * Returns a page of the contacts that match the request. Since the search index lags behind writes, the contacts are as they were
- * at `time` (ms). Groups are joined by OR, the filters of a group by AND. Without `sorts` the oldest contacts come first.
+ * Returns a page of the contacts that match the request. The contacts are as they were at `time` (ms), since HubSpot's search
+ * index lags behind writes. Groups of filters are joined by OR, the filters of a group by AND. Without `sorts` the oldest
+ * contacts come first.
  */
 export function search(
   store: Store,

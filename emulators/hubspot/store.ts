@@ -36,7 +36,7 @@ const SCHEMA = `
   ${LEDGER_SCHEMA}
 `;
 
-/** Stores the emulated account. Every version of a contact is kept, so that search can lag behind. */
+/** Stores the emulated account. All versions of a contact are kept, so that search can find what was there some time ago. */
 export class Store {
   readonly database: Database;
   readonly #properties = new Map<string, Property>();
@@ -154,8 +154,8 @@ export class Store {
   }
 
   /**
-   * Returns the contacts as they were at `time`, without contacts that were archived by then. Search sees this older state, since
-   * its index lags behind.
+   * Returns the contacts as they were at `time`, without those that were archived by then. Search finds contacts in this older
+   * state, since HubSpot's search index lags behind writes.
    */
   asOf(time: number): Row[] {
     const newest = 'select max(seq) from version where time <= ? group by id';
@@ -202,7 +202,7 @@ export class Store {
     return note;
   }
 
-  /** Erases contacts completely, with every version that search could find, and the notes that are only about them. */
+  /** Erases contacts with all their versions, so that search cannot find them either, and the notes about no other contact. */
   erase(ids: readonly string[]): void {
     for (const id of ids)
       for (const table of ['contact', 'version', 'additional_email'])
@@ -227,7 +227,7 @@ export class Store {
       .map(({ body }) => JSON.parse(body as string) as Note);
   }
 
-  /** Removes versions that search can no longer find. */
+  /** Removes the versions that search can no longer find: those that a newer version had replaced by `time`. */
   forgetBefore(time: number): void {
     this.database
       .prepare(

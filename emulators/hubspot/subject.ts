@@ -16,10 +16,10 @@ interface Answered {
   body: any;
 }
 
-/** The HubSpot that a behaviour test runs against: its own emulator, or a real test account. */
+/** The HubSpot against which a behaviour test runs: an emulator that is started for the test, or a real test account. */
 export interface Subject {
   accessToken: string;
-  /** `VERSION` in the path stands for the dated version of the API. */
+  /** Makes a call with the account's token, or with `token`. VERSION in the path stands for the dated version of the API. */
   request(method: string, path: string, body?: object, token?: string): Promise<Answered>;
   contacts(method: string, path: string, body?: object): Promise<Answered>;
   /** Uploads a file of a few bytes under this name. Returns the answer's status. An accepted file is removed after the test. */
@@ -42,7 +42,8 @@ export async function subject(t: TestContext): Promise<Subject> {
       ...(body && { body: JSON.stringify(body) }),
     });
     const text = await response.text();
-    // Other users of a real account may have used up its rate limit. The emulator's limit has its own tests.
+    // In a real account, other users may have used up the rate limit: waits, and tries again. The emulator's limit has its own
+    // tests.
     if (response.status === 429 && real) {
       await pause(1000 * Number(response.headers.get('retry-after') ?? '10'));
       return request(method, path, body, token);

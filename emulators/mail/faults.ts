@@ -5,11 +5,11 @@ export type Stage = (typeof stages)[number];
 /**
  * A fault of a mail server, as a client sees it.
  *
- * - `status`: answers with the SMTP `status`, 451 when absent
- * - `cut`: cuts the connection; at `data` in mid-message
- * - `cut_after`: at `data` keeps the letter, then cuts the connection before the answer
- * - `hang`: no answer
- * - `hang_after`: at `data` keeps the letter, and never answers
+ * - `status`: answers with the SMTP status in `status`, or with 451 if that is absent
+ * - `cut`: cuts the connection; at the stage `data`, in the middle of the message
+ * - `cut_after`: cuts the connection instead of answering; at `data`, after the letter was stored
+ * - `hang`: never answers
+ * - `hang_after`: never answers; at `data`, the letter is stored
  * - `slow`: answers after `ms`
  */
 export interface MailFault {
@@ -22,7 +22,7 @@ export interface MailFault {
   ms?: number;
   /** Limits the fault to letters to this address; only for `rcpt` and `data`. */
   to?: string;
-  /** How many matching deliveries are left alone before the first fault. */
+  /** How many matching deliveries pass before the first one has the fault; 0 when absent. */
   skip?: number;
   /** How many matching deliveries have the fault; 1 when absent. */
   times?: number;
@@ -52,7 +52,10 @@ export class MailFaults {
     this.#waiting = [];
   }
 
-  /** Returns the fault for this delivery, and counts the fault as used. */
+  /**
+   * Returns the fault of this delivery, and counts it in the fault's `times`. A delivery that is to pass before the fault begins
+   * is counted in `skip`, and has none.
+   */
   take(stage: Stage, recipients: readonly string[]): MailFault | undefined {
     const fault = this.#waiting.find(
       ({ at, to }) => at === stage && (to === undefined || recipients.includes(to)),

@@ -23,7 +23,7 @@ export interface MailEmulatorOptions {
 export interface MailEmulator {
   /** The URL to which clients send letters, smtp://… */
   smtpUrl: string;
-  /** The URL of the pages that show letters, and of the controls. */
+  /** The URL of the pages that show letters, and of the control calls that only tests make. */
   url: string;
   close(): Promise<void>;
 }
@@ -47,7 +47,7 @@ export async function startMailEmulator(options: MailEmulatorOptions): Promise<M
   );
   const faults = new MailFaults();
 
-  /** Stores a letter. Rejects with status 550 if it is malformed. */
+  /** Stores a letter. Rejects with the SMTP status 550 if the letter is malformed. */
   const keep = async (raw: Buffer, { envelope }: SMTPServerSession) => {
     const from = envelope.mailFrom === false ? '' : envelope.mailFrom.address;
     const to = envelope.rcptTo.map(({ address }) => address);
@@ -121,7 +121,7 @@ export async function startMailEmulator(options: MailEmulatorOptions): Promise<M
       });
     },
   });
-  // Ignores errors: a client that is killed breaks its connection.
+  // Ignores errors, because a client that is killed breaks its connection, and that must not end this process.
   smtp.on('error', () => {});
   const smtpPort = await new Promise<number>((done, fail) => {
     smtp.server.once('error', fail);

@@ -44,8 +44,8 @@ export class Bucket {
   readonly objects = new Map<string, StoredObject>();
   readonly uploads = new Map<string, PendingUpload>();
   /**
-   * The settings that the bucket reports: its versioning, and after how many days a lifecycle rule deletes noncurrent versions;
-   * null if not set. The emulator itself keeps no versions.
+   * The settings that the bucket reports: its versioning, and after how many days a lifecycle rule deletes noncurrent versions.
+   * Each is null if it was not set. The emulator itself keeps no versions.
    */
   versioning: 'Enabled' | 'Suspended' | null = null;
   noncurrentDays: number | null = null;

@@ -41,7 +41,7 @@ type Route = [
   run: (call: Call) => Promise<void>,
 ];
 
-/** Every call with its query parameters. Parameters with a question mark are optional. */
+/** Every call, with the query parameters that it must have. A parameter that ends with a question mark may be missing. */
 const ROUTES: readonly Route[] = [
   ['PUT', 'object', ['x-id?'], putObject],
   ['GET', 'object', ['x-id?'], getObject],
@@ -128,7 +128,7 @@ async function answer(
   await route[3]({ request, response, bucket, key, query: url.searchParams, body });
 }
 
-/** Returns a request's body. Throws if it does not match the hash or checksum in the headers. */
+/** Returns a request's body. Throws if the body does not match the hash or the checksum in the request's headers. */
 function checked(request: IncomingMessage, bytes: Buffer): Buffer {
   const hash = request.headers['x-amz-content-sha256'];
   if (hash !== sha256(bytes)) {
@@ -268,7 +268,7 @@ async function getLifecycle({ response, bucket }: Call): Promise<void> {
   xml(response, 'LifecycleConfiguration', { Rule });
 }
 
-/** Returns the upload's headers that S3 stores and later returns with the object. */
+/** Returns those headers of an upload that S3 stores and later returns with the object. */
 function kept(request: IncomingMessage): Record<string, string> {
   const names = ['content-type', 'content-disposition'];
   return Object.fromEntries(

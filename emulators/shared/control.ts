@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Fault, Faults } from './faults.ts';
 import type { Ledger } from './ledger.ts';
 
-/** Adds the controls that every emulator has for tests. Their paths begin with `/_emulator/`, which no provider's API uses. */
+/** Adds the calls by which tests control any emulator. Their paths begin with `/_emulator/`, which no provider's API uses. */
 export function addControls(app: FastifyInstance, faults: Faults, ledger: Ledger): void {
   app.get('/_emulator/requests', () => ledger.entries());
   app.delete('/_emulator/requests', (_, reply) => {
@@ -21,7 +21,10 @@ export function addControls(app: FastifyInstance, faults: Faults, ledger: Ledger
   });
 }
 
-/** Returns the JSON body of a control request. It was read as text, since bodies of the provider's API may be forms. */
+/**
+ * Returns the JSON body of a test's control call. The servers read every body as text, since a body of the provider's API may be
+ * a form.
+ */
 export function bodyOf(body: unknown): Record<string, unknown> {
   return typeof body === 'string' && body !== '' ? JSON.parse(body) : {};
 }

@@ -27,7 +27,7 @@ export interface Fault {
   ms?: number;
   headers?: Record<string, string>;
   body?: unknown;
-  /** How many matching requests are left alone before the first fault. */
+  /** How many matching requests pass before the first one has the fault; 0 when absent. */
   skip?: number;
   /** How many matching requests have the fault; 1 when absent. */
   times?: number;
@@ -72,8 +72,9 @@ export class Faults {
   }
 
   /**
-   * Returns the fault for this request, and counts the fault as used. A fault with `about` applies only if `text` contains the
-   * value of `about`. A fault applies only if `kinds` accepts its kind.
+   * Returns the fault of this request, and counts the request in the fault's `times`. A request that is to pass before the fault
+   * begins is counted in `skip`, and has none. A fault with `about` is only for requests whose `text` contains it. Leaves out
+   * faults of a kind that `kinds` does not accept.
    */
   take(
     method: string,

@@ -14,26 +14,26 @@ interface Gateway {
   ledger: Ledger;
   /** Milliseconds since 1970. */
   clock: () => number;
-  /** Names of the request headers that the ledger keeps. */
+  /** Names of the request headers that are recorded with each request (ledger.ts). */
   noted: readonly string[];
-  /** The provider's error body for a fault that gives a `status` but no body. */
+  /** Returns the provider's error body for a fault that sets a `status` but no body. */
   faultBody: (status: number) => object;
 }
 
-/** A provider's memory of a request that may be repeated, for example by its idempotency key. */
+/** What a provider remembers of a request that its client may repeat, for example under the same idempotency key. */
 export interface Remembered {
   /**
-   * Whether the provider has already answered this request. If so, the provider repeats that answer without doing the work again.
-   * The only possible faults are then those of the network (`cut`, `hang`, `slow`, …), not those that change the status.
+   * Whether the provider has already answered this request. If so, it repeats that answer without doing the work again. The
+   * request can then have a fault of the network (`cut`, `hang`, `slow`, …), but none that changes the status.
    */
   isAnswered: () => boolean;
-  /** Stores a server error as the answer to repeated requests. */
+  /** Stores a failure as the answer that repetitions of the request get. */
   keep: (failure: Answer) => void;
 }
 
 /**
- * Answers a request by running `work`, unless a matching fault changes that, and records the request, so that tests can list it.
- * `work` performs the request synchronously and returns the answer. `finished` is called when the answer was sent or the connection
+ * Answers a request by running `work`, which performs the request synchronously and returns the answer, unless a matching fault
+ * changes that. Records the request, so that tests can list it. `finished` is called when the answer was sent or the connection
  * has ended.
  */
 export async function passThrough(
@@ -93,8 +93,9 @@ export async function passThrough(
 }
 
 /**
- * Whether an answer is stored under the request's idempotency key. Stored are Stripe's own failures (5xx), and 402, which refuses
- * a valid request after its work has begun. Other refusals come before the work begins.
+ * Whether an answer to a request is stored under the request's idempotency key. Stripe stores its own failures (5xx), and 402,
+ * with which it refuses a valid request after its work has begun. Requests that it refuses otherwise are refused before the work
+ * begins.
  */
 function isKept({ status }: Answer): boolean {
   return status >= 500 || status === 402;

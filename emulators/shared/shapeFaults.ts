@@ -1,12 +1,12 @@
 import { type Schema, Validator } from '@cfworker/json-schema';
 
-/** Keywords whose errors only say that a nested value is wrong. The nested value has its own error, so these are left out. */
+/** Keywords whose errors are left out: they only say that a nested value is wrong, which has an error of its own. */
 const OUTER = ['$ref', 'properties', 'items', 'additionalProperties'];
 
 /**
- * Returns a function that lists where a value violates a JSON Schema (draft 7): at most five faults, none when it conforms. The
- * schema is interpreted, because compiling one of Stripe's schemas takes longer than running a test file that checks a few
- * answers.
+ * Returns a function that lists where a value violates a JSON Schema (draft 7): at most five faults, none if the value conforms.
+ * The schema is interpreted and not compiled: to compile one of Stripe's schemas takes longer than to run a test file that checks
+ * a few answers.
  */
 export function shapeFaults(schema: Schema): (value: unknown) => string[] {
   let validator: Validator | undefined;

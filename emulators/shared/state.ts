@@ -5,11 +5,11 @@ import { DatabaseSync } from 'node:sqlite';
 export type Database = DatabaseSync;
 
 /**
- * Opens `dataDir/name.sqlite`, creating it when absent, and runs `schema` on it (`create … if not exists`).
+ * Opens the database `dataDir/name.sqlite`, creates it if it is absent, and runs `schema` on it (`create … if not exists`).
  *
- * The write-ahead log has `synchronous = NORMAL`. Each commit is handed to the operating system before the request is answered,
+ * The write-ahead log has `synchronous = NORMAL`: each commit is handed to the operating system before the request is answered,
  * so the commit survives `kill -9` of this process. A power cut could lose the last commits, which is acceptable for test data.
- * FULL would cost an fsync for every request.
+ * With FULL, every request would cost an fsync.
  */
 export function openState(dataDir: string, name: string, schema: string): Database {
   mkdirSync(dataDir, { recursive: true });
@@ -33,8 +33,8 @@ export function transaction<T>(database: Database, work: () => T): T {
 }
 
 /**
- * Runs `work` in a savepoint of the current transaction. When `work` throws, rolls back to the savepoint, unless `keeps` returns
- * true for the error.
+ * Runs `work` in a savepoint of the current transaction. If `work` throws, what it wrote is rolled back, unless `keeps` returns
+ * true for the error. The error is thrown on.
  */
 export function attempt<T>(database: Database, work: () => T, keeps: (error: unknown) => boolean): T {
   database.exec('savepoint attempt');

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** The real accounts against which behaviour tests run instead of emulators. A provider for which no account is set is null. */
+/** The real accounts against which behaviour tests run instead of emulators; null for a provider without such an account. */
 export interface RealSubjects {
   /** With `url` null, Stripe's own address is used. */
   stripe: { url: string | null; secretKey: string; publishableKey: string } | null;
@@ -18,8 +18,8 @@ export class SubjectFaults extends Error {
 }
 
 /**
- * Reads the DRIFT_… settings. Throws {@link SubjectFaults} if a setting is wrong. A live key is refused, since these tests pay,
- * refund and delete. A URL in the settings must be of this machine, so that no key is sent elsewhere.
+ * Reads the DRIFT_… settings. Throws {@link SubjectFaults} if a setting is wrong. Refuses a live key, since the tests charge,
+ * refund and delete. A URL must be of this machine, so that no key is sent to another one.
  */
 export function realSubjects(env: NodeJS.ProcessEnv): RealSubjects {
   const faults: string[] = [];

@@ -145,7 +145,7 @@ export function listPaymentMethodDomains(call: Call): object {
   );
 }
 
-/** The id of the account's default configuration of payment methods. Link is on in it, as in a new account. */
+/** The id of the account's default configuration of payment methods. In it the method Link is on, as in a new account. */
 const DEFAULT_CONFIGURATION = 'pmc_emulated';
 
 function shown(value: 'on' | 'off') {

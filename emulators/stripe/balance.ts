@@ -7,7 +7,7 @@ import type { ApiObject, Condition } from './store.ts';
 
 export type BalanceTransaction = Stripe.BalanceTransaction & ApiObject;
 
-/** Returns the fee of a card payment: 2.9 % and 30 cents (https://stripe.com/pricing). A refund does not return it. */
+/** Returns the fee of a card payment: 2.9 % and 30 cents (https://stripe.com/pricing). A refund does not give the fee back. */
 export function cardFeeCents(amountCents: number): number {
   return Math.round((amountCents * 29) / 1000) + 30;
 }
@@ -35,12 +35,12 @@ interface Movement {
   fee?: { amount: number; description: string };
 }
 
-/** The hidden data of a balance transaction: the id of the payout that included it. */
+/** What the API never shows of a balance transaction: the id of the payout that included it. */
 interface PaidOut {
   payout: string;
 }
 
-/** Records a movement of money as a balance transaction. The money is available at once. */
+/** Records a movement of money as a balance transaction. The money is in the available balance at once. */
 export function moveMoney(call: Call, movement: Movement): BalanceTransaction {
   const { amount, currency, fee } = movement;
   const transaction: BalanceTransaction = {
@@ -94,8 +94,8 @@ export function retrieveBalanceTransaction(call: Call): ApiObject {
 }
 
 /**
- * Lists balance transactions, newest first. They can be filtered by type, by the object that moved the money, and by the automatic
- * payout that included them, once it is reconciled.
+ * Lists balance transactions, newest first. They can be filtered by type, by the object that moved the money, and by an automatic
+ * payout that included them; the payout must be reconciled.
  */
 export function listBalanceTransactions(call: Call): object {
   const filters = given(call.params, 'type', 'source');

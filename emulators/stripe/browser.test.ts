@@ -32,7 +32,7 @@ after(async () => {
   await emulator.close();
 });
 
-/** The frames with the card's fields, the address and the bank's question. They have the emulator's origin. */
+/** The frames that have the emulator's origin: those of the card's fields, of the address, and of the bank's question. */
 const card = (page: Page) => page.frameLocator('iframe[title="Secure payment input frame"]');
 const address = (page: Page) => page.frameLocator('iframe[title="Secure address input frame"]');
 const question = (page: Page) =>

@@ -10,9 +10,9 @@ const DECLARED = /^(?:async )?(?:abstract )?(?:function|class|const|let) (\w+)/g
 export type Program = 'stripe' | 'frame' | 'wallet-window';
 
 /**
- * Returns the text of a program as one classic script. It is not a module script, since a page expects `window.Stripe` as soon as
- * the script has loaded. The modules import from each other only by name and without renaming. So their texts, joined in import
- * order within one function, work like the modules.
+ * Returns a program as one classic script. It is not a module script, since a page expects `window.Stripe` as soon as the script
+ * has loaded. The modules import from each other only by name, without renaming, and no name is declared twice. So their texts,
+ * joined in import order within one function, work as the modules do.
  */
 export function bundle(program: Program): string {
   const texts: string[] = [];

@@ -12,7 +12,7 @@ export interface Call {
   ids: Record<string, string>;
   /** Seconds since 1970, by the emulator's clock. */
   now: number;
-  /** Whether a browser made the request with the publishable key. Such a request sees less, and may do less. */
+  /** Whether a browser made the request, with the publishable key. Such a request sees fewer fields, and may make fewer calls. */
   fromBrowser: boolean;
   requestId: string | null;
   idempotencyKey: string | null;
@@ -28,8 +28,8 @@ export function require<T extends ApiObject>(call: Call, kind: T['object'], id: 
 }
 
 /**
- * Records an event with a copy of the object as it is now. Webhooks are sent after the request's transaction. `previous` holds the
- * former values of changed fields, for `*.updated` events.
+ * Records an event with a copy of the object as it is now. Its webhooks are sent after the request's transaction. For `*.updated`
+ * events, `previous` has the former values of the fields that have changed.
  */
 export function emit(call: Call, type: string, object: ApiObject, previous?: object): void {
   call.store.insert({
@@ -75,7 +75,7 @@ export function mergeMetadata(current: Record<string, string>, given: unknown): 
   return merged;
 }
 
-/** Returns a value of the request; null if it is absent or '', which unsets a value in the API. */
+/** Returns a value of the request; null if it is absent or '', since the API unsets a value for which it gets ''. */
 export function orNull<T>(value: T | '' | undefined): T | null {
   return value === undefined || value === '' ? null : value;
 }

@@ -12,28 +12,29 @@ import type { ApiObject } from './store.ts';
 import { WEBHOOK_MODES, type WebhookMode, type Webhooks } from './webhooks.ts';
 
 /**
- * Controls by which tests do what is not in the provider's API: what networks, banks and cardholders do.
+ * Calls by which tests do what is not in the provider's API: what networks, banks and cardholders do.
  *
- * - `POST /_emulator/webhooks {mode, ms?}`: how webhooks are delivered from now on; `POST /_emulator/webhooks/flush`: sends the
- *   pending ones; `POST /_emulator/webhooks/idle`: waits until none is being sent
- * - `POST /_emulator/disputes {charge, reason?, amount?, isInquiry?}`, `POST /_emulator/disputes/:id/close {status: won | lost |
- *   prevented | warning_closed}`, `POST /_emulator/disputes/:id/escalate`: an inquiry becomes a dispute
- * - `POST /_emulator/refunds {answer: succeeded | pending | requires_action | refused}`: the outcome of refunds from now on;
- *   `POST /_emulator/refunds/:id/settle {status: succeeded | failed | canceled}`
- * - `POST /_emulator/payment_methods/:id {declines: code | null}`: the issuer declines this card from now on
- * - `POST /_emulator/processing {hold, intent?}`: payments, or those of one intent, stay in `processing` until settled by `POST
- *   /_emulator/payment_intents/:id/settle {declines?: code}`
- * - `POST /_emulator/reviews {hold}`: Radar holds payments for review from now on; `POST /_emulator/reviews/:id/close {reason}`:
- *   `approved`, `refunded` or `refunded_as_fraud`
- * - `POST /_emulator/payouts {automatic?}`, `POST /_emulator/payouts/:id/reconcile`, `POST /_emulator/payouts/:id/fail`: pays the
- *   balance out to the bank, lets the API list the transactions of an automatic payout, or returns the money
+ * - `POST /_emulator/webhooks {mode, ms?}`: sets how webhooks are delivered from now on (webhooks.ts)
+ * - `POST /_emulator/webhooks/flush`: sends all pending webhooks; `POST /_emulator/webhooks/idle`: waits until none is being sent
+ * - `POST /_emulator/disputes {charge, reason?, amount?, isInquiry?}`: opens a dispute, or an inquiry
+ * - `POST /_emulator/disputes/:id/close {status: won | lost | prevented | warning_closed}`: ends one; `POST
+ *   /_emulator/disputes/:id/escalate`: makes an inquiry a dispute
+ * - `POST /_emulator/refunds {answer: succeeded | pending | requires_action | refused}`: sets how refunds are answered from now
+ *   on; `POST /_emulator/refunds/:id/settle {status: succeeded | failed | canceled}`: settles one refund
+ * - `POST /_emulator/payment_methods/:id {declines: code | null}`: the issuer declines this card from now on; null: no longer
+ * - `POST /_emulator/processing {hold, intent?}`: with `hold`, payments from now on, or those of one intent, stay in `processing`
+ *   until `POST /_emulator/payment_intents/:id/settle {declines?: code}` lets one succeed, or declines it
+ * - `POST /_emulator/reviews {hold}`: with `hold`, Radar opens a review of each payment from now on; `POST
+ *   /_emulator/reviews/:id/close {reason: approved | refunded | refunded_as_fraud}`: ends a review
+ * - `POST /_emulator/payouts {automatic?}`: pays the balance out to the bank; `POST /_emulator/payouts/:id/reconcile`: lets the
+ *   API list the transactions of an automatic payout; `POST /_emulator/payouts/:id/fail`: the bank returns the money
  * - `POST /_emulator/account {charges_enabled}`: Stripe stops the account, or lets it charge again
- * - `POST /_emulator/webhook_endpoints/:id {api_version?, url?}`: gives an endpoint another API version, or a local URL, which
- *   cannot be registered
+ * - `POST /_emulator/webhook_endpoints/:id {api_version?, url?}`: gives an endpoint another API version, or a URL of this
+ *   machine, which the API would not register
  * - `POST /_emulator/payment_method_domains/:id {apple_pay: active | inactive}`: Apple accepts or refuses the domain
- * - `POST /_emulator/browser {wallet}`: whether the card form offers a wallet
- * - `POST /_emulator/payment_intents/:id/authentication {by: frame | redirect}`: whether the bank asks its question in a frame
- *   over the page, or on a separate page
+ * - `POST /_emulator/browser {wallet}`: sets whether the card form offers a wallet
+ * - `POST /_emulator/payment_intents/:id/authentication {by: frame | redirect}`: sets whether the bank asks its question about
+ *   this intent in a frame over the page, or on a separate page
  */
 export function addTestControls(app: App, perform: Perform, webhooks: Webhooks): void {
   app.get('/_emulator/webhooks', () => ({ mode: webhooks.mode }));

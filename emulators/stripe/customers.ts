@@ -8,7 +8,7 @@ import { checkEmail, checkLength } from './texts.ts';
 
 type Customer = Stripe.Customer & ApiObject;
 
-/** Parameters that are stored as given. */
+/** Parameters that are stored as the request has them. */
 const TEXTS = ['description', 'email', 'name', 'phone'] as const;
 
 export const CUSTOMER_PARAMS = ['address', ...TEXTS, 'expand', 'metadata', 'shipping', 'preferred_locales'];

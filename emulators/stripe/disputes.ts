@@ -122,7 +122,7 @@ function heldCents(disputes: readonly Stripe.Dispute[]): number {
 
 /**
  * How disputes end. An inquiry, which has taken no money, can only be closed (`warning_closed`) or prevented. A prevented dispute
- * keeps the money that it has taken.
+ * keeps the money that it has taken, as a lost one does.
  */
 export const DISPUTE_ENDINGS = ['won', 'lost', 'prevented', 'warning_closed'] as const;
 type DisputeEnding = (typeof DISPUTE_ENDINGS)[number];
@@ -171,7 +171,7 @@ export function retrieveDispute(call: Call): ApiObject {
   return require(call, 'dispute', call.ids.id!, 'id');
 }
 
-/** Accepts a dispute on behalf of the account, so that the bank wins it (`POST /v1/disputes/:id/close`). */
+/** Accepts a dispute on behalf of the account: it is lost (`POST /v1/disputes/:id/close`). */
 export function acceptDispute(call: Call): ApiObject {
   return closeDispute(call, call.ids.id!, 'lost');
 }

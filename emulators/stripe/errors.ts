@@ -12,7 +12,7 @@ export interface ErrorBody {
 export class ApiError extends Error {
   readonly status: number;
   readonly body: ErrorBody;
-  /** Whether the request had begun its work when it was refused. If not, its idempotency key can be used again. */
+  /** Whether the work of the request had begun when it was refused. If not, another request can use the same idempotency key. */
   readonly beganWork: boolean;
 
   constructor(status: number, body: ErrorBody, beganWork = true) {
@@ -25,7 +25,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Returns the error 400 for a parameter that fails validation. It is not stored under the idempotency key. */
+/** Returns the error 400 for a parameter that is invalid. Such an answer is not stored under the request's idempotency key. */
 export function invalid(message: string, param?: string, code?: string): ApiError {
   return new ApiError(
     400,
@@ -40,7 +40,7 @@ export function refused(message: string, code?: string, details: Record<string, 
 }
 
 export function missing(what: string, id: string, param: string): ApiError {
-  // An unknown id in the path is 404; an unknown id in a parameter is 400.
+  // An unknown id is answered with 404 if it is in the path, and with 400 if it is in a parameter.
   const status = param === 'id' || param === 'intent' || param === 'webhook_endpoint' ? 404 : 400;
   return new ApiError(status, {
     type: 'invalid_request_error',
@@ -54,7 +54,7 @@ export function unauthorized(message: string): ApiError {
   return new ApiError(401, { type: 'invalid_request_error', message }, false);
 }
 
-/** Returns the error for what the emulator does not support. The emulator never guesses an answer. */
+/** Returns the error with which the emulator answers what it does not support. It never guesses an answer. */
 export function notEmulated(what: string): ApiError {
   return new ApiError(
     501,

@@ -19,8 +19,8 @@ export function expand<T extends object>(call: Call, answer: T, paths: readonly 
 }
 
 /**
- * Expands one path. A field that the target does not have is an error, unless `isOfAnyKind` is true. Then the target may be of
- * several kinds, only some of which have the field.
+ * Expands one path. A field that the target lacks is an error. Only with `isOfAnyKind` it is none: the target, such as the
+ * `source` of a balance transaction, may then be of several kinds, and not all of them have the field.
  */
 function expandPath(
   call: Call,

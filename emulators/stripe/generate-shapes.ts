@@ -53,7 +53,7 @@ const ANSWERS = [
 ];
 
 /**
- * The longest list of literals that is kept as an enum. Longer lists, such as those of all payment methods or error codes, become
+ * The longest list of literals that becomes an enum. Longer lists, such as those of all payment methods or error codes, become
  * any text.
  */
 const LONGEST_ENUM = 24;
@@ -64,7 +64,7 @@ const LONGEST_ENUM = 24;
  */
 const WHOLE_ENUMS = /^WebhookEndpoint(Create|Update)Params\.enabled_events$/;
 
-/** Types that keep the property `link` in addition to `card`. */
+/** Types whose schema has the property `link` in addition to `card`, although `link` is another payment method. */
 const WITH_LINK = /^PaymentMethodConfiguration(UpdateParams)?$/;
 
 const NEXT_ACTIONS = ['type', 'redirect_to_url', 'use_stripe_sdk'];

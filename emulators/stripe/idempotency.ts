@@ -14,8 +14,8 @@ export interface Answer {
 }
 
 /**
- * Idempotency keys as in the v1 API. If the work of a request began, its first answer is stored, including errors and declines,
- * and is returned to the same request for a day.
+ * Idempotency keys as in the v1 API. If the work of a request began, the first answer is stored, even if it is an error or a
+ * decline. For a day, a repetition of the request with the same key gets this answer.
  */
 export class IdempotencyKeys {
   readonly #store: Store;
@@ -52,7 +52,10 @@ export class IdempotencyKeys {
     this.#inFlight.delete(key);
   }
 
-  /** Returns the stored answer if this request came before. Throws when a different request used the same key. */
+  /**
+   * Returns the stored answer if the same request was answered under this key before. Throws if the key was used for a different
+   * request.
+   */
   replay(key: string, fingerprint: string, now: number): Answer | undefined {
     const { database } = this.#store;
     database.prepare('delete from idempotency where time <= ?').run(now - KEPT_FOR);
@@ -72,8 +75,8 @@ export class IdempotencyKeys {
   }
 
   /**
-   * Returns what the gateway needs to know of a key: whether a request with this fingerprint was answered, and how to store its
-   * answer. `clock` is in milliseconds.
+   * Returns what shared/gateway.ts needs to know of a key: whether a request with this fingerprint was answered under it, and how
+   * to store an answer. `clock` is in milliseconds.
    */
   memoryOf(key: string, fingerprint: string, clock: () => number): Remembered {
     const now = () => Math.floor(clock() / 1000);

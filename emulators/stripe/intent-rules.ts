@@ -5,7 +5,7 @@ const SMALLEST = 50;
 const LARGEST = 99_999_999;
 const CURRENCIES = ['usd', 'cad'];
 
-/** Returns the payment method types that a request names; undefined when it leaves the choice to the account. */
+/** Returns the payment method types in a request; undefined if it has none, which leaves the choice to the account. */
 export function cardTypes(value: unknown): string[] | undefined {
   if (value === undefined || value === '') return undefined;
   const types = value as string[];

@@ -78,7 +78,7 @@ export function createPaymentIntent(call: Call): ApiObject {
     amount_received: 0,
     application: null,
     application_fee_amount: null,
-    // Since API version 2023-08-16 the account's methods apply if the request names no methods.
+    // Since API version 2023-08-16, a request without payment method types gets those that the account has on.
     automatic_payment_methods: types
       ? null
       : { allow_redirects: 'always', ...(automatic ?? { enabled: true }) },
@@ -171,8 +171,8 @@ export function listPaymentIntents(call: Call): object {
 }
 
 /**
- * Returns the intent in the path. A browser must give the client secret. A wrong secret has the error of an unknown intent: 404 for
- * a browser, 400 for a server.
+ * Returns the intent in the path. A browser must also send the intent's client secret. With a wrong secret, the answer is as if
+ * the intent did not exist: 404 for a browser, 400 for a server.
  */
 export function intentOf(call: Call): Intent {
   const intent = require<Intent>(call, 'payment_intent', call.ids.id!, 'intent');
@@ -266,7 +266,7 @@ function assertBelongs(method: PaymentMethod, intent: Intent): void {
   );
 }
 
-/** Confirms an intent that has the request's changes but is not saved yet. */
+/** Confirms an intent. `intent` already has the changes of the request, and is not saved yet. */
 function confirm(call: Call, intent: Intent): ApiObject {
   const { params } = call;
   if (!intent.payment_method) {

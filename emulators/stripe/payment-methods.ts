@@ -17,11 +17,14 @@ export interface CardSecrets {
   number: string;
   /** Whether the customer authenticated the card for later payments. */
   setUp: boolean;
-  /** Whether the card was charged while unattached, or was detached. Then it can be charged again only when it is attached. */
+  /**
+   * Whether the card was charged while it was attached to no customer, or was detached. A used card cannot be charged while
+   * unattached.
+   */
   used: boolean;
-  /** Whether the card was charged with `setup_future_usage`. Then it can still be attached although it is `used`. */
+  /** Whether the card was charged with `setup_future_usage`. Only then can a `used` card be attached again. */
   kept: boolean;
-  /** The decline code that the issuer answers from now on, set by a test. */
+  /** The decline code with which the issuer answers from now on, as a test has set it. */
   declines: string;
 }
 
@@ -189,7 +192,7 @@ export function keep(call: Call, method: PaymentMethod, customer: string): Payme
   if (method.customer) {
     throw refused('The payment method you provided has already been attached to a customer.');
   }
-  // The issuer is also asked when a card is attached, so most cards that would be declined fail here.
+  // The issuer is also asked when a card is attached. So most cards whose charges would be declined are declined here already.
   const { decline, authentication, attachable } = behaviourOf(
     call.store.hidden<CardSecrets>(method.id).number!,
   );

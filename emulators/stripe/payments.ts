@@ -18,8 +18,9 @@ export interface Confirmation {
 }
 
 /**
- * Makes the payment: the card's issuer asks for authentication, declines or accepts, or a test holds the payment in `processing`.
- * Saves the intent and records the events. A decline is thrown as 402, after the failed charge and the events were recorded.
+ * Makes the payment. The card's issuer asks for authentication, declines or accepts; or the payment stays in `processing`, if a
+ * test has set that. Saves the intent and records the events. A decline is thrown as the error 402, after the failed charge and
+ * the events were recorded.
  */
 export function pay(call: Call, intent: Intent, confirmation: Confirmation): Intent {
   const method = call.store.find<PaymentMethod>(intent.payment_method as string)!;
@@ -59,7 +60,7 @@ export function finishAuthentication(call: Call, intent: Intent, passed: boolean
   });
 }
 
-/** Returns the name of the setting that holds all payments, or those of one intent, in `processing`. */
+/** Returns the name of the setting by which a test keeps all payments, or those of one intent, in `processing`. */
 export function processingOf(intentId?: string): string {
   return intentId === undefined ? 'processing' : `processing ${intentId}`;
 }
@@ -72,7 +73,7 @@ export function authenticationOf(intentId: string): string {
   return `authentication ${intentId}`;
 }
 
-/** Settles an intent that a test holds in `processing`: it succeeds or, with a `reason`, is declined. */
+/** Settles an intent that a test has kept in `processing`: its payment succeeds or, if there is a `reason`, is declined. */
 export function settle(call: Call, intent: Intent, reason: string | undefined): Intent {
   if (intent.status !== 'processing') throw unexpectedState(intent, 'This PaymentIntent is not processing.');
   const method = call.store.find<PaymentMethod>(intent.payment_method as string)!;
@@ -82,7 +83,7 @@ export function settle(call: Call, intent: Intent, reason: string | undefined): 
   return call.store.find<Intent>(intent.id)!;
 }
 
-/** Runs `work`. On a decline, returns the failed intent instead of throwing, since no request waits for the answer. */
+/** Runs `work`. After a decline, returns the failed intent and does not throw, since no request waits for the answer. */
 function orFailed(call: Call, id: string, work: () => Intent): Intent {
   try {
     return work();

@@ -12,7 +12,7 @@ type Refund = Stripe.Refund & ApiObject;
 
 export const REFUND_PARAMS = ['amount', 'charge', 'expand', 'metadata', 'payment_intent', 'reason'];
 
-/** How refund requests are answered. While the balance is too low: `pending`, or `refused` with an error. */
+/** How requests for a refund are answered: `pending` or `refused` (an error) if the account's balance is too low. */
 export const REFUND_ANSWERS = ['succeeded', 'pending', 'requires_action', 'refused'] as const;
 export type RefundAnswer = (typeof REFUND_ANSWERS)[number];
 
@@ -77,16 +77,16 @@ export function createRefund(call: Call): ApiObject {
 }
 
 /**
- * Returns the disputes of a charge. A charge can be refunded only if all of its disputes allow that (`is_charge_refundable`), as
- * an inquiry and a won dispute do. The charge's own field `disputed` does not say this, since it stays true forever.
+ * Returns the disputes of a charge. A charge can be refunded only if each of its disputes has `is_charge_refundable`, as an
+ * inquiry and a won dispute have. The charge's own field `disputed` does not decide this, since it stays true forever.
  */
 export function disputesOf(call: Call, charge: string): Stripe.Dispute[] {
   return call.store.select('dispute', [fieldIs('charge', charge)], -1) as unknown as Stripe.Dispute[];
 }
 
 /**
- * Takes a refund's money from the balance. Returns the refund with the id of the new balance transaction. Called only when the
- * refund succeeds: a refund that waits for the balance or the payer has taken nothing yet.
+ * Takes a refund's money from the balance. Returns the refund with the id of the new balance transaction. Called only when a
+ * refund succeeds, since a refund that waits for the balance or the payer has taken nothing yet.
  */
 function withMoney(call: Call, refund: Refund): Refund {
   const { description } = call.store.find<Charge>(refund.charge as string)!;

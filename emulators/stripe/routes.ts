@@ -19,7 +19,7 @@ export interface Route {
   path: string;
   /** The name of the request's shape in shapes.schema.json; null when it takes no parameters except `expand`. */
   shape: string | null;
-  /** Parameters of the shape that the emulator acts on. */
+  /** The parameters, of those in the shape, that have an effect in the emulator. */
   params: readonly string[];
   run: (call: Call) => object;
   /** The parameters that a request with the publishable key may send. When absent, the call needs the secret key. */
@@ -68,8 +68,8 @@ const fromBrowser = (route: Route, params: readonly string[], extra: Extra): Rou
 });
 
 /**
- * Every call that the emulator supports, in the order of the provider's reference. Paths with a literal segment come before those
- * with a named segment, since the first match wins.
+ * Every call that the emulator supports, in the order of the provider's reference. The first path that matches applies, so paths
+ * with a literal segment come before those that have a named segment in its place.
  */
 export const ROUTES: readonly Route[] = [
   get('account', null, [], account.retrieveAccount),

@@ -192,7 +192,7 @@ function findRoute(method: string, path: string): { route: Route; ids: Record<st
   throw notEmulated(`${method} ${path}`);
 }
 
-/** Checks the version header. Without it the account's version applies, which is the only version that the emulator supports. */
+/** Checks the API version in the header. Without it the account's version applies, the only one that the emulator supports. */
 function checkVersion({ headers }: FastifyRequest): void {
   const version = headers['stripe-version'];
   if (version !== undefined && version !== ApiVersion)
@@ -245,7 +245,7 @@ function paramsOf(route: Route, form: ReturnType<typeof decodeForm>, fromBrowser
 }
 
 /**
- * Runs a route's handler. An API error after the work has begun is returned as the answer, so that it is stored under the
+ * Runs a route's handler. An API error that comes after the work has begun is returned, as an answer that is stored under the
  * idempotency key. Any other error is thrown.
  */
 function runRoute(call: Call, route: Route, checkAnswers: boolean): Answer & { body: object } {
@@ -293,7 +293,7 @@ function safeForm(text: string): unknown {
   }
 }
 
-/** Cuts card numbers to their last four digits and removes CVCs from a form, since tests and people read the ledger. */
+/** Cuts card numbers in a form to their last four digits and removes CVCs, since tests and people read the recorded requests. */
 function hideCard(form: Record<string, unknown>): unknown {
   return JSON.parse(JSON.stringify(form), (name, value) =>
     name === 'number' && typeof value === 'string' ? `…${value.slice(-4)}` : name === 'cvc' ? '…' : value,

@@ -21,9 +21,9 @@ const definitions = document.definitions as Record<string, Shape>;
 export type Params = Record<string, unknown>;
 
 /**
- * Reads a form by the closed shape of its request, as the API does. Text becomes numbers and booleans; an unknown or missing
- * parameter is a 400 that names it. `supported` are the top-level parameters that the emulator acts on. Another parameter that the
- * API knows answers 501, so that it is not silently ignored.
+ * Reads a form by the closed shape of its request, as the API does. Text becomes numbers and booleans. An unknown or missing
+ * parameter is a 400 that names it. `supported` are the top-level parameters that have an effect in the emulator. Any other
+ * parameter that the API knows is answered with 501, so that nobody takes it as done.
  */
 export function readParams(
   form: FormTree,

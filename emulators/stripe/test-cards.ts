@@ -1,6 +1,6 @@
 /**
- * The behaviour of a test card of the provider (https://docs.stripe.com/testing). Charges of unlisted numbers succeed if the
- * numbers pass the Luhn check.
+ * The behaviour of a test card of the provider (https://docs.stripe.com/testing). A card number that is not in the list can be
+ * charged if it passes the Luhn check.
  */
 export interface CardBehaviour {
   /**

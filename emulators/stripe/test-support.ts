@@ -10,8 +10,8 @@ import { encodeForm } from './form.ts';
 import { type StripeEmulatorOptions, startStripeEmulator } from './server.ts';
 
 /**
- * Returns the official client for an emulator. It does not retry after an answer, so that a test sees every answer. After a cut
- * connection it retries once, as the client always does.
+ * Returns the official client for an emulator. It does not repeat a call that was answered, so that a test sees every answer.
+ * After a cut connection it tries once more, as the client always does.
  */
 export function clientOf(url: string): Stripe {
   const { hostname, port } = new URL(url);
@@ -39,7 +39,7 @@ export async function emulate(t: TestContext, options: Partial<StripeEmulatorOpt
     url: emulator.url,
     stripe,
     dataDir,
-    /** Calls a test control. */
+    /** Makes one of the calls by which tests control the emulator (controls.ts). */
     control: async (method: string, path: string, body?: object) => {
       const response = await fetch(`${emulator.url}/_emulator/${path}`, {
         method,
@@ -71,7 +71,7 @@ export const CARDS_ONLY: { currency: string; allowed_payment_method_types: ['car
  */
 export const RETURN_URL = 'https://society.example/back';
 
-/** An order that is confirmed in the call that creates it. */
+/** The parameters of an intent that is confirmed in the call that creates it. */
 export const CONFIRMED: typeof CARDS_ONLY & { confirm: true; return_url: string } = {
   ...CARDS_ONLY,
   confirm: true,

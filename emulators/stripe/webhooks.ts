@@ -2,7 +2,11 @@ import { createHmac } from 'node:crypto';
 import type { WebhookEndpoint } from './account.ts';
 import type { Store } from './store.ts';
 
-/** How webhooks are delivered. Every mode except `deliver` imitates a faulty network or an outage. */
+/**
+ * How the webhooks of new events are delivered. The modes other than `deliver` imitate a faulty network or an outage: `hold`
+ * keeps them until {@link Webhooks.flush}; so does `reverse`, and the newest is sent first; `drop` never sends them; `duplicate`
+ * sends each twice; `delay` sends them after a time.
+ */
 export type WebhookMode = 'deliver' | 'hold' | 'drop' | 'duplicate' | 'reverse' | 'delay';
 export const WEBHOOK_MODES: readonly string[] = ['deliver', 'hold', 'drop', 'duplicate', 'reverse', 'delay'];
 
@@ -26,8 +30,9 @@ export interface WebhookTarget {
 }
 
 /**
- * Sends signed events to the configured receiver (all events) and to registered endpoints (the events that they enabled). Retries
- * a delivery with backoff until the receiver answers 2xx. Pending deliveries are rows in the database, so they survive a restart.
+ * Sends signed events: all of them to the configured receiver, and to each registered endpoint those that it enabled. Tries a
+ * delivery again, after longer and longer waits, until the receiver answers 2xx. Pending deliveries are rows in the database, so
+ * they survive a restart.
  */
 export class Webhooks {
   readonly #store: Store;
@@ -48,8 +53,8 @@ export class Webhooks {
   }
 
   /**
-   * Sets the mode for new events. `delay` is in ms and applies to mode `delay`. Events that were held in an earlier mode stay held,
-   * also in mode `deliver`, until {@link flush} sends them.
+   * Sets the mode for new events. `delay` (ms) is used in the mode `delay` only. Events that are held since an earlier mode stay
+   * held, even in mode `deliver`, until {@link flush} sends them.
    */
   setMode(mode: WebhookMode, delay = 0): void {
     this.#store.setSetting('webhooks', mode);
@@ -57,7 +62,7 @@ export class Webhooks {
   }
 
   /**
-   * Adds a pending delivery for each new event and each receiver that wants the event. Runs in the transaction that records the
+   * Adds a pending delivery for each new event and each receiver that is to get it. Runs in the transaction that records the
    * events, so that no delivery can be lost.
    */
   owe(): void {

@@ -34,10 +34,7 @@ const flag = (fallback: boolean) =>
     .nullish()
     .transform((value) => value ?? fallback);
 
-/**
- * A uuid, changed to lower case as PostgreSQL writes it. Stripe's metadata and idempotency keys then have the uuid in one
- * spelling only.
- */
+/** A uuid, in lower case as PostgreSQL writes it: so Stripe's metadata and idempotency keys have one spelling of it. */
 const uuid = z.uuid().toLowerCase();
 const contactId = z.string().regex(/^[0-9]{1,20}$/, 'A contact id has digits only.');
 const productId = z.int().min(1).max(2_147_483_647);
@@ -457,8 +454,8 @@ export const schemas = {
       /** The documents that staff have not rejected, with sizes in bytes; only for the browser that holds the join. */
       documents: z.array(upload),
       /**
-       * Staff's rejection of the transcripts: the final rejection if there is one; otherwise, if all transcripts were rejected, the
-       * last rejection; otherwise null. `message` is the sentence for the applicant.
+       * Staff's rejection of the transcripts: the final rejection if there is one; otherwise, if all transcripts were rejected,
+       * the last rejection; otherwise null. `message` is the sentence for the applicant.
        */
       rejection: z.object({ message: z.string(), isFinal: z.boolean() }).nullable(),
       /**

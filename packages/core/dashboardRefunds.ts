@@ -111,10 +111,7 @@ function onlySet(
 /** The lines that a refund was for, according to staff: none at all, or the chosen ones. `items` are product ids. */
 export type Assignment = 'none' | { membership: boolean; upgrade: boolean; items: readonly number[] };
 
-/**
- * Returns the lines to which staff assign a refund that was made elsewhere, or a sentence that says why this assignment is
- * impossible.
- */
+/** Returns the lines to which staff assign a refund made elsewhere, or a sentence that says why this is impossible. */
 export function assignRefund(
   order: Pick<PaidOrder, 'lines' | 'refunds'>,
   { uuid, amountCents }: Pick<GivenBack, 'uuid' | 'amountCents'>,

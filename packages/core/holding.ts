@@ -16,10 +16,7 @@ export interface HeldJoin extends Holding {
 /** Whether a browser still holds its join after somebody has proven, in whatever browser, that they are the joiner. */
 export const isSure = ({ proven, paid }: Holding): boolean => proven || paid;
 
-/**
- * Whether a browser may continue a join. Until somebody has proven that they are the joiner, every browser that knows the uuid
- * may.
- */
+/** Whether a browser may continue a join. Any browser that knows the uuid may, until somebody has proven to be the joiner. */
 export const isOpenIn = (holding: Holding, join: { isProven: boolean }): boolean =>
   !join.isProven || isSure(holding);
 

@@ -130,10 +130,7 @@ test('what an order promised besides its lines is read back from its intent', ()
     assert.equal(promisedOfMetadata(older, lines), null);
 });
 
-/**
- * Returns an order line whose name has `length` characters. As text in metadata, the whole line has 13 characters more than its
- * name.
- */
+/** Returns an order line whose name has `length` characters. In metadata, the whole line has 13 characters more. */
 const named = (length: number) =>
   ({ productId: 1, type: 'store', name: 'x'.repeat(length), priceCents: 100 }) as const;
 

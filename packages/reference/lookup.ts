@@ -67,10 +67,7 @@ interface PlainName {
 
 const plainNamesOf = new WeakMap<readonly Subdivision[], PlainName[]>();
 
-/**
- * Returns the names of a country's subdivisions in the form in which they are compared. Computes them when they are first asked
- * for.
- */
+/** Returns the names of a country's subdivisions in the form for comparing. Computes them when first asked for. */
 function plainNames({ subdivisions }: Pick<Country, 'subdivisions'>): PlainName[] {
   let names = plainNamesOf.get(subdivisions);
   if (!names) {

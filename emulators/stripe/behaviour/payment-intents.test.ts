@@ -153,7 +153,7 @@ test('a decline is 402 with its code, leaves a failed charge and lets the next c
   assert.deepEqual([paid.status, paid.last_payment_error], ['succeeded', null]);
 });
 
-// The last three cards have no decline code in Stripe's table of test cards (https://docs.stripe.com/testing).
+// In Stripe's table of test cards (https://docs.stripe.com/testing), the last three of these cards have no decline code.
 for (const [card, code, declineCode] of [
   ['pm_card_visa_chargeDeclined', 'card_declined', 'generic_decline'],
   ['pm_card_visa_chargeDeclinedLostCard', 'card_declined', 'lost_card'],

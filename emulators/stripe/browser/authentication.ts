@@ -3,7 +3,7 @@ import { make } from './dom.ts';
 import { Frame } from './frame-host.ts';
 import { adoptStyles } from './style.ts';
 
-/** Shows the card issuer's authentication question over the page. Resolves with the intent after the answer. */
+/** Shows the question of the card's bank over the page. Resolves with the intent after the cardholder's answer. */
 export async function authenticate(intent: PublicIntent): Promise<Result<'value', PublicIntent>> {
   adoptStyles();
   const title = 'Authenticate your payment';

@@ -1,4 +1,4 @@
-/** A fault that a card form finds before anything is sent. Messages are those of the provider's form. */
+/** A fault that the card form finds before it sends anything. The messages are those of the provider's form. */
 export interface Fault {
   code: string;
   message: string;

@@ -11,7 +11,7 @@ export interface ValidationError {
 /** Reports an event, such as `change`, to the page. */
 export type Tell = (name: string, event: object) => void;
 
-/** The fields of an Element, inside its frame. */
+/** The input fields of one Element (as Stripe calls a part of its payment form), inside the Element's frame. */
 export abstract class ElementFields {
   abstract readonly type: string;
   readonly root: HTMLDivElement;

@@ -13,7 +13,7 @@ export interface ElementsOptions {
   appearance?: Appearance;
 }
 
-/** The Elements of one payment. */
+/** All Elements (as Stripe calls the parts of its payment form) of one payment, on the page's side. */
 export class Elements implements Group {
   readonly key: string;
   readonly loaded: Promise<void>;
@@ -34,8 +34,8 @@ export class Elements implements Group {
     this.key = key;
     this.#options = options;
     this.loaded = this.#load();
-    // A mounted element handles a rejection of `loaded`. If no element is mounted, this handler keeps the rejection from counting
-    // as unhandled.
+    // A mounted element handles the error if `loaded` rejects. If no element is mounted, this handler keeps the error from being
+    // reported as unhandled.
     this.loaded.catch(() => {});
   }
 
@@ -103,8 +103,8 @@ export class Elements implements Group {
   }
 
   /**
-   * Calls the API from the card's frame, with the typed card and billing details. Billing details that the page passes take
-   * precedence.
+   * Calls the API from the card's frame, with the typed card and the typed billing details. Billing details that the page passes
+   * (`given`) replace typed ones.
    */
   async send<Value>(path: string, params: object, given: object = {}): Promise<Result<'value', Value>> {
     const typed = await this.#elements.get('address')?.ask<{ value: AddressValue }>('getValue');

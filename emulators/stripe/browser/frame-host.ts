@@ -1,13 +1,13 @@
 import { BASE, type StripeJsError } from './api.ts';
 import { make } from './dom.ts';
 
-/** The message that a frame sends to its page when its script runs. It contains nothing secret. */
+/** The message that a frame sends to the page around it when the frame's script runs. It contains nothing secret. */
 export const HELLO = 'emulated-stripe-frame';
 
 /** The margin around a frame's content, so that a focus ring at its edge is visible (px). */
 export const MARGIN = 4;
 
-/** How long a loaded frame may stay silent before it counts as blocked (ms). */
+/** How long (ms) after its load a frame may send nothing before it counts as blocked. */
 const SILENCE = 1000;
 
 /** The page's side of a frame that has the emulator's origin. The two sides talk through a message channel. */
@@ -19,7 +19,9 @@ export class Frame {
   #connection = Promise.withResolvers<MessagePort>();
   #asked = 0;
 
-  /** `start` returns what the frame is to show, and is called at each load. `told` is called with each event of the frame. */
+  /**
+   * `start` is called at each load of the frame, and returns what it is to show. `told` is called with each event of the frame.
+   */
   constructor(title: string, start: () => object, told: (name: string, event: object) => void) {
     this.#start = start;
     this.#told = told;
@@ -37,7 +39,7 @@ export class Frame {
     this.#connection.promise.catch(() => {});
   }
 
-  /** Resolves with the port for messages to the frame. Rejects with the error of Stripe.js for a frame that did not load. */
+  /** Resolves with the port for messages to the frame. If the frame did not load, rejects with the error of Stripe.js. */
   get connected(): Promise<MessagePort> {
     return this.#connection.promise;
   }

@@ -3,7 +3,7 @@ import { Emitter } from './emitter.ts';
 import { Frame } from './frame-host.ts';
 import type { Appearance } from './style.ts';
 
-/** A group of elements, as each of its elements sees it. */
+/** The part of `Elements` (elements.ts) that each of its elements uses. */
 export interface Group {
   readonly key: string;
   readonly appearance: Appearance | undefined;

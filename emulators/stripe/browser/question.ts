@@ -2,7 +2,7 @@ import { answerOf, BASE, type PublicIntent, type Result } from './api.ts';
 import { make } from './dom.ts';
 import { adoptStyles } from './style.ts';
 
-/** Shows the card issuer's authentication question in its frame. Resolves with the intent after the answer. */
+/** Shows the question of the card's bank in this script's frame. Resolves with the intent after the cardholder's answer. */
 export function askCardholder(intent: PublicIntent): Promise<Result<'value', PublicIntent>> {
   adoptStyles();
   const amount = new Intl.NumberFormat('en-US', { style: 'currency', currency: intent.currency }).format(

@@ -23,8 +23,8 @@ const htmlWith = (cardForm: string) => `<!doctype html>
 </html>`;
 
 /**
- * Builds the test page and serves it. The emulator has another origin, as Stripe has. `opener` is the page's
- * Cross-Origin-Opener-Policy; `frames` are the sources that it allows as frames.
+ * Builds the test page and serves it, from another origin than the emulator's, as a society's page has another origin than
+ * Stripe. `opener` is the page's Cross-Origin-Opener-Policy; `frames` are the sources from which the page allows frames.
  */
 export async function serveTestPage(
   emulator: string,
