@@ -33,7 +33,7 @@ export interface Route {
   /** The shape of a JSON body, or `form` for a form with a file. */
   body: ShapeName | 'form' | null;
   answer: ShapeName | null;
-  /** A token needs one of these scopes. If the list is empty, any token will do. */
+  /** The call needs a token with one of these scopes. If the list is empty, any token will do. */
   scopes: readonly string[];
   run: (call: CrmCall) => Answer;
 }

@@ -1,6 +1,6 @@
 /**
- * Matches a path against a pattern. `:name` and `*` stand for one segment, a final `**` for any rest. Returns the named segments,
- * or undefined when the path does not match.
+ * Matches a path against a pattern, in which `:name` and `*` stand for one segment, and a final `**` for any rest. Returns the
+ * segments for which a `:name` stands; undefined if the path does not match.
  */
 export function matchPath(pattern: string, path: string): Record<string, string> | undefined {
   const wanted = pattern.split('/');

@@ -16,8 +16,8 @@ const DAYS_TO_RESPOND = 21;
 interface Opening {
   reason?: string;
   /**
-   * The disputed amount (cents). It may be at most the charge less the amounts that other disputes hold; refunds do not lower
-   * this limit. When absent: all of the charge that was neither refunded nor disputed.
+   * The disputed amount (cents): at most the charge less what other disputes have taken of it and not returned; refunds do not
+   * lower this limit. When absent: all of the charge that was neither refunded nor disputed.
    */
   amount?: number;
   /** Whether the bank only inquires, and takes no money yet. */

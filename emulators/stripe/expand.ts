@@ -6,7 +6,9 @@ import { type ApiObject, fieldIs } from './store.ts';
 /** The most levels that a path may expand, not counting `data` (https://docs.stripe.com/api/expanding_objects). */
 const DEEPEST = 4;
 
-/** Replaces ids by objects along each path, such as `latest_charge` or `data.latest_charge.payment_method`. */
+/**
+ * Replaces the ids at each path, such as `latest_charge` or `data.latest_charge.payment_method`, by the objects with these ids.
+ */
 export function expand<T extends object>(call: Call, answer: T, paths: readonly string[]): T {
   for (const path of paths) {
     const segments = path.split('.');

@@ -1,10 +1,10 @@
 /**
- * Writes shapes.schema.json: a JSON Schema (draft-07) of every request that the emulator accepts and every object that it returns,
- * made from the types of the installed `stripe` package. Objects are closed, because the provider's current API refuses a parameter
- * that the types do not know.
+ * Writes shapes.schema.json: a JSON Schema (draft-07) of every request that the emulator accepts and every object that it
+ * returns, made from the types of the installed `stripe` package. An object may have no other properties than those of its type,
+ * because the provider's current API refuses a parameter that the types do not know.
  *
- * The schema is reduced to cards: it lacks the sub-objects of other payment methods. A reference to a resource that is not emulated
- * is only an id, even where Stripe can expand it.
+ * The schema is reduced to cards: it lacks the sub-objects of other payment methods. A reference to a resource that is not
+ * emulated is only an id, even where Stripe can expand it.
  *
  * Run it with `node emulators/stripe/generate-shapes.ts`.
  */

@@ -37,7 +37,7 @@ test('a second request with the key of one under way is 409', async (t) => {
       signal: controller.signal,
     },
   ).catch(() => {});
-  // Waits until the hanging request has met its fault.
+  // Waits until the fault is used up: the first request then hangs, and its key is in use.
   while ((await control('GET', 'faults')).length > 0);
   const error = await errorOf(stripe.paymentIntents.create(order, { idempotencyKey: 'k1' }));
   assert.deepEqual([error.statusCode, error.code], [409, 'idempotency_key_in_use']);

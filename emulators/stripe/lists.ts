@@ -58,7 +58,7 @@ function createdWithin(created: PageParams['created']): Condition[] {
   }));
 }
 
-/** Returns a condition for each of the named parameters that the request has. */
+/** Returns, for each of these parameters that the request has, the condition that the field of this name equals its value. */
 export function given(params: Params, ...names: string[]): Condition[] {
   return names.flatMap((name) => (params[name] === undefined ? [] : [fieldIs(name, params[name] as string)]));
 }

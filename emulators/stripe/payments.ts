@@ -66,7 +66,7 @@ export function processingOf(intentId?: string): string {
 }
 
 /**
- * Returns the name of the setting that says how the bank asks its question about this intent: in a frame, or on the bank's own
+ * Returns the name of the setting that says how the bank asks for authentication of this intent: in a frame, or on the bank's own
  * page.
  */
 export function authenticationOf(intentId: string): string {

@@ -133,8 +133,8 @@ function oneOf(values: unknown[]): string {
 }
 
 /**
- * Checks a value against a published shape. The value is passed as the property that has the shape's name, as in `{ Charge: value
- * }`.
+ * Checks a value against a published shape. To say which shape, the value is passed in an object, as the property that has the
+ * shape's name: `{ Charge: value }`.
  */
 const faultsOfNamed = shapeFaults({
   definitions: document.definitions,

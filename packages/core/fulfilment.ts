@@ -62,7 +62,7 @@ export function goodsOf(line: OrderLine, ships: (productId: number) => string | 
   return isMembershipType(line.type) ? (ships(line.productId) ?? null) : null;
 }
 
-/** Returns the goods of a paid order, each with its state. Goods that were sent stay `sent`, whatever is refunded later. */
+/** Returns the goods of a paid order, each with its state. Goods that were sent are `sent`, even if they are refunded later. */
 export function goodsOfOrder(order: ShippedOrder): Goods[] {
   return order.lines.flatMap((paid, line) => {
     const name = order.goods[line] ?? null;

@@ -170,7 +170,7 @@ const identityKeys = {
   firstName: 'first_name',
   lastName: 'last_name',
 } as const satisfies Record<keyof JoinIdentity, string>;
-/** The metadata keys of an intent that identify the joiner. */
+/** The keys of an intent's metadata under which it says who the joiner is. */
 export const personKeys: readonly string[] = [
   identityKeys.contactId,
   identityKeys.school,

@@ -1,4 +1,4 @@
-/** The kinds of letter. Each kind's file in society/letters has its name. */
+/** The kinds of letter. The file of each kind, in society/letters, has the kind's name. */
 export const letterKinds = [
   /** The receipt for a membership. */
   'confirmation',

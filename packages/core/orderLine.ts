@@ -22,8 +22,8 @@ export interface OpenLine extends OrderLine {
 }
 
 /**
- * The most revisions of an order: a line's number must fit into the last 16 bits of its uuid. No line can be added to an order with
- * so many revisions.
+ * The most revisions of an order. A line's number, which is that of the revision that added the line, must fit into the last 16
+ * bits of the line's uuid. So no line can be added to an order that has had so many revisions.
  */
 export const MOST_REVISIONS = 0xffff;
 
@@ -37,8 +37,9 @@ export function lineUuid(sessionUuid: string, number: number): string {
 }
 
 /**
- * Parses a line's uuid. Returns the line's number, and the range that contains the session's uuid: the line's number has replaced
- * the last 16 bits of that uuid, so these bits are unknown. Returns null if the text is not the uuid of a line.
+ * Parses a line's uuid. Returns the line's number, and the first and the last uuid that the line's session can have: the last 16
+ * bits of the session's uuid are unknown, since the line's number has taken their place. Returns null if the text is not the uuid
+ * of a line.
  */
 export function readLineUuid(uuid: string): { number: number; session: { from: string; to: string } } | null {
   if (uuid[14] !== '8') return null;

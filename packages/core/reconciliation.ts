@@ -71,8 +71,8 @@ export interface Difference {
  */
 export const ABANDONED_MINUTES = { join: 24 * 60, upgrade: 2 * UPGRADE_WINDOW_MINUTES };
 /**
- * How long (minutes) an intent may be open before it counts as a difference: two hours more than the longest of
- * {@link ABANDONED_MINUTES}.
+ * How long (minutes) an intent may be open before this counts as a difference: two hours longer than the longest of {@link
+ * ABANDONED_MINUTES}, by when it should have been cancelled.
  */
 const OPEN_FOR_MINUTES = Math.max(...Object.values(ABANDONED_MINUTES)) + 120;
 

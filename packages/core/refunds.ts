@@ -233,7 +233,7 @@ export function standingsAfter(
   });
 }
 
-/** Returns the refunded lines of all refunds with known lines. A line occurs once for each of its refunds. */
+/** Returns the lines that refunds were for, if they are known. A line that has several refunds occurs once for each of them. */
 function refundedLines(refunds: readonly Pick<GivenBack, 'status' | 'lines'>[]): RefundedLine[] {
   return refunds.filter(counts).flatMap(({ lines }) => lines ?? []);
 }

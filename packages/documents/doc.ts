@@ -7,8 +7,8 @@ const MOST_STREAMS = 10_000;
 
 /**
  * Checks a compound file [MS-CFB], which consists of a header, chained sectors and a directory of streams. A Word document has a
- * stream named WordDocument. A protected .docx is wrapped in a stream named EncryptedPackage. Installers and Excel files have
- * neither and are refused.
+ * stream named WordDocument. A protected .docx is wrapped in a stream named EncryptedPackage. Installers and Excel files are
+ * compound files, too, but have neither stream, and are refused.
  */
 export async function doc(bytes: Bytes, head: Uint8Array): Promise<DocumentType> {
   if (head.length < 512) throw new Unacceptable('wordBroken');

@@ -11,7 +11,7 @@ import { ZIP_PART } from './zip.ts';
 
 export type Inspection = { type: DocumentType } | { fault: keyof typeof documentFaults };
 
-/** PDF readers accept a header within this many bytes of the start, so a picture or an archive can be a PDF at the same time. */
+/** PDF readers look for the header within this many bytes of the start, so a picture or an archive can be a PDF as well. */
 const PDF_HEADER_WITHIN = 1024;
 
 /**
