@@ -93,9 +93,9 @@ export async function passThrough(
 }
 
 /**
- * Whether an answer to a request is stored under the request's idempotency key. Stripe stores its own failures (5xx), and 402,
- * with which it refuses a valid request after its work has begun. Requests that it refuses otherwise are refused before the work
- * begins.
+ * Whether the answer of a fault is stored under the request's idempotency key. Stripe stores its own failures (5xx), and 402,
+ * with which it refuses a valid request after its work has begun. A fault with any other status stands for a refusal before the
+ * work begins.
  */
 function isKept({ status }: Answer): boolean {
   return status >= 500 || status === 402;
