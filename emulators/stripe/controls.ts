@@ -17,7 +17,7 @@ import { WEBHOOK_MODES, type WebhookMode, type Webhooks } from './webhooks.ts';
  * - `POST /_emulator/webhooks {mode, ms?}`: sets how webhooks are delivered from now on (webhooks.ts)
  * - `POST /_emulator/webhooks/flush`: sends all pending webhooks; `POST /_emulator/webhooks/idle`: waits until none is being sent
  * - `POST /_emulator/disputes {charge, reason?, amount?, isInquiry?}`: opens a dispute, or an inquiry
- * - `POST /_emulator/disputes/:id/close {status: won | lost | prevented | warning_closed}`: ends one; `POST
+ * - `POST /_emulator/disputes/:id/close {status: won | lost | prevented | warning_closed}`: ends it; `POST
  *   /_emulator/disputes/:id/escalate`: makes an inquiry a dispute
  * - `POST /_emulator/refunds {answer: succeeded | pending | requires_action | refused}`: sets how refunds are answered from now
  *   on; `POST /_emulator/refunds/:id/settle {status: succeeded | failed | canceled}`: settles one refund

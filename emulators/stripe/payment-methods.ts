@@ -22,7 +22,7 @@ export interface CardSecrets {
    * unattached.
    */
   used: boolean;
-  /** Whether the card was charged with `setup_future_usage`. Only then can a `used` card be attached again. */
+  /** Whether the card was charged with `setup_future_usage`. Only then can a `used` card be attached. */
   kept: boolean;
   /** The decline code with which the issuer answers from now on, as a test has set it. */
   declines: string;

@@ -57,7 +57,7 @@ export function checkDomainName(name: string): void {
   if (!isPublicName(name)) throw invalid(`Invalid domain name: ${name}`, 'domain_name');
 }
 
-/** Throws for a URL to which the provider would send no live events: such a URL must be https and reachable from the internet. */
+/** Throws for a URL that is not https or not publicly reachable: the provider would send no live events to it. */
 export function checkWebhookUrl(url: string): void {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
     throw invalid('Not a valid URL', 'url', 'url_invalid');
