@@ -45,7 +45,7 @@ test('long words in features and eligibility rules fit Membership at 320 px @pho
   page,
 }) => {
   await orderingJoin(page);
-  const word = LONG.replaceAll(' ', '').toLowerCase();
+  const word = LONG.replaceAll(/[ -]/g, '').toLowerCase();
   await alter(page, 'getMembershipDetails', (data) => {
     data.memberships[0].features[0].description = `${word}@${word}.example.org`;
     data.eligibility.rules[0] = word;
