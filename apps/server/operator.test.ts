@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { sql } from 'kysely';
@@ -59,5 +60,27 @@ test('a file that cannot be read or written is told as one, and not as a databas
     assert.match(output, /^A file could not be read or written \(E[A-Z]+\): .*\.$/m);
     assert.ok(output.includes(path), output);
     assert.doesNotMatch(output, /database|\n +at /, output);
+  }
+});
+
+test('output that cannot be written is told in one sentence, and the command has failed', async (t) => {
+  if (!existsSync('/dev/full')) return t.skip('This system has no /dev/full.');
+  for (const args of [
+    ['help'],
+    ['ledger', '--from', '2026-01-01', '--to', '2026-01-31', '--csv'],
+    ['orders', 'list', '--csv'],
+    ['invitations', 'mint', '--count', '5'],
+  ]) {
+    const { output, code } = await runOperator(settingsOf(server), args, '/dev/full');
+    assert.equal(code, 1, `${args.join(' ')}\n${output}`);
+    assert.match(output, /^The output could not be written, or only in part: ENOSPC: .*\.$/m);
+    assert.doesNotMatch(output, /\n +at /, output);
+  }
+});
+
+test('a command whose output nobody reads to the end ends quietly', async () => {
+  for (const args of [['help'], ['invitations', 'mint', '--count', '5000']]) {
+    const { output, code } = await runOperator(settingsOf(server), args, 'a closed pipe');
+    assert.deepEqual([output, code], ['', 1], args.join(' '));
   }
 });

@@ -64,6 +64,22 @@ for (const name of ['log', 'error'] as const) {
     );
 }
 
+/**
+ * Lets a command go on whose output cannot be written, since the command may have begun to change something. The exit status says so
+ * afterwards: only then has all output been tried. If the reader has closed the pipe (`| head`), nobody misses the rest.
+ */
+let outputFault: NodeJS.ErrnoException | null = null;
+for (const stream of [process.stdout, process.stderr])
+  stream.on('error', (error) => {
+    outputFault ??= error;
+  });
+process.on('exit', () => {
+  if (!outputFault) return;
+  if (outputFault.code !== 'EPIPE')
+    console.error(`The output could not be written, or only in part: ${outputFault.message}.`);
+  process.exitCode ||= 1;
+});
+
 try {
   process.exitCode = await main(process.argv.slice(2));
 } catch (error) {

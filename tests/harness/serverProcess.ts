@@ -47,19 +47,23 @@ export function settingsOf(test: TestServer): NodeJS.ProcessEnv {
   };
 }
 
-/** Runs the staff command line as a process. Returns all its output, its standard output alone, and its exit status. */
+/**
+ * Runs the staff command line as a process. Returns all its output, its standard output alone, and its exit status. With `into`,
+ * standard output goes to that file, or to a pipe whose reader has closed it.
+ */
 export function runOperator(
   env: NodeJS.ProcessEnv,
   args: readonly string[],
+  into?: '/dev/full' | 'a closed pipe',
 ): Promise<{ output: string; stdout: string; code: number }> {
+  const command = [process.execPath, '--disable-warning=ExperimentalWarning', operatorProgram, ...args];
+  const [program, ...rest] =
+    into === '/dev/full' ? ['/bin/sh', '-c', `exec "$0" "$@" > ${into}`, ...command] : command;
   return new Promise((done) => {
-    execFile(
-      process.execPath,
-      ['--disable-warning=ExperimentalWarning', operatorProgram, ...args],
-      { env: { ...compiledCode, ...env } },
-      (error, stdout, stderr) =>
-        done({ output: stdout + stderr, stdout, code: error ? Number(error.code ?? 1) : 0 }),
+    const child = execFile(program!, rest, { env: { ...compiledCode, ...env } }, (error, stdout, stderr) =>
+      done({ output: stdout + stderr, stdout, code: error ? Number(error.code ?? 1) : 0 }),
     );
+    if (into === 'a closed pipe') child.stdout!.destroy();
   });
 }
 
