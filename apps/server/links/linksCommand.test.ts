@@ -146,6 +146,16 @@ test('no link is signed that could sell nothing, nor a file of them', async (t) 
     }
 });
 
+test('a link is good for a hundred years at most', async (t) => {
+  const { out, code } = await runCommand(t, server, linksCommand, ['init', '103', '--days', '36500']);
+  assert.equal(code, 0, out);
+  assert.match(out, /[?&]exp=\d+&/);
+  for (const days of ['36501', '999999999', '0', '-1', '1.5']) {
+    const refused = await runCommand(t, server, linksCommand, ['checkout', '103', `--days=${days}`]);
+    assert.deepEqual([refused.code, refused.out.startsWith('Usage: ')], [2, true], refused.out);
+  }
+});
+
 test('no link is signed whose upgrade is retired, and a printed one sells its membership', async (t) => {
   const printed = checkoutLink({ mp: '1', usp: '11' });
   changeSociety(t, server, (source) => source.replace(/( +)- id: 11\n/, '$&$1  retired: true\n'));

@@ -13,6 +13,9 @@ const options = {
   days: { type: 'string', default: '30' },
 } as const;
 
+/** The most days that a link may be good for, as many as a society's file may give. */
+const MOST_DAYS = 36_500;
+
 export const linksCommand: Command = {
   usage: 'links init|checkout|resume CONTACT_ID|FILE.csv [--mp ID] [--usp ID] [--c CENTS] [--days N]',
   summary:
@@ -25,6 +28,7 @@ export const linksCommand: Command = {
     const numbers = [days, ...Object.values(parameters)];
     if (!isKind(kind) || numbers.some((number) => !/^[1-9]\d{0,8}$/.test(number)))
       return misused(linksCommand);
+    if (Number(days) > MOST_DAYS) return misused(linksCommand);
     if (kind !== 'checkout' && Object.keys(parameters).length > 0) return misused(linksCommand);
     const sale = kind === 'checkout' ? previewSale(deps.society, parameters) : null;
     if (sale && !sale.isGood) {
