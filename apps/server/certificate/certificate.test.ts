@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -11,6 +11,7 @@ import { changeSociety } from '../../../tests/harness/changeSociety.ts';
 import { lacks, textOf } from '../../../tests/harness/pdfTools.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { orderingJoin, paidJoin, payOrder } from '../../../tests/harness/steps.ts';
+import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
 import { type Client, limitWith, sharedServer } from '../../../tests/harness/testServer.ts';
 import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
 import { bringStanding } from '../refunds/membershipStanding.ts';
@@ -358,4 +359,21 @@ test('staff write a certificate to a file, with the spelling that the member ask
   for (const part of ['Mohamed Ali', number]) assert.ok(said.includes(part), said);
   for (const args of [[], [uuid], ['nobody', path], [uuid, path, 'more'], [uuid, path, '--paper', 'a3']])
     assert.equal((await run(...args)).code, 2, args.join(' '));
+});
+
+test('staff write no certificate without a name, and replace no file', async (t) => {
+  const folder = temporaryFolder(t);
+  const path = join(folder, 'certificate.pdf');
+  const { uuid } = await member();
+  const run = (...args: string[]) => runCommand(t, server, certificateCommand, args);
+  for (const name of ['', '  ', '\u200b']) {
+    const { out, code } = await run(uuid, '--name', name, path);
+    assert.deepEqual([code, out], [2, 'The name is empty: a certificate needs one.\n']);
+  }
+  assert.deepEqual(readdirSync(folder), []);
+  assert.equal((await run(uuid, path)).code, 0);
+  const before = readFileSync(path);
+  const again = await run(uuid, '--name', 'Somebody Else', path);
+  assert.deepEqual([again.code, again.out], [1, `${path} is there already.\n`]);
+  assert.deepEqual(readFileSync(path), before);
 });

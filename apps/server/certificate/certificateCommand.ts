@@ -9,19 +9,24 @@ import { certificateOf, readMember, unprintable } from './member.ts';
 export const certificateCommand: Command = {
   usage: 'certificate JOIN [--name NAME] [--paper letter|a4] FILE.pdf',
   summary:
-    'Write the certificate of a join to a file, with another spelling of the name where the member has asked for one.',
+    'Write the certificate of a join to a new file, with another spelling of the name where the member has asked for one.',
   async run(args, { deps }) {
     const read = readArgs(args, { name: { type: 'string' }, paper: { type: 'string' } });
     const [uuid = '', file, ...more] = read?.positionals ?? [];
     const paper = papers.find((known) => known === read?.values.paper);
     if (!read || !isUuid(uuid) || file === undefined || more.length > 0 || paper !== read.values.paper)
       return misused(certificateCommand);
+    const given = read.values.name === undefined ? null : tidyText(read.values.name);
+    if (given === '') {
+      console.error('The name is empty: a certificate needs one.');
+      return 2;
+    }
     // Reads the member with the rights of a proven joiner. The rate limits are off, because staff's requests must not be counted.
     const uncounted = { ...deps, config: { ...deps.config, limits: null } };
     const member = await readMember(uncounted, uuid, {
       holding: { began: false, proven: true, paid: false },
     });
-    const name = tidyText(read.values.name ?? member.name);
+    const name = given ?? member.name;
     const missing = await unprintable(deps, name);
     if (missing.length > 0) {
       console.error(
@@ -35,7 +40,13 @@ export const certificateCommand: Command = {
       certificate,
       paper: paper ?? member.paper,
     });
-    writeFileSync(file, bytes);
+    try {
+      writeFileSync(file, bytes, { flag: 'wx' });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      console.error(`${file} is there already.`);
+      return 1;
+    }
     console.log(`${file}: the certificate of ${plain(name)}, number ${displayMemberNumber(member.number)}.`);
     return 0;
   },
