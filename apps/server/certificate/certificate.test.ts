@@ -14,6 +14,7 @@ import { orderingJoin, paidJoin, payOrder } from '../../../tests/harness/steps.t
 import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
 import { type Client, limitWith, sharedServer } from '../../../tests/harness/testServer.ts';
 import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
+import { eraseJoins } from '../privacy/eraseJoins.ts';
 import { bringStanding } from '../refunds/membershipStanding.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { certificateCommand } from './certificateCommand.ts';
@@ -376,4 +377,14 @@ test('staff write no certificate without a name, and replace no file', async (t)
   const again = await run(uuid, '--name', 'Somebody Else', path);
   assert.deepEqual([again.code, again.out], [1, `${path} is there already.\n`]);
   assert.deepEqual(readFileSync(path), before);
+});
+
+test('staff who want a certificate of somebody erased, or of no join, are told so', async (t) => {
+  const path = join(temporaryFolder(t), 'certificate.pdf');
+  const { uuid } = await member();
+  await server.deps.database.transaction().execute((trx) => eraseJoins(trx, server.deps, [uuid]));
+  for (const none of [uuid, '00000000-0000-4000-8000-000000000000']) {
+    const { out, code } = await runCommand(t, server, certificateCommand, [none, '--name', 'Ali', path]);
+    assert.deepEqual([code, out], [1, `There is no join ${none}, or it was erased.\n`]);
+  }
 });

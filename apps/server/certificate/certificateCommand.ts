@@ -21,6 +21,15 @@ export const certificateCommand: Command = {
       console.error('The name is empty: a certificate needs one.');
       return 2;
     }
+    const session = await deps.database
+      .selectFrom('join_session')
+      .select('erased_at')
+      .where('uuid', '=', uuid)
+      .executeTakeFirst();
+    if (!session || session.erased_at !== null) {
+      console.error(`There is no join ${uuid}, or it was erased.`);
+      return 1;
+    }
     // Reads the member with the rights of a proven joiner. The rate limits are off, because staff's requests must not be counted.
     const uncounted = { ...deps, config: { ...deps.config, limits: null } };
     const member = await readMember(uncounted, uuid, {
