@@ -55,6 +55,13 @@ test('a line without a contact id is named, and the others get their codes', asy
   assert.equal(minted.out.match(/^[2-9A-Z]{9},600\d,/gm)?.length, 2);
 });
 
+test('of a file without the column contactId, that is said once, and no code is made', async (t) => {
+  const path = fileOf(t, 'contactId;email', '6001;a@example.com', '6002;b@example.com');
+  const { code, out } = await mint(t, path);
+  const sentence = `The first line of ${path} must name the column contactId; commas separate columns.\n`;
+  assert.deepEqual([code, out], [1, sentence]);
+});
+
 test('a line with a school and no contact id gets no code, which would be the whole school’s', async (t) => {
   const { code, out } = await mint(t, fileOf(t, 'contactId,school', ',Lincoln High School', '6003,'));
   assert.equal(code, 1);

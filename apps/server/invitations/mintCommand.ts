@@ -1,7 +1,5 @@
-import { createReadStream } from 'node:fs';
-import { pipeline } from 'node:stream';
-import { parse } from 'csv-parse';
 import { type Command, misused, plain, printCsvLine, readArgs } from '../platform/command.ts';
+import { type CsvRow, NotCsv, readCsv } from '../platform/readCsv.ts';
 import { faultOf, isExpiry, notExpiry } from './importInvitations.ts';
 import { mintCodes } from './mintInvitations.ts';
 
@@ -42,21 +40,18 @@ export const mintCommand: Command = {
       ...(expires === undefined ? {} : { expiresAt: expires }),
     };
     const refusals: string[] = [];
-    const wanted =
-      file === undefined
-        ? Array.from({ length: Number(count) }, () => all)
-        : contactsOf(file, { all, programmes }, (line, text) =>
-            refusals.push(`line ${line}: ${plain(text)}`),
-          );
-    printCsvLine(['code', ...columns]);
+    const refuse = (line: number, text: string) => refusals.push(`line ${line}: ${plain(text)}`);
     try {
+      const wanted =
+        file === undefined
+          ? Array.from({ length: Number(count) }, () => all)
+          : contactsOf(await readCsv(file, 'contactId'), { all, programmes }, refuse);
+      printCsvLine(['code', ...columns]);
       for await (const { code, invitation } of mintCodes(database, wanted))
         printCsvLine([code, ...columns.map((column) => invitation[column] ?? '')]);
     } catch (error) {
-      const { code, message } = error as { code?: string; message: string };
-      const isFile = code === 'ENOENT' || code === 'EISDIR' || code === 'EACCES';
-      if (!isFile && !code?.startsWith('CSV_')) throw error;
-      console.error(isFile ? `${file} cannot be read.` : `${file} is not a CSV file: ${message}`);
+      if (!(error instanceof NotCsv)) throw error;
+      console.error(plain(error.message));
       return 1;
     }
     for (const refusal of refusals) console.error(refusal);
@@ -65,23 +60,20 @@ export const mintCommand: Command = {
 };
 
 /**
- * Reads the contacts of a CSV file line by line. The file has the columns of an invitation file, except the code. If a line has
- * no value in a column, the value comes from `all`. A line that an import would refuse is refused here, too.
+ * Reads contacts from the rows of a CSV file. The file has the columns of an invitation file, except the code. If a row has no
+ * value in a column, the value comes from `all`. A row that an import would refuse is refused here, too.
  */
 async function* contactsOf(
-  file: string,
+  rows: AsyncIterable<CsvRow>,
   { all, programmes }: { all: Invitation; programmes: readonly string[] },
   refuse: (line: number, text: string) => void,
 ): AsyncGenerator<Invitation> {
-  const parser = parse({ bom: true, columns: true, info: true, trim: true, skip_empty_lines: true });
-  pipeline(createReadStream(file), parser, () => {});
-  const rows = parser as AsyncIterable<{ info: { lines: number }; record: Invitation }>;
-  for await (const { info, record } of rows) {
+  for await (const { line, values } of rows) {
     const given: Invitation = Object.fromEntries(
-      columns.flatMap((column) => (record[column] ? [[column, record[column]]] : [])),
+      columns.flatMap((column) => (values[column] ? [[column, values[column]]] : [])),
     );
     const fault = faultOf({ ...given, contactId: given.contactId ?? '' }, programmes);
-    if (fault) refuse(info.lines, fault);
+    if (fault) refuse(line, fault);
     else yield { ...all, ...given };
   }
 }

@@ -196,3 +196,22 @@ test('of a file, every contact gets a link that holds, and a bad line is named',
   for (const link of links) assert.equal((await runCommand(t, server, linkCheckCommand, [link])).code, 0);
   assert.equal((await runCommand(t, server, linksCommand, ['resume', 'nowhere.csv'])).code, 1);
 });
+
+test('of a file without the column contactId, that is said once, and no link is printed', async (t) => {
+  const file = join(folder, 'contacts.csv');
+  for (const [text, sentence] of [
+    ['', `${file} is empty: its first line must name the column contactId.\n`],
+    [
+      'name,contact\nSam,103\nPriya,104\n',
+      `The first line of ${file} must name the column contactId; commas separate columns.\n`,
+    ],
+    [
+      'name;contactId\nSam;103\nPriya;104\n',
+      `The first line of ${file} must name the column contactId; commas separate columns.\n`,
+    ],
+  ] as const) {
+    writeFileSync(file, text);
+    const { out, code } = await runCommand(t, server, linksCommand, ['init', file]);
+    assert.deepEqual([code, out], [1, sentence]);
+  }
+});

@@ -1,7 +1,5 @@
-import { createReadStream } from 'node:fs';
-import { pipeline } from 'node:stream';
-import { parse } from 'csv-parse';
 import { type Command, misused, plain, printCsvLine, readArgs } from '../platform/command.ts';
+import { NotCsv, readCsv } from '../platform/readCsv.ts';
 import type { LinkTarget } from './links.ts';
 import { mintLink } from './mintLink.ts';
 import { previewLink, previewSale } from './previewLink.ts';
@@ -56,26 +54,21 @@ const isKind = (text: string): text is LinkTarget['kind'] =>
 
 /** Signs a link for each row of a CSV file, one row at a time, so that memory does not grow with the file. */
 async function mintAll(file: string, mint: (contactId: string) => string): Promise<number> {
-  const parser = parse({ bom: true, columns: true, info: true, trim: true, skip_empty_lines: true });
-  pipeline(createReadStream(file), parser, () => {});
-  const rows = parser as AsyncIterable<{ info: { lines: number }; record: { contactId?: string } }>;
   let refused = 0;
-  printCsvLine(['contactId', 'link']);
   try {
-    for await (const { info, record } of rows) {
-      const contactId = record.contactId ?? '';
+    const rows = await readCsv(file, 'contactId');
+    printCsvLine(['contactId', 'link']);
+    for await (const { line, values } of rows) {
+      const contactId = values.contactId ?? '';
       if (isContactId(contactId)) printCsvLine([contactId, mint(contactId)]);
       else {
         refused++;
-        console.error(`line ${info.lines}: "${plain(contactId)}" is not a contact id: it has digits only.`);
+        console.error(`line ${line}: "${plain(contactId)}" is not a contact id: it has digits only.`);
       }
     }
   } catch (error) {
-    const { code, message } = error as { code?: string; message: string };
-    if (code !== 'ENOENT' && code !== 'EISDIR' && code !== 'EACCES' && !code?.startsWith('CSV_')) throw error;
-    console.error(
-      code.startsWith('CSV_') ? `${file} is not a CSV file: ${message}` : `${file} cannot be read.`,
-    );
+    if (!(error instanceof NotCsv)) throw error;
+    console.error(plain(error.message));
     return 1;
   }
   return refused > 0 ? 1 : 0;

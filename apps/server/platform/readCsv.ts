@@ -1,0 +1,56 @@
+import { createReadStream } from 'node:fs';
+import { pipeline } from 'node:stream';
+import { parse } from 'csv-parse';
+
+/** Thrown if a file cannot be read, is not a CSV file, or lacks a column. The message is a sentence for staff. */
+export class NotCsv extends Error {}
+
+export interface CsvRow {
+  /** The number of the row's last line in the file. Line 1 is the header. */
+  line: number;
+  /** The row's values by the names of the columns. */
+  values: Partial<Record<string, string>>;
+}
+
+/**
+ * Reads a CSV file whose first line names its columns, among them `needed`. The rows are read one at a time, so that memory does
+ * not grow with the file. Throws {@link NotCsv}; the rows may throw it, too.
+ */
+export async function readCsv(file: string, needed: string): Promise<AsyncIterable<CsvRow>> {
+  const parser = parse({ bom: true, info: true, trim: true, skip_empty_lines: true });
+  // Errors from reading the file are thrown by the loop in `recordsOf`.
+  pipeline(createReadStream(file), parser, () => {});
+  const records = recordsOf(parser, file);
+  const first = await records.next();
+  if (first.done) throw new NotCsv(`${file} is empty: its first line must name the column ${needed}.`);
+  const columns = first.value.record;
+  if (!columns.includes(needed)) {
+    parser.destroy();
+    throw new NotCsv(`The first line of ${file} must name the column ${needed}; commas separate columns.`);
+  }
+  return rowsOf(columns, records);
+}
+
+interface CsvRecord {
+  info: { lines: number };
+  record: string[];
+}
+
+async function* recordsOf(parser: AsyncIterable<CsvRecord>, file: string): AsyncGenerator<CsvRecord> {
+  try {
+    yield* parser;
+  } catch (error) {
+    const { code, message } = error as { code?: string; message: string };
+    if (code === 'ENOENT' || code === 'EISDIR' || code === 'EACCES')
+      throw new NotCsv(`${file} cannot be read.`);
+    throw code?.startsWith('CSV_') ? new NotCsv(`${file} is not a CSV file: ${message}`) : error;
+  }
+}
+
+async function* rowsOf(columns: string[], records: AsyncIterable<CsvRecord>): AsyncGenerator<CsvRow> {
+  for await (const { info, record } of records)
+    yield {
+      line: info.lines,
+      values: Object.fromEntries(columns.map((column, index) => [column, record[index]])),
+    };
+}
