@@ -142,6 +142,24 @@ test('a line that is not UTF-8 is refused, and never taken with other letters', 
   assert.match(faults[0]!.text, /not encoded in UTF-8.*CSV UTF-8/);
 });
 
+test('a file in UTF-16 is told to be saved as UTF-8, unless its byte order mark makes it readable', async () => {
+  const path = join(folder, 'utf16.csv');
+  const text = `${HEADER}\nUTF16,499,Amélie,"Rivera, Jo",,\n`;
+  const [bare, marked, markedTwice] = ['', '\ufeff', '\ufeff\ufeff'].map((marks) =>
+    Buffer.from(marks + text, 'utf16le'),
+  );
+  for (const bytes of [bare!, markedTwice!, Buffer.from(bare!).swap16(), Buffer.from(marked!).swap16()]) {
+    writeFileSync(path, bytes);
+    await assert.rejects(take(path), (error: Error) => {
+      const sentence = `${path} is not encoded in UTF-8. In Excel, save the file as "CSV UTF-8".`;
+      assert.equal(error.message, sentence);
+      return error instanceof NotInvitations;
+    });
+  }
+  writeFileSync(path, marked!);
+  assert.equal((await take(path)).imported, 1);
+});
+
 test('a header that lacks a column, or has one too many, is refused with both named', async () => {
   await assert.rejects(take(file('code,contactId,email,school')), (error: Error) => {
     assert.match(error.message, /; missing: firstName, lastName\.$/);

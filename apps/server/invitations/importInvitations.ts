@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { inviteCodeError, normaliseInviteCode } from '#core/inviteCode.ts';
 import { isEmail } from '#core/studentDetails.ts';
 import type { Database } from '../platform/database/client.ts';
+import { NotCsv, refuseUtf16 } from '../platform/readCsv.ts';
 import { presentId } from '../session/members.ts';
 import { findGuessable, type Guessable } from './guessable.ts';
 
@@ -82,7 +83,7 @@ export async function importInvitations(
     relax_column_count: true,
   });
   // Errors from reading the file are thrown by the loop over `rows` below.
-  pipeline(source, parser, () => {});
+  pipeline(source, refuseUtf16(file), parser, () => {});
   const rows = parser as AsyncIterable<{ info: { lines: number }; record: string[] }>;
   // The codes seen so far are kept in a temporary table, which exists only on this connection.
   await database.connection().execute(async (connection) => {
@@ -122,6 +123,7 @@ export async function importInvitations(
 
 function readable(error: unknown, file: string): unknown {
   const { code, message } = error as { code?: string; message: string };
+  if (error instanceof NotCsv) return new NotInvitations(message);
   if (code === 'ENOENT' || code === 'EISDIR' || code === 'EACCES')
     return new NotInvitations(`${file} cannot be read.`);
   if (code?.startsWith('CSV_')) return new NotInvitations(`${file} is not a CSV file: ${message}`);

@@ -197,6 +197,14 @@ test('of a file, every contact gets a link that holds, and a bad line is named',
   assert.equal((await runCommand(t, server, linksCommand, ['resume', 'nowhere.csv'])).code, 1);
 });
 
+test('a file of contacts in UTF-16 is told to be saved as UTF-8', async (t) => {
+  const file = join(folder, 'utf16.csv');
+  writeFileSync(file, Buffer.from('\ufeffcontactId\n103\n', 'utf16le').swap16());
+  const { out, code } = await runCommand(t, server, linksCommand, ['init', file]);
+  const sentence = `${file} is not encoded in UTF-8. In Excel, save the file as "CSV UTF-8".\n`;
+  assert.deepEqual([code, out], [1, sentence]);
+});
+
 test('of a file without the column contactId, that is said once, and no link is printed', async (t) => {
   const file = join(folder, 'contacts.csv');
   for (const [text, sentence] of [

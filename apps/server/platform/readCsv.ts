@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream';
 import { parse } from 'csv-parse';
 
-/** Thrown if a file cannot be read, is not a CSV file, or lacks a column. The message is a sentence for staff. */
+/** Thrown if a file cannot be read, is not a CSV file in UTF-8, or lacks a column. The message is a sentence for staff. */
 export class NotCsv extends Error {}
 
 export interface CsvRow {
@@ -19,7 +19,7 @@ export interface CsvRow {
 export async function readCsv(file: string, needed: string): Promise<AsyncIterable<CsvRow>> {
   const parser = parse({ bom: true, info: true, trim: true, skip_empty_lines: true });
   // Errors from reading the file are thrown by the loop in `recordsOf`.
-  pipeline(createReadStream(file), parser, () => {});
+  pipeline(createReadStream(file), refuseUtf16(file), parser, () => {});
   const records = recordsOf(parser, file);
   const first = await records.next();
   if (first.done) throw new NotCsv(`${file} is empty: its first line must name the column ${needed}.`);
@@ -29,6 +29,28 @@ export async function readCsv(file: string, needed: string): Promise<AsyncIterab
     throw new NotCsv(`The first line of ${file} must name the column ${needed}; commas separate columns.`);
   }
   return rowsOf(columns, records);
+}
+
+/**
+ * Returns a step of a pipeline before csv-parse that passes the bytes of a file on. If the file is in UTF-16, the step throws
+ * {@link NotCsv}; except in the one form that csv-parse reads: little-endian, with one byte order mark.
+ */
+export function refuseUtf16(file: string) {
+  return async function* (chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    let isFirst = true;
+    for await (const chunk of chunks) {
+      if (isFirst && isForeignUtf16(chunk.subarray(0, 4)))
+        throw new NotCsv(`${file} is not encoded in UTF-8. In Excel, save the file as "CSV UTF-8".`);
+      isFirst = false;
+      yield chunk;
+    }
+  };
+}
+
+function isForeignUtf16(start: Buffer): boolean {
+  const bytes = start.toString('hex');
+  if (bytes.startsWith('fffe')) return bytes === 'fffefffe';
+  return bytes.startsWith('feff') || start.includes(0);
 }
 
 interface CsvRecord {
