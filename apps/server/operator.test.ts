@@ -63,6 +63,19 @@ test('a file that cannot be read or written is told as one, and not as a databas
   }
 });
 
+test('a command that there is not is told in a few lines, with the commands that begin with the same word', async () => {
+  const { output, code } = await runOperator(settingsOf(server), ['orders', 'send']);
+  assert.equal(code, 2);
+  const [first, ...others] = output.trimEnd().split('\n');
+  assert.equal(first, 'There is no command "orders send".');
+  assert.ok(
+    others.some((line) => line.startsWith('  orders list')),
+    output,
+  );
+  assert.equal(others.at(-1), 'All commands: npm run operator -- help');
+  assert.ok(others.length < 12, output);
+});
+
 test('output that cannot be written is told in one sentence, and the command has failed', async (t) => {
   if (!existsSync('/dev/full')) return t.skip('This system has no /dev/full.');
   for (const args of [

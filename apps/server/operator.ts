@@ -29,7 +29,13 @@ async function main(args: string[]): Promise<number> {
   }
   const named = commandNamed(commands, args);
   if (!named) {
-    console.error(`There is no command "${args.join(' ')}".\n\n${help()}`);
+    const similar = commands.map(({ usage }) => usage).filter((usage) => usage.split(' ')[0] === args[0]);
+    const lines = [
+      `There is no command "${args.join(' ')}".`,
+      ...similar.map((usage) => `  ${usage}`),
+      'All commands: npm run operator -- help',
+    ];
+    console.error(lines.join('\n'));
     return 2;
   }
   const { command, rest } = named;

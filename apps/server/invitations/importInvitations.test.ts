@@ -299,6 +299,7 @@ for (const [what, lines, sentence] of [
   ['a file without the columns', ['code,contact'], /missing: contactId/],
   ['an empty file', [''], /is empty/],
   ['a file that is no CSV', [HEADER, '"unclosed'], /not a CSV file/],
+  ['a file with a quote in the middle of a value', [HEADER, 'ab"c,101,,,,'], /not a CSV file/],
 ] as const)
   test(`${what} is refused with a sentence`, async () => {
     await assert.rejects(

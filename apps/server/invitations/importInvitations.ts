@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream';
-import { parse } from 'csv-parse';
+import { CsvError, parse } from 'csv-parse';
 import { sql } from 'kysely';
 import { z } from 'zod';
 import { inviteCodeError, normaliseInviteCode } from '#core/inviteCode.ts';
@@ -126,7 +126,7 @@ function readable(error: unknown, file: string): unknown {
   if (error instanceof NotCsv) return new NotInvitations(message);
   if (code === 'ENOENT' || code === 'EISDIR' || code === 'EACCES')
     return new NotInvitations(`${file} cannot be read.`);
-  if (code?.startsWith('CSV_')) return new NotInvitations(`${file} is not a CSV file: ${message}`);
+  if (error instanceof CsvError) return new NotInvitations(`${file} is not a CSV file: ${message}`);
   return error;
 }
 

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream';
-import { parse } from 'csv-parse';
+import { CsvError, parse } from 'csv-parse';
 
 /** Thrown if a file cannot be read, is not a CSV file in UTF-8, or lacks a column. The message is a sentence for staff. */
 export class NotCsv extends Error {}
@@ -65,7 +65,7 @@ async function* recordsOf(parser: AsyncIterable<CsvRecord>, file: string): Async
     const { code, message } = error as { code?: string; message: string };
     if (code === 'ENOENT' || code === 'EISDIR' || code === 'EACCES')
       throw new NotCsv(`${file} cannot be read.`);
-    throw code?.startsWith('CSV_') ? new NotCsv(`${file} is not a CSV file: ${message}`) : error;
+    throw error instanceof CsvError ? new NotCsv(`${file} is not a CSV file: ${message}`) : error;
   }
 }
 
