@@ -36,7 +36,10 @@ const SCHEMA = `
   ${LEDGER_SCHEMA}
 `;
 
-/** Stores the emulated account. All versions of a contact are kept, so that search can find what was there some time ago. */
+/**
+ * Stores the emulated account. Keeps all versions of a contact: HubSpot's search lags behind writes, so the emulated search answers
+ * with contacts as they were some time ago.
+ */
 export class Store {
   readonly database: Database;
   readonly #properties = new Map<string, Property>();

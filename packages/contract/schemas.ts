@@ -572,7 +572,7 @@ export const schemas = {
       z.object({
         standing: z.literal('valid'),
         number: z.string(),
-        /** The date of joining, in words. */
+        /** The date of joining as it is shown: "November 3, 2026". */
         since: z.string(),
         society: z.string(),
         programme: z.string(),

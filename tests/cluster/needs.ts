@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { findProgram } from '../../tools/local/findProgram.ts';
 import { lacksNamespaces } from './network.ts';
 
-/** The programs that the drill needs, each with its Debian package. */
+/** The programs that `npm run test:cluster` needs, each with its Debian package. */
 const packages: Record<string, string> = {
   ip: 'iproute2',
   setpriv: 'util-linux',

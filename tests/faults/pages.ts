@@ -15,7 +15,7 @@ import { codeOf, contactIdOf, emailOf, SCHOOL_CODE, type World } from './world.t
 // to Stripe, and returns what a joiner would see.
 
 const PAGE_TIMEOUT_MS = 900;
-/** How long the bank leaves a payment undecided that it decides `soon` (ms). */
+/** How long (ms) a payment stays undecided if its bank is to decide `soon`. */
 const HELD_MS = 700;
 const PRODUCT_UUID = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f00';
 const productUuid = (id: number) => PRODUCT_UUID + String(id).padStart(2, '0');

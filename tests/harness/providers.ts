@@ -82,7 +82,7 @@ export async function askHubspot<Body = HubspotContact>(
   return (text === '' ? undefined : JSON.parse(text)) as Body;
 }
 
-/** Returns all contacts with the given properties. */
+/** Returns all contacts of the account at `url`, each with the values of `properties`. */
 export async function listContacts(url: string, properties: readonly string[]): Promise<HubspotContact[]> {
   const all: HubspotContact[] = [];
   for (let after = ''; ; ) {

@@ -14,7 +14,10 @@ import { type Client, startTestServer, type TestServer } from './testServer.ts';
 
 /** The email addresses of the one or two people in a {@link Walk}. */
 export const EMAILS = ['walker@walk.example.com', 'other@walk.example.com'] as const;
-/** The statuses that an invited contact may have in HubSpot before a walk; `nobody`: there is no contact. */
+/**
+ * What HubSpot may have of the invited person when a {@link Walk} begins: no contact (`nobody`), or a contact with this status. The
+ * empty text is a contact without a status.
+ */
 export const invitations = ['nobody', '', 'prospect', 'former'] as const;
 /** How often all due work is done. More than one round is needed, since work may make other work due: a refund makes an event. */
 const ROUNDS_UNTIL_QUIET = 3;

@@ -31,7 +31,7 @@ const skip =
 
 const operations = readFileSync(resolve(import.meta.dirname, '../../docs/operations.md'), 'utf8');
 
-/** Returns the commands in the one code block of docs/operations.md that contains this text, one a line. */
+/** Finds the only code block of docs/operations.md that contains `text`. Returns its lines, each of which is a command. */
 function documented(text: string): string[] {
   const blocks = [...operations.matchAll(/^```\w*\n([\s\S]*?)^```/gm)].map(([, block]) => block!);
   const found = blocks.filter((block) => block.includes(text));

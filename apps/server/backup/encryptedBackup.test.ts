@@ -43,7 +43,7 @@ const storageWith = (documentKeys: Config['documentKeys'], change: Partial<Confi
 const contentOf = async (key: string, ...where: Parameters<typeof storageWith>) =>
   buffer(await (await storageWith(...where)).read(key));
 
-/** Creates an empty database and the path of a folder for documents. */
+/** Returns another place for a restore: a new, empty database, and the path of a documents folder that does not exist yet. */
 async function elsewhere(t: TestContext) {
   const folder = join(temporaryFolder(t), 'documents');
   return {

@@ -60,8 +60,8 @@ export async function bringMemberships(trx: Kysely<Tables>, joins: readonly stri
 }
 
 /**
- * Moves to a contact the memberships that were left elsewhere because the contact already held a membership of the same type.
- * Must be called in the transaction that ended the contact's own membership. A join that another transaction has locked is
+ * Moves to a contact the memberships of its joins that were left with another contact, because the contact already held a
+ * membership of the same type. Must be called in the transaction that ended the contact's own membership. A join that another transaction has locked is
  * skipped, since waiting could deadlock; {@link startBringingMemberships} moves the memberships of that join later.
  */
 export async function bringLeftBehind(trx: Kysely<Tables>, contactId: string): Promise<void> {

@@ -49,8 +49,8 @@ const EMAIL_REFUSED = 'email_refused';
 const CONTACT_GONE = 'contact_gone';
 
 /**
- * Sends joins to HubSpot, with the values that they have then. A join is due while its `profile_revision` differs from its
- * `crm_revision`.
+ * Starts to send due joins to HubSpot repeatedly, each with the values that it has when it is sent. A join is due while its
+ * `profile_revision` differs from its `crm_revision`.
  */
 export function startPushing(deps: Deps, hubspot: HubspotClient): () => Promise<void> {
   return repeat(

@@ -88,7 +88,7 @@ function concernedBy(transcripts: readonly Transcript[], verdict: Verdict): Tran
   return verdict.review === 'rejected' && last[0]?.reason === verdict.reason ? [] : last;
 }
 
-/** Returns the transcripts that the latest rejection rejected together. */
+/** Returns the transcripts that were rejected last. One rejection may cover several: these have the same `reviewed_at`. */
 function lastRejected(transcripts: readonly Transcript[]): Transcript[] {
   const rejectedAt = ({ review, reviewed_at }: Transcript) =>
     review === 'rejected' ? (reviewed_at?.getTime() ?? 0) : -1;

@@ -243,7 +243,10 @@ test('refunds since the backup are read back from Stripe with what they were for
     return payOrder(server, client, uuid);
   };
   const day = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
-  /** Returns all records of these joins' money and goods. Postal addresses are left out, as Stripe does not have them. */
+  /**
+   * Returns all records of these joins' money and goods, to compare those of before a loss with those made again from Stripe. Postal
+   * addresses are left out: they cannot be made again, since Stripe does not have them.
+   */
   const books = async (...joins: { uuid: string; intentId: string }[]) => ({
     ledger: (await runCommand(t, server, ledgerCommand, ['--from', day(-1), '--to', day(1), '--csv'])).out
       .split('\r\n')
