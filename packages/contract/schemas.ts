@@ -172,7 +172,7 @@ const site = z.object({
     shortName: z.string(),
     tagline: z.string(),
     /** The time zone of dates. Missing in answers of servers of 0.7.11. */
-    timeZone: z.string().nullish(),
+    timeZone: z.string().optional(),
     supportEmail: z.string(),
     supportPhone: z.string(),
     links: z.object({ whoWeAre: z.string(), privacy: z.string(), refunds: z.string() }),

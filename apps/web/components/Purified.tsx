@@ -1,4 +1,4 @@
-import { type SyntheticEvent, useEffect, useMemo, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 
 let cleaner: typeof import('dompurify').default | null = null;
 
@@ -24,11 +24,6 @@ function purify(markup: string, profile: 'html' | 'svg'): string | null {
   });
 }
 
-/** Hides a picture that could not be loaded, in place of which browsers show a broken one. */
-function hide({ currentTarget }: SyntheticEvent<HTMLImageElement>): void {
-  currentTarget.hidden = true;
-}
-
 /** Shows HTML from the server, sanitized. Without the sanitizer it is shown as plain text. */
 export function PurifiedHtml({ html, className }: { html: string; className?: string }) {
   const clean = usePurified(html, 'html');
@@ -47,7 +42,7 @@ export function ProductIcon({ icon, className }: { icon: string; className?: str
   if (!isSvg) {
     return (
       <span className={className} aria-hidden="true">
-        {icon !== '' && <img src={icon} alt="" onError={hide} />}
+        {icon !== '' && <img src={icon} alt="" onError={({ currentTarget }) => currentTarget.remove()} />}
       </span>
     );
   }

@@ -21,7 +21,7 @@ export function loadPayments(payments: Site['payments']): Promise<Stripe> {
 async function load({ publishableKey, scriptUrl }: Site['payments']): Promise<Stripe> {
   if (scriptUrl !== null && !('Stripe' in window)) await addScript(scriptUrl);
   const stripe = await loadStripe(publishableKey);
-  if (!stripe) throw new Error('The card form exists only in a browser.');
+  if (!stripe) throw new Error('No browser.');
   return stripe;
 }
 
@@ -32,7 +32,7 @@ function addScript(source: string): Promise<void> {
     script.onload = () => resolve();
     script.onerror = () => {
       script.remove();
-      reject(new Error(`The script ${source} could not be loaded.`));
+      reject(new Error(`${source} could not be loaded.`));
     };
     document.head.append(script);
   });

@@ -10,7 +10,7 @@ export function setSite(site: Site): void {
 
 /** Returns the society's data to loaders and actions, which cannot use hooks. */
 export function theSite(): Site {
-  if (!current) throw new Error('The society is not known yet.');
+  if (!current) throw new Error('No site was given.');
   return current;
 }
 
@@ -27,6 +27,5 @@ export function useSite(): Site {
  * part of the number.
  */
 export function phoneLink(phone: string): string {
-  const [number = ''] = phone.split(/[,;#x]/i);
-  return `tel:${number.replace(/[^\d+]/g, '')}`;
+  return `tel:${phone.replace(/[,;#x].*|[^\d+]/gi, '')}`;
 }

@@ -215,8 +215,6 @@ function Help() {
 /** The receipt of the payments. When printed, the page shows only the receipt and the society's name and address. */
 function Receipt({ welcome: { receipt, memberships } }: { welcome: Welcome }) {
   const { society } = useSite();
-  // As in letters and on the certificate, the date is that of the society's time zone.
-  const dateFormat = { dateStyle: 'long', timeZone: society.timeZone ?? undefined } as const;
   if (!receipt || receipt.payments.length === 0) return null;
   return (
     <section className={styles.receipt} aria-labelledby="receipt">
@@ -250,7 +248,13 @@ function Receipt({ welcome: { receipt, memberships } }: { welcome: Welcome }) {
             </div>
           )}
           <div className={styles.small}>
-            <dt>{new Date(paidAt).toLocaleDateString('en-US', dateFormat)}</dt>
+            {/* As in letters and on the certificate, the date is that of the society's time zone. */}
+            <dt>
+              {new Date(paidAt).toLocaleDateString('en-US', {
+                dateStyle: 'long',
+                timeZone: society.timeZone,
+              })}
+            </dt>
             <dd>Reference {reference}</dd>
           </div>
         </dl>

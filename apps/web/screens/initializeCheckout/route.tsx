@@ -36,7 +36,7 @@ async function initiate(hubspotContactId: string, query: URLSearchParams) {
   const upsellProductId = wholeNumber(query, 'usp');
   const overrideMainPriceCents = wholeNumber(query, 'c');
   if ([mainProductId, upsellProductId, overrideMainPriceCents].some(Number.isNaN)) {
-    throw new Error('A number of the link is not a whole number.');
+    throw new Error('No whole number.');
   }
   return call('initiateCheckout', {
     body: { hubspotContactId, mainProductId, upsellProductId, overrideMainPriceCents, ...signatureOf(query) },
