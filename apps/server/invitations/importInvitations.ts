@@ -1,12 +1,12 @@
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream';
-import { CsvError, parse } from 'csv-parse';
+import { parse } from 'csv-parse';
 import { sql } from 'kysely';
 import { z } from 'zod';
 import { inviteCodeError, normaliseInviteCode } from '#core/inviteCode.ts';
 import { isEmail } from '#core/studentDetails.ts';
 import type { Database } from '../platform/database/client.ts';
-import { NotCsv, refuseUtf16 } from '../platform/readCsv.ts';
+import { asNotCsv, NotCsv, refuseUtf16 } from '../platform/readCsv.ts';
 import { presentId } from '../session/members.ts';
 import { findGuessable, type Guessable } from './guessable.ts';
 
@@ -122,12 +122,8 @@ export async function importInvitations(
 }
 
 function readable(error: unknown, file: string): unknown {
-  const { code, message } = error as { code?: string; message: string };
-  if (error instanceof NotCsv) return new NotInvitations(message);
-  if (code === 'ENOENT' || code === 'EISDIR' || code === 'EACCES')
-    return new NotInvitations(`${file} cannot be read.`);
-  if (error instanceof CsvError) return new NotInvitations(`${file} is not a CSV file: ${message}`);
-  return error;
+  const known = asNotCsv(error, file);
+  return known instanceof NotCsv ? new NotInvitations(known.message) : error;
 }
 
 function readHeader(record: string[]): Column[] {

@@ -62,11 +62,16 @@ async function* recordsOf(parser: AsyncIterable<CsvRecord>, file: string): Async
   try {
     yield* parser;
   } catch (error) {
-    const { code, message } = error as { code?: string; message: string };
-    if (code === 'ENOENT' || code === 'EISDIR' || code === 'EACCES')
-      throw new NotCsv(`${file} cannot be read.`);
-    throw error instanceof CsvError ? new NotCsv(`${file} is not a CSV file: ${message}`) : error;
+    throw asNotCsv(error, file);
   }
+}
+
+/** Returns a {@link NotCsv} for an error that comes from the file or its format, and any other error as it is. */
+export function asNotCsv(error: unknown, file: string): unknown {
+  const { code, message } = error as { code?: string; message: string };
+  if (code === 'ENOENT' || code === 'EISDIR' || code === 'EACCES')
+    return new NotCsv(`${file} cannot be read.`);
+  return error instanceof CsvError ? new NotCsv(`${file} is not a CSV file: ${message}`) : error;
 }
 
 async function* rowsOf(columns: string[], records: AsyncIterable<CsvRecord>): AsyncGenerator<CsvRow> {
