@@ -140,3 +140,16 @@ test("a code finds its own joins: a person's, and a school's", async (t) => {
   assert.doesNotMatch((await find(t, 'lincoln2026')).out, new RegExp(`^${uuid}`, 'm'));
   assert.equal((await find(t, 'lincoln2026')).code, 0);
 });
+
+test('a join is found by its code even if the code leads to another contact now', async (t) => {
+  const { uuid } = await order({}, 'HONOR104');
+  const leadTo = (contactId: string) =>
+    server.deps.database
+      .updateTable('invitation')
+      .set({ contact_id: contactId })
+      .where('code', '=', 'HONOR104')
+      .execute();
+  await leadTo('103');
+  t.after(() => leadTo('104'));
+  assert.match((await find(t, 'honor104')).out, new RegExp(`^${uuid}`, 'm'));
+});

@@ -102,9 +102,7 @@ function waysTo(text: string): RawBuilder<unknown>[] {
       ? []
       : [sql`select session_uuid as uuid from membership where member_number = ${number}`]),
     sql`select uuid from join_session where contact_id = ${text} or hubspot_contact_id = ${text}`,
-    sql`select uuid from join_session where invitation_code = ${code} and school is not null`,
-    sql`select uuid from join_session
-      where contact_id in (select contact_id from invitation where code = ${code}) and invitation_code = ${code}`,
+    sql`select uuid from join_session where invitation_code = ${code}`,
     sql`select uuid from join_session where details is not null and person_words(details) @@ ${words}`,
     sql`select uuid from join_session where contact_id in (select id from contact where person_words(profile) @@ ${words})`,
   ];
