@@ -3,7 +3,7 @@ import { SHORTEST_CODE } from '#core/guessableCodes.ts';
 import { type Command, misused, plain } from '../platform/command.ts';
 import { Progress } from '../platform/progress.ts';
 import type { Guessable } from './guessable.ts';
-import { importInvitations, NotInvitations } from './importInvitations.ts';
+import { type Doubt, importInvitations, NotInvitations } from './importInvitations.ts';
 
 export const importCommand: Command = {
   usage: 'invitations import FILE.csv',
@@ -12,7 +12,8 @@ export const importCommand: Command = {
   async run([file, ...more], { database, deps }) {
     if (!file || more.length > 0) return misused(importCommand);
     const began = performance.now();
-    const warnings: string[] = [];
+    const doubts = new Map<Doubt, { count: number; line: number }>();
+    const guessable: Guessable[] = [];
     const progress = new Progress('lines', statSync(file, { throwIfNoEntry: false })?.size ?? null);
     try {
       const { imported, unchanged, refused } = await importInvitations(database, file, deps.society, {
@@ -20,8 +21,12 @@ export const importCommand: Command = {
           progress.end();
           console.error(`line ${line}: ${plain(text)}`);
         },
+        doubted: (line, doubt) => {
+          const { count, line: first } = doubts.get(doubt) ?? { count: 0, line };
+          doubts.set(doubt, { count: count + 1, line: first });
+        },
         progress: (lines, bytes) => progress.at(lines, bytes),
-        guessable: (found) => warnings.push(warningOf(found)),
+        guessable: (found) => guessable.push(found),
       });
       progress.end();
       console.log(`${imported} imported, ${unchanged} unchanged, ${refused} not taken.`);
@@ -29,8 +34,10 @@ export const importCommand: Command = {
       const seconds = (performance.now() - began) / 1000;
       if (lines >= 10_000)
         console.log(`${Math.round(lines / seconds)} lines a second, ${Math.round(seconds)} s.`);
-      for (const warning of warnings) console.log(`Warning: ${warning}`);
-      if (warnings.length > 0)
+      for (const [doubt, { count, line }] of doubts)
+        console.log(`Warning: ${doubtful[doubt]}: ${count}, such as on line ${line}.`);
+      for (const found of guessable) console.log(`Warning: ${warningOf(found)}`);
+      if (guessable.length > 0)
         console.log('A code opens what is known of its contact. npm run operator -- invitations mint');
       return refused > 0 ? 1 : 0;
     } catch (error) {
@@ -40,6 +47,11 @@ export const importCommand: Command = {
       return 1;
     }
   },
+};
+
+const doubtful: Record<Doubt, string> = {
+  moved: 'codes that lead to another contact now, while their joins stay with the contact who began them',
+  expired: 'codes that have expired already',
 };
 
 /**

@@ -18,9 +18,17 @@ export interface ImportReport {
   refused: number;
 }
 
+/** What staff may not have meant by a line that was imported. */
+export type Doubt =
+  /** The code led to another contact, who has joined with it. */
+  | 'moved'
+  /** The code has expired, so nobody can join with it. */
+  | 'expired';
+
 /** Callbacks during an import. Line 1 is the header. */
 export interface ImportListener {
   refused(line: number, text: string): void;
+  doubted(line: number, doubt: Doubt): void;
   progress(lines: number, bytes: number): void;
   /** Called after the import for each kind of guessable personal codes that was found. If absent, they are not searched for. */
   guessable(found: Guessable): void;
@@ -67,13 +75,14 @@ export async function importInvitations(
   database: Database,
   file: string,
   { programmes, society: { timeZone } }: Issuer,
-  { refused = () => {}, progress = () => {}, guessable }: Partial<ImportListener> = {},
+  { refused = () => {}, doubted = () => {}, progress = () => {}, guessable }: Partial<ImportListener> = {},
 ): Promise<ImportReport> {
   const report: ImportReport = { imported: 0, unchanged: 0, refused: 0 };
   const refuse = (line: number, text: string) => {
     report.refused++;
     refused(line, text);
   };
+  const listener = { refused: refuse, doubted };
   const source = createReadStream(file);
   const parser = parse({
     bom: true,
@@ -102,7 +111,7 @@ export async function importInvitations(
         if (typeof read === 'string') refuse(info.lines, read);
         else batch.push({ line: info.lines, ...read });
         if (batch.length < BATCH) continue;
-        await write(connection, batch, timeZone, report, refuse);
+        await write(connection, batch, timeZone, report, listener);
         progress(info.lines, source.bytesRead);
         batch = [];
       }
@@ -110,7 +119,7 @@ export async function importInvitations(
         throw new NotInvitations(
           `${file} is empty: its first line must name the columns ${columns.join(',')}.`,
         );
-      await write(connection, batch, timeZone, report, refuse);
+      await write(connection, batch, timeZone, report, listener);
       if (guessable) for (const found of await findGuessable(connection)) guessable(found);
     } catch (error) {
       throw readable(error, file);
@@ -214,7 +223,7 @@ async function write(
   batch: readonly Line[],
   timeZone: string,
   report: ImportReport,
-  refuse: (line: number, text: string) => void,
+  { refused, doubted }: Pick<ImportListener, 'refused' | 'doubted'>,
 ): Promise<void> {
   if (batch.length === 0) return;
   const seen = await sql<{ code: string; line: number }>`
@@ -233,9 +242,9 @@ async function write(
     );
     const lineOf = new Map(earlier.rows.map(({ code, line }) => [code, line]));
     for (const { code, line } of again)
-      refuse(line, `the code ${code} is already on line ${lineOf.get(code)}.`);
+      refused(line, `the code ${code} is already on line ${lineOf.get(code)}.`);
   }
-  const { rows } = await sql<{ code: string }>`
+  const { rows } = await sql<{ code: string; isMoved: boolean; isExpired: boolean }>`
     with line as (
       select * from json_to_recordset(${JSON.stringify(lines)}::json) as line (
         code text, "contactId" text, "firstName" text, "lastName" text, email text, school text, programme text, "expiresAt" text)
@@ -248,6 +257,9 @@ async function write(
         profile = excluded.profile || contact.profile, email = coalesce(contact.email, excluded.email)
       where contact.fetched_at is null and contact.merged_into is null and (excluded.profile || contact.profile) is distinct from contact.profile
       returning id
+    ), used as (
+      select code, contact_id from invitation
+      where code in (select code from line) and exists (select from join_session where invitation_code = code)
     )
     insert into invitation (code, contact_id, school, programme, expires_at)
     select code, ${presentId(sql`"contactId"`)}, case when "contactId" is null then school end, programme,
@@ -257,7 +269,13 @@ async function write(
       contact_id = excluded.contact_id, school = excluded.school, programme = excluded.programme, expires_at = excluded.expires_at
     where (invitation.contact_id, invitation.school, invitation.programme, invitation.expires_at)
       is distinct from (excluded.contact_id, excluded.school, excluded.programme, excluded.expires_at)
-    returning code`.execute(connection);
+    returning code, coalesce(expires_at <= now(), false) as "isExpired",
+      exists (select from used where used.code = invitation.code and used.contact_id is distinct from invitation.contact_id) as "isMoved"
+    `.execute(connection);
+  for (const { code, isMoved, isExpired } of rows) {
+    if (isMoved) doubted(first.get(code)!, 'moved');
+    if (isExpired) doubted(first.get(code)!, 'expired');
+  }
   report.imported += rows.length;
   report.unchanged += lines.length - rows.length;
 }

@@ -5,6 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import { mintedCode } from '#core/mintedCode.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
+import { startJoin } from '../../../tests/harness/steps.ts';
 import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { importCommand } from './importCommand.ts';
@@ -194,5 +195,32 @@ test('a line that is not taken cannot pass off another one as ours', async (t) =
   assert.equal(
     out,
     'line 3: "1[2J9 imported, 0 unchanged, 0 not taken." is not a contact id: it has digits only.\n0 imported, 0 unchanged, 1 not taken.\n',
+  );
+});
+
+test('an import warns of codes that have expired already', async (t) => {
+  const path = fileOf(
+    t,
+    `${HEADER},expiresAt`,
+    'PASTDAY22,6301,,,,,2020-06-30',
+    'PASTDAY33,6302,,,,,2099-06-30',
+    'PASTDAY77,6303,,,,,2020-06-30T12:00:00Z',
+  );
+  const { code, out } = await take(t, path);
+  assert.equal(code, 0);
+  assert.match(out, /^Warning: codes that have expired already: 2, such as on line 2\.$/m);
+});
+
+test('an import warns of codes with which somebody has joined, and which lead to another contact now', async (t) => {
+  const first = fileOf(t, HEADER, 'USEDCODE22,6401,Jo,Rivera,,', 'FREECODE77,6402,Jo,Rivera,,');
+  await take(t, first);
+  await startJoin(server.client(), 'USEDCODE22');
+  const before = await take(t, first);
+  assert.doesNotMatch(before.out, /contact/);
+  const { code, out } = await take(t, fileOf(t, HEADER, 'FREECODE77,6403,,,,', 'USEDCODE22,6404,,,,'));
+  assert.equal(code, 0);
+  assert.match(
+    out,
+    /^Warning: codes that lead to another contact now, while their joins stay with the contact who began them: 1, such as on line 3\.$/m,
   );
 });
