@@ -6,8 +6,15 @@ export function csvLine(cells: readonly string[]): string {
   return `${cells.map(cellOf).join(',')}\r\n`;
 }
 
+const runsAsFormula = /^[=+\-@\t\r\n]/;
+
+/** Returns the text of a cell that {@link csvLine} may have written: without the apostrophe before what could run as a formula. */
+export function textOfCell(cell: string): string {
+  return cell.startsWith("'") && runsAsFormula.test(cell.slice(1)) ? cell.slice(1) : cell;
+}
+
 function cellOf(text: string): string {
   const isNumber = /^-?\d+(\.\d+)?$/.test(text);
-  const safe = !isNumber && /^[=+\-@\t\r\n]/.test(text) ? `'${text}` : text;
+  const safe = !isNumber && runsAsFormula.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) || safe !== safe.trim() ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

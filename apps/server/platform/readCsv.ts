@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
+import { textOfCell } from '#core/csv.ts';
 
 /** Thrown if a file cannot be read, is not a CSV file in UTF-8, or lacks a column. The message is a sentence for staff. */
 export class NotCsv extends Error {}
@@ -24,11 +25,23 @@ export async function readCsv(file: string, needed: string): Promise<AsyncIterab
   const first = await records.next();
   if (first.done) throw new NotCsv(`${file} is empty: its first line must name the column ${needed}.`);
   const columns = first.value.record;
-  if (!columns.includes(needed)) {
+  const fault = faultOfHeader(columns, needed);
+  if (fault) {
     parser.destroy();
-    throw new NotCsv(`The first line of ${file} must name the column ${needed}; commas separate columns.`);
+    throw new NotCsv(`The first line of ${file} ${fault}`);
   }
   return rowsOf(columns, records);
+}
+
+function faultOfHeader(columns: readonly string[], needed: string): string | null {
+  if (!columns.includes(needed)) return `must name the column ${needed}; commas separate columns.`;
+  const repeated = repeatedColumn(columns);
+  return repeated === null ? null : `names the column ${repeated} twice.`;
+}
+
+/** Returns the name of a column that a CSV file has twice; null if there is none. Columns without a name do not count. */
+export function repeatedColumn(columns: readonly string[]): string | null {
+  return columns.find((column, index) => column !== '' && columns.indexOf(column) !== index) ?? null;
 }
 
 /**
@@ -78,6 +91,6 @@ async function* rowsOf(columns: string[], records: AsyncIterable<CsvRecord>): As
   for await (const { info, record } of records)
     yield {
       line: info.lines,
-      values: Object.fromEntries(columns.map((column, index) => [column, record[index]])),
+      values: Object.fromEntries(columns.map((column, index) => [column, textOfCell(record[index] ?? '')])),
     };
 }
