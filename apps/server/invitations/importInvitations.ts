@@ -3,10 +3,11 @@ import { pipeline } from 'node:stream';
 import { parse } from 'csv-parse';
 import { sql } from 'kysely';
 import { z } from 'zod';
+import { textOfCell } from '#core/csv.ts';
 import { inviteCodeError, normaliseInviteCode } from '#core/inviteCode.ts';
 import { isEmail } from '#core/studentDetails.ts';
 import type { Database } from '../platform/database/client.ts';
-import { asNotCsv, NotCsv, refuseUtf16 } from '../platform/readCsv.ts';
+import { asNotCsv, NotCsv, refuseUtf16, repeatedColumn } from '../platform/readCsv.ts';
 import { presentId } from '../session/members.ts';
 import { findGuessable, type Guessable } from './guessable.ts';
 
@@ -143,13 +144,18 @@ function readHeader(record: string[]): Column[] {
     throw new NotInvitations(
       `The first line must name the columns ${columns.join(',')}${missing.length > 0 ? `; missing: ${missing.join(', ')}` : ''}${unknown.length > 0 ? `; not known: ${unknown.join(', ')}` : ''}.`,
     );
+  const repeated = repeatedColumn(record);
+  if (repeated !== null) throw new NotInvitations(`The first line names the column ${repeated} twice.`);
   return record as Column[];
 }
 
 /** Parses one line as an invitation. If the line is faulty, returns a sentence that says why. */
 function readLine(header: Column[], record: string[], programmes: readonly string[]): Invitation | string {
   if (record.length !== header.length) return `has ${record.length} fields, not ${header.length}.`;
-  const field = (name: Column) => record[header.indexOf(name)]?.replaceAll('\0', '').toWellFormed() || null;
+  const field = (name: Column) =>
+    textOfCell(record[header.indexOf(name)] ?? '')
+      .replaceAll('\0', '')
+      .toWellFormed() || null;
   const read: Invitation = {
     code: field('code') ?? '',
     contactId: field('contactId'),
@@ -195,22 +201,17 @@ export function faultOf(
   if (email != null && !isEmail(email)) return `"${email}" is not an email address.`;
   if (programme != null && !programmes.includes(programme))
     return `"${programme}" is not a programme (${programmes.join(', ')}).`;
-  if (expiresAt != null && !isExpiry(expiresAt)) return notExpiry(expiresAt);
-  return null;
+  return expiresAt == null ? null : expiryFault(expiresAt);
 }
 
+/** When a code expires: the last day on which it is valid (YYYY-MM-DD), or a time with its offset (ISO 8601). */
 const expiry = z
   .union([z.iso.date(), z.iso.datetime({ offset: true })])
   .refine((text) => Date.parse(text) > 0, 'must be after 1970');
 
-/** Whether a text is a valid expiry of a code: a day of the calendar (YYYY-MM-DD), or a time with its offset (ISO 8601). */
-export function isExpiry(text: string): boolean {
-  return expiry.safeParse(text).success;
-}
-
-/** Returns the sentence for staff about a text that {@link isExpiry} rejects. */
-export function notExpiry(text: string): string {
-  return `"${text}" is not a date: write it as 2027-06-30.`;
+/** Returns the reason why staff cannot let a code expire at `expiresAt`; null if they can. */
+export function expiryFault(expiresAt: string): string | null {
+  return expiry.safeParse(expiresAt).success ? null : `"${expiresAt}" is not a date: write it as 2027-06-30.`;
 }
 
 /**

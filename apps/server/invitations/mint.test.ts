@@ -224,3 +224,39 @@ test('an import warns of codes with which somebody has joined, and which lead to
     /^Warning: codes that lead to another contact now, while their joins stay with the contact who began them: 1, such as on line 3\.$/m,
   );
 });
+
+test('no code is made whose last day is past, and one for today is', async (t) => {
+  const now = server.deps.now();
+  const today = now.toLocaleDateString('sv-SE', { timeZone: 'America/Chicago' });
+  const past = [new Date(now.getTime() - 36 * 3_600_000).toISOString().slice(0, 10), now.toISOString()];
+  for (const expires of past) {
+    const { code, out } = await mint(t, '--count', '1', '--expires', expires);
+    assert.deepEqual([code, out], [2, `"${expires}" is past: nobody could join with the code.\n`]);
+  }
+  const file = fileOf(t, 'contactId,expiresAt', `6501,${past[0]}`, `6502,${today}`);
+  const { code, out } = await mint(t, file);
+  assert.equal(code, 1);
+  assert.match(out, /^line 2: "[\d-]+" is past: nobody could join with the code\.$/m);
+  assert.equal(out.match(/^[2-9A-Z]{9},650\d,/gm)?.length, 1);
+});
+
+test('a name that a spreadsheet would run is minted and imported as it is', async (t) => {
+  const minted = await mint(t, fileOf(t, 'contactId,lastName,email', '8601,=Rivera,jo@example.com'));
+  assert.match(minted.out, /,'=Rivera,/);
+  await take(t, fileOf(t, ...minted.out.trim().split('\r\n')));
+  const { profile } = await server.deps.database
+    .selectFrom('contact')
+    .select('profile')
+    .where('id', '=', '8601')
+    .executeTakeFirstOrThrow();
+  assert.equal(profile.lastName, '=Rivera');
+});
+
+test('a file that names a column twice is refused', async (t) => {
+  const path = fileOf(t, `${HEADER},email`, 'TWICE2345,6701,,,a@example.com,,b@example.com');
+  const taken = await take(t, path);
+  assert.deepEqual([taken.code, taken.out], [1, 'The first line names the column email twice.\n']);
+  const made = await mint(t, fileOf(t, 'contactId,email,email', '6701,a@example.com,b@example.com'));
+  assert.equal(made.code, 1);
+  assert.match(made.out, /^The first line of .* names the column email twice\.$/m);
+});

@@ -1,6 +1,8 @@
 import { type Command, misused, plain, printCsvLine, readArgs } from '../platform/command.ts';
 import { type CsvRow, NotCsv, readCsv } from '../platform/readCsv.ts';
-import { faultOf, isExpiry, notExpiry } from './importInvitations.ts';
+import type { Society } from '../society/society.ts';
+import { dayOf } from '../society/texts.ts';
+import { expiryFault, faultOf } from './importInvitations.ts';
 import { mintCodes } from './mintInvitations.ts';
 
 const columns = ['contactId', 'firstName', 'lastName', 'email', 'school', 'programme', 'expiresAt'] as const;
@@ -30,8 +32,11 @@ export const mintCommand: Command = {
       console.error(`"${plain(programme)}" is not a programme (${programmes.join(', ')}).`);
       return 2;
     }
-    if (expires !== undefined && !isExpiry(expires)) {
-      console.error(plain(notExpiry(expires)));
+    const now = deps.now();
+    const fault =
+      expires === undefined ? null : (expiryFault(expires) ?? pastFault(expires, deps.society, now));
+    if (fault) {
+      console.error(plain(fault));
       return 2;
     }
     const all: Invitation = {
@@ -45,7 +50,7 @@ export const mintCommand: Command = {
       const wanted =
         file === undefined
           ? Array.from({ length: Number(count) }, () => all)
-          : contactsOf(await readCsv(file, 'contactId'), { all, programmes }, refuse);
+          : contactsOf(await readCsv(file, 'contactId'), { all, society: deps.society, now }, refuse);
       printCsvLine(['code', ...columns]);
       for await (const { code, invitation } of mintCodes(database, wanted))
         printCsvLine([code, ...columns.map((column) => invitation[column] ?? '')]);
@@ -61,19 +66,29 @@ export const mintCommand: Command = {
 
 /**
  * Reads contacts from the rows of a CSV file. The file has the columns of an invitation file, except the code. If a row has no
- * value in a column, the value comes from `all`. A row that an import would refuse is refused here, too.
+ * value in a column, the value comes from `all`. A row that an import would refuse is refused here, too, and so is one whose code
+ * would have expired.
  */
 async function* contactsOf(
   rows: AsyncIterable<CsvRow>,
-  { all, programmes }: { all: Invitation; programmes: readonly string[] },
+  { all, society, now }: { all: Invitation; society: Society; now: Date },
   refuse: (line: number, text: string) => void,
 ): AsyncGenerator<Invitation> {
+  const programmes = Object.keys(society.programmes);
   for await (const { line, values } of rows) {
     const given: Invitation = Object.fromEntries(
       columns.flatMap((column) => (values[column] ? [[column, values[column]]] : [])),
     );
-    const fault = faultOf({ ...given, contactId: given.contactId ?? '' }, programmes);
+    const fault =
+      faultOf({ ...given, contactId: given.contactId ?? '' }, programmes) ??
+      (given.expiresAt === undefined ? null : pastFault(given.expiresAt, society, now));
     if (fault) refuse(line, fault);
     else yield { ...all, ...given };
   }
+}
+
+/** Returns the reason why a code that expires at `expiresAt`, which is valid, is of no use; null if it is of use. */
+function pastFault(expiresAt: string, society: Society, now: Date): string | null {
+  const isPast = expiresAt.includes('T') ? new Date(expiresAt) <= now : expiresAt < dayOf(society, now);
+  return isPast ? `"${expiresAt}" is past: nobody could join with the code.` : null;
 }

@@ -29,6 +29,12 @@ export function dateOf({ society: { timeZone } }: Society, at: Date): string {
   return at.toLocaleDateString('en-US', { dateStyle: 'long', timeZone });
 }
 
+/** Returns the day of a time in the society's time zone, as YYYY-MM-DD. */
+export function dayOf({ society: { timeZone } }: Society, at: Date): string {
+  // Swedish dates have this form.
+  return at.toLocaleDateString('sv-SE', { timeZone });
+}
+
 /** Returns the society's texts about who is eligible for a programme. */
 export function eligibilityOf(society: Society, key: string) {
   const { intro, rules, note } = society.programme(key).eligibility;
