@@ -54,6 +54,9 @@ test('a file that cannot be read or written is told as one, and not as a databas
     [['person', 'erase', '--again', folder], ''],
     [['person', 'export', 'jordan.rivera@example.com', '--to', join(folder, 'x'.repeat(300))], folder],
   ];
+  // Nobody can make a folder in /proc, though it exists. Some systems have none.
+  if (existsSync('/proc/self'))
+    cases.push([['person', 'export', 'jordan.rivera@example.com', '--to', '/proc/new/folder'], '/proc/new']);
   for (const [args, path] of cases) {
     const { output, code } = await operator(args);
     assert.equal(code, 1, output);

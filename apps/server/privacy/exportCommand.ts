@@ -1,8 +1,9 @@
+import { existsSync } from 'node:fs';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { isEmail } from '#core/studentDetails.ts';
 import { saveDocument } from '../documents/saveDocument.ts';
-import { type Command, misused, readArgs } from '../platform/command.ts';
+import { type Command, misused, plain, readArgs } from '../platform/command.ts';
 import { findPerson } from './findPerson.ts';
 import { pageOf, readPerson } from './readPerson.ts';
 
@@ -23,7 +24,7 @@ export const personExportCommand: Command = {
       return 1;
     }
     if (!(await isEmptyFolder(to))) {
-      console.error(`${to} must be a new or an empty folder.`);
+      console.error(`${plain(to)} must be a new or an empty folder.`);
       return 1;
     }
     const about = { society: deps.society.society.name, email: person.email, at: deps.now() };
@@ -55,10 +56,27 @@ export const personExportCommand: Command = {
 /** Creates the folder if it does not exist. Returns false if the path is a file or a folder that is not empty. */
 async function isEmptyFolder(path: string): Promise<boolean> {
   try {
-    await mkdir(path, { recursive: true, mode: 0o700 });
-    return (await readdir(path)).length === 0;
+    await makeFolder(path);
+    return true;
   } catch (error) {
-    if (['EEXIST', 'ENOTDIR'].includes((error as { code?: string }).code ?? '')) return false;
-    throw error;
+    if (codeOf(error) === 'ENOTDIR') return false;
+    if (codeOf(error) !== 'EEXIST') throw error;
   }
+  const entries = await readdir(path).catch(() => null);
+  return entries?.length === 0;
+}
+
+/** Creates a folder, and its parents. Node's own option `recursive` never ends for a folder that cannot be, such as /proc/x. */
+async function makeFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path, { mode: 0o700 });
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT' || existsSync(dirname(path))) throw error;
+    await makeFolder(dirname(path));
+    await mkdir(path, { mode: 0o700 });
+  }
+}
+
+function codeOf(error: unknown): string | undefined {
+  return (error as { code?: string }).code;
 }
