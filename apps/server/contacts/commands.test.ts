@@ -158,7 +158,11 @@ test('what HubSpot refuses is set aside with its reason, blocks no other, and go
   assert.equal((await atHubspot(server, '104', 'zip')).zip, '00000');
   assert.match(await status(), /^0 joins to be sent\n0 refused by HubSpot\n/);
   assert.equal((await runCommand(t, server, failedCommand, [])).out, 'None.\n');
-  assert.equal((await runCommand(t, server, retryCommand, [refused])).code, 1);
+  const again = await runCommand(t, server, retryCommand, [refused]);
+  assert.deepEqual(
+    [again.code, again.out],
+    [1, 'HubSpot has refused nothing of this join: nothing is sent again.\n'],
+  );
   assert.equal((await runCommand(t, server, retryCommand, ['some'])).code, 2);
 });
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
-import { type Command, misused, plain, readArgs } from '../platform/command.ts';
+import { type Command, misused, notId, plain, readArgs } from '../platform/command.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
 import { Progress } from '../platform/progress.ts';
 import { tokensNow } from '../providers/hubspot/budget.ts';
@@ -123,7 +123,8 @@ export const retryCommand: Command = {
   usage: 'contacts retry all|JOIN',
   summary: 'Send again what HubSpot refused, after its cause is mended there.',
   async run([which, ...more], { database }) {
-    if (!which || more.length > 0 || !/^(all|[0-9a-f-]{36})$/.test(which)) return misused(retryCommand);
+    if (!which || more.length > 0) return misused(retryCommand);
+    if (which !== 'all' && !isUuid(which)) return misused(retryCommand, notId('join', which));
     const { rows } = await sql`
       with documents as (
         update document set crm_refusal = null, crm_next_try_at = now()
@@ -133,7 +134,11 @@ export const retryCommand: Command = {
         where crm_refusal is not null and (${which} = 'all' or uuid::text = ${which}) returning uuid
       )
       select uuid from joins union all select id from documents`.execute(database);
-    console.log(`${rows.length} will be sent again.`);
+    console.log(
+      rows.length > 0
+        ? `${rows.length} will be sent again.`
+        : `HubSpot has refused nothing${which === 'all' ? '' : ' of this join'}: nothing is sent again.`,
+    );
     return which !== 'all' && rows.length === 0 ? 1 : 0;
   },
 };

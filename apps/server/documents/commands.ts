@@ -3,7 +3,7 @@ import { operatorRefund } from '#core/refunds.ts';
 import { PROOF_DUE_DAYS } from '#core/specified.ts';
 import { type RejectionReason, rejectionReasons, sizeInKilobytes } from '#documents/document.ts';
 import type { Deps } from '../deps.ts';
-import { type Command, misused, plain as plainText, readArgs } from '../platform/command.ts';
+import { type Command, misused, notId, plain as plainText, readArgs } from '../platform/command.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
 import type { DocumentTable } from '../platform/database/types.ts';
 import { Refusal } from '../platform/http/refusal.ts';
@@ -47,7 +47,8 @@ export const documentsShowCommand: Command = {
     "A join's documents, or a contact's resumes: id, name, size, and what was decided. Of a join also what its transcript should say.",
   async run([named, ...more], { deps, database }) {
     const isContact = /^[0-9]{1,20}$/.test(named ?? '');
-    if (!named || more.length > 0 || !(isContact || isUuid(named))) return misused(documentsShowCommand);
+    if (!named || more.length > 0) return misused(documentsShowCommand);
+    if (!isContact && !isUuid(named)) return misused(documentsShowCommand, notId('join', named));
     const of = isContact ? named : await proofJoin(database, named);
     const applicant = isContact ? null : await applicantOf(deps, of);
     if (applicant) tell(applicant);
@@ -76,7 +77,7 @@ export const documentsAddCommand: Command = {
   summary:
     'Add a transcript that came by email, or on paper and was scanned, to a join, as if its joiner had uploaded it.',
   async run([uuid, path, ...more], { deps }) {
-    if (!isUuid(uuid) || !path || more.length > 0) return misused(documentsAddCommand);
+    if (!isUuid(uuid) || !path || more.length > 0) return misused(documentsAddCommand, notId('join', uuid));
     try {
       const { join, file } = await addTranscript(deps, uuid, path);
       console.log(
@@ -98,7 +99,7 @@ export const documentsAcceptCommand: Command = {
   summary:
     "Accept a join's transcripts that wait for a decision; where none waits, take back their last rejection, unless it was final.",
   async run([uuid], { deps }) {
-    if (!isUuid(uuid)) return misused(documentsAcceptCommand);
+    if (!isUuid(uuid)) return misused(documentsAcceptCommand, notId('join', uuid));
     return orSayWhy(async () => {
       say(await reviewTranscripts(deps, uuid, { review: 'accepted' }), 'accepted');
       return 0;
@@ -119,7 +120,7 @@ export const documentsRejectCommand: Command = {
     const [uuid] = read?.positionals ?? [];
     const reason = read?.values.reason;
     if (!read || !isUuid(uuid) || reason === undefined || !Object.hasOwn(rejectionReasons, reason))
-      return misused(documentsRejectCommand);
+      return misused(documentsRejectCommand, notId('join', uuid));
     const { final: isFinal, 'dry-run': isTrial } = read.values;
     const reject = isFinal ? rejectForGood : rejectForNow;
     return orSayWhy(() => reject(deps, uuid, reason as RejectionReason, isTrial));
@@ -199,7 +200,7 @@ export const documentsFetchCommand: Command = {
   usage: 'documents fetch ID FILE',
   summary: 'Write a document, by the id that "documents show" tells, to a new file on this machine.',
   async run([id, path, ...more], { deps, database }) {
-    if (!isUuid(id) || !path || more.length > 0) return misused(documentsFetchCommand);
+    if (!isUuid(id) || !path || more.length > 0) return misused(documentsFetchCommand, notId('document', id));
     const row = await database
       .selectFrom('document')
       .select(['storage_key', 'media_type', 'sha256'])

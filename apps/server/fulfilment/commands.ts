@@ -1,5 +1,5 @@
 import type { Goods } from '#core/fulfilment.ts';
-import { type Command, misused, plain, printCsvLine, readArgs } from '../platform/command.ts';
+import { type Command, misused, notId, plain, printCsvLine, readArgs } from '../platform/command.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
 import { isWaiting, listParcels, type Parcel, parcelOf } from './orders.ts';
 import { NotShippable, type Shipped, shipOrder, unshipOrder } from './shipOrder.ts';
@@ -45,7 +45,7 @@ export const ordersShowCommand: Command = {
   usage: 'orders show JOIN',
   summary: 'What of a join is to be sent, where to, and what was sent when and by whom.',
   async run([uuid, ...more], { deps, database }) {
-    if (!uuid || more.length > 0 || !isUuid(uuid)) return misused(ordersShowCommand);
+    if (!isUuid(uuid) || more.length > 0) return misused(ordersShowCommand, notId('join', uuid));
     const parcel = await parcelOf(database, deps.society, uuid);
     if (!parcel) {
       console.error(`Join ${uuid} has paid for nothing that is sent.`);
@@ -80,7 +80,7 @@ export const ordersShipCommand: Command = {
   async run(args, { deps }) {
     const read = readArgs(args, { item: { type: 'string' }, note: { type: 'string' } });
     const asked = read && readSubject(read.positionals, read.values.item);
-    if (!asked) return misused(ordersShipCommand);
+    if (!asked) return misused(ordersShipCommand, notId('join', read?.positionals[0]));
     const note = read.values.note?.trim() || null;
     return said('sent', async () =>
       shipOrder(deps, asked.uuid, { items: asked.items, note, by: deps.config.operatorName }),
@@ -95,7 +95,7 @@ export const ordersUnshipCommand: Command = {
   async run(args, { deps }) {
     const read = readArgs(args, { item: { type: 'string' } });
     const asked = read && readSubject(read.positionals, read.values.item);
-    if (!asked) return misused(ordersUnshipCommand);
+    if (!asked) return misused(ordersUnshipCommand, notId('join', read?.positionals[0]));
     return said('taken back', async () =>
       unshipOrder(deps, asked.uuid, { items: asked.items, by: deps.config.operatorName }),
     );

@@ -397,6 +397,10 @@ test('the ledger takes days, the last one included, and nothing else', async (t)
     ['--from', day(0), '--to', day(0), 'x'],
   ])
     assert.equal((await runCommand(t, server, ledgerCommand, args)).code, 2, args.join(' '));
+  const wrong = await runCommand(t, server, ledgerCommand, ['--from', '2026-01-01', '--to', '2026-02-30']);
+  assert.match(wrong.out, /^"2026-02-30" is not a day: write it as 2026-11-30\.\nUsage: /);
+  const turned = await runCommand(t, server, ledgerCommand, ['--from', '2026-01-02', '--to', '2026-01-01']);
+  assert.match(turned.out, /^The day in --to is before the day in --from\.\nUsage: /);
   const today = await runCommand(t, server, ledgerCommand, ['--from', day(-1), '--to', day(0)]);
   assert.match(today.out, /charge/);
   const old = await runCommand(t, server, ledgerCommand, ['--from', '2020-01-01', '--to', '2020-01-31']);

@@ -31,7 +31,12 @@ export const ledgerCommand: Command = {
     });
     const from = readDay(read?.values.from);
     const to = readDay(read?.values.to);
-    if (!read || read.positionals.length > 0 || !from || !to || to < from) return misused(ledgerCommand);
+    if (!read || read.positionals.length > 0) return misused(ledgerCommand);
+    if (!from || !to) {
+      const wrong = from ? read.values.to : read.values.from;
+      return misused(ledgerCommand, wrong && `"${wrong}" is not a day: write it as 2026-11-30.`);
+    }
+    if (to < from) return misused(ledgerCommand, 'The day in --to is before the day in --from.');
     const { rows, totals, others, balance, faults } = await readLedger(deps, {
       from,
       until: new Date(to.getTime() + DAY_MS),

@@ -70,6 +70,11 @@ test('staff send one letter of those that were refused again, or all of them', a
   const all = (await operator(t, 'letters', 'retry', 'all')).out;
   assert.match(all, new RegExp(`^${rows.length - 1} will be sent again`));
   assert.equal(await refused(), 0);
+  const again = await operator(t, 'letters', 'retry', rows[1]!.id);
+  const why = 'There is no such letter, or it was not refused: nothing is sent again.\n';
+  assert.deepEqual([again.code, again.out], [1, why]);
+  const none = await operator(t, 'letters', 'retry', 'all');
+  assert.deepEqual([none.code, none.out], [0, 'No letter was refused: nothing is sent again.\n']);
   await sql`delete from letter where session_uuid = ${uuid}`.execute(server.background);
 });
 
@@ -122,7 +127,12 @@ test('what is not understood is told how it is used', async (t) => {
     ['stop', 'x'],
   ]) {
     const { code, out } = await operator(t, 'letters', ...args);
-    assert.deepEqual([code, out.startsWith('Usage: ')], [2, true], args.join(' '));
+    assert.deepEqual([code, /^Usage: /m.test(out)], [2, true], args.join(' '));
   }
+  const wrong = (await operator(t, 'letters', 'show', 'x')).out;
+  assert.match(
+    wrong,
+    /^"x" is not the id of a letter, as npm run operator -- letters list --all prints it\.\nUsage: /,
+  );
   assert.equal((await operator(t, 'letters', 'show', crypto.randomUUID())).code, 1);
 });

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { LetterKind } from '#core/letterKinds.ts';
 import { isEmail } from '#core/studentDetails.ts';
-import { type Command, misused, plain, readArgs } from '../platform/command.ts';
+import { type Command, misused, notId, plain, readArgs } from '../platform/command.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
 import { compose } from './compose.ts';
 import { judgeLetter } from './judgeLetter.ts';
@@ -37,7 +37,8 @@ export const lettersListCommand: Command = {
   async run(args, { database }) {
     const read = readArgs(args, { all: { type: 'boolean', default: false } });
     const [join, ...more] = read?.positionals ?? [];
-    if (!read || more.length > 0 || (join !== undefined && !isUuid(join))) return misused(lettersListCommand);
+    if (!read || more.length > 0 || (join !== undefined && !isUuid(join)))
+      return misused(lettersListCommand, notId('join', join));
     const which = join
       ? sql`session_uuid = ${join}`
       : read.values.all
@@ -65,7 +66,7 @@ export const lettersShowCommand: Command = {
   usage: 'letters show LETTER',
   summary: 'Show a letter as text: as it would be sent now.',
   async run([id, ...more], { deps }) {
-    if (!isUuid(id) || more.length > 0) return misused(lettersShowCommand);
+    if (!isUuid(id) || more.length > 0) return misused(lettersShowCommand, notId('letter', id));
     const letter = await readLetter(deps, id);
     if (!letter) {
       console.error(`There is no letter ${id}.`);
@@ -111,7 +112,8 @@ export const lettersRetryCommand: Command = {
   usage: 'letters retry all|LETTER',
   summary: 'Send again what was refused, after its cause is mended. One that was sent is not sent again.',
   async run([which, ...more], { database }) {
-    if (!which || more.length > 0 || !(which === 'all' || isUuid(which))) return misused(lettersRetryCommand);
+    if (!which || more.length > 0) return misused(lettersRetryCommand);
+    if (which !== 'all' && !isUuid(which)) return misused(lettersRetryCommand, notId('letter', which));
     // The letter becomes due now, so that its five days of retries begin again. Only a letter with a code keeps its time: it must
     // be withdrawn if the code has expired.
     const { rows } = await sql`
@@ -120,7 +122,11 @@ export const lettersRetryCommand: Command = {
       where refusal is not null and sent_at is null ${which === 'all' ? sql`` : sql`and id = ${which}`} returning id`.execute(
       database,
     );
-    console.log(`${rows.length} will be sent again.`);
+    console.log(
+      rows.length > 0
+        ? `${rows.length} will be sent again.`
+        : `${which === 'all' ? 'No letter was' : 'There is no such letter, or it was not'} refused: nothing is sent again.`,
+    );
     return which !== 'all' && rows.length === 0 ? 1 : 0;
   },
 };

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { type Command, misused } from '../platform/command.ts';
+import { type Command, misused, notId } from '../platform/command.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
 
 export const linksRevokeCommand: Command = {
@@ -8,7 +8,7 @@ export const linksRevokeCommand: Command = {
     'Revoke every link that was mailed for a join, and its code. A new one can be asked for at Get Started.',
   async run([join, ...more], { deps }) {
     const uuid = join?.toLowerCase();
-    if (!isUuid(uuid) || more.length > 0) return misused(linksRevokeCommand);
+    if (!isUuid(uuid) || more.length > 0) return misused(linksRevokeCommand, notId('join', uuid));
     const { rows } = await sql`
       insert into pass (session_uuid, revoked_at) select uuid, ${deps.now()} from join_session where uuid = ${uuid}
       on conflict (session_uuid) do update set revoked_at = excluded.revoked_at,

@@ -3,6 +3,7 @@ import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 import { csvLine } from '#core/csv.ts';
 import type { Wired } from '../wire.ts';
 import type { Config } from './config/config.ts';
+import { isUuid } from './database/isUuid.ts';
 
 /** A command for staff. Its exit status is 0 if everything was done, 1 if it failed or did only a part, 2 for wrong arguments. */
 export interface Command {
@@ -28,9 +29,18 @@ export function printCsvLine(cells: readonly string[]): void {
   console.log(csvLine(cells.map(plain)).slice(0, -1));
 }
 
-export function misused({ usage }: Pick<Command, 'usage'>): number {
+/** Prints how the command is used; before that, `fault`: the reason why an argument is wrong. Returns the exit status. */
+export function misused({ usage }: Pick<Command, 'usage'>, fault?: string | null): number {
+  if (fault) console.error(plain(fault));
   console.error(`Usage: npm run operator -- ${usage}`);
   return 2;
+}
+
+/** If `given` is not the id of such a thing, returns a sentence that names the command that prints the ids. Null without `given`. */
+export function notId(of: 'join' | 'letter' | 'document', given: string | undefined): string | null {
+  if (given === undefined || given === '' || isUuid(given)) return null;
+  const printedBy = { join: 'find NAME', letter: 'letters list --all', document: 'documents show JOIN' }[of];
+  return `"${given}" is not the id of a ${of}, as npm run operator -- ${printedBy} prints it.`;
 }
 
 /** Parses the arguments. If an argument is unknown or lacks its value, prints an error message and returns null. */

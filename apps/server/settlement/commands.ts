@@ -1,7 +1,7 @@
 import { displayPrice } from '#core/money.ts';
 import { NotConfirmable } from '../payments/confirmPayment.ts';
 import { isIntentId } from '../payments/namedOrder.ts';
-import { type Command, misused, readArgs } from '../platform/command.ts';
+import { type Command, misused, notId, readArgs } from '../platform/command.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
 import { NotRebuilt } from './rebuildJoin.ts';
 import { keepReconciliation, type Reconciliation, reconcile } from './reconcile.ts';
@@ -78,7 +78,7 @@ export const settleCommand: Command = {
         );
       return notes.length > 0 ? 1 : 0;
     }
-    if (!isIntentId(subject) && !isUuid(subject)) return misused(settleCommand);
+    if (!isIntentId(subject) && !isUuid(subject)) return misused(settleCommand, notId('join', subject));
     let notes: string[] | null;
     try {
       notes = await (isIntentId(subject) ? settlePayment : settleJoin)(deps, subject);

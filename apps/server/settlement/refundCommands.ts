@@ -3,7 +3,7 @@ import type { RefundWish } from '#core/refunds.ts';
 import type { Deps } from '../deps.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import { isIntentId } from '../payments/namedOrder.ts';
-import { type Command, misused, readArgs } from '../platform/command.ts';
+import { type Command, misused, notId, readArgs } from '../platform/command.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { NotAtStripe } from '../providers/stripe/failures.ts';
@@ -30,7 +30,8 @@ export const refundCommand: Command = {
     const [subject] = read.positionals as [string];
     const { 'dry-run': isTrial, items, ineligible, upgrade, membership } = read.values;
     const wanted = readItems(items);
-    if (wanted === null || (!isIntentId(subject) && !isUuid(subject))) return misused(refundCommand);
+    if (wanted === null) return misused(refundCommand);
+    if (!isIntentId(subject) && !isUuid(subject)) return misused(refundCommand, notId('join', subject));
     await tellErased(deps.database, subject);
     try {
       if (isIntentId(subject)) {

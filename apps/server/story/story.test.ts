@@ -209,7 +209,12 @@ test('every step that is recorded can be told, and none names a person', async (
 });
 
 test('story refuses what is no join', async (t) => {
-  assert.equal((await runCommand(t, server, storyCommand, ['x'])).code, 2);
+  const wrong = await runCommand(t, server, storyCommand, ['x']);
+  assert.equal(wrong.code, 2);
+  assert.match(
+    wrong.out,
+    /^"x" is not the id of a join, as npm run operator -- find NAME prints it\.\nUsage: /,
+  );
   const nobody = '00000000-0000-4000-8000-000000000000';
   assert.deepEqual(await runCommand(t, server, storyCommand, [nobody]), {
     out: `There is no join ${nobody}.\n`,

@@ -1,4 +1,4 @@
-import { type Command, misused, plain } from '../platform/command.ts';
+import { type Command, misused, notId, plain } from '../platform/command.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
 import { readStory } from './readStory.ts';
 
@@ -6,7 +6,7 @@ export const storyCommand: Command = {
   usage: 'story JOIN',
   summary: 'What happened to a join, step by step: when (UTC), what, and by whom.',
   async run([uuid, ...more], { deps }) {
-    if (!uuid || more.length > 0 || !isUuid(uuid)) return misused(storyCommand);
+    if (!isUuid(uuid) || more.length > 0) return misused(storyCommand, notId('join', uuid));
     const story = await readStory(deps, uuid);
     if (!story) {
       console.error(`There is no join ${uuid}.`);
