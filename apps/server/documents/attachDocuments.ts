@@ -5,6 +5,7 @@ import { tellingHubspot } from '../contacts/fence.ts';
 import type { Deps } from '../deps.ts';
 import { repeat } from '../platform/background.ts';
 import type { Database } from '../platform/database/client.ts';
+import { escapeHtml } from '../platform/escapeHtml.ts';
 import type { HubspotClient } from '../providers/hubspot/client.ts';
 import { CrmRefused, CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { DocumentFault } from '../providers/storage/storage.ts';
@@ -197,7 +198,7 @@ function pathOf({ id, kind, media_type, first_name, last_name }: Named): string 
 function textOf({ kind, name, first_name, last_name }: Row): string {
   const who = [first_name, last_name].filter(Boolean).join(' ');
   const text = `${kind === 'transcript' ? 'Transcript' : 'Resume'}${who && ` from ${who}`}: ${name}`;
-  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+  return escapeHtml(text);
 }
 
 async function refused({ database }: Deps, { id }: Row, reason: string): Promise<void> {

@@ -1,3 +1,4 @@
+import { escapeHtml } from '../platform/escapeHtml.ts';
 import type { Society } from '../society/society.ts';
 import type { PageName, TableName } from './placeholders.ts';
 import { type LetterText, placeholdersIn, type TextBlock } from './readTexts.ts';
@@ -171,7 +172,7 @@ export function htmlOf({ subject, blocks, addresses }: Content, sender: Sender):
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="supported-color-schemes" content="light dark">
-<title>${escaped(subject)}</title>
+<title>${escapeHtml(subject)}</title>
 <style>
 :root { color-scheme: light dark; supported-color-schemes: light dark; }
 @media (prefers-color-scheme: dark) {
@@ -189,14 +190,14 @@ export function htmlOf({ subject, blocks, addresses }: Content, sender: Sender):
 <table role="presentation" class="sheet" width="100%" cellspacing="0" cellpadding="0" border="0" bgcolor="#ffffff" style="max-width:600px;background:#ffffff;border-top:5px solid ${colours.gold};border-radius:4px">
 <tr><td class="side" style="padding:28px 36px 8px"><table role="presentation" cellspacing="0" cellpadding="0" border="0"><tr>
 <td style="padding:0 12px 0 0"><img src="cid:${CREST}" width="40" height="40" alt="" style="display:block;border:0"></td>
-<td class="ink" style="font:700 19px/1.25 ${serif};color:#2a2422">${escaped(name)}</td>
+<td class="ink" style="font:700 19px/1.25 ${serif};color:#2a2422">${escapeHtml(name)}</td>
 </tr></table></td></tr>
 <tr><td class="side" style="padding:12px 36px 12px">
-<h1 class="ink" style="margin:8px 0 18px;font:400 26px/1.25 ${serif};color:#2a2422">${escaped(subject)}</h1>
+<h1 class="ink" style="margin:8px 0 18px;font:400 26px/1.25 ${serif};color:#2a2422">${escapeHtml(subject)}</h1>
 ${parts.join('\n')}
 </td></tr>
 <tr><td class="side line" style="padding:20px 36px 28px;border-top:1px solid #e4dbd3">
-${stopPage ? `<p class="quiet" style="margin:0 0 12px;font:14px/1.55 ${sans};color:#665a55">${WHY} <a href="${escaped(stopPage)}" style="color:#665a55">${STOP}</a></p>\n` : ''}<p class="quiet" style="margin:0;font:14px/1.55 ${sans};color:#665a55">${escaped(name)}<br><a href="mailto:${escaped(supportEmail)}" style="color:#665a55">${escaped(supportEmail)}</a> · ${escaped(supportPhone)}${postalAddress ? `<br>${escaped(postalAddress).replaceAll('\n', '<br>')}` : ''}</p>
+${stopPage ? `<p class="quiet" style="margin:0 0 12px;font:14px/1.55 ${sans};color:#665a55">${WHY} <a href="${escapeHtml(stopPage)}" style="color:#665a55">${STOP}</a></p>\n` : ''}<p class="quiet" style="margin:0;font:14px/1.55 ${sans};color:#665a55">${escapeHtml(name)}<br><a href="mailto:${escapeHtml(supportEmail)}" style="color:#665a55">${escapeHtml(supportEmail)}</a> · ${escapeHtml(supportPhone)}${postalAddress ? `<br>${escapeHtml(postalAddress).replaceAll('\n', '<br>')}` : ''}</p>
 </td></tr>
 </table>
 </td></tr></table>
@@ -214,7 +215,7 @@ function blockHtml(block: Block, red: string, addresses: readonly string[]): str
         .map((item) => `<li style="margin:0 0 6px">${linked(item, addresses)}</li>`)
         .join('')}</ul>`;
     case 'button':
-      return `<table role="presentation" cellspacing="0" cellpadding="0" border="0" style="margin:8px 0 24px"><tr><td class="button" bgcolor="${red}" style="border-radius:6px;background:${red}"><a class="buttonText" href="${escaped(block.url)}" style="display:inline-block;padding:13px 24px;font:600 16px/1.3 ${sans};color:#ffffff;text-decoration:none;border-radius:6px">${escaped(block.label)}</a></td></tr></table>`;
+      return `<table role="presentation" cellspacing="0" cellpadding="0" border="0" style="margin:8px 0 24px"><tr><td class="button" bgcolor="${red}" style="border-radius:6px;background:${red}"><a class="buttonText" href="${escapeHtml(block.url)}" style="display:inline-block;padding:13px 24px;font:600 16px/1.3 ${sans};color:#ffffff;text-decoration:none;border-radius:6px">${escapeHtml(block.label)}</a></td></tr></table>`;
     case 'table':
       return tableHtml(block);
   }
@@ -224,9 +225,9 @@ function tableHtml({ lines, total, notes }: AmountTable): string {
   const cell = (isTotal: boolean, isAmount: boolean) =>
     `padding:${isTotal ? '10px' : '7px'} 0;font:${isTotal ? 700 : 400} 16px/1.4 ${sans};color:#2a2422;vertical-align:top${isAmount ? ';text-align:right;white-space:nowrap;padding-left:16px' : ''}`;
   const row = ({ name, amount }: { name: string; amount: string }, isTotal = false) =>
-    `<tr><th scope="row" class="ink line" align="left" style="${cell(isTotal, false)}${isTotal ? ';border-top:1px solid #e4dbd3' : ''}">${escaped(name)}</th><td class="ink line" align="right" style="${cell(isTotal, true)}${isTotal ? ';border-top:1px solid #e4dbd3' : ''}">${escaped(amount)}</td></tr>`;
+    `<tr><th scope="row" class="ink line" align="left" style="${cell(isTotal, false)}${isTotal ? ';border-top:1px solid #e4dbd3' : ''}">${escapeHtml(name)}</th><td class="ink line" align="right" style="${cell(isTotal, true)}${isTotal ? ';border-top:1px solid #e4dbd3' : ''}">${escapeHtml(amount)}</td></tr>`;
   const small = notes
-    .map((note) => `<br>${escaped(note)}`)
+    .map((note) => `<br>${escapeHtml(note)}`)
     .join('')
     .slice(4);
   return `<table width="100%" cellspacing="0" cellpadding="0" border="0" style="margin:0 0 ${notes.length > 0 ? '6px' : '20px'}">${lines.map((line) => row(line)).join('')}${row(total, true)}</table>${
@@ -242,13 +243,9 @@ function linked(text: string, addresses: readonly string[]): string {
     .split(/(\s+)/)
     .map((piece) => {
       const [, address = '', rest = ''] = /^(.*?)([.,;:!?)]*)$/s.exec(piece) ?? [];
-      if (!addresses.includes(address)) return escaped(piece);
+      if (!addresses.includes(address)) return escapeHtml(piece);
       const href = address.includes('://') ? address : `mailto:${address}`;
-      return `<a href="${escaped(href)}" style="color:inherit">${escaped(address)}</a>${escaped(rest)}`;
+      return `<a href="${escapeHtml(href)}" style="color:inherit">${escapeHtml(address)}</a>${escapeHtml(rest)}`;
     })
     .join('');
-}
-
-function escaped(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }

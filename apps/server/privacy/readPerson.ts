@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
+import { escapeHtml } from '../platform/escapeHtml.ts';
 import type { Person } from './findPerson.ts';
 import { noticesNaming } from './noticesNaming.ts';
 
@@ -119,20 +120,17 @@ export async function readPerson(
   return { sections: sections.filter(({ rows }) => rows.length > 0), documents: written };
 }
 
-const escaped = (text: string) =>
-  text.replace(/[&<>"]/g, (sign) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[sign]!);
-
 function shown(value: unknown): string {
   if (value !== null && typeof value === 'object' && !Array.isArray(value))
     return tableOf(value as Record<string, unknown>);
   if (Array.isArray(value)) return value.map(shown).join('<br>');
-  return escaped(String(value));
+  return escapeHtml(String(value));
 }
 
 /** Returns one row as an HTML table. Null and empty values are left out. */
 function tableOf(row: Record<string, unknown>): string {
   const lines = Object.entries(row).filter(([, value]) => value !== null && value !== '');
-  return `<table>${lines.map(([name, value]) => `<tr><th>${escaped(name.replaceAll('_', ' '))}</th><td>${shown(value)}</td></tr>`).join('\n')}</table>`;
+  return `<table>${lines.map(([name, value]) => `<tr><th>${escapeHtml(name.replaceAll('_', ' '))}</th><td>${shown(value)}</td></tr>`).join('\n')}</table>`;
 }
 
 /** Returns the export's page as HTML that needs no other file. */
@@ -142,12 +140,12 @@ export function pageOf(
   documents: readonly ExportedDocument[],
 ): string {
   return `<!doctype html>
-<html lang="en"><meta charset="utf-8"><title>What ${escaped(society)} has about ${escaped(email)}</title>
+<html lang="en"><meta charset="utf-8"><title>What ${escapeHtml(society)} has about ${escapeHtml(email)}</title>
 <style>body{font:16px/1.5 sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}table{border-collapse:collapse;margin:0 0 1rem}th,td{text-align:left;vertical-align:top;padding:.2rem .8rem .2rem 0;border-top:1px solid #ccc;overflow-wrap:anywhere}</style>
-<h1>What ${escaped(society)} has about ${escaped(email)}</h1>
+<h1>What ${escapeHtml(society)} has about ${escapeHtml(email)}</h1>
 <p>Taken from the join system at ${at.toISOString()}. Amounts ending in "cents" are cents. The same is in data.json, for programs.</p>
-${documents.length > 0 ? `<h2>Files</h2>\n<ul>${documents.map(({ fileName }) => `<li><a href="documents/${encodeURIComponent(fileName)}">${escaped(fileName)}</a></li>`).join('')}</ul>` : ''}
-${sections.map(({ title, rows }) => `<h2>${escaped(title)}</h2>\n${rows.map(tableOf).join('\n')}`).join('\n')}
+${documents.length > 0 ? `<h2>Files</h2>\n<ul>${documents.map(({ fileName }) => `<li><a href="documents/${encodeURIComponent(fileName)}">${escapeHtml(fileName)}</a></li>`).join('')}</ul>` : ''}
+${sections.map(({ title, rows }) => `<h2>${escapeHtml(title)}</h2>\n${rows.map(tableOf).join('\n')}`).join('\n')}
 </html>
 `;
 }

@@ -1,3 +1,5 @@
+import { escapeHtml } from '../escapeHtml.ts';
+
 /** Returns an HTML page without scripts that reloads itself after `seconds`. */
 export function comeBackPage({
   societyName,
@@ -31,8 +33,4 @@ export function comeBackPage({
 /** Whether requests to a path expect data instead of an HTML page: the API and the static files. */
 export function isForPrograms(path: string): boolean {
   return /^\/(api|static)(\/|\?|$)/.test(path);
-}
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }

@@ -15,6 +15,8 @@ import {
   screenPaths,
   screenTitles,
 } from '#core/navigation.ts';
+import { escapeHtml } from '../escapeHtml.ts';
+import { isForPrograms } from './comeBack.ts';
 import { nothingHere } from './errors.ts';
 import { iconPng, iconSvg } from './icon.ts';
 
@@ -191,7 +193,7 @@ export async function servePage(
   }
   app.get('/', hidden, (request, reply) => answer(request, reply, getStarted));
   app.get('/*', hidden, (request, reply) => {
-    if (/^\/(api|static)(\/|\?|$)/.test(request.url)) return reply.callNotFound();
+    if (isForPrograms(request.url)) return reply.callNotFound();
     const screen = screenAt(request.url.split('?')[0]!);
     if (screen) {
       keepFromIndexes(screen, reply);
@@ -251,8 +253,4 @@ function dataForScript(site: Site): string {
     .replaceAll('<', '\\u003c')
     .replaceAll('\u2028', '\\u2028')
     .replaceAll('\u2029', '\\u2029');
-}
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
