@@ -33,7 +33,9 @@ const ACCESS = [
 ];
 const FIELDS = ['options', 'folderPath', 'fileName', 'charsetHunch'];
 const OPTIONS = ['access'];
-/** File name extensions that an upload refuses: those of programs. HubSpot refuses some, too, but publishes no list of them. */
+/**
+ * File name extensions that an upload refuses: those of programs. HubSpot refuses some extensions, but publishes no list of them.
+ */
 const FORBIDDEN = ['exe', 'bat', 'cmd', 'com', 'msi', 'scr', 'dll', 'jar', 'sh', 'vbs', 'ps1', 'apk', 'app'];
 
 /**

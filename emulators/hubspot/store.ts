@@ -15,7 +15,7 @@ export interface Row {
   mergedInto?: string;
 }
 
-/** The first id for created contacts. The ids of the seed are smaller. */
+/** The first id for created contacts. The seed's contacts have smaller ids. */
 const FIRST_ID = 100_001;
 const FIRST_OTHER_ID = 700_000;
 

@@ -53,8 +53,8 @@ export class MailFaults {
   }
 
   /**
-   * Returns the fault of this delivery, and counts it in the fault's `times`. A delivery that is to pass before the fault begins
-   * is counted in `skip`, and has none.
+   * Returns the fault of this delivery, which uses up one of the fault's `times`. A delivery that the fault's `skip` lets pass
+   * has no fault, and uses up one of `skip`.
    */
   take(stage: Stage, recipients: readonly string[]): MailFault | undefined {
     const fault = this.#waiting.find(

@@ -72,9 +72,9 @@ export class Faults {
   }
 
   /**
-   * Returns the fault of this request, and counts the request in the fault's `times`. A request that is to pass before the fault
-   * begins is counted in `skip`, and has none. A fault with `about` is only for requests whose `text` contains it. Leaves out
-   * faults of a kind that `kinds` does not accept.
+   * Returns the fault of this request, which uses up one of the fault's `times`. A request that the fault's `skip` lets pass has
+   * no fault, and uses up one of `skip`. A fault with `about` is only for requests whose `text` contains it. Leaves out faults of
+   * a kind that `kinds` does not accept.
    */
   take(
     method: string,

@@ -94,8 +94,8 @@ export async function passThrough(
 
 /**
  * Whether the answer of a fault is stored under the request's idempotency key. Stripe stores its own failures (5xx), and 402,
- * with which it refuses a valid request after its work has begun. A fault with any other status stands for a refusal before the
- * work begins.
+ * with which it refuses a valid request after its work has begun. A fault with any other status imitates a refusal before the
+ * work begins, which Stripe does not store.
  */
 function isKept({ status }: Answer): boolean {
   return status >= 500 || status === 402;

@@ -19,7 +19,7 @@ export class SubjectFaults extends Error {
 
 /**
  * Reads the DRIFT_… settings. Throws {@link SubjectFaults} if a setting is wrong. Refuses a live key, since the tests charge,
- * refund and delete. A URL must be of this machine, so that no key is sent to another one.
+ * refund and delete. A URL must be of this machine, so that no key is sent to another machine.
  */
 export function realSubjects(env: NodeJS.ProcessEnv): RealSubjects {
   const faults: string[] = [];

@@ -38,7 +38,7 @@ export function retrieveAccount(call: Call): object {
 /** The most webhook endpoints that an account may have in each mode. */
 const MOST_ENDPOINTS = 16;
 
-/** Creates a webhook endpoint. As with the provider, only this answer contains the signing secret. */
+/** Creates a webhook endpoint. As at Stripe, only this answer contains the signing secret. */
 export function createWebhookEndpoint(call: Call): ApiObject {
   const { params } = call;
   checkWebhookUrl(params.url as string);

@@ -94,8 +94,8 @@ export function retrieveBalanceTransaction(call: Call): ApiObject {
 }
 
 /**
- * Lists balance transactions, newest first. They can be filtered by type, by the object that moved the money, and by an automatic
- * payout that included them; the payout must be reconciled.
+ * Lists balance transactions, newest first. They can be filtered by type, by the object that moved the money, and by the
+ * automatic payout that included them, once that payout is reconciled.
  */
 export function listBalanceTransactions(call: Call): object {
   const filters = given(call.params, 'type', 'source');

@@ -52,7 +52,8 @@ export async function addBrowserRoutes(app: App, perform: Perform): Promise<void
     },
   );
 
-  // Takes the answer to the bank's question. Stripe.js gets the intent as JSON, the bank's own page a redirect to the return URL.
+  // Takes the cardholder's answer to the bank's question. Answers Stripe.js with the intent as JSON, and the bank's own page with
+  // a redirect to the return URL.
   app.post<{ Params: { id: string } }>('/authenticate/:id', async (request, reply) => {
     const form = request.headers['content-type']?.startsWith('application/x-www-form-urlencoded');
     const given = form
@@ -71,7 +72,7 @@ export async function addBrowserRoutes(app: App, perform: Perform): Promise<void
   });
 }
 
-/** The content security policy of the frames. As the strictest possible, it allows only one script, and calls to the API. */
+/** The content security policy of the frames. It is as strict as it can be: it allows only one script, and calls to the API. */
 const FRAME_POLICY =
   "default-src 'none'; script-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'";
 

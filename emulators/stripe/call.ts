@@ -12,7 +12,9 @@ export interface Call {
   ids: Record<string, string>;
   /** Seconds since 1970, by the emulator's clock. */
   now: number;
-  /** Whether a browser made the request, with the publishable key. Such a request sees fewer fields, and may make fewer calls. */
+  /**
+   * Whether a browser made the request, with the publishable key. Such a request may make only some calls, and sees fewer fields.
+   */
   fromBrowser: boolean;
   requestId: string | null;
   idempotencyKey: string | null;

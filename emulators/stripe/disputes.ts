@@ -16,8 +16,8 @@ const DAYS_TO_RESPOND = 21;
 interface Opening {
   reason?: string;
   /**
-   * The disputed amount (cents): at most the charge less what other disputes have taken of it and not returned; refunds do not
-   * lower this limit. When absent: all of the charge that was neither refunded nor disputed.
+   * The disputed amount (cents). When absent, it is all of the charge that was neither refunded nor taken by another dispute. It
+   * is at most the charge less what other disputes have taken and not returned. Refunds do not lower this limit.
    */
   amount?: number;
   /** Whether the bank only inquires, and takes no money yet. */

@@ -21,8 +21,8 @@ export function expand<T extends object>(call: Call, answer: T, paths: readonly 
 }
 
 /**
- * Expands one path. A field that the target lacks is an error. Only with `isOfAnyKind` it is none: the target, such as the
- * `source` of a balance transaction, may then be of several kinds, and not all of them have the field.
+ * Expands one path. A field that the target lacks is an error, except with `isOfAnyKind`. The target is then of one of several
+ * kinds (such as the `source` of a balance transaction), not all of which have the field.
  */
 function expandPath(
   call: Call,

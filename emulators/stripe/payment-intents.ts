@@ -78,7 +78,7 @@ export function createPaymentIntent(call: Call): ApiObject {
     amount_received: 0,
     application: null,
     application_fee_amount: null,
-    // Since API version 2023-08-16, a request without payment method types gets those that the account has on.
+    // Since API version 2023-08-16, a request without payment method types gets the types that the account has turned on.
     automatic_payment_methods: types
       ? null
       : { allow_redirects: 'always', ...(automatic ?? { enabled: true }) },

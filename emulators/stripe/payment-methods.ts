@@ -18,8 +18,8 @@ export interface CardSecrets {
   /** Whether the customer authenticated the card for later payments. */
   setUp: boolean;
   /**
-   * Whether the card was charged while it was attached to no customer, or was detached. A used card cannot be charged while
-   * unattached.
+   * Whether the card was charged while it was attached to no customer, or was detached from one. A used card can be charged only
+   * while it is attached to a customer.
    */
   used: boolean;
   /** Whether the card was charged with `setup_future_usage`. Only then can a `used` card be attached. */

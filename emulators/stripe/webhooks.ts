@@ -3,9 +3,9 @@ import type { WebhookEndpoint } from './account.ts';
 import type { Store } from './store.ts';
 
 /**
- * How the webhooks of new events are delivered. The modes other than `deliver` imitate a faulty network or an outage: `hold`
- * keeps them until {@link Webhooks.flush}; so does `reverse`, and the newest is sent first; `drop` never sends them; `duplicate`
- * sends each twice; `delay` sends them after a time.
+ * How the webhooks of new events are delivered. The modes other than `deliver` imitate a faulty network or an outage. `hold` and
+ * `reverse` keep the webhooks until {@link Webhooks.flush}, which in mode `reverse` sends the newest first. `drop` never sends
+ * them, `duplicate` sends each twice, and `delay` sends them after a time.
  */
 export type WebhookMode = 'deliver' | 'hold' | 'drop' | 'duplicate' | 'reverse' | 'delay';
 export const WEBHOOK_MODES: readonly string[] = ['deliver', 'hold', 'drop', 'duplicate', 'reverse', 'delay'];
@@ -108,7 +108,7 @@ export class Webhooks {
     this.#sending = this.#sending.then(() => this.#sendDue()).then(() => this.#sleep());
   }
 
-  /** Sends every pending delivery, also those that are held or not yet due; in mode `reverse` the newest first. */
+  /** Sends every pending delivery, even one that is held or not yet due; in mode `reverse` the newest first. */
   async flush(): Promise<{ sent: number; failed: number }> {
     const order = this.mode === 'reverse' ? 'desc' : 'asc';
     await this.#sending;

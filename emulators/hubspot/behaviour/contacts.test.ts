@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { uniqueWord } from '../../shared/subjects.ts';
 import { subject } from '../subject.ts';
 
-/** An id larger than any that an account has assigned. */
+/** An id that no contact has: it is larger than any that an account has assigned. */
 const NOBODY = '999999999999';
 
 test('a created contact is read by id and by email, with the properties that are asked for', async (t) => {

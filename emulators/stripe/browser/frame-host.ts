@@ -7,7 +7,7 @@ export const HELLO = 'emulated-stripe-frame';
 /** The margin around a frame's content, so that a focus ring at its edge is visible (px). */
 export const MARGIN = 4;
 
-/** How long (ms) after its load a frame may send nothing before it counts as blocked. */
+/** A frame that sends nothing for this long (ms) after it was loaded counts as blocked. */
 const SILENCE = 1000;
 
 /** The page's side of a frame that has the emulator's origin. The two sides talk through a message channel. */
@@ -69,7 +69,7 @@ export class Frame {
       if (said.id === undefined) this.#tell(said.name, said.event);
       else this.#answers.get(said.id)?.(said.value);
       this.#answers.delete(said.id);
-      // The frame's first message is its height, so the frame has its final size before the page learns that it is ready.
+      // The frame's first message is its height, so the frame has its final size before the page learns that the frame is ready.
       this.#connection.resolve(port1);
     };
     this.node.contentWindow!.postMessage(this.#start(), origin, [port2]);

@@ -69,7 +69,7 @@ window.addEventListener('message', ({ source, data, ports: [port] }: MessageEven
   };
   const tellHeight = () =>
     tell('height', { px: Math.ceil(document.body.getBoundingClientRect().height) + 2 * MARGIN });
-  // The height is also sent at once, since an observer does not run while the page is in the background.
+  // Sends the height now and not only from the observer, since an observer does not run while the page is in the background.
   tellHeight();
   new ResizeObserver(tellHeight).observe(document.body);
 });
