@@ -34,7 +34,9 @@ const flag = (fallback: boolean) =>
     .nullish()
     .transform((value) => value ?? fallback);
 
-/** A uuid, in lower case as PostgreSQL writes it: so Stripe's metadata and idempotency keys have one spelling of it. */
+/**
+ * A uuid, converted to lower case, as PostgreSQL writes it. Stripe's metadata and idempotency keys then have one spelling of it.
+ */
 const uuid = z.uuid().toLowerCase();
 const contactId = z.string().regex(/^[0-9]{1,20}$/, 'A contact id has digits only.');
 const productId = z.int().min(1).max(2_147_483_647);
@@ -159,9 +161,9 @@ const checkoutDetails = z.object({
   revision: z.int(),
   refundNote: z.string(),
   /**
-   * The content of the membership screen, for the checkout screen of a join that skipped it: the features of the membership or
-   * upgrade in the order (their descriptions are HTML) and the eligibility rules. The rules are null for a member who buys an
-   * upgrade. The whole field is null for a join that has passed the membership screen.
+   * The content of the membership screen, which Checkout shows if the join has skipped that screen: the features of the
+   * membership or upgrade in the order (their descriptions are HTML) and the eligibility rules. The rules are null for a member
+   * who buys an upgrade. The whole field is null for a join that has passed the membership screen.
    */
   unseen: z.object({ features: z.array(feature), eligibility: eligibility.nullable() }).nullable(),
 });

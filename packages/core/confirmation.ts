@@ -41,8 +41,8 @@ export interface MadeAgain {
  *
  * A payment that is made again after a restore is judged differently in three ways:
  * - If it bought nothing the first time, it is `unwanted`.
- * - That an upgrade's base membership is not held does not make it `unwanted`.
- * - That the contact holds the product already does not make it `unwanted` if what this payment bought has ended since.
+ * - It buys an upgrade even if the upgrade's base membership is not held.
+ * - It buys a product that the contact already holds, if what this payment bought the first time has ended since.
  */
 export type Confirmation =
   | { is: 'confirmed already' }

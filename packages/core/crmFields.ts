@@ -155,8 +155,8 @@ export function propertiesForUnproven(
     if (property === null || rule === 'never' || !purchaseFields.includes(field)) continue;
     const held = heldOf(field);
     const before = written[field];
-    // A write without a record may have left another status as it was (`statusInTheWay`). So the present status counts as written
-    // by this join only if it is `member`.
+    // An earlier write of this join that was not recorded may have left another status as it was (`statusInTheWay`). So the
+    // present status counts as written by this join only if it is `member`.
     const mayBeUnrecorded = isOfThisPayment && (field !== 'membershipStatus' || held === 'member');
     // The server may also have died before it recorded a later change. Then the CRM already has the value that the join would
     // write now.

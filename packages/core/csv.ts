@@ -1,6 +1,6 @@
 /**
  * Returns one line of a CSV file (RFC 4180), with its line end. A cell that begins with = + - @, a tab or a line break could run
- * as a formula in a spreadsheet, so an apostrophe is put before it. Before a plain number such as -65.00 none is put.
+ * as a formula in a spreadsheet, so an apostrophe is put before it. A plain number such as -65.00 gets no apostrophe.
  */
 export function csvLine(cells: readonly string[]): string {
   return `${cells.map(cellOf).join(',')}\r\n`;

@@ -88,7 +88,7 @@ function isLessFee(order: LedgerOrder, refunds: readonly Made[], line: number): 
 
 /**
  * Splits a movement into ledger lines. To the cent, their gross amounts and fees sum to the gross amount and the fee of the
- * movement. What of the gross amount is in no other line is a line `unassigned`.
+ * movement. Any part of the gross amount that is in no other line becomes a line `unassigned`.
  * - A charge: the lines of the order.
  * - A refund: the lines that it was for; all lines if the whole payment was refunded. Refunds of a payment that bought nothing
  *   take the order's lines one after the other.

@@ -15,7 +15,10 @@ export const NAME_CLOSED = 'Please ask for a code by email: last name and ZIP co
 export const TRIES_USED_UP = 'Too many tries. Please ask for a new code by email.';
 export const TOO_MANY_CODES =
   'We have mailed as many codes for this join as we do in a day. Please look for the last one, or contact us.';
-/** The answer to everybody who asks for links: the same for every email, so that it does not reveal which have a join. */
+/**
+ * The answer to everybody who asks for links. It is the same for every email, so that it does not reveal which emails have a
+ * join.
+ */
 export const LINKS_SENT =
   'If we know a join with this email, its link is on the way. It can take a few minutes; please look in your spam folder, too.';
 

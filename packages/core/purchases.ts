@@ -2,8 +2,8 @@ import { isDonationType } from './product.ts';
 import { centsBack, leftCents, type PaidOrder } from './refunds.ts';
 
 /**
- * The purchases of a join, less what was refunded. A field is null if the join never bought such a thing, and empty or 0 if all
- * that it bought of it was refunded.
+ * The purchases of a join, less what was refunded. A field is null if the join never bought anything of its kind, and empty or 0
+ * if everything of its kind was refunded.
  */
 export interface Purchases {
   /** The membership's name. The name stays after the membership has ended, because another CRM field has the status. */
@@ -16,8 +16,8 @@ export interface Purchases {
 }
 
 /**
- * Returns the purchases of a join's paid orders. A line is left out if all of its price, or all of its payment, was refunded.
- * `holdsUpgrade`: whether the upgrade is still held.
+ * Returns the purchases of a join's paid orders. Leaves out donations and store items of which all of the price, or all of the
+ * payment, was refunded. `holdsUpgrade`: whether the upgrade is still held.
  */
 export function purchasesOf(
   orders: readonly Pick<PaidOrder, 'lines' | 'amountCents' | 'refunds'>[],

@@ -149,7 +149,8 @@ export function leftCents({
 export function planRefund(orders: readonly PaidOrder[], wish: RefundWish): RefundPlan {
   const plan: RefundPlan = { refunds: [], disputed: [], notes: [] };
   for (const order of orders) {
-    // The processing fee is kept from the membership's price only, and at most what of that price was not refunded before.
+    // The processing fee is kept from the membership's price only. If less than the fee is left of that price, only this rest is
+    // kept.
     const membershipCents = sumOf(
       linesLeft(order.lines, order.refunds).filter(({ line }) => order.lines[line]!.type === 'membership'),
     );
