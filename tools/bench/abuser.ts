@@ -16,7 +16,7 @@ export interface AbuseJob {
   connections: number;
   guesses: number;
   addresses: number;
-  /** How many bodies of 2 MB to send. As many requests with headers of 100 kB are sent, too. */
+  /** How many bodies of 2 MB to send. The same number of requests with headers of 100 kB is sent in addition. */
   floods: number;
   /** After this time (ms) no more requests are sent. */
   limitMs: number;

@@ -31,8 +31,8 @@ export interface Comparison {
 }
 
 /**
- * Measures two sides in turn, after a warm-up round. Each round begins with the other side than the one before, since one
- * measurement may affect the next.
+ * Measures two sides, one after the other in each round, after a warm-up round. The sides take turns in being the first of a
+ * round, since one measurement may affect the next.
  */
 export async function compare<S extends Sample>(
   { say, options }: Bench,

@@ -212,7 +212,7 @@ test('no other container can be given the address of the proxy, whichever starts
     return list;
   };
   const address = proxy!.networks!.default.ipv4_address;
-  // Docker gives a container without a fixed address the first free address of `ip_range`, also when `docker compose run` starts
+  // Docker gives a container without a fixed address the first free address of `ip_range`, even if `docker compose run` starts
   // the container.
   const given = listOf(ip_range!);
   assert.ok(!given.check(address), `${address} is within ${ip_range}`);

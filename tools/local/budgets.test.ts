@@ -46,8 +46,8 @@ test('all scripts of all screens together weigh at most 215 kB with gzip', () =>
   assertAtMost(215_000, globSync(join(dist, 'static/js/**/*.js')));
 });
 
-// iOS 15.8 is the last system of an iPhone 6s or 7. The build rewrites syntax for older browsers. It does not add functions that
-// these browsers lack, and does not change regular expressions.
+// An iPhone 6s or 7 gets no newer system than iOS 15.8, and no newer Safari than that system's. The build rewrites newer syntax
+// for such browsers. It does not add functions that they lack, and does not change regular expressions.
 test('the scripts use nothing that came after Safari 15.4', () => {
   const newer =
     /\.(?:toSorted|toReversed|toSpliced|isWellFormed|toWellFormed|checkVisibility)\(|\bgroupBy\(|withResolvers|canParse|AbortSignal\.\w+|Array\.fromAsync|\(\?<[=!]/g;

@@ -87,7 +87,8 @@ async function bringUp(
   const { config } = plan;
   const { dataDir, host } = config;
   const port = config.port || ((await freePort(0)) as number);
-  // The stand-ins and the database start before the server, and choose free ports. This keeps them from choosing the server's.
+  // The stand-ins and the database start before the server, and choose free ports. The claim keeps them from choosing the
+  // server's.
   await claimPort(port);
   const url = `http://${reachable(host)}:${port}`;
 

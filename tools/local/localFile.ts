@@ -20,7 +20,7 @@ export function writeLocalFile(dataDir: string, content: LocalFile): void {
   renameSync(`${file}.new`, file);
 }
 
-/** Returns the file of the present start, or of the last one; undefined when there was none. */
+/** Returns what the present `npm start`, or else the last one, wrote into the file; undefined when there is no file. */
 export function readLocalFile(dataDir: string): LocalFile | undefined {
   try {
     return JSON.parse(readFileSync(join(dataDir, 'local.json'), 'utf8')) as LocalFile;

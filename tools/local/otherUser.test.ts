@@ -19,8 +19,8 @@ const skip =
     'another user cannot run the npm of this machine');
 
 /**
- * Copies this checkout so that it is as root's clone and `npm install` would leave it: everybody may read it, and only root may
- * write.
+ * Copies this checkout so that it is as `git clone` and `npm install` by root would leave it: everybody may read it, and only
+ * root may write.
  */
 function checkout(t: TestContext): string {
   const tree = join(temporaryFolder(t), 'induct');

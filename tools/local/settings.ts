@@ -24,9 +24,9 @@ const someUrl = 'http://127.0.0.1:1';
 const someMail = 'smtp://127.0.0.1:1';
 
 /**
- * Reads the settings as the server does, and decides what this command starts: the database and each stand-in, unless a setting
- * names a real one or one that runs already. In live mode it starts at most a database, and only for DATABASE_URL=embedded.
- * Throws `ConfigFaults` with all faults at once, before anything is started.
+ * Reads the settings as the server does, and decides which of the database and the stand-ins this command starts: each of them,
+ * unless the settings have the address of a running one or a key of the real provider. In live mode it starts at most a database,
+ * and only for DATABASE_URL=embedded. Throws `ConfigFaults` with all faults at once, before anything is started.
  */
 export function planFrom(env: NodeJS.ProcessEnv): Plan {
   const has = (name: string) => Boolean(env[name]?.trim());

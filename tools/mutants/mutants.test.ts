@@ -93,7 +93,7 @@ test('an entry is stale when there is no such mutant any more, and needless when
   assert.deepEqual(staleEntries([entry], [whole], sourceOf), [entry]);
   assert.deepEqual(needlessEntries([entry], [result(part, 'Killed')], sourceOf), [entry]);
   assert.deepEqual(needlessEntries([entry], [result(part, 'Survived')], sourceOf), []);
-  // This mutant was not drawn, so nothing is known about it.
+  // The entry's mutant was not run, so it is unknown whether a test catches it.
   assert.deepEqual(needlessEntries([entry], [result(whole, 'Killed')], sourceOf), []);
 });
 

@@ -10,9 +10,9 @@ import { type Bench, startWorld } from '../world.ts';
 
 /** How long the emulated Stripe takes for each request (ms). */
 const STRIPE_MS = 350;
-/** How many requests to Stripe a call of our API waits for; none if it is not named here. */
+/** How many requests to Stripe a call of our API waits for. A call that is not listed waits for none. */
 const STRIPE_CALLS: Record<string, number> = { createPaymentIntent: 1, postPayment: 1 };
-/** For how long joins already begin before the measurement (s), so that frequently used code is compiled when it starts. */
+/** How long (s) joins already run before the measurement begins, so that frequently used code is compiled by then. */
 const WARM_UP_SECONDS = 10;
 /** How long it may take until HubSpot is told of all joins (ms). */
 const TOLD_WITHIN_MS = 600_000;

@@ -7,8 +7,8 @@ import { type Bench, startWorld } from '../world.ts';
 const CONCURRENCY = 64;
 /**
  * The length of one part of the load (s). Right before each part, the people who will join in it are written into the mirror. If
- * all were written at the beginning, the mirror would be out of date when the later ones join, and the server would read them
- * from HubSpot again.
+ * all people were written at the beginning, their contacts would be out of date when the last of them join, and the server would
+ * read those contacts from HubSpot again.
  */
 const PIECE_SECONDS = 20;
 /** A number of joins per second that no server reaches; it decides how many people are invited. */

@@ -3,7 +3,7 @@ import { findChromium } from '../../local/chromium.ts';
 
 /** By how many times the CPU is slowed down: to that of a phone some years old. */
 export const CPU_SLOWDOWN = 4;
-/** The phone's slow line: latency in ms, throughput in bytes a second. */
+/** The phone's slow network connection: latency in ms, throughput in bytes a second. */
 export const LINE = { offline: false, latency: 150, downloadThroughput: 200_000, uploadThroughput: 93_750 };
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, locale: 'en-US' };
 
