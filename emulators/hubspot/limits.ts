@@ -66,8 +66,8 @@ function take(
 }
 
 /**
- * Returns the error for an exceeded rate limit (429). As HubSpot's error, it says which limit was exceeded. It has no Retry-After
- * header, because HubSpot does not promise one.
+ * Returns the error for an exceeded rate limit (429). Like HubSpot's error, it says which limit was exceeded. It has no
+ * Retry-After header, because HubSpot does not promise one.
  */
 function limited(policyName: string, headers: Record<string, string>): CrmError {
   return new CrmError(

@@ -192,7 +192,8 @@ export function keep(call: Call, method: PaymentMethod, customer: string): Payme
   if (method.customer) {
     throw refused('The payment method you provided has already been attached to a customer.');
   }
-  // The issuer is also asked when a card is attached. So most cards whose charges would be declined are declined here already.
+  // A card's issuer is asked not only for charges, but also when the card is attached. So most cards whose charges would be
+  // declined cannot be attached.
   const { decline, authentication, attachable } = behaviourOf(
     call.store.hidden<CardSecrets>(method.id).number!,
   );

@@ -12,7 +12,7 @@ type Refund = Stripe.Refund & ApiObject;
 
 export const REFUND_PARAMS = ['amount', 'charge', 'expand', 'metadata', 'payment_intent', 'reason'];
 
-/** How requests for a refund are answered. `pending` and `refused` (an error) are answers while the balance is too low. */
+/** How requests for a refund are answered. `pending` and `refused` (an error) imitate a Stripe balance that is too low. */
 export const REFUND_ANSWERS = ['succeeded', 'pending', 'requires_action', 'refused'] as const;
 export type RefundAnswer = (typeof REFUND_ANSWERS)[number];
 

@@ -23,7 +23,7 @@ export type Params = Record<string, unknown>;
 /**
  * Reads a form by the closed shape of its request, as the API does. Text becomes numbers and booleans. An unknown or missing
  * parameter is a 400 that names it. `supported` are the top-level parameters that have an effect in the emulator. Any other
- * parameter that the API knows is answered with 501, so that nobody takes it as done.
+ * parameter that the API knows is answered with 501, so that no caller believes that it had an effect.
  */
 export function readParams(
   form: FormTree,

@@ -30,9 +30,9 @@ export interface WebhookTarget {
 }
 
 /**
- * Sends signed events: all of them to the configured receiver, and to each registered endpoint those that it enabled. Tries a
- * delivery again, after longer and longer waits, until the receiver answers 2xx. Pending deliveries are rows in the database, so
- * they survive a restart.
+ * Sends signed events: every event to the configured receiver, and to each registered endpoint the events that it asked for.
+ * Tries a delivery again, after longer and longer waits, until the receiver answers 2xx. Pending deliveries are rows in the
+ * database, so they survive a restart.
  */
 export class Webhooks {
   readonly #store: Store;
