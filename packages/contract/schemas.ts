@@ -461,7 +461,7 @@ export const schemas = {
        */
       rejection: z.object({ message: z.string(), isFinal: z.boolean() }).nullable(),
       /**
-       * Whether the membership has ended, so that no transcript is taken any more. Missing in answers of servers of version
+       * Whether the membership has ended, so that transcripts are no longer accepted. Missing in answers of servers of version
        * 0.7.9.
        */
       hasEnded: z.boolean().nullish(),

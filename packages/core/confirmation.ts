@@ -53,8 +53,8 @@ export type Confirmation =
 
 export function confirmationOf(facts: PaymentFacts): Confirmation {
   if (facts.status === 'duplicate') return { is: 'given back already' };
-  // A payment that was confirmed before is not judged again. After a restore, the database may have an older order as the one on
-  // the screen, so that the amount of this payment would seem to be wrong.
+  // A payment that was confirmed before is not judged again. After a restore, the database may have an older version of the
+  // order, and the amount of this payment would then seem to be wrong.
   if (facts.status === 'succeeded' && facts.hasMembership) return { is: 'confirmed already' };
   if (!facts.isAsShown) return { is: 'another amount' };
   const { madeAgain } = facts;

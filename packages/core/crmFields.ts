@@ -20,8 +20,8 @@ export const laterFields: readonly CrmField[] = ['upgrade', 'donation', 'items']
 /** Fields that a paid join may write into a contact that is not its proven contact. */
 const purchaseFields: readonly CrmField[] = joinFields.filter((field) => field !== 'transcriptReceivedAt');
 /**
- * The longest time (ms) from a payment to its confirmation here, while Stripe answers. If neither the browser nor a webhook reports
- * the payment, background work confirms it within this time.
+ * The longest time (ms) from a payment to its confirmation in our database, as long as Stripe answers. If neither the browser nor
+ * a webhook reports the payment, background work confirms it within this time.
  */
 const CONFIRMED_AFTER_MS = 600_000;
 /** The field by which invitations are found. This field is read and never written. */
@@ -158,8 +158,8 @@ export function propertiesForUnproven(
     // An earlier write of this join that was not recorded may have left another status as it was (`statusInTheWay`). So the
     // present status counts as written by this join only if it is `member`.
     const mayBeUnrecorded = isOfThisPayment && (field !== 'membershipStatus' || held === 'member');
-    // The server may also have died before it recorded a later change. Then the CRM already has the value that the join would
-    // write now.
+    // The server may also have died between a later write of this join and the record of that write. Then the CRM already has the
+    // value that the join would write now.
     const hasValue = (isOfThisPayment || before !== undefined) && isSame(held, value);
     const isOurs = mayBeUnrecorded || hasValue || isSame(held, before ?? '');
     if (held !== '' && (!isOurs || rule === 'blanks')) {
@@ -187,9 +187,9 @@ export function tellsPayment(held: string, paidAt: string): boolean {
 
 /**
  * Returns the known values (see {@link propertiesToSend}) of a contact to which several joins write their purchases. `known` has
- * what one of these joins wrote, and another may have overwritten it. So all of {@link joinFields} but status and stage get the
- * CRM's present value. Status and stage stay as in `known`: a status that is unchanged there is not sent again, so that staff's
- * later edits stay.
+ * what one of these joins wrote, and another join may have overwritten it. So the fields of {@link joinFields} get the CRM's
+ * present values, except status and stage. Status and stage stay as in `known`: a status that equals the known one is not sent
+ * again, so that staff's later edits stay.
  */
 export function knownOfSeveral(rules: FieldRules, known: CrmValues, present: Held): CrmValues {
   const shared = joinFields.filter((field) => field !== 'membershipStatus' && field !== 'stage');

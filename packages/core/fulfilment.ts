@@ -54,8 +54,8 @@ export interface Goods {
 }
 
 /**
- * Returns the name of the goods of a line: of a store item its own name; of a membership or upgrade what the society file says
- * that it `ships`, which the function `ships` looks up by product id. Returns null for a line without goods.
+ * Returns the name of the goods of a line; null for a line without goods. For a store item, this is the product's name. For a
+ * membership or upgrade, it is what the society file says that the product `ships`; `ships` looks that up by product id.
  */
 export function goodsOf(line: OrderLine, ships: (productId: number) => string | undefined): string | null {
   if (line.type === 'store') return line.name;

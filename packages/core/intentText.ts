@@ -44,8 +44,8 @@ export interface Promised {
 }
 
 /**
- * Returns an order's promises as metadata for its intent: the fee in dollars, and the goods of its membership or upgrade (an order
- * has at most one). Store items are left out, because their goods are their names.
+ * Returns an order's promises as metadata for its intent: the fee in dollars, and the goods of its membership or upgrade (an
+ * order has at most one). Store items are left out, because the goods of a store item have the same name as its line.
  */
 export function promisedMetadata(
   lines: readonly OrderLine[],

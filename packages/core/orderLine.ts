@@ -22,8 +22,8 @@ export interface OpenLine extends OrderLine {
 }
 
 /**
- * The most revisions of an order. A line's number, which is that of the revision that added the line, must fit into the last 16
- * bits of the line's uuid. So no line can be added to an order that has had so many revisions.
+ * The most revisions of an order; once it has had so many, no line can be added. A line's number, which is that of the revision
+ * that added the line, must fit into the last 16 bits of the line's uuid.
  */
 export const MOST_REVISIONS = 0xffff;
 

@@ -3,8 +3,8 @@ export const PASS_DAYS = 30;
 /** A mailed code is valid for this many minutes. */
 export const CODE_MINUTES = 15;
 /**
- * After this many wrong tries to prove that one is the joiner, a new code must be mailed. Tries by code and tries by last name
- * and ZIP code count together here. After this many tries by last name and ZIP code alone, only a code is accepted.
+ * The most wrong tries to prove that one is the joiner. After this many tries, by code and by last name and ZIP code together, a
+ * new code must be mailed. After this many by last name and ZIP code, only a code is accepted.
  */
 export const MOST_TRIES = 5;
 

@@ -319,8 +319,8 @@ export function giveBackCommand(
 /**
  * Returns what staff are to do about a refund that was decided and has failed at Stripe: usually the operator command that makes
  * the same refund again.
- * - The command usually names the lines of the failed refund, and keeps the processing fee again if the payer was not eligible.
- * - If the order is unknown, the command names no lines. Typed unchanged, such a command refunds the membership.
+ * - The command names the lines of the failed refund, and keeps the processing fee again if the payer was not eligible.
+ * - If the order is unknown, the command names no lines. Typed unchanged, it refunds the membership.
  * - If another refund has already ended a membership or upgrade, no command can name its line again ({@link planRefund} leaves it
  *   out). If the failed refund was for such a line, the command refunds all that is left of the payment. But if more is left than
  *   the failed refund would have returned (for example $77 instead of $65), no command is right, and the result sends staff to

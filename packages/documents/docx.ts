@@ -55,7 +55,7 @@ export async function docx(bytes: Bytes): Promise<DocumentType> {
 
 /**
  * Checks where each part begins and ends in the archive and, if `bytes` has `inflate`, how large the part is when unpacked.
- * Returns the first bytes of each XML part, which show the part's kind; of the list of content types up to MOST_TYPES_BYTES,
+ * Returns the first bytes of each XML part, which show the part's kind. Of the list of content types it returns MOST_TYPES_BYTES,
  * which is all of an honest list. Without `inflate` the result is empty.
  */
 async function partHeads(

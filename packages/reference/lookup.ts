@@ -82,8 +82,8 @@ function plainNames({ subdivisions }: Pick<Country, 'subdivisions'>): PlainName[
 }
 
 /**
- * Common names of subdivisions that are neither names nor codes in the data, and that the search by the beginning of a name does
- * not find. A key is the country's code and such a name in the form of {@link plain}.
+ * Common names of subdivisions that the data has neither as names nor as codes, and that the search by the beginning of a name
+ * does not find. A key is the country's code, a space, and such a name in the form of {@link plain}.
  */
 const shortNames: Record<string, string> = {
   'US washington dc': 'district of columbia',
