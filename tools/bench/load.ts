@@ -72,9 +72,9 @@ export async function closedLoop(
 }
 
 /**
- * An open loop of joins: `count` joins begin at even intervals, `perSecond` in a second, whether or not earlier ones are over.
- * Each has its own connection. Resolves when all are over, with every call that was answered, how long each join took (ms), and
- * why joins failed.
+ * An open loop of joins: `count` joins begin at even intervals, `perSecond` in a second, whether or not earlier joins are over.
+ * Each join has its own connection. Resolves when all joins are over, with every call that was answered, how long each join took
+ * (ms), and why joins failed.
  */
 export async function openLoop(
   flow: Flow,

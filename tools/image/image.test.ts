@@ -217,7 +217,7 @@ test('a whole join goes through it behind its proxy, with a transcript that is l
     DOCUMENT_KEY: randomBytes(32).toString('hex'),
   };
   const server = run(t, settings, places);
-  // Registered after `run`, so that the server ends first: a stand-in waits for its open connections.
+  // Registered after `run`, so that the server ends before the stand-ins: a stand-in waits for its open connections.
   t.after(async () => {
     await arranged.close();
     await postgres.stop();

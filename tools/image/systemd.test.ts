@@ -19,7 +19,7 @@ import { type Run, startMachine } from './machine.ts';
 
 /**
  * Why the test is skipped, or false. It runs in `npm run test:image` and `npm run test:long` only, since it lasts a minute and
- * occupies the ports that the documents name.
+ * occupies the ports that docs/operations.md names.
  */
 const skip =
   (!isLong && 'it takes the ports of the documents: npm run test:image') ||
@@ -123,8 +123,8 @@ test('the commands under "With systemd" start two servers that take a join, come
   await does(run, [
     'install -d -o induct -m 700 /backups',
     ...nightly.slice(0, -2),
-    // The unit's PATH names the tools of one PostgreSQL version. The documents say to change it to the installed version, as this
-    // line does.
+    // The unit's PATH names the tools of one PostgreSQL version. docs/operations.md says to change that to the installed version,
+    // as this line does.
     `sed -i s:/usr/lib/postgresql/18/bin:${postgresPrograms}: /etc/systemd/system/induct-backup.service`,
     ...nightly.slice(-2),
   ]);

@@ -106,7 +106,7 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningPo
       if (port !== passwords.port) writeConnection(cluster, { ...passwords, port }, account);
       return running(held.client, held.server, passwords.password, false, child);
     }
-    // Tries again if another process was faster, or if the remains of a killed server still hold the shared memory.
+    // Tries again if another process started the server first, or if the remains of a killed server still hold the shared memory.
     if (Date.now() > deadline) throw new Error(`PostgreSQL did not start: ${lastWords(cluster)}`);
     const words = lastWords(cluster);
     const isTaken = /Address already in use|could not create any TCP/i.test(words);

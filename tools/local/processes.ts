@@ -17,7 +17,7 @@ export function isZombie(pid: number): boolean {
   return /^[ZX]/.test(stateOf(pid) ?? '');
 }
 
-/** Returns the command line of a process; undefined when the system does not tell. */
+/** Returns the command line of a process; undefined when it cannot be read. */
 export function commandLine(pid: number): string | undefined {
   if (process.platform === 'linux') {
     try {

@@ -200,8 +200,8 @@ const testedIn: Record<string, readonly string[]> = { membership: ['join', 'chec
 
 /**
  * Returns the tests for a changed file, in groups. For a file of the server, the first group has the tests of its folder. The
- * second has the tests of the folders that import this folder, or are imported by it and are not among the {@link foundations}.
- * For any other file, one group has all tests. `arrows` are the imports between folders (tools/local/walls.ts).
+ * second group has the tests of the folders that import this folder, or are imported by it and are not among the {@link
+ * foundations}. For any other file, one group has all tests. `arrows` are the imports between folders (tools/local/walls.ts).
  */
 export function nearTests(
   file: string,

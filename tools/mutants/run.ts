@@ -218,8 +218,8 @@ function lanes(scope: Scope): number {
 }
 
 /**
- * Mutates one file at a time in copies of the repository, as many as {@link lanes} says, and runs the tests there. Rejects when a
- * test that failed with a mutant also fails without it.
+ * Runs the tests for each mutant, one mutant at a time in each copy of the repository. {@link lanes} says how many copies there
+ * are. Rejects when a test that failed with a mutant also fails without it.
  */
 async function runInCopies(mutants: readonly Mutant[], tests: readonly string[]): Promise<Result[]> {
   const left = [...mutants];
