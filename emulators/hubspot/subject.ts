@@ -42,8 +42,8 @@ export async function subject(t: TestContext): Promise<Subject> {
       ...(body && { body: JSON.stringify(body) }),
     });
     const text = await response.text();
-    // In a real account, other users may have used up the rate limit: waits, and tries again. The emulator's limit has its own
-    // tests.
+    // In a real account, other users may have used up the rate limit, so this waits and tries again. The emulator's rate limit is
+    // tested elsewhere.
     if (response.status === 429 && real) {
       await pause(1000 * Number(response.headers.get('retry-after') ?? '10'));
       return request(method, path, body, token);

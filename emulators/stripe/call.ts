@@ -48,8 +48,8 @@ export function emit(call: Call, type: string, object: ApiObject, previous?: obj
 }
 
 /**
- * Merges metadata as the API does: '' as a value removes its key, '' in place of the metadata removes all keys. At most 50 keys of
- * 40 characters with values of 500 (https://docs.stripe.com/api/metadata).
+ * Merges metadata as the API does: '' as a value removes its key, '' in place of the metadata removes all keys. Allows at most 50
+ * keys of 40 characters, and values of 500 characters (https://docs.stripe.com/api/metadata).
  */
 export function mergeMetadata(current: Record<string, string>, given: unknown): Record<string, string> {
   if (given === undefined) return current;

@@ -146,7 +146,8 @@ export async function startStripeEmulator(options: StripeEmulatorOptions): Promi
       safeForm(text),
       work,
       {
-        // The v1 API also stores its own server errors under the key (https://docs.stripe.com/api/idempotent_requests).
+        // Under an idempotency key, the v1 API stores even its own server errors
+        // (https://docs.stripe.com/api/idempotent_requests).
         remembered: key && !inUse ? keys.memoryOf(key, fingerprint, clock) : undefined,
         finished: () => {
           if (key && !inUse) keys.release(key);

@@ -20,7 +20,8 @@ export class Frame {
   #asked = 0;
 
   /**
-   * `start` is called at each load of the frame, and returns what it is to show. `told` is called with each event of the frame.
+   * `start` is called at each load of the frame, and returns what the frame is to show. `told` is called with each event of the
+   * frame.
    */
   constructor(title: string, start: () => object, told: (name: string, event: object) => void) {
     this.#start = start;
