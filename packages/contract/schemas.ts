@@ -235,7 +235,7 @@ const none = z.object({});
 const reminders = z.object({ areStopped: z.boolean() });
 /** The token of a link in a letter: the text after its `#`. */
 const token = given(200);
-/** Missing in answers of servers of the previous version. */
+/** The key of the join's programme. Missing in answers of servers of the previous version. */
 const programmeOfJoin = z.string().nullish();
 /**
  * The key of the programme in which the join is to begin. If the key is missing or unknown, the join begins in the first
@@ -385,7 +385,7 @@ export const schemas = {
           isWithStaff: z.boolean().optional(),
         })
         .nullable(),
-      /** The screen on which the session continues if this payment has neither succeeded nor is processing; otherwise null. */
+      /** The screen on which the session continues if this payment has not succeeded and is not processing; otherwise null. */
       goOn: z.string().nullable(),
     }),
   },

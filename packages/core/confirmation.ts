@@ -11,7 +11,7 @@ export interface PaymentFacts {
   status: 'open' | 'succeeded' | 'canceled' | 'duplicate' | null;
   /** Whether the membership that this payment buys is already in the database. */
   hasMembership: boolean;
-  /** Whether an earlier payment of this join of the same kind has succeeded. */
+  /** Whether an earlier payment of the same kind has succeeded for this join. */
   hasEarlier: boolean;
   /** The join's contact; null if the join has none. */
   contactId: string | null;

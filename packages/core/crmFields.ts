@@ -122,8 +122,8 @@ export interface UnprovenWrite {
    */
   written: CrmValues;
   /**
-   * The CRM's membership status, if this join did not write it and would write `member` now: it is left as it is, and staff must
-   * look at it. Otherwise null.
+   * The CRM's membership status, if this join would write `member` now but did not write the status that the CRM has. That status
+   * is left as it is, and staff must look at it. Otherwise null.
    */
   statusInTheWay: string | null;
 }

@@ -121,7 +121,7 @@ test('what an order promised besides its lines is read back from its intent', ()
   }
   const long = { goods: ['x'.repeat(501)], processingFeeCents: 0 };
   assert.equal(promisedMetadata([membership], long).goods.length, 500);
-  // Stripe does not store an empty value.
+  // Stripe does not store an empty value, so the metadata of an order without goods has no key `goods`.
   assert.deepEqual(promisedOfMetadata({ fee: '0.00' }, [membership]), {
     goods: [null],
     processingFeeCents: 0,

@@ -170,7 +170,7 @@ const identityKeys = {
   firstName: 'first_name',
   lastName: 'last_name',
 } as const satisfies Record<keyof JoinIdentity, string>;
-/** The keys of an intent's metadata under which it says who the joiner is. */
+/** The keys of an intent's metadata whose values say who the joiner is. */
 export const personKeys: readonly string[] = [
   identityKeys.contactId,
   identityKeys.school,
@@ -179,7 +179,7 @@ export const personKeys: readonly string[] = [
 ];
 
 /**
- * Returns a join's identity as metadata for its intent. The email is left out, because the intent itself has the receipt's email.
+ * Returns a join's identity as metadata for its intent. The email is left out, because the intent has it as the receipt's email.
  */
 export function identityMetadata(identity: JoinIdentity): Record<string, string> {
   return Object.fromEntries(

@@ -204,7 +204,7 @@ export function planRefund(orders: readonly PaidOrder[], wish: RefundWish): Refu
   return plan;
 }
 
-/** Returns the ids among the wished items that are neither a donation nor a store item of these orders. */
+/** Returns those ids of the wished items that belong to no donation and no store item of these orders. */
 export function absentItems(orders: readonly Pick<PaidOrder, 'lines'>[], { items }: RefundWish): number[] {
   if (typeof items === 'string') return [];
   const lines = orders.flatMap((order) => order.lines);

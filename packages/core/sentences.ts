@@ -56,7 +56,7 @@ export function toastFor(status: number, message?: string): ToastText {
 export const UNSENT_TOAST: ToastText = { title: 'Request Error', text: 'Failed to send request.' };
 
 /**
- * Returns the sentence for a status that did not come from our server but from a proxy before it; undefined if the status says no
+ * Returns the sentence for an error status with which a proxy answered in place of our server; undefined if the status says no
  * more than that the call failed.
  */
 export function sentenceOfProxy(status: number): string | undefined {

@@ -28,9 +28,11 @@ export async function pdf(bytes: Bytes): Promise<DocumentType> {
 
 /**
  * Whether a PDF probably asks for a password when it is opened. To know it for certain, one would have to compute the key of the
- * standard security handler. Official transcripts are encrypted to forbid printing or changes, and open without a password, so a
- * PDF that forbids something is accepted. Encryption that forbids nothing can only be for a password. With any other security
- * handler, only holders of a key can open the file.
+ * standard security handler.
+ * - Encryption that forbids something, such as printing or changes: no. Official transcripts are encrypted like this, and open
+ *   without a password.
+ * - Encryption that forbids nothing: yes, since it can only be for a password.
+ * - Any security handler but the standard one: yes, since only holders of a key can open the file.
  */
 async function asksForPassword(bytes: Bytes, trailer: string): Promise<boolean> {
   const [, object] = /\/Encrypt\s+(\d{1,10}\s+\d{1,5})\s+R\b/.exec(trailer) ?? [];
