@@ -84,7 +84,7 @@ test('the commands under "With systemd" start two servers that take a join, come
     assert.match(metrics, /^induct_database_up 1$/m);
   }
 
-  // A staff command, as the documents write it.
+  // A staff command, as docs/operations.md writes it.
   const staff = (words: string) => `${documented('systemd-run')[0]!.replace(/ doctor$/, '')} ${words}`;
   // The doctor reports that the providers do not accept invented keys. Everything else is in order.
   const doctor = await run(staff('doctor'));

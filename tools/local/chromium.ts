@@ -46,7 +46,7 @@ function fromDebian(): string | undefined {
       env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
     }).status === 0;
   // On Ubuntu `chromium` is a snap, whose installation may leave no program. Then this function returns undefined, and the caller
-  // searches on.
+  // tries Playwright's Chromium.
   const install = (name: string) => apt('install', '-y', '--no-install-recommends', name);
   return apt('update') && (install('chromium-headless-shell') || install('chromium'))
     ? installed()

@@ -342,7 +342,7 @@ async function createDatabase(client: pg.Client): Promise<void> {
   try {
     await client.query(`create database ${database}`);
   } catch (error) {
-    // Another process was faster.
+    // Ignores the error if another process has created the database meanwhile.
     if (!['42P04', '23505'].includes((error as { code?: string }).code ?? '')) throw error;
   }
 }

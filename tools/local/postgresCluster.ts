@@ -97,7 +97,7 @@ export async function createCluster(
     try {
       renameSync(half, cluster);
     } catch (error) {
-      // Another process made the folder meanwhile.
+      // Ignores the error if another process has made the folder meanwhile.
       if (!existsSync(join(cluster, 'PG_VERSION'))) throw error;
     }
   } finally {

@@ -58,9 +58,9 @@ export interface Outcome {
 const MOST_IN_A_PLACE = 6;
 
 /**
- * Draws mutants at random by the seed, until there are at least `least`, or all of them are drawn. StrykerJS takes ranges of a
- * file instead of mutants, and makes every mutant within a range. So all mutants within the range of a drawn one count as drawn,
- * and the result may have a few more than `least`.
+ * Draws mutants at random by the seed, until at least `least` are drawn, or all. StrykerJS cannot be told to make single mutants,
+ * only all mutants within a range of a file. So all mutants within the range of a drawn one count as drawn, and the result may
+ * have a few more than `least`.
  *
  * Whether a mutant is drawn depends on its own text, not on where it is in the file. So after a change elsewhere in the code, the
  * same seed draws the same mutants, except that new mutants may replace some of them. `sourceOf` returns the text of a file.
