@@ -32,8 +32,8 @@ function openBrowser({ url }: Flow, note: (timed: TimedCall) => void) {
 
 /**
  * A closed loop of joins, each from its start to its order. There are `concurrency` joiners, each with its own connection. Each
- * makes one call after the other, and begins another join when one is over. `begins` is called after the warm-up, `ends` when the
- * measurement is over and the joiners are still running. Rejects when a join fails.
+ * joiner makes one call after the other, and begins another join when one is over. `begins` is called after the warm-up, `ends`
+ * when the measurement is over and the joiners are still running. Rejects when a join fails.
  */
 export async function closedLoop(
   flow: Flow,

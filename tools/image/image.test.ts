@@ -35,8 +35,8 @@ import { caddyProgram, startCaddy } from './caddy.ts';
 import { exampleEnv, liveSettings, readCompose } from './compose.ts';
 
 /**
- * Why the tests are skipped, or false. They run in `npm run test:image` and `npm run test:long` only, since installing all packages
- * twice takes minutes.
+ * The reason why the tests are skipped; false if they run. They run in `npm run test:image` and `npm run test:long` only, since
+ * installing all packages twice takes minutes.
  */
 const skip =
   (!isLong && 'building the image takes minutes: npm run test:image') ||
@@ -186,7 +186,7 @@ test('with the settings of compose.yaml it is ready, serves a page, passes its h
   const code = minted.stdout.trim().split('\n')[1]!.split(',')[0]!;
   assert.match(await startJoin(browser(url), code), /^[\da-f-]{36}$/);
 
-  // The providers cannot be reached from here, and the doctor reports that. Everything else is in order.
+  // The container cannot reach the providers, and the doctor reports that. Everything else is in order.
   const doctor = await server.exec([...OPERATOR, 'doctor']);
   assert.match(doctor.output, /Database/i);
   assert.equal(doctor.code, 1);

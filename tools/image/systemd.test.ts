@@ -18,8 +18,8 @@ import { exampleEnv } from './compose.ts';
 import { type Run, startMachine } from './machine.ts';
 
 /**
- * Why the test is skipped, or false. It runs in `npm run test:image` and `npm run test:long` only, since it lasts a minute and
- * occupies the ports that docs/operations.md names.
+ * The reason why the test is skipped; false if it runs. It runs in `npm run test:image` and `npm run test:long` only, since it
+ * lasts a minute and occupies the ports that docs/operations.md names.
  */
 const skip =
   (!isLong && 'it takes the ports of the documents: npm run test:image') ||
