@@ -1,11 +1,17 @@
 import { type ActionFunctionArgs, redirect, type ShouldRevalidateFunctionArgs } from 'react-router';
 import { screens } from '#core/navigation.ts';
 import { fallback, NO_SESSION_FOR_MEMBERSHIP } from '#core/sentences.ts';
-import { call, messageOf } from '../../lib/api.ts';
+import { ApiError, call, messageOf } from '../../lib/api.ts';
 import { storedSession } from '../../lib/session.ts';
 
+interface Refused {
+  error: string;
+  /** Whether the memberships on the screen are perhaps not those on offer any more (404, 409), so that they are loaded again. */
+  isOutdated?: boolean;
+}
+
 /** Adds the membership to the order and redirects to Checkout. */
-export async function action({ request }: ActionFunctionArgs): Promise<Response | { error: string }> {
+export async function action({ request }: ActionFunctionArgs): Promise<Response | Refused> {
   const { membershipId } = (await request.json()) as { membershipId: number };
   const uuid = storedSession();
   if (!uuid) return { error: NO_SESSION_FOR_MEMBERSHIP };
@@ -13,15 +19,19 @@ export async function action({ request }: ActionFunctionArgs): Promise<Response 
     const { status } = await call('setMembership', { params: { uuid }, body: { membershipId } });
     if ((status as string) !== 'success') return { error: fallback.setMembership };
   } catch (error) {
-    return { error: messageOf(error, fallback.setMembership) };
+    return {
+      error: messageOf(error, fallback.setMembership),
+      isOutdated: error instanceof ApiError && (error.status === 404 || error.status === 409),
+    };
   }
   return redirect(screens.checkout);
 }
 
-/** Returns false after a submission, so that the memberships are not loaded again. */
+/** Returns false after a submission, unless it has shown that the memberships on the screen are outdated. */
 export function shouldRevalidate({
+  actionResult,
   formMethod,
   defaultShouldRevalidate,
 }: ShouldRevalidateFunctionArgs): boolean {
-  return formMethod === undefined && defaultShouldRevalidate;
+  return (actionResult as Refused | undefined)?.isOutdated ?? (!formMethod && defaultShouldRevalidate);
 }
