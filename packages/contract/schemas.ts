@@ -68,6 +68,15 @@ export const failure = z.object({
 const success = <Data extends z.ZodType>(data: Data) =>
   z.object({ success: z.literal(true), status: z.literal('success'), message: z.string().optional(), data });
 
+/**
+ * The price on the screen, in cents. Only compared: the server answers 409 if its own price differs. Absent in calls from pages of
+ * the previous version.
+ */
+const shownPrice = z
+  .int()
+  .nullish()
+  .transform((value) => value ?? null);
+
 const started = z.object({ uuid, message: z.string(), programme: z.string() });
 
 const product = z.object({
@@ -314,11 +323,15 @@ export const schemas = {
   },
   setMembership: {
     params: sessionParams,
-    body: z.object({ membershipId: productId }),
+    body: z.object({ membershipId: productId, amount: shownPrice }),
     data: z.object({ status: z.literal('success') }),
   },
   getCheckoutDetails: { params: sessionParams, data: checkoutDetails },
-  setSessionProduct: { params: sessionParams, body: z.object({ productUuid: uuid }), data: product },
+  setSessionProduct: {
+    params: sessionParams,
+    body: z.object({ productUuid: uuid, amount: shownPrice }),
+    data: product,
+  },
   deleteSessionProduct: {
     params: z.object({ sessionProductUuid: uuid }),
     body: noBody,
@@ -417,11 +430,7 @@ export const schemas = {
        * another card or, if such a payment was made, with its outcome.
        */
       charge: flag(true),
-      /** The price on the screen, in cents. Only compared: the server answers 409 if its own price differs. */
-      amount: z
-        .int()
-        .nullish()
-        .transform((value) => value ?? null),
+      amount: shownPrice,
     }),
     data: z.object({
       /**

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Product } from '#contract/schemas.ts';
+import type { ParsedBody, Product } from '#contract/schemas.ts';
 import type { Holding } from '#core/holding.ts';
 import { displayPrice, parseDonation } from '#core/money.ts';
 import { lineUuid, MOST_REVISIONS, type OpenLine, readLineUuid } from '#core/orderLine.ts';
@@ -8,7 +8,7 @@ import { LEAST_DONATION_CENTS } from '#core/specified.ts';
 import type { Deps } from '../deps.ts';
 import { whileFrozen } from '../payments/settlePaying.ts';
 import { LINE_NOT_FOUND, Refusal } from '../platform/http/refusal.ts';
-import { hasLine, lineOf, nextLine } from '../session/orderLines.ts';
+import { hasLine, lineOf, nextLine, priceIsNow } from '../session/orderLines.ts';
 import { refusalFor } from '../session/standing.ts';
 import { stateAllows } from '../session/states.ts';
 import type { CatalogueProduct } from '../society/society.ts';
@@ -20,16 +20,19 @@ const MEMBERSHIP_STAYS = 'The membership can be changed but not removed.';
 const MOST_LINES = 50;
 const ORDER_FULL = `An order has at most ${MOST_LINES} items.`;
 
-/** Adds a donation preset or a store item at its present price. Adding the same product a second time has no effect. */
+/**
+ * Adds a donation preset or a store item at its present price. If the page has sent the price on the screen (`amount`, cents), a
+ * different one is refused. Adding the same product a second time has no effect.
+ */
 export async function setSessionProduct(
   deps: Deps,
   uuid: string,
   holding: Holding,
-  productUuid: string,
+  { productUuid, amount }: ParsedBody<'setSessionProduct'>,
 ): Promise<Product> {
   const product = deps.society.offer({ uuid: productUuid.toLowerCase() });
   if (product?.type !== 'donation' && product?.type !== 'store') throw new Refusal(404, UNKNOWN_PRODUCT);
-  return addLine(deps, { uuid, holding }, product, product.priceCents!);
+  return addLine(deps, { uuid, holding }, product, product.priceCents!, amount);
 }
 
 /** Adds a donation of the amount (dollars) that the joiner typed. */
@@ -58,9 +61,11 @@ async function addLine(
   { uuid, holding }: { uuid: string; holding: Holding },
   product: CatalogueProduct,
   priceCents: number,
+  shownCents: number | null = null,
 ): Promise<Product> {
   const same = { productId: product.id, ...(product.type === 'donation_other' ? { priceCents } : {}) };
   const isThere = hasLine(same);
+  const isAsShown = shownCents === null || shownCents === priceCents;
   const add = async () => {
     const { rows } = await sql<{ lines: OpenLine[] }>`
       update join_session set
@@ -69,14 +74,19 @@ async function addLine(
         updated_at = now()
       where uuid = ${uuid} and ${stateAllows('changeOrder')}
         and (jsonb_array_length(lines) < ${MOST_LINES} and revision < ${MOST_REVISIONS} or ${isThere})
+        and (${isAsShown} or ${isThere})
       returning lines`.execute(deps.database);
     return rows[0];
   };
   const order = await whileFrozen(deps, uuid, holding, add);
-  if (!order) throw await refusalFor(deps, 'changeOrder', uuid, { otherwise: ORDER_FULL });
+  const otherwise = isAsShown ? ORDER_FULL : priceIsNow(product, priceCents);
+  if (!order) throw await refusalFor(deps, 'changeOrder', uuid, { otherwise });
   const line = order.lines.find(
     (one) => one.productId === product.id && (same.priceCents ?? one.priceCents) === one.priceCents,
   )!;
+  // The order has the product at an earlier price.
+  if (shownCents !== null && shownCents !== line.priceCents)
+    throw new Refusal(409, priceIsNow(product, line.priceCents));
   return toWireProduct(product, { uuid: lineUuid(uuid, line.number), priceCents: line.priceCents });
 }
 

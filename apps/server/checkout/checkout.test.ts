@@ -114,6 +114,80 @@ test('an item whose price has changed since it was added is not added a second t
   ]);
 });
 
+test('an item or a donation at another price than the one on the screen is told and not added', async (t) => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const add = (productUuid: string, amount: number) =>
+    client.call('setSessionProduct', { params: { uuid }, body: { productUuid, amount } });
+  changeSociety(t, server, (source) =>
+    source.replace('price: "12.00"', 'price: "15.00"').replace('price: "25.00"', 'price: "30.00"'),
+  );
+  const refused = [await add(uuids.pin, 1200), await add(uuids.donation25, 2500)];
+  assert.deepEqual(
+    refused.map(({ status, message }) => [status, message]),
+    [
+      [409, 'The price of this item is now $15.00. Please check it and try again.'],
+      [409, 'The amount of this donation is now $30.00. Please check it and try again.'],
+    ],
+  );
+  assert.deepEqual(await lines(client, uuid), [['membership', '65.00']]);
+  assert.equal((await add(uuids.pin, 1500)).status, 200);
+});
+
+test('an item that is in the order stays at its price, and another one on the screen is told', async (t) => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const add = (amount: number) =>
+    client.call('setSessionProduct', { params: { uuid }, body: { productUuid: uuids.pin, amount } });
+  assert.equal((await add(1200)).status, 200);
+  changeSociety(t, server, (source) => source.replace('price: "12.00"', 'price: "15.00"'));
+  assert.equal((await add(1200)).status, 200);
+  const refused = await add(1500);
+  assert.deepEqual(
+    [refused.status, refused.message],
+    [409, 'The price of this item is now $12.00. Please check it and try again.'],
+  );
+});
+
+test('a membership at another price than the one on the screen is told and not chosen', async (t) => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const choose = (membershipId: number, amount: number) =>
+    client.call('setMembership', { params: { uuid }, body: { membershipId, amount } });
+  changeSociety(t, server, (source) =>
+    source.replace('price: "89.00"', 'price: "95.00"').replace('price: "65.00"', 'price: "60.00"'),
+  );
+  const refused = await choose(2, 8900);
+  assert.deepEqual(
+    [refused.status, refused.message],
+    [409, 'The price of this membership is now $95.00. Please check it and try again.'],
+  );
+  assert.deepEqual(await lines(client, uuid), [['membership', '65.00']]);
+  const { memberships } = (await client.call('getMembershipDetails', { params: { uuid } })).data;
+  assert.deepEqual(
+    memberships.map(({ price }) => price),
+    ['65.00', '95.00'],
+    'the chosen one is shown at its price in the order',
+  );
+  assert.equal((await choose(1, 6500)).status, 200);
+  assert.equal((await choose(1, 6000)).status, 409);
+  assert.equal((await choose(2, 9500)).status, 200);
+  assert.deepEqual(await lines(client, uuid), [['membership', '95.00']]);
+});
+
+test('what is bought costs what Buy Now has said, though its price changes while Checkout is shown', async (t) => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const { id, revision } = await openIntent(client, uuid);
+  changeSociety(t, server, (source) => source.replace('price: "65.00"', 'price: "75.00"'));
+  const begun = await client.call('beginPayment', {
+    params: { uuid },
+    body: { revision, agreeToPolicies: true },
+  });
+  assert.deepEqual([begun.status, begun.data?.amount], [200, 6500]);
+  assert.equal((await server.stripe('GET', `/v1/payment_intents/${id}`)).body.amount as unknown, 6500);
+});
+
 test('a typed donation enters as typed; another amount is another line, the same amount is not', async () => {
   const client = server.client();
   const uuid = await orderingJoin(client);

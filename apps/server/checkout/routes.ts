@@ -10,12 +10,7 @@ export function checkoutRoutes(app: FastifyInstance, deps: Deps): void {
     data: await checkoutDetails(deps, params.uuid, deps.browser.holdingOf(request, params.uuid)),
   }));
   serve(app, 'setSessionProduct', async ({ params, body, request }) => ({
-    data: await setSessionProduct(
-      deps,
-      params.uuid,
-      deps.browser.holdingOf(request, params.uuid),
-      body.productUuid,
-    ),
+    data: await setSessionProduct(deps, params.uuid, deps.browser.holdingOf(request, params.uuid), body),
   }));
   serve(app, 'setCustomDonation', async ({ params, body, request }) => ({
     data: await setCustomDonation(

@@ -11,7 +11,10 @@ import { stateAllows } from '../session/states.ts';
 import type { Society } from '../society/society.ts';
 import { eligibilityOf, fillIn } from '../society/texts.ts';
 
-/** Returns the memberships of the session's programme, and which of them is in the order. */
+/**
+ * Returns the memberships of the session's programme, and which of them is in the order. That one has its price in the order, since
+ * choosing it again does not change this price.
+ */
 export async function membershipDetails(deps: Deps, uuid: string): Promise<Data<'getMembershipDetails'>> {
   const { rows } = await sql<{ programme: string; lines: OpenLine[]; is_member: boolean }>`
     select programme, lines, ${isJoinerMember('join_session')} as is_member from join_session where uuid = ${uuid} and ${stateAllows('readMemberships')}`.execute(
@@ -21,7 +24,14 @@ export async function membershipDetails(deps: Deps, uuid: string): Promise<Data<
   if (!session) throw await refusalFor(deps, 'readMemberships', uuid);
   if (session.is_member) throw new Refusal(409, ALREADY_MEMBER);
   const chosen = session.lines.find(({ type }) => isMembershipType(type));
-  return { ...screenOf(deps.society, session.programme), selectedMembershipId: chosen?.productId ?? null };
+  const { memberships, ...screen } = screenOf(deps.society, session.programme);
+  return {
+    ...screen,
+    memberships: memberships.map((membership) =>
+      membership.id === chosen?.productId ? { ...membership, price: toPrice(chosen.priceCents) } : membership,
+    ),
+    selectedMembershipId: chosen?.productId ?? null,
+  };
 }
 
 /** Returns the texts and memberships of a programme that the screen shows. */

@@ -9,7 +9,7 @@ export function membershipRoutes(app: FastifyInstance, deps: Deps): void {
     data: await membershipDetails(deps, params.uuid),
   }));
   serve(app, 'setMembership', async ({ params, body, request }) => {
-    await setMembership(deps, params.uuid, deps.browser.holdingOf(request, params.uuid), body.membershipId);
+    await setMembership(deps, params.uuid, deps.browser.holdingOf(request, params.uuid), body);
     return { data: { status: 'success' as const } };
   });
 }

@@ -1,5 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
+import { displayPrice } from '#core/money.ts';
 import type { OpenLine, OrderLine } from '#core/orderLine.ts';
+import type { ProductType } from '#core/product.ts';
 import type { CatalogueProduct } from '../society/society.ts';
 
 /** Returns the order line of a product with its present name, at the given price (cents). */
@@ -20,4 +22,17 @@ export function nextLine(line: OrderLine): RawBuilder<OpenLine> {
 /** SQL for whether the order has a line with all of these values. */
 export function hasLine(values: Partial<OpenLine>): RawBuilder<boolean> {
   return sql`lines @> ${JSON.stringify([values])}::jsonb`;
+}
+
+const priceOf: Record<ProductType, string> = {
+  membership: 'price of this membership',
+  membership_upgrade: 'price of this upgrade',
+  donation: 'amount of this donation',
+  donation_other: 'amount of this donation',
+  store: 'price of this item',
+};
+
+/** Returns the sentence for a product whose price (cents) is not the one on the screen. */
+export function priceIsNow({ type }: Pick<CatalogueProduct, 'type'>, priceCents: number): string {
+  return `The ${priceOf[type]} is now ${displayPrice(priceCents)}. Please check it and try again.`;
 }

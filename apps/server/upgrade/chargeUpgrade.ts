@@ -2,7 +2,6 @@ import { sql } from 'kysely';
 import type { Data, ParsedBody } from '#contract/schemas.ts';
 import { type Holding, mayChargeCard } from '#core/holding.ts';
 import { lineMetadata, orderDescription, promisedMetadata } from '#core/intentText.ts';
-import { displayPrice } from '#core/money.ts';
 import { screens } from '#core/navigation.ts';
 import type { OrderLine } from '#core/orderLine.ts';
 import { NO_PAYMENT_INTENT, UPGRADE_FAILED } from '#core/sentences.ts';
@@ -16,6 +15,7 @@ import { countingFailures } from '../payments/providerFailures.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { Declined, ProviderFailed, ProviderRefused, UnexpectedState } from '../providers/stripe/failures.ts';
 import type { Intent } from '../providers/stripe/provider.ts';
+import { priceIsNow } from '../session/orderLines.ts';
 import { promised, promisedColumns } from '../session/promised.ts';
 import { readStanding, refusalFor } from '../session/standing.ts';
 import type { CatalogueProduct } from '../society/society.ts';
@@ -82,7 +82,8 @@ export async function chargeUpgrade(
   if (!offer || !card.paymentMethodId) throw new Refusal(409, NOT_OPEN, { goOn: standing.goOn });
   if (pause > 0) throw tooManyDeclined(pause);
   const amountCents = offer.priceCents!;
-  if (amount !== null && amount !== amountCents) throw priceChanged(amountCents);
+  const priceChanged = new Refusal(409, priceIsNow(offer, amountCents));
+  if (amount !== null && amount !== amountCents) throw priceChanged;
   const isOfNobody = open !== null && open.customerId === null;
   let { customerId } = card;
   if (!open || (charge && isOfNobody)) {
@@ -105,7 +106,7 @@ export async function chargeUpgrade(
   );
   // There is no open intent, because the upgrade was skipped or bought in another tab.
   if (!open) return endedElsewhere(deps, uuid);
-  if (open.amountCents !== amountCents) throw priceChanged(amountCents);
+  if (open.amountCents !== amountCents) throw priceChanged;
 
   if (charge && open.customerId === null) throw new Refusal(409, BOUGHT_ELSEWHERE);
 
@@ -114,13 +115,6 @@ export async function chargeUpgrade(
   const isAsked = intent?.status === 'requires_action' && intent.paymentMethodId === card.paymentMethodId;
   if (isAsked && intent.id === open.intentId) return { status: 'requires_action', clientSecret };
   return chargeSavedCard(deps, uuid, open, card.paymentMethodId);
-}
-
-function priceChanged(amountCents: number): Refusal {
-  return new Refusal(
-    409,
-    `The price of this upgrade is now ${displayPrice(amountCents)}. Please check it and try again.`,
-  );
 }
 
 /**

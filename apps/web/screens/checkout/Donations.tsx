@@ -36,25 +36,26 @@ export function Donations({ options, donations }: { options: Option[]; donations
 /** A preset amount. `line` is the order's line with this donation; pressing the button again removes that line. */
 function Preset({ option, line }: { option: Option; line: OrderProduct | undefined }) {
   const { busy, change, error } = useOrderChange(`donation-${option.uuid}`);
-  const amount = shortPrice(fromDollars(option.amount));
+  const amount = fromDollars(option.amount);
+  const price = shortPrice(amount);
   return (
     <>
       <button
         type="button"
         className={styles.preset}
-        aria-label={`Donate ${amount}`}
+        aria-label={`Donate ${price}`}
         aria-pressed={line !== undefined}
         aria-busy={busy || undefined}
         onClick={() =>
           change(
             line
               ? { kind: 'removeDonation', sessionProductUuid: line.sessionProductUuid ?? '' }
-              : { kind: 'addDonation', productUuid: option.uuid },
+              : { kind: 'addDonation', body: { productUuid: option.uuid, amount } },
           )
         }
       >
         {line && <Icon name="tick" size={16} />}
-        <span>{amount}</span>
+        <span>{price}</span>
       </button>
       {error && (
         <div className={styles.presetError}>
@@ -80,7 +81,7 @@ function CustomDonation() {
     const cents = parseDonation(typed, maximumCents);
     setIsInvalid(cents === null);
     if (cents === null) return;
-    change({ kind: 'addCustomDonation', amount: toDollars(cents) });
+    change({ kind: 'addCustomDonation', body: { amount: toDollars(cents) } });
   }
 
   return (

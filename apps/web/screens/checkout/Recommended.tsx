@@ -23,6 +23,7 @@ export function Recommended({ products }: { products: Product[] }) {
 }
 
 function Item({ product }: { product: Product }) {
+  const amount = fromPrice(product.price);
   const { busy, change, error } = useOrderChange(`product-${product.uuid}`);
   return (
     <li className={styles.item}>
@@ -31,13 +32,13 @@ function Item({ product }: { product: Product }) {
         <h3>{product.name}</h3>
         <p>{product.description}</p>
       </div>
-      <p className={styles.itemPrice}>{shortPrice(fromPrice(product.price))}</p>
+      <p className={styles.itemPrice}>{shortPrice(amount)}</p>
       <Button
         variant="second"
         className={`${ui.slim} ${styles.add}`}
         aria-label={`Add ${product.name}`}
         busy={busy && 'Adding…'}
-        onClick={() => change({ kind: 'addProduct', productUuid: product.uuid })}
+        onClick={() => change({ kind: 'addProduct', body: { productUuid: product.uuid, amount } })}
       >
         Add
       </Button>

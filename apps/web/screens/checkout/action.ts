@@ -30,10 +30,10 @@ export async function action({ request }: ActionFunctionArgs): Promise<Changed> 
     switch (change.kind) {
       case 'addDonation':
       case 'addProduct':
-        await call('setSessionProduct', { params: { uuid }, body: { productUuid: change.productUuid } });
+        await call('setSessionProduct', { params: { uuid }, body: change.body });
         break;
       case 'addCustomDonation':
-        await call('setCustomDonation', { params: { uuid }, body: { amount: change.amount } });
+        await call('setCustomDonation', { params: { uuid }, body: change.body });
         break;
       case 'removeDonation':
       case 'removeProduct': {

@@ -2,9 +2,10 @@ import { useCallback } from 'react';
 import { useFetcher } from 'react-router';
 import { screens } from '#core/navigation.ts';
 
+/** `body` is that of the call: beside a product's uuid, `amount` is the price on the screen in cents; alone, a donation in dollars. */
 export type OrderChange =
-  | { kind: 'addDonation' | 'addProduct'; productUuid: string }
-  | { kind: 'addCustomDonation'; amount: number }
+  | { kind: 'addDonation' | 'addProduct'; body: { productUuid: string; amount: number } }
+  | { kind: 'addCustomDonation'; body: { amount: number } }
   | { kind: 'removeDonation' | 'removeProduct'; sessionProductUuid: string };
 
 /**

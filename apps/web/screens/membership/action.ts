@@ -1,4 +1,5 @@
 import { type ActionFunctionArgs, redirect, type ShouldRevalidateFunctionArgs } from 'react-router';
+import type { Body } from '#contract/schemas.ts';
 import { screens } from '#core/navigation.ts';
 import { fallback, NO_SESSION_FOR_MEMBERSHIP } from '#core/sentences.ts';
 import { ApiError, call, messageOf } from '../../lib/api.ts';
@@ -12,11 +13,11 @@ interface Refused {
 
 /** Adds the membership to the order and redirects to Checkout. */
 export async function action({ request }: ActionFunctionArgs): Promise<Response | Refused> {
-  const { membershipId } = (await request.json()) as { membershipId: number };
+  const body = (await request.json()) as Body<'setMembership'>;
   const uuid = storedSession();
   if (!uuid) return { error: NO_SESSION_FOR_MEMBERSHIP };
   try {
-    const { status } = await call('setMembership', { params: { uuid }, body: { membershipId } });
+    const { status } = await call('setMembership', { params: { uuid }, body });
     if ((status as string) !== 'success') return { error: fallback.setMembership };
   } catch (error) {
     return {

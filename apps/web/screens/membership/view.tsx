@@ -92,7 +92,7 @@ function Choice({ details }: { details: Details }) {
             onChoose={() => {
               setChosen(membership.id);
               void fetcher.submit(
-                { membershipId: membership.id },
+                { membershipId: membership.id, amount: fromPrice(membership.price) },
                 { method: 'post', encType: 'application/json' },
               );
             }}
