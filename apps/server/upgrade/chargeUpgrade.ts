@@ -20,7 +20,7 @@ import { promised, promisedColumns } from '../session/promised.ts';
 import { readStanding, refusalFor } from '../session/standing.ts';
 import type { CatalogueProduct } from '../society/society.ts';
 
-const NOT_OPEN = 'This upgrade is no longer on offer.';
+const NOT_OPEN = 'This upgrade is no longer on offer, so nothing was charged.';
 const OTHER_BROWSER =
   'For your safety, an upgrade can only be bought in the browser that paid for the membership.';
 const OTHER_PAYMENT = 'This payment does not belong to this join.';
@@ -47,6 +47,14 @@ interface OpenUpgrade {
    * only another card.
    */
   customerId: string | null;
+}
+
+interface Charges {
+  isBought: boolean;
+  /** Whether a payment for the upgrade bought nothing and goes back. */
+  isReturned: boolean;
+  open: OpenUpgrade | null;
+  attempts: number;
 }
 
 /**
@@ -79,7 +87,7 @@ export async function chargeUpgrade(
 
   const { card, failures, pause } = await readPayer(deps, uuid, paymentIntent);
   const offer = standing.upgrade;
-  if (!offer || !card.paymentMethodId) throw new Refusal(409, NOT_OPEN, { goOn: standing.goOn });
+  if (!offer || !card.paymentMethodId) throw notOpen(charges, standing.goOn);
   if (pause > 0) throw tooManyDeclined(pause);
   const amountCents = offer.priceCents!;
   const priceChanged = new Refusal(409, priceIsNow(offer, amountCents));
@@ -169,8 +177,14 @@ async function chargeSavedCard(
 }
 
 async function endedElsewhere(deps: Deps, uuid: string): Promise<Answer> {
-  if ((await readCharges(deps, uuid)).isBought) return { status: 'succeeded' };
-  throw new Refusal(409, NOT_OPEN, { goOn: (await readStanding(deps, uuid))?.goOn });
+  const charges = await readCharges(deps, uuid);
+  if (charges.isBought) return { status: 'succeeded' };
+  throw notOpen(charges, (await readStanding(deps, uuid))?.goOn);
+}
+
+/** Returns the refusal for an upgrade that is not offered any more. */
+function notOpen({ isReturned }: Charges, goOn: string | undefined): Refusal {
+  return new Refusal(409, isReturned ? RETURNED : NOT_OPEN, { goOn });
 }
 
 /** Returns the answer for an intent that has succeeded or is processing; null if it can still be paid or was cancelled. */
@@ -247,10 +261,7 @@ async function openUpgrade(
 }
 
 /** Reads the upgrade's payments in one statement. Of two statements, neither might return an intent that is paid between them. */
-async function readCharges(
-  { database }: Deps,
-  uuid: string,
-): Promise<{ isBought: boolean; open: OpenUpgrade | null; attempts: number }> {
+async function readCharges({ database }: Deps, uuid: string): Promise<Charges> {
   const rows = await database
     .selectFrom('payment')
     .leftJoin('order_snapshot as sold', (join) =>
@@ -267,6 +278,7 @@ async function readCharges(
   const open = rows.find(({ status }) => status === 'open');
   return {
     isBought: rows.some(({ status }) => status === 'succeeded'),
+    isReturned: rows.some(({ status }) => status === 'duplicate'),
     open: open
       ? {
           intentId: open.intent_id,
