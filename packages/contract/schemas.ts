@@ -171,7 +171,7 @@ const checkoutDetails = z.object({
   refundNote: z.string(),
   /**
    * The content of the membership screen, which Checkout shows if the join has skipped that screen: the features of the
-   * membership or upgrade in the order (their descriptions are HTML) and the eligibility rules. The rules are null for a member
+   * membership or upgrade in the order (those of an upgrade are HTML) and the eligibility rules. The rules are null for a member
    * who buys an upgrade. The whole field is null for a join that has passed the membership screen.
    */
   unseen: z.object({ features: z.array(feature), eligibility: eligibility.nullable() }).nullable(),

@@ -1,5 +1,5 @@
 import { docx } from '../harness/documents.ts';
-import { hold, refuse, route } from './arrange.ts';
+import { alter, hold, refuse, route } from './arrange.ts';
 import { expect, test } from './fixtures.ts';
 import {
   addressForm,
@@ -136,6 +136,25 @@ for (const [what, query, sentence] of [
     expect(await page.evaluate(() => localStorage.getItem('joinSessionUuid'))).toBeNull();
   });
 }
+
+test('a direct checkout shows the features of a membership as text, as Membership does, and those of an upgrade as HTML', async ({
+  page,
+  invitation,
+}) => {
+  const description = 'Books &amp; <b>pins</b>';
+  await alter(page, 'getCheckoutDetails', ({ unseen }) => {
+    unseen.features[0].description = description;
+  });
+  const { contactId } = invitation;
+  await page.goto(`/initialize/checkout?vid=${contactId}`);
+  await expect(page.getByText(description, { exact: true })).toBeVisible();
+  await alter(page, 'getCheckoutDetails', ({ products, unseen }) => {
+    products[0].productType = 'membership_upgrade';
+    Object.assign(unseen, { features: [{ id: 1, description }], eligibility: null });
+  });
+  await page.reload();
+  await expect(page.getByText('Books & pins', { exact: true })).toBeVisible();
+});
 
 test('a direct checkout with an unknown contact is refused', async ({ page, complaints }) => {
   complaints.expectFailedRequests();

@@ -22,10 +22,9 @@ export function Unseen({
     <section className={styles.block} aria-labelledby="buys">
       <h2 id="buys">{name}</h2>
       <ul className={ui.ticks}>
+        {/* Only those of an upgrade, which has no rules of eligibility, are HTML (specification, section 3). */}
         {features.map(({ id, description }) => (
-          <li key={id}>
-            <PurifiedHtml html={description} />
-          </li>
+          <li key={id}>{eligibility ? description : <PurifiedHtml html={description} />}</li>
         ))}
       </ul>
       <p className={ui.refund}>
