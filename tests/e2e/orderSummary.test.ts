@@ -1,4 +1,4 @@
-import { orderingJoin } from './arrange.ts';
+import { fillOrder, orderingJoin } from './arrange.ts';
 import { expect, expectAccessible, test } from './fixtures.ts';
 import { addressForm, button, cardForm } from './steps.ts';
 
@@ -36,4 +36,31 @@ test('on a phone the order summary drops down under its bar, wherever one has sc
   await expect(summary).toBeVisible();
   await page.getByLabel('Custom amount').focus();
   await expect(summary).toBeHidden();
+});
+
+test('a long order on a desktop shows that it goes on, and the keyboard reaches each of its lines', async ({
+  page,
+}) => {
+  await orderingJoin(page);
+  await fillOrder(page, 'framed');
+  await page.goto('/registration/checkout');
+  const lines = page.getByRole('complementary', { name: 'Order summary' }).getByRole('list').first();
+  await expect(lines.getByRole('listitem')).toHaveCount(21);
+  await expect(page.getByText('Total Due Today', { exact: true })).toBeInViewport({ ratio: 1 });
+  await expect(lines).toHaveCSS('background-attachment', /^local, .*scroll$/);
+  const remove = lines.getByRole('button');
+  await remove.last().focus();
+  await expect(lines.getByRole('listitem').last().locator('p').first()).toBeInViewport({ ratio: 1 });
+  for (let line = 18; line >= 12; line--) {
+    await page.keyboard.press('Shift+Tab');
+    await expect(remove.nth(line)).toBeFocused();
+    await expect(
+      lines
+        .getByRole('listitem')
+        .nth(line + 1)
+        .locator('p')
+        .first(),
+    ).toBeInViewport({ ratio: 1 });
+  }
+  await expectAccessible(page);
 });
