@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { alter, call, details, fillOrder, orderingJoin, paidJoin, startedJoin } from './arrange.ts';
 import { expect, expectAccessible, expectNoSidewaysScroll, test } from './fixtures.ts';
 import { button, heading, total } from './steps.ts';
@@ -67,6 +68,39 @@ test('twenty items, each at $499.99 and some with long names, fit the order summ
   await expect(total(page)).toHaveText('$10,064.80');
   await expectNoSidewaysScroll(page);
   await expectAccessible(page);
+});
+
+test('donations of $9,999.99 fit their buttons at 320 px, chosen or not, and on a desktop @phone', async ({
+  page,
+}) => {
+  await orderingJoin(page);
+  await alter(page, 'getCheckoutDetails', ({ donationOptions, products }) => {
+    for (const option of donationOptions) option.amount = 9999.99;
+    donationOptions.push({ ...donationOptions[0], uuid: randomUUID(), id: 99 });
+    products.push({ ...products[0], productType: 'donation', uuid: donationOptions[0].uuid, price: '0.00' });
+  });
+  await page.goto('/registration/checkout');
+  const presets = button(page, 'Donate $9,999.99');
+  await expect(presets).toHaveCount(4);
+  await expect(presets.first()).toHaveAttribute('aria-pressed', 'true');
+  /** The least space (px) between the content of a button and its edge. */
+  const space = () =>
+    presets.evaluateAll((buttons) =>
+      Math.min(
+        ...buttons.map((one) => {
+          const { left, right } = one.getBoundingClientRect();
+          const [first, last] = [one.firstElementChild!, one.lastElementChild!];
+          return Math.min(
+            first.getBoundingClientRect().left - left,
+            right - last.getBoundingClientRect().right,
+          );
+        }),
+      ),
+    );
+  for (const width of [320, 360, 430, 600, 1000, 1280]) {
+    await page.setViewportSize({ width, height: 800 });
+    expect(await space(), `at ${width} px`).toBeGreaterThanOrEqual(8);
+  }
 });
 
 test('a phone in landscape does not enlarge text: the served style has the property under the name that iPhones know, too', async ({

@@ -19,7 +19,10 @@ export function Donations({ options, donations }: { options: Option[]; donations
     <section className={styles.block} aria-labelledby="donations">
       <h2 id="donations">Add a donation</h2>
       <p className={styles.intro}>{checkout.donationIntro}</p>
-      <div className={styles.presets}>
+      <div
+        className={styles.presets}
+        data-long={options.some(({ amount }) => amount > 999 || amount % 1) || undefined}
+      >
         {options.map((option) => (
           <Preset
             key={option.uuid}
