@@ -103,6 +103,18 @@ test('donations of $9,999.99 fit their buttons at 320 px, chosen or not, and on 
   }
 });
 
+test('a society without facts has no line for them on Get Started', async ({ page }) => {
+  await page.route('/registration/checkout', async (route) => {
+    const html = await (await route.fetch()).text();
+    await route.fulfill({ body: html.replace(/"facts":\[.*?\]/, '"facts":[]'), contentType: 'text/html' });
+  });
+  // Without a session, the page leads to Get Started by itself.
+  await page.goto('/registration/checkout');
+  await expect(heading(page, 'Get Started')).toBeVisible();
+  const empty = page.getByRole('main').locator('ul:empty');
+  await expect(empty.filter({ visible: true })).toHaveCount(0);
+});
+
 test('a phone in landscape does not enlarge text: the served style has the property under the name that iPhones know, too', async ({
   page,
 }) => {
