@@ -7,6 +7,8 @@ import { Alert } from './Alert.tsx';
 import { Button } from './Button.tsx';
 import styles from './CardElements.module.css';
 
+const NOT_LOADED = 'The card form could not be loaded. Nothing was charged. Please check your connection.';
+
 /**
  * Loads Stripe's script and provides Stripe's Elements to the card form in `children`. If the script or an element does not load,
  * shows a message and a button to try again.
@@ -48,7 +50,7 @@ export function CardElements({
   if (failed) {
     return (
       <div className={styles.unloaded}>
-        <Alert>The card form could not be loaded. Nothing was charged. Please check your connection.</Alert>
+        <Alert>{NOT_LOADED}</Alert>
         <Button
           variant="second"
           onClick={() => {
@@ -71,7 +73,7 @@ export function CardElements({
   return (
     <Elements key={clientSecret} stripe={stripe} options={options}>
       {children(({ error }) => {
-        console.error('A part of the card form did not load.', error);
+        console.error(NOT_LOADED, error);
         setFailed(true);
       })}
     </Elements>

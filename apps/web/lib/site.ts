@@ -17,9 +17,7 @@ export function theSite(): Site {
 export const SiteContext = createContext<Site | null>(null);
 
 export function useSite(): Site {
-  const site = use(SiteContext);
-  if (!site) throw new Error('No site was given.');
-  return site;
+  return use(SiteContext) ?? theSite();
 }
 
 /**

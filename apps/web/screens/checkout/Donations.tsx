@@ -1,11 +1,11 @@
 import { useEffect, useState } from 'react';
 import { displayPrice, fromDollars, parseDonation, shortPrice, toDollars } from '#core/money.ts';
 import { LEAST_DONATION_CENTS } from '#core/specified.ts';
-import { Alert } from '../../components/Alert.tsx';
 import { Button } from '../../components/Button.tsx';
 import { TextField } from '../../components/Field.tsx';
 import { Icon } from '../../components/icons.tsx';
 import { useSite } from '../../lib/site.ts';
+import { ChangeError } from './ChangeError.tsx';
 import type { CheckoutDetails, OrderProduct } from './order.ts';
 import { useOrderChange } from './orderChange.ts';
 import styles from './styles.module.css';
@@ -60,11 +60,7 @@ function Preset({ option, line }: { option: Option; line: OrderProduct | undefin
         {line && <Icon name="tick" size={16} />}
         <span>{price}</span>
       </button>
-      {error && (
-        <div className={styles.presetError}>
-          <Alert isAnswer>{error}</Alert>
-        </div>
-      )}
+      <ChangeError error={error} />
     </>
   );
 }

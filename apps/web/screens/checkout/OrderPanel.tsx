@@ -1,9 +1,9 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { displayPrice } from '#core/money.ts';
 import type { OrderSummary } from '#core/orderSummary.ts';
-import { Alert } from '../../components/Alert.tsx';
 import { Icon } from '../../components/screenIcons.tsx';
 import ui from '../../components/ui.module.css';
+import { ChangeError } from './ChangeError.tsx';
 import type { OrderProduct } from './order.ts';
 import { useOrderChange } from './orderChange.ts';
 import styles from './styles.module.css';
@@ -135,11 +135,7 @@ function RemovableLine({ line, kind }: { line: OrderProduct; kind: 'removeDonati
       >
         {busy ? 'Removing…' : 'Remove'}
       </button>
-      {error && (
-        <div className={styles.itemError}>
-          <Alert isAnswer>{error}</Alert>
-        </div>
-      )}
+      <ChangeError error={error} />
     </li>
   );
 }

@@ -85,7 +85,7 @@ function CardForm({
     );
     // The order has changed again meanwhile, and fetching the newer total is under way.
     if (revision !== shownRevision.current) return;
-    if (failure) console.error('The card form does not know the new total.', failure);
+    if (failure) console.error(NOT_UPDATED, failure);
     setOutdated(failure ? 'failed' : null);
   }, [elements]);
   useEffect(() => {

@@ -1,9 +1,9 @@
 import type { Product } from '#contract/schemas.ts';
 import { fromPrice, shortPrice } from '#core/money.ts';
-import { Alert } from '../../components/Alert.tsx';
 import { Button } from '../../components/Button.tsx';
 import { ProductIcon } from '../../components/Purified.tsx';
 import ui from '../../components/ui.module.css';
+import { ChangeError } from './ChangeError.tsx';
 import { useOrderChange } from './orderChange.ts';
 import styles from './styles.module.css';
 
@@ -42,11 +42,7 @@ function Item({ product }: { product: Product }) {
       >
         Add
       </Button>
-      {error && (
-        <div className={styles.itemError}>
-          <Alert isAnswer>{error}</Alert>
-        </div>
-      )}
+      <ChangeError error={error} />
     </li>
   );
 }

@@ -26,25 +26,19 @@ export async function action({ request }: ActionFunctionArgs): Promise<Changed> 
     console.error(NO_SESSION_FOR_MEMBERSHIP);
     return { error: null, noSession: true };
   }
+  const fallbackSentence = sentences[change.kind];
+  const params = { uuid };
   try {
-    switch (change.kind) {
-      case 'addDonation':
-      case 'addProduct':
-        await call('setSessionProduct', { params: { uuid }, body: change.body });
-        break;
-      case 'addCustomDonation':
-        await call('setCustomDonation', { params: { uuid }, body: change.body });
-        break;
-      case 'removeDonation':
-      case 'removeProduct': {
-        const { sessionProductUuid } = change;
-        const { status } = await call('deleteSessionProduct', { params: { sessionProductUuid }, body: {} });
-        if ((status as string) !== 'success') return { error: sentences[change.kind] };
-      }
-    }
+    if ('sessionProductUuid' in change) {
+      const { sessionProductUuid } = change;
+      const { status } = await call('deleteSessionProduct', { params: { sessionProductUuid }, body: {} });
+      if ((status as string) !== 'success') return { error: fallbackSentence };
+    } else if (change.kind === 'addCustomDonation')
+      await call('setCustomDonation', { params, body: change.body });
+    else await call('setSessionProduct', { params, body: change.body });
     return { error: null };
   } catch (error) {
-    return { error: messageOf(error, sentences[change.kind]) };
+    return { error: messageOf(error, fallbackSentence) };
   }
 }
 

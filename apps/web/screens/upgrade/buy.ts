@@ -71,15 +71,11 @@ async function endOf(purchase: Purchase, clientSecret: string, refusal: string |
 /** Asks the server, and polls while the payment is processing. Only the first call may charge. */
 async function ask(
   { uuid, paymentIntent, amount }: Purchase,
-  { charge, quiet }: { charge: boolean; quiet?: boolean },
+  { charge, quiet = false }: { charge: boolean; quiet?: boolean },
 ): Promise<Answer> {
   for (let polls = 0; ; polls++) {
     const body = { paymentIntent, amount, charge: charge && polls === 0 };
-    const answer = await call('createUpgradeCharge', {
-      params: { uuid },
-      body,
-      ...(quiet ? { quiet } : {}),
-    });
+    const answer = await call('createUpgradeCharge', { params: { uuid }, body, quiet });
     const wait = POLL_DELAYS_MS[polls];
     if (answer.status !== 'processing' || wait === undefined) return answer;
     await new Promise((resolve) => setTimeout(resolve, wait));

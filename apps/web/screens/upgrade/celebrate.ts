@@ -14,33 +14,30 @@ export function celebrate(colors: string[], className: string): () => void {
   const canvas = document.createElement('canvas');
   canvas.className = className;
   canvas.setAttribute('aria-hidden', 'true');
-  import(/* webpackChunkName: "confetti" */ 'canvas-confetti').then(
-    ({ default: library }) => {
+  import(/* webpackChunkName: "confetti" */ 'canvas-confetti').then(({ default: library }) => {
+    if (stopped) return;
+    document.body.append(canvas);
+    const confetti = library.create(canvas, { resize: true });
+    const until = Date.now() + CONFETTI_MS - FALL_MS;
+    const palette = [...colors, '#ffffff'];
+    clear = () => {
+      confetti.reset();
+      canvas.remove();
+    };
+    const burst = () => {
       if (stopped) return;
-      document.body.append(canvas);
-      const confetti = library.create(canvas, { resize: true });
-      const until = Date.now() + CONFETTI_MS - FALL_MS;
-      const palette = [...colors, '#ffffff'];
-      clear = () => {
-        confetti.reset();
-        canvas.remove();
-      };
-      const burst = () => {
-        if (stopped) return;
-        if (Date.now() >= until) {
-          // Waits until the last particles have fallen.
-          timer = setTimeout(clear, FALL_MS);
-          return;
-        }
-        const common = { particleCount: 14, spread: 62, startVelocity: 46, ticks: 110, colors: palette };
-        void confetti({ ...common, angle: 60, origin: { x: 0, y: 0.7 } });
-        void confetti({ ...common, angle: 120, origin: { x: 1, y: 0.7 } });
-        timer = setTimeout(burst, BURST_INTERVAL_MS);
-      };
-      burst();
-    },
-    (error) => console.error(error),
-  );
+      if (Date.now() >= until) {
+        // Waits until the last particles have fallen.
+        timer = setTimeout(clear, FALL_MS);
+        return;
+      }
+      const common = { particleCount: 14, spread: 62, startVelocity: 46, ticks: 110, colors: palette };
+      void confetti({ ...common, angle: 60, origin: { x: 0, y: 0.7 } });
+      void confetti({ ...common, angle: 120, origin: { x: 1, y: 0.7 } });
+      timer = setTimeout(burst, BURST_INTERVAL_MS);
+    };
+    burst();
+  }, console.error);
   return () => {
     stopped = true;
     clearTimeout(timer);
