@@ -1,5 +1,14 @@
 import type { Page } from '@playwright/test';
-import { call, detailedJoin, hold, holdRequests, openIntent, orderingJoin, startedJoin } from './arrange.ts';
+import {
+  alter,
+  call,
+  detailedJoin,
+  hold,
+  holdRequests,
+  openIntent,
+  orderingJoin,
+  startedJoin,
+} from './arrange.ts';
 import { expect, test, theInduct } from './fixtures.ts';
 import { serveInPieces } from './inPieces.ts';
 import { stripe } from './providers.ts';
@@ -173,6 +182,24 @@ test('the card form of a payment that is over leads on, instead of staying blank
   await page.unrouteAll();
   await button(page, 'Try again').click();
   await expect(page).toHaveURL(/\/registration\/upgrade/);
+});
+
+test('a picture of a product that does not load is left out, and one that loads is shown', async ({
+  page,
+  complaints,
+}) => {
+  complaints.expect(/status of 404/);
+  await orderingJoin(page);
+  await page.route('**/lost.png', (request) => request.fulfill({ status: 404 }));
+  await alter(page, 'getCheckoutDetails', ({ recommendedProducts: [pin, stole] }) => {
+    pin.icon = '/lost.png';
+    stole.icon = '/favicon.svg';
+  });
+  await page.goto('/registration/checkout');
+  const picture = (name: string) => page.getByRole('listitem').filter({ hasText: name }).locator('img');
+  await expect(picture('Honor Stole')).toHaveCount(1);
+  await expect(picture('Lapel Pin')).toHaveCount(0);
+  await expect(button(page, 'Add Lapel Pin')).toBeVisible();
 });
 
 test('a total that the card form could not be told of is not paid until it could', async ({
