@@ -90,8 +90,8 @@ export async function chargeUpgrade(
   if (!offer || !card.paymentMethodId) throw notOpen(charges, standing.goOn);
   if (pause > 0) throw tooManyDeclined(pause);
   const amountCents = offer.priceCents!;
-  const priceChanged = new Refusal(409, priceIsNow(offer, amountCents));
-  if (amount !== null && amount !== amountCents) throw priceChanged;
+  const priceChanged = () => new Refusal(409, priceIsNow(offer, amountCents));
+  if (amount !== null && amount !== amountCents) throw priceChanged();
   const isOfNobody = open !== null && open.customerId === null;
   let { customerId } = card;
   if (!open || (charge && isOfNobody)) {
@@ -114,7 +114,7 @@ export async function chargeUpgrade(
   );
   // There is no open intent, because the upgrade was skipped or bought in another tab.
   if (!open) return endedElsewhere(deps, uuid);
-  if (open.amountCents !== amountCents) throw priceChanged;
+  if (open.amountCents !== amountCents) throw priceChanged();
 
   if (charge && open.customerId === null) throw new Refusal(409, BOUGHT_ELSEWHERE);
 
