@@ -161,11 +161,8 @@ const checkoutDetails = z.object({
   }),
   isCheckoutOnly: z.boolean(),
   hasAgreedToPolicies: z.boolean(),
-  /**
-   * The guardian consent sentence to which the joiner must still agree. Null if nothing is asked; missing in answers of servers of
-   * the previous version.
-   */
-  guardianConsent: nullableText.nullish(),
+  /** The guardian consent sentence to which the joiner must still agree. Null if nothing is asked. */
+  guardianConsent: nullableText,
   /** The order's revision. `beginPayment` sends back the revision that is on the screen. */
   revision: z.int(),
   refundNote: z.string(),
@@ -182,8 +179,8 @@ const site = z.object({
     name: z.string(),
     shortName: z.string(),
     tagline: z.string(),
-    /** The time zone of dates. Missing in answers of servers of 0.7.11. */
-    timeZone: z.string().optional(),
+    /** The time zone of dates. */
+    timeZone: z.string(),
     supportEmail: z.string(),
     supportPhone: z.string(),
     links: z.object({ whoWeAre: z.string(), privacy: z.string(), refunds: z.string() }),
@@ -244,8 +241,8 @@ const none = z.object({});
 const reminders = z.object({ areStopped: z.boolean() });
 /** The token of a link in a letter: the text after its `#`. */
 const token = given(200);
-/** The key of the join's programme. Missing in answers of servers of the previous version. */
-const programmeOfJoin = z.string().nullish();
+/** The key of the join's programme. */
+const programmeOfJoin = z.string();
 /**
  * The key of the programme in which the join is to begin. If the key is missing or unknown, the join begins in the first
  * programme that has the same `isTOLA` as the call.
@@ -307,9 +304,9 @@ export const schemas = {
       invitation: z.string(),
       /**
        * The guardian consent: its sentence, and whether it was given. If it was given, `sentence` is the sentence to which the
-       * joiner agreed then. Null if the programme does not ask; missing in answers of servers of the previous version.
+       * joiner agreed then. Null if the programme does not ask.
        */
-      guardianConsent: z.object({ sentence: z.string(), isGiven: z.boolean() }).nullish(),
+      guardianConsent: z.object({ sentence: z.string(), isGiven: z.boolean() }).nullable(),
     }),
   },
   submitDetails: {
@@ -394,8 +391,8 @@ export const schemas = {
           card: z.object({ brand: z.string(), last4: z.string() }).nullable(),
           /** Whether Stripe has accepted the refund. */
           isReturned: z.boolean(),
-          /** Whether staff must decide on the refund. Missing in answers of servers of the previous version. */
-          isWithStaff: z.boolean().optional(),
+          /** Whether staff must decide on the refund. */
+          isWithStaff: z.boolean(),
         })
         .nullable(),
       /** The screen on which the session continues if this payment has not succeeded and is not processing; otherwise null. */
@@ -469,11 +466,8 @@ export const schemas = {
        * the last rejection; otherwise null. `message` is the sentence for the applicant.
        */
       rejection: z.object({ message: z.string(), isFinal: z.boolean() }).nullable(),
-      /**
-       * Whether the membership has ended, so that transcripts are no longer accepted. Missing in answers of servers of version
-       * 0.7.9.
-       */
-      hasEnded: z.boolean().nullish(),
+      /** Whether the membership has ended, so that transcripts are no longer accepted. */
+      hasEnded: z.boolean(),
     }),
   },
   createUploadLink: {
@@ -514,7 +508,7 @@ export const schemas = {
       programme: z.string(),
       /**
        * The data of the papers that a member can print. Null for browsers that do not hold the join, and if the membership has
-       * ended. Missing in answers of servers of the previous version.
+       * ended.
        */
       papers: z
         .object({
@@ -525,18 +519,18 @@ export const schemas = {
           /** The reason why no paper can be printed; null if papers can be printed. */
           problem: nullableText,
         })
-        .nullish(),
+        .nullable(),
       /**
        * The refunded payments of this join and of other joins of the same contact, described as in the answer of postPayment.
-       * Amounts are in cents. `why` is missing in answers of servers of the previous version.
+       * Amounts are in cents.
        */
       refunded: z.array(
         z.object({
           kind: z.enum(['join', 'upgrade']),
-          why: z.enum(['held', 'other_amount']).optional(),
+          why: z.enum(['held', 'other_amount']),
           amount: z.int(),
           isReturned: z.boolean(),
-          isWithStaff: z.boolean().optional(),
+          isWithStaff: z.boolean(),
         }),
       ),
     }),

@@ -31,7 +31,8 @@ export async function loader(): Promise<Loaded> {
   const uuid = requireSession();
   const outcome = await outcomeOf(call('getDocuments', { params: { uuid }, loading: true }), fallback.upload);
   if ('data' in outcome) return { uuid, lost: null, ...outcome.data };
-  return { uuid, lost: outcome.isLost ? outcome.message : null, documents: [], rejection: null };
+  const lost = outcome.isLost ? outcome.message : null;
+  return { uuid, lost, documents: [], rejection: null, hasEnded: false };
 }
 
 export function Component() {
