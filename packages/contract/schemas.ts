@@ -244,8 +244,8 @@ const token = given(200);
 /** The key of the join's programme. */
 const programmeOfJoin = z.string();
 /**
- * The key of the programme in which the join is to begin. If the key is missing or unknown, the join begins in the first
- * programme that has the same `isTOLA` as the call.
+ * The key of the programme in which the join is to begin. If the key is missing or unknown, or its programme is retired, the join
+ * begins in the first other programme that has the same `isTOLA` as the call.
  */
 const programmeAsked = z.string().nullish();
 const openedJoin = z.object({ uuid, goOn: z.string(), programme: programmeOfJoin });

@@ -47,9 +47,9 @@ export async function initiateCheckout(
   const link = deps.links.check({ kind: 'checkout', contactId, parameters }, given.signature);
 
   const { society } = deps;
-  const product = society.offer({
-    id: mainProductId ?? society.programme(society.defaultProgramme).defaultMembership,
-  });
+  const product = society.linkOffer(
+    mainProductId ?? society.programme(society.defaultProgramme).defaultMembership,
+  );
   if (!product || !isMembershipType(product.type)) throw new Refusal(404, NOT_SOLD_HERE);
   if (upsellProductId != null && society.product(upsellProductId)?.type !== 'membership_upgrade')
     throw new Refusal(404, NOT_AN_UPGRADE);

@@ -13,6 +13,7 @@ import {
   forgiveAttempt,
   IS_IN_DATE,
   inTurn,
+  isUsable,
   mayAttempt,
   tooManyAttempts,
 } from './codeAttempts.ts';
@@ -31,20 +32,22 @@ export interface Eligibility {
 const CANNOT_CHECK = 'We cannot check invite codes at this moment. Please try again in a minute.';
 
 /**
- * The data that the database has on a code. If the code is unknown, `expired` is false and its other fields are null. `is_within`
- * is whether the caller's address is within its limit of wrong codes.
+ * The data that the database has on a code. If the code is unknown, `expired` is false, `is_usable` is true, and its other fields
+ * are null. `is_within` is whether the caller's address is within its limit of wrong codes.
  */
 interface FoundCode {
   code: string | null;
   contact_id: string | null;
   expired: boolean;
+  is_usable: boolean;
   is_member: boolean | null;
   is_by_mirror_alone: boolean | null;
   is_within: boolean;
 }
 
 /**
- * Checks whether an invite code opens a join. Returns `failed` for an unknown or expired code. If our database does not know the
+ * Checks whether an invite code opens a join. Returns `failed` for a code that is unknown, has expired, or is of a programme in
+ * which no join begins any more. If our database does not know the
  * code, the attempt is counted by address before HubSpot is asked, and the count is undone if HubSpot knows the code. For a known
  * code one read-only statement is enough, with one exception: if the mirror calls the contact a member and no membership was
  * bought here, the contact is read from HubSpot again.
@@ -60,7 +63,7 @@ export async function checkEligibility(
 
   let found = await find();
   if (!found.is_within) throw tooManyAttempts(deps);
-  if (!found.code || found.expired) {
+  if (!found.code || !found.is_usable) {
     const counted = await inTurn(count);
     if (!counted.is_within) throw tooManyAttempts(deps);
     if (!found.code) {
@@ -76,10 +79,10 @@ export async function checkEligibility(
     }
   }
 
-  if (!found.code || found.expired)
+  if (!found.code || !found.is_usable)
     return {
       status: 'failed',
-      message: found.code ? INVITATION_EXPIRED : ELIGIBILITY_FAILED,
+      message: found.expired ? INVITATION_EXPIRED : ELIGIBILITY_FAILED,
       contactId: null,
     };
   if (found.contact_id !== null && found.is_by_mirror_alone) {
@@ -91,7 +94,7 @@ export async function checkEligibility(
 
   async function find(): Promise<FoundCode> {
     const { rows } = await sql<FoundCode>`
-      select code, contact_id, not ${IS_IN_DATE} as expired,
+      select code, contact_id, not ${IS_IN_DATE} as expired, ${isUsable(deps)} as is_usable,
         ${isMemberNow('invitation.contact_id')} as is_member, ${isMemberByMirrorAlone('invitation.contact_id')} as is_by_mirror_alone,
         ${mayAttempt(deps, attempt)} as is_within
       from (select) as always left join invitation on code = ${code}`.execute(deps.database);
@@ -101,7 +104,7 @@ export async function checkEligibility(
   async function count(): Promise<CountedAttempt> {
     // The statement looks the code up again, since a concurrent call may have stored it meanwhile.
     const { rows } = await sql<CountedAttempt>`
-      with ${countingAttempt(deps, attempt, sql<boolean>`exists (select from invitation where code = ${code} and ${IS_IN_DATE})`)}
+      with ${countingAttempt(deps, attempt, sql<boolean>`exists (select from invitation where code = ${code} and ${isUsable(deps)})`)}
       select * from attempt`.execute(deps.database);
     return rows[0]!;
   }

@@ -94,6 +94,14 @@ export const inTurn = pLimit(1);
 export const IS_IN_DATE = sql<boolean>`(expires_at is null or expires_at > now())`;
 
 /**
+ * SQL for whether an invitation can be used: a condition on its row. It has not expired, and a join may begin in its programme: the
+ * society's file has the programme, and has not retired it.
+ */
+export function isUsable({ society }: Pick<Deps, 'society'>): RawBuilder<boolean> {
+  return sql<boolean>`(${IS_IN_DATE} and (invitation.programme is null or invitation.programme = any(${society.openProgrammes}::text[])))`;
+}
+
+/**
  * SQL for whether the address is below its limit for codes of this form. Counts nothing, so the statement that uses it must
  * itself check that the code is right.
  */

@@ -31,7 +31,10 @@ async function take(path: string) {
   const { imported, unchanged, refused } = await importInvitations(
     database,
     path,
-    { programmes: { 'high-school': {}, undergraduate: {} }, society: { timeZone: 'America/Chicago' } },
+    {
+      programmes: { 'high-school': {}, undergraduate: {}, graduate: { retired: true } },
+      society: { timeZone: 'America/Chicago' },
+    },
     { refused: (line, text) => faults.push({ line, text }) },
   );
   assert.equal(refused, faults.length);
@@ -84,6 +87,21 @@ test('a code that is imported again with other values has these', async () => {
   assert.deepEqual(await rows(), [
     { contact_id: null, school: 'Lincoln', programme: 'undergraduate', expires_at: null },
   ]);
+});
+
+test('a code of a programme that is retired, or that there is none of, is refused with its line', async () => {
+  const header = `${HEADER},programme`;
+  const { imported, faults } = await take(
+    file(header, 'OPEN1,202,,,,,high-school', 'RETIRED1,202,,,,,graduate', 'NONE1,202,,,,,kindergarten'),
+  );
+  assert.equal(imported, 1);
+  assert.deepEqual(
+    faults.map(({ line, text }) => `${line} ${text}`),
+    [
+      '3 "graduate" is retired in the society\'s file: no code of it can be used (high-school, undergraduate).',
+      '4 "kindergarten" is not a programme (high-school, undergraduate).',
+    ],
+  );
 });
 
 test('a code is valid until the end of its last day where the society is, or until a moment', async () => {

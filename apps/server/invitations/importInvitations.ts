@@ -58,9 +58,12 @@ interface Line extends Invitation {
 
 const BATCH = 1000;
 
+/** The programmes of the society file. */
+type Programmes = Readonly<Record<string, { retired?: boolean }>>;
+
 /** The part of the society file that an import needs. */
 interface Issuer {
-  programmes: Readonly<Record<string, unknown>>;
+  programmes: Programmes;
   society: { timeZone: string };
 }
 
@@ -108,7 +111,7 @@ export async function importInvitations(
           header = readHeader(record);
           continue;
         }
-        const read = readLine(header, record, Object.keys(programmes));
+        const read = readLine(header, record, programmes);
         if (typeof read === 'string') refuse(info.lines, read);
         else batch.push({ line: info.lines, ...read });
         if (batch.length < BATCH) continue;
@@ -150,7 +153,7 @@ function readHeader(record: string[]): Column[] {
 }
 
 /** Parses one line as an invitation. If the line is faulty, returns a sentence that says why. */
-function readLine(header: Column[], record: string[], programmes: readonly string[]): Invitation | string {
+function readLine(header: Column[], record: string[], programmes: Programmes): Invitation | string {
   if (record.length !== header.length) return `has ${record.length} fields, not ${header.length}.`;
   const field = (name: Column) =>
     textOfCell(record[header.indexOf(name)] ?? '')
@@ -191,7 +194,7 @@ function lostLetters(fields: object): string | null {
 /** Returns the reason why an import refuses a line because of a field other than the code; null if there is no such reason. */
 export function faultOf(
   invitation: Partial<Omit<Invitation, 'code'>>,
-  programmes: readonly string[],
+  programmes: Programmes,
 ): string | null {
   const { contactId, email, programme, expiresAt } = invitation;
   const lost = lostLetters(invitation);
@@ -199,9 +202,18 @@ export function faultOf(
   if (contactId != null && !/^[0-9]{1,20}$/.test(contactId))
     return `"${contactId}" is not a contact id: it has digits only.`;
   if (email != null && !isEmail(email)) return `"${email}" is not an email address.`;
-  if (programme != null && !programmes.includes(programme))
-    return `"${programme}" is not a programme (${programmes.join(', ')}).`;
-  return expiresAt == null ? null : expiryFault(expiresAt);
+  const closed = programme == null ? null : programmeFault(programme, programmes);
+  return closed ?? (expiresAt == null ? null : expiryFault(expiresAt));
+}
+
+/** Returns the sentence for staff that no code can be of this programme; null if codes can be. */
+export function programmeFault(programme: string, programmes: Programmes): string | null {
+  const open = Object.keys(programmes).filter((key) => !programmes[key]!.retired);
+  if (open.includes(programme)) return null;
+  const why = Object.hasOwn(programmes, programme)
+    ? "is retired in the society's file: no code of it can be used"
+    : 'is not a programme';
+  return `"${programme}" ${why} (${open.join(', ')}).`;
 }
 
 /** When a code expires: the last day on which it is valid (YYYY-MM-DD), or a time with its offset (ISO 8601). */

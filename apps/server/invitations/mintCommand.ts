@@ -2,7 +2,7 @@ import { type Command, misused, plain, printCsvLine, readArgs } from '../platfor
 import { type CsvRow, NotCsv, readCsv } from '../platform/readCsv.ts';
 import type { Society } from '../society/society.ts';
 import { dayOf } from '../society/texts.ts';
-import { expiryFault, faultOf } from './importInvitations.ts';
+import { expiryFault, faultOf, programmeFault } from './importInvitations.ts';
 import { mintCodes } from './mintInvitations.ts';
 
 const columns = ['contactId', 'firstName', 'lastName', 'email', 'school', 'programme', 'expiresAt'] as const;
@@ -27,9 +27,10 @@ export const mintCommand: Command = {
     if ((file === undefined) === (count === undefined)) return misused(mintCommand);
     if (file !== undefined && school !== undefined) return misused(mintCommand);
     if (count !== undefined && !/^[1-9]\d{0,6}$/.test(count)) return misused(mintCommand);
-    const programmes = Object.keys(deps.society.programmes);
-    if (programme !== undefined && !programmes.includes(programme)) {
-      console.error(`"${plain(programme)}" is not a programme (${programmes.join(', ')}).`);
+    const { programmes } = deps.society;
+    const closed = programme === undefined ? null : programmeFault(programme, programmes);
+    if (closed) {
+      console.error(plain(closed));
       return 2;
     }
     const now = deps.now();
@@ -74,13 +75,12 @@ async function* contactsOf(
   { all, society, now }: { all: Invitation; society: Society; now: Date },
   refuse: (line: number, text: string) => void,
 ): AsyncGenerator<Invitation> {
-  const programmes = Object.keys(society.programmes);
   for await (const { line, values } of rows) {
     const given: Invitation = Object.fromEntries(
       columns.flatMap((column) => (values[column] ? [[column, values[column]]] : [])),
     );
     const fault =
-      faultOf({ ...given, contactId: given.contactId ?? '' }, programmes) ??
+      faultOf({ ...given, contactId: given.contactId ?? '' }, society.programmes) ??
       (given.expiresAt === undefined ? null : pastFault(given.expiresAt, society, now));
     if (fault) refuse(line, fault);
     else yield { ...all, ...given };

@@ -53,6 +53,50 @@ test('an expired code starts nothing, by either call', async () => {
   assert.equal((await server.client().call('initiateJoin', { body: personal })).status, 404);
 });
 
+test('no join begins in a programme that is retired or not in the file, and one that has begun goes on', async (t) => {
+  const client = server.client();
+  const { database } = server.deps;
+  await client.call('checkEligibility', { body: { invitationCode: 'HONOR102' } });
+  await sql`insert into invitation (code, contact_id, school, programme) values
+    ('RETIRED102', '102', null, 'undergraduate'), ('RETIRED2026', null, 'A College', 'undergraduate'),
+    ('REMOVED2026', null, 'A College', 'gone')`.execute(database);
+  const byCode = async (invitationCode: string, of: Client) => [
+    (await of.call('checkEligibility', { body: { invitationCode, isTOLA: true } })).data.message,
+    (await of.call('initiateSchoolJoin', { body: { invitationCode } })).message,
+  ];
+  const begun = await client.call('initJoin', { params: { id: '102' }, body: {} });
+  assert.equal(begun.data.programme, 'undergraduate');
+  const params = { uuid: begun.data.uuid };
+  await client.call('submitDetails', { params, body: details() });
+  changeSociety(t, server, (source) =>
+    source.replace('name: Honor Collegians\n', 'name: Honor Collegians\n    retired: true\n'),
+  );
+  const FAILED = 'Eligibility check failed. No contact found or invalid invite code.';
+  for (const code of ['RETIRED2026', 'REMOVED2026'])
+    assert.deepEqual(await byCode(code, server.client()), [FAILED, FAILED]);
+  const personal = { contactId: '102', invitationCode: 'RETIRED102', isTOLA: false };
+  const refused = await server.client().call('initiateJoin', { body: personal });
+  assert.deepEqual([refused.status, refused.message], [404, FAILED]);
+  const linked = await server.client().call('initJoin', { params: { id: '102' }, body: {} });
+  assert.deepEqual([linked.status, linked.message], [404, FAILED]);
+  const sold = { hubspotContactId: '103', mainProductId: 3 };
+  assert.equal((await server.client().call('initiateCheckout', { body: sold })).status, 404);
+  const nominated = await server.client().call('initiateSelfNomination', {
+    body: { hasConfirmedEligibility: true, isTOLA: false, programme: 'undergraduate' },
+  });
+  assert.equal(nominated.data.programme, 'high-school');
+
+  const again = await client.call('initJoin', { params: { id: '102' }, body: {} });
+  assert.deepEqual([again.data.uuid, again.data.programme], [begun.data.uuid, 'undergraduate']);
+  const { data } = await client.call('getMembershipDetails', { params });
+  assert.deepEqual(
+    [data.eligibility.programme, data.memberships.map(({ id }) => id)],
+    ['Honor Collegians', [3]],
+  );
+  assert.equal((await client.call('setMembership', { params, body: { membershipId: 3 } })).status, 200);
+  await sql`delete from invitation where code = 'RETIRED102'`.execute(database);
+});
+
 test('a school code starts as many joins as are asked for, prefilled with the school only', async () => {
   const client = server.client();
   const [first, second] = [await startJoin(client, 'LINCOLN2026'), await startJoin(client, 'LINCOLN2026')];

@@ -7,8 +7,8 @@ import type { Deps } from '../deps.ts';
 import {
   type CodeAttempt,
   countingAttempt,
-  IS_IN_DATE,
   inTurn,
+  isUsable,
   mayAttempt,
   tooManyAttempts,
 } from '../eligibility/codeAttempts.ts';
@@ -86,8 +86,8 @@ export async function startSelfNomination(
 }
 
 /**
- * Starts a join by a link to a contact. If the browser holds an open join of the contact (among `joinsOfBrowser`), that join is
- * continued instead.
+ * Starts a join by a link to a contact, in the programme of the contact's newest invitation. If no join may begin in it, the link
+ * is refused like a code. If the browser holds an open join of the contact (among `joinsOfBrowser`), that join is continued instead.
  */
 export async function startLinkedJoin(
   deps: Deps,
@@ -101,23 +101,25 @@ export async function startLinkedJoin(
   const link = deps.links.check({ kind: 'init', contactId: given.contactId }, given.signature);
   await linkedContact(deps, given.contactId, link, fallback.initJoin);
   const addressHash = deps.hashAddress(given.address);
+  const { defaultProgramme, openProgrammes } = deps.society;
+  const programme = sql<string>`coalesce((select programme from invitation where contact_id = contact.id order by created_at desc limit 1), ${defaultProgramme})`;
+  const isOpen = (key: RawBuilder<string>) => sql<boolean>`${key} = any(${openProgrammes}::text[])`;
   return startOrRefuse(
     deps,
     sql`
     with invited as (
-      select id as contact_id from contact where id = ${presentId(given.contactId)} and not ${isMemberNow('contact.id')}
+      select id as contact_id, ${programme} as programme from contact where id = ${presentId(given.contactId)} and not ${isMemberNow('contact.id')}
     ), ${continuing(given.joinsOfBrowser)}, started as (
       insert into join_session (origin, programme, contact_id, address_hash)
-      select 'link',
-        coalesce((select programme from invitation where contact_id = invited.contact_id order by created_at desc limit 1), ${deps.society.defaultProgramme}),
-        contact_id, ${addressHash}
+      select 'link', programme, contact_id, ${addressHash}
       from invited
-      where not exists (select from continued) and ${joinsUnderLimit(deps, 'address_hash', addressHash)}
+      where ${isOpen(sql`programme`)} and not exists (select from continued) and ${joinsUnderLimit(deps, 'address_hash', addressHash)}
       returning uuid, programme
     ) ${CONTINUED_OR_STARTED}`,
     () =>
       sql<Invited>`
-        select ${isMemberNow('contact.id')} as is_member, false as is_by_mirror_alone, true as is_invited, true as is_within
+        select ${isMemberNow('contact.id')} as is_member, false as is_by_mirror_alone,
+          ${isMemberNow('contact.id')} or ${isOpen(programme)} as is_invited, true as is_within
         from contact where id = ${presentId(given.contactId)}`.execute(deps.database),
     given,
   );
@@ -148,7 +150,7 @@ async function startByCode(
   // Only joins by a personal code are limited for each contact, since a school's code is meant to be shared.
   const codeUnderLimit =
     origin === 'invite' ? joinsUnderLimit(deps, 'contact_id', presentId(contactId!)) : sql<boolean>`true`;
-  const isOpen = sql`code = ${code} and contact_id is not distinct from ${contactId === null ? null : presentId(contactId)} and ${IS_IN_DATE}`;
+  const isOpen = sql`code = ${code} and contact_id is not distinct from ${contactId === null ? null : presentId(contactId)} and ${isUsable(deps)}`;
   return startOrRefuse(
     deps,
     sql`
@@ -192,7 +194,7 @@ function continuing(joinsOfBrowser: readonly HeldJoin[]): RawBuilder<unknown> {
 const CONTINUED_OR_STARTED = sql`select * from continued union all select * from started`;
 
 interface Invited {
-  /** False if the code or contact leads to no invitation, or to an expired one. */
+  /** False if the code or contact leads to no invitation, or to one that cannot be used. */
   is_invited: boolean;
   is_member: boolean | null;
   is_by_mirror_alone: boolean | null;
@@ -250,7 +252,8 @@ function tooMany(deps: Deps): Refusal {
 }
 
 /** Returns the key of the programme for which the caller asks. */
-function programmeFor({ programmes, defaultProgramme }: Society, { programme, isTOLA }: Asked): string {
-  if (programme && Object.hasOwn(programmes, programme)) return programme;
-  return Object.keys(programmes).find((key) => programmes[key]!.isTOLA === isTOLA) ?? defaultProgramme;
+function programmeFor(society: Society, { programme, isTOLA }: Asked): string {
+  const { openProgrammes, defaultProgramme } = society;
+  if (programme && openProgrammes.includes(programme)) return programme;
+  return openProgrammes.find((key) => society.programme(key).isTOLA === isTOLA) ?? defaultProgramme;
 }

@@ -156,6 +156,22 @@ test('a link is good for a hundred years at most', async (t) => {
   }
 });
 
+test('no link is signed that would begin a join in a retired programme', async (t) => {
+  changeSociety(t, server, (source) =>
+    source.replace('name: Honor Collegians\n', 'name: Honor Collegians\n    retired: true\n'),
+  );
+  const sign = (mp: string) => runCommand(t, server, linksCommand, ['checkout', '103', '--mp', mp]);
+  const membership = await sign('3');
+  assert.deepEqual(
+    [membership.code, membership.out],
+    [
+      2,
+      'No link is signed, since it could sell nothing:\nproduct   3 begins a join, and its programme undergraduate is retired\n',
+    ],
+  );
+  assert.equal((await sign('11')).code, 0, 'members may buy the upgrade');
+});
+
 test('no link is signed whose upgrade is retired, and a printed one sells its membership', async (t) => {
   const printed = checkoutLink({ mp: '1', usp: '11' });
   changeSociety(t, server, (source) => source.replace(/( +)- id: 11\n/, '$&$1  retired: true\n'));

@@ -80,13 +80,15 @@ export function previewSale(
   { mp, usp, c }: NonNullable<LinkTarget['parameters']>,
 ): { lines: string[]; isGood: boolean; isUpgradeRetired: boolean } {
   const id = mp === undefined ? society.programme(society.defaultProgramme).defaultMembership : Number(mp);
-  const product = society.offer({ id });
-  if (!product || !isMembershipType(product.type))
-    return {
-      lines: [`product   ${id} cannot be bought with a link`],
-      isGood: false,
-      isUpgradeRetired: false,
-    };
+  const product = society.linkOffer(id);
+  if (!product || !isMembershipType(product.type)) {
+    const begins = society.offer({ id });
+    const why =
+      begins?.type === 'membership'
+        ? `begins a join, and its programme ${begins.programme} is retired`
+        : 'cannot be bought with a link';
+    return { lines: [`product   ${id} ${why}`], isGood: false, isUpgradeRetired: false };
+  }
   const price = salePrice(product, c === undefined ? null : Number(c));
   const lines = [
     `product   ${product.id} ${product.name}, ${displayPrice(product.priceCents ?? 0)}`,

@@ -18,6 +18,12 @@ export function crossFaults(data: SocietyFile): { path: PropertyKey[]; text: str
   for (const { colour, text } of contrastFaults(data.society.colours))
     add(['society', 'colours', colour], text);
   if (Object.keys(data.programmes).length === 0) add(['programmes'], 'must have at least one programme');
+  const [first] = Object.entries(data.programmes);
+  if (first?.[1].retired)
+    add(
+      ['programmes', first[0], 'retired'],
+      'the first programme is the default one, and cannot be retired: put another one before it',
+    );
   for (const [key, { defaultMembership }] of Object.entries(data.programmes)) {
     const product = find(defaultMembership);
     if (product?.type !== 'membership' || product.programme !== key)

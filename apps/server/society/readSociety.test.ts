@@ -251,6 +251,12 @@ const mistakes: [string, (text: string) => string, string, RegExp][] = [
     /programmes\.high-school\.defaultMembership: product 1 is retired/,
   ],
   [
+    'a retired programme that is the default one',
+    (text) => text.replace('name: Honor Scholars\n', 'name: Honor Scholars\n    retired: true\n'),
+    '    isTOLA: true',
+    /programmes\.high-school\.retired: the first programme is the default one, and cannot be retired/,
+  ],
+  [
     'a retired donation of any amount',
     (text) => text.replace('type: donation_other\n', 'type: donation_other\n    retired: true\n'),
     'type: donation_other',
@@ -438,6 +444,24 @@ test('a join whose programme the file no longer has is shown the default program
     assert.equal(society.programme(key), society.programme('high-school'));
     assert.deepEqual(society.memberships(key), society.memberships('high-school'));
   }
+});
+
+test('a retired programme keeps its entry and its memberships, and no join begins in it', () => {
+  const society = parseSociety(
+    source.replace('name: Honor Collegians\n', 'name: Honor Collegians\n    retired: true\n'),
+    path,
+  );
+  assert.equal(society.programme('undergraduate').name, 'Honor Collegians');
+  assert.deepEqual(
+    society.memberships('undergraduate').map(({ id }) => id),
+    [3],
+  );
+  assert.deepEqual(society.openProgrammes, ['high-school']);
+  assert.deepEqual(
+    [1, 3, 10, 11].filter((id) => society.linkOffer(id)),
+    [1, 10, 11],
+    'a link begins no join in it, and sells its upgrade to members',
+  );
 });
 
 test('a file that is not there is a fault that names the setting', () => {

@@ -146,6 +146,7 @@ function build(data: SocietyFile): Society {
   const presentKey = (key: string) => (Object.hasOwn(programmes, key) ? key : defaultProgramme);
   const byId = new Map(catalogue.map((product) => [product.id, product]));
   const offers = catalogue.filter(({ retired }) => !retired);
+  const openProgrammes = Object.keys(programmes).filter((key) => !programmes[key]!.retired);
   return {
     ...data,
     crm: { ...data.crm, fields: { ...defaultFieldRules, ...data.crm.fields } },
@@ -154,8 +155,14 @@ function build(data: SocietyFile): Society {
     catalogue,
     offers,
     defaultProgramme,
+    openProgrammes,
     product: (id) => byId.get(id),
     offer: (by) => offers.find((product) => ('id' in by ? product.id === by.id : product.uuid === by.uuid)),
+    linkOffer: (id) =>
+      offers.find(
+        (product) =>
+          product.id === id && (product.type !== 'membership' || openProgrammes.includes(product.programme!)),
+      ),
     programme: (key) => programmes[presentKey(key)]!,
     memberships: (key) =>
       offers.filter(({ type, programme }) => type === 'membership' && programme === presentKey(key)),

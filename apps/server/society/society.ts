@@ -24,10 +24,17 @@ export interface Society extends Omit<SocietyFile, 'catalogue' | 'crm' | 'progra
   /** The products that can be ordered. */
   offers: CatalogueProduct[];
   defaultProgramme: string;
+  /** The keys of the programmes in which joins may begin. */
+  openProgrammes: string[];
   /** Returns a product, which may be retired, since an order may already have it. */
   product(id: number): CatalogueProduct | undefined;
   /** Returns a product that can be ordered. */
   offer(by: { id: number } | { uuid: string }): CatalogueProduct | undefined;
+  /**
+   * Returns a product that a link can sell: one that can be ordered, except a membership of a retired programme, since a link
+   * begins a join. The upgrade of such a programme is sold to its members.
+   */
+  linkOffer(id: number): CatalogueProduct | undefined;
   /** Returns a programme; the default programme if the file no longer has it. */
   programme(key: string): Programme;
   /** Returns the memberships that {@link programme} offers, without its upgrades, in the order of the file. */

@@ -4,6 +4,18 @@ import { test } from 'node:test';
 import { readSociety } from './readSociety.ts';
 import { toSite } from './wire.ts';
 
+test('no page is told of a retired programme', () => {
+  const society = readSociety(join(import.meta.dirname, '../../../society/society.yaml'));
+  society.openProgrammes = ['high-school'];
+  const { programmes } = toSite(society, {
+    payments: { publishableKey: 'pk_test', scriptUrl: null },
+    uploadMaxBytes: null,
+    sendsLetters: true,
+    apiUrl: '',
+  });
+  assert.deepEqual(Object.keys(programmes), ['high-school']);
+});
+
 test('every page is told the name, price and refund of each programme as its own', () => {
   const society = readSociety(join(import.meta.dirname, '../../../society/society.yaml'));
   const { 'high-school': school, undergraduate } = society.programmes;

@@ -14,18 +14,20 @@ export function toSite(
     society: society.society,
     defaultProgramme: society.defaultProgramme,
     programmes: Object.fromEntries(
-      Object.entries(society.programmes).map(([key, { name, isTOLA, refund }]) => [
-        key,
-        {
-          name,
-          isTOLA,
-          eligibility: eligibilityOf(society, key),
-          refund: fill(refund, key),
-          membershipFrom: shortPrice(
-            Math.min(...society.memberships(key).map(({ priceCents }) => priceCents!)),
-          ),
-        },
-      ]),
+      society.openProgrammes.map((key) => {
+        const { name, isTOLA, refund } = society.programme(key);
+        const prices = society.memberships(key).map(({ priceCents }) => priceCents!);
+        return [
+          key,
+          {
+            name,
+            isTOLA,
+            eligibility: eligibilityOf(society, key),
+            refund: fill(refund, key),
+            membershipFrom: shortPrice(Math.min(...prices)),
+          },
+        ];
+      }),
     ),
     getStarted: {
       lead: fill(society.pages.getStarted.lead),
