@@ -580,7 +580,8 @@ export const schemas = {
         /** The date of joining as it is shown: "November 3, 2026". */
         since: z.string(),
         society: z.string(),
-        programme: z.string(),
+        /** The programme's name; null if the society's file no longer has the programme. */
+        programme: z.string().nullable(),
       }),
       z.object({ standing: z.literal('ended') }),
       z.object({ standing: z.literal('unknown') }),

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
+import { parse, stringify } from 'yaml';
 import { downloadPath } from '#contract/calls.ts';
 import { ALREADY_PAID, PAYMENT_FIRST } from '#core/joinSession.ts';
 import { parseMemberNumber } from '#core/memberNumber.ts';
@@ -360,6 +361,62 @@ test('staff write a certificate to a file, with the spelling that the member ask
   for (const part of ['Mohamed Ali', number]) assert.ok(said.includes(part), said);
   for (const args of [[], [uuid], ['nobody', path], [uuid, path, 'more'], [uuid, path, '--paper', 'a3']])
     assert.equal((await run(...args)).code, 2, args.join(' '));
+});
+
+/** Makes the society file's first programme the second one, which is retired, or takes it and its products out of the file. */
+function giveUpFirst(t: TestContext, how: 'retired' | 'removed'): void {
+  changeSociety(t, server, (source) => {
+    const file = parse(source);
+    const { 'high-school': first, ...others } = file.programmes;
+    const kept = how === 'retired' ? { 'high-school': { ...first, retired: true } } : {};
+    file.programmes = { ...others, ...kept };
+    file.catalogue = file.catalogue.filter(
+      ({ programme }: { programme?: string }) => programme === undefined || programme in file.programmes,
+    );
+    return stringify(file);
+  });
+}
+
+test('papers and /verify of a member of a retired programme go on naming it', {
+  skip: lacks('pdftotext'),
+}, async (t) => {
+  const { client, uuid, papers, number } = await member();
+  giveUpFirst(t, 'retired');
+  assert.equal((await papers())!.problem, null);
+  assert.match(textOf((await file(client, 'certificate', uuid)).bytes), /Honor Scholars/i);
+  const { text } = (await client.call('getPressRelease', { params: { uuid } })).data;
+  assert.match(text, /admitted to Honor Scholars, a program of/);
+  assert.deepEqual(
+    await verify(number).then((answer) => answer.standing === 'valid' && answer.programme),
+    'Honor Scholars',
+  );
+});
+
+test('papers and /verify of a member whose programme the file has no more name no other one', async (t) => {
+  const { client, uuid, papers, number } = await member();
+  giveUpFirst(t, 'removed');
+  const problem =
+    'We cannot print your certificate and press release at this moment. Please write to help@society.example.';
+  assert.equal((await papers())!.problem, problem);
+  for (const name of ['certificate', 'pressRelease'] as const) {
+    const { status, message } = await file(client, name, uuid);
+    assert.deepEqual([status, message], [409, problem]);
+  }
+  const release = await client.call('getPressRelease', { params: { uuid } });
+  assert.deepEqual([release.status, release.message], [409, problem]);
+  const { standing, programme } = { programme: null, ...(await verify(number)) };
+  assert.deepEqual([standing, programme], ['valid', null]);
+  const path = join(temporaryFolder(t), 'certificate.pdf');
+  const { out, code } = await runCommand(t, server, certificateCommand, [uuid, path]);
+  assert.deepEqual(
+    [code, out],
+    [
+      1,
+      `${server.deps.config.societyFile} has no programme high-school, which this membership is of. Put it back, with \`retired: true\` if nobody is to join it any more.\n`,
+    ],
+  );
+  const hide = { params: { uuid }, body: { isVerifiable: false } };
+  assert.equal((await client.call('setVerification', hide)).status, 200);
 });
 
 test('staff write no certificate without a name, and replace no file', async (t) => {

@@ -4,7 +4,7 @@ import { papers } from '#core/paper.ts';
 import { tidyText } from '#core/printedText.ts';
 import { type Command, misused, notId, plain, readArgs } from '../platform/command.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
-import { certificateOf, readMember, unprintable } from './member.ts';
+import { certificateOf, hasProgramme, readMember, unprintable } from './member.ts';
 
 export const certificateCommand: Command = {
   usage: 'certificate JOIN [--name NAME] [--paper letter|a4] FILE.pdf',
@@ -35,6 +35,12 @@ export const certificateCommand: Command = {
     const member = await readMember(uncounted, uuid, {
       holding: { began: false, proven: true, paid: false },
     });
+    if (!hasProgramme(deps, member.programme)) {
+      console.error(
+        `${deps.config.societyFile} has no programme ${plain(member.programme)}, which this membership is of. Put it back, with \`retired: true\` if nobody is to join it any more.`,
+      );
+      return 1;
+    }
     const name = given ?? member.name;
     const missing = await unprintable(deps, name);
     if (missing.length > 0) {

@@ -108,6 +108,11 @@ export async function readMember(
   };
 }
 
+/** Whether the society's file has a programme. If not, papers must not be made: they would name another programme. */
+export function hasProgramme({ society }: Pick<Deps, 'society'>, programme: string): boolean {
+  return Object.hasOwn(society.programmes, programme);
+}
+
 function distinctionOf({ society }: Pick<Deps, 'society'>, upgrades: readonly number[]): string | null {
   return upgrades.map((id) => society.product(id)?.distinction).find((text) => text !== undefined) ?? null;
 }

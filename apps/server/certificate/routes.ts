@@ -7,7 +7,7 @@ import type { Deps } from '../deps.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { serve } from '../platform/http/routes.ts';
 import { certificateOf, type Member, pressReleaseOf, readMember, unprintable } from './member.ts';
-import { nameProblem } from './nameProblem.ts';
+import { paperProblem, programmeProblem } from './paperProblem.ts';
 import { releaseText } from './pressRelease.ts';
 import { setVerification } from './setVerification.ts';
 import { verifyNumber } from './verifyNumber.ts';
@@ -17,9 +17,12 @@ const querystring = z.object({ paper: z.enum(papers).optional() });
 type Asked = FastifyRequest<{ Params: z.output<typeof params>; Querystring: z.output<typeof querystring> }>;
 
 export function certificateRoutes(app: FastifyInstance, deps: Deps): void {
-  serve(app, 'getPressRelease', async ({ params: { uuid }, request }) => ({
-    data: { text: releaseText(pressReleaseOf(deps, await memberOf(uuid, request))) },
-  }));
+  serve(app, 'getPressRelease', async ({ params: { uuid }, request }) => {
+    const member = await memberOf(uuid, request);
+    const problem = programmeProblem(deps, member);
+    if (problem !== null) throw new Refusal(409, problem);
+    return { data: { text: releaseText(pressReleaseOf(deps, member)) } };
+  });
   serve(app, 'setVerification', async ({ params: { uuid }, body, request }) => ({
     data: await setVerification(deps, uuid, { ...body, holding: deps.browser.holdingOf(request, uuid) }),
   }));
@@ -52,7 +55,7 @@ export function certificateRoutes(app: FastifyInstance, deps: Deps): void {
       { schema: { operationId: name, params, querystring } },
       async (request: Asked, reply: FastifyReply) => {
         const member = await memberOf(request.params.uuid, request);
-        const problem = await nameProblem(deps, member);
+        const problem = await paperProblem(deps, member);
         if (problem !== null) throw new Refusal(409, problem);
         const bytes = await print(member, request.query.paper ?? member.paper);
         return reply

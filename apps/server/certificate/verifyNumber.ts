@@ -6,6 +6,7 @@ import type { Deps } from '../deps.ts';
 import { countingWithin, TOO_MANY } from '../platform/http/limits.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { dateOf } from '../society/texts.ts';
+import { hasProgramme } from './member.ts';
 
 /**
  * Finds out, in one statement, whether a typed number belongs to a membership, and whether that membership is still held. The
@@ -40,6 +41,6 @@ export async function verifyNumber(
     number: displayMemberNumber(number),
     since: dateOf(deps.society, succeeded_at),
     society: deps.society.society.name,
-    programme: deps.society.programme(programme).name,
+    programme: hasProgramme(deps, programme) ? deps.society.programme(programme).name : null,
   };
 }

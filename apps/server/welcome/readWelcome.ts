@@ -4,7 +4,7 @@ import type { Holding } from '#core/holding.ts';
 import { displayMemberNumber } from '#core/memberNumber.ts';
 import { tidyText } from '#core/printedText.ts';
 import { isHeld, type MembershipStanding } from '#core/refunds.ts';
-import { nameProblem } from '../certificate/nameProblem.ts';
+import { paperProblem } from '../certificate/paperProblem.ts';
 import type { Deps } from '../deps.ts';
 import { rejectionOf } from '../documents/sessionDocuments.ts';
 import { duplicatesOf } from '../payments/duplicates.ts';
@@ -28,9 +28,11 @@ export async function readWelcome(deps: Deps, uuid: string, holding: Holding): P
     full_name: string | null;
     member_number: string | null;
     is_unlisted: boolean | null;
+    base_programme: string | null;
     bought: { type: 'membership' | 'membership_upgrade'; name: string; standing: MembershipStanding }[];
   }>`
-    select ${isHeldBy(holding)} as is_its_browser, ${isOpenTo(holding)} as is_open, ${firstName} as first_name, ${fullName} as full_name, base.member_number, base.is_unlisted, coalesce((
+    select ${isHeldBy(holding)} as is_its_browser, ${isOpenTo(holding)} as is_open, ${firstName} as first_name, ${fullName} as full_name, base.member_number, base.is_unlisted,
+      (select programme from join_session where uuid = base.session_uuid) as base_programme, coalesce((
         select json_agg(json_build_object('type', membership.type, 'name', line ->> 'name', 'standing', standing) order by membership.type, id)
         from membership join payment on intent_id = payment_intent
         join order_snapshot snapshot on snapshot.session_uuid = payment.session_uuid and snapshot.kind = payment.kind
@@ -83,13 +85,19 @@ const TOLD_TO_ANYBODY = {
 async function papersOf(
   deps: Deps,
   uuid: string,
-  row: { full_name: string | null; member_number: string | null; is_unlisted: boolean | null },
+  row: {
+    full_name: string | null;
+    member_number: string | null;
+    is_unlisted: boolean | null;
+    base_programme: string | null;
+  },
 ): Promise<Data<'getWelcome'>['papers']> {
   const name = tidyText(row.full_name ?? '');
-  if (row.member_number === null || name === '') return null;
+  const { member_number: number, base_programme: programme } = row;
+  if (number === null || programme === null || name === '') return null;
   return {
-    number: displayMemberNumber(row.member_number),
+    number: displayMemberNumber(number),
     isVerifiable: !row.is_unlisted,
-    problem: await nameProblem(deps, { uuid, name }),
+    problem: await paperProblem(deps, { uuid, name, programme }),
   };
 }

@@ -77,10 +77,12 @@ function Answer({ answer, typed }: { answer: Data<'verifyNumber'>; typed: string
             <dt>Society</dt>
             <dd>{answer.society}</dd>
           </div>
-          <div>
-            <dt>Program</dt>
-            <dd>{answer.programme}</dd>
-          </div>
+          {answer.programme && (
+            <div>
+              <dt>Program</dt>
+              <dd>{answer.programme}</dd>
+            </div>
+          )}
           <div>
             <dt>Member number</dt>
             <dd>{answer.number}</dd>

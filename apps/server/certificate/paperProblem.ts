@@ -1,16 +1,34 @@
 import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
-import { unprintable } from './member.ts';
+import { hasProgramme, unprintable } from './member.ts';
 
 /** The kind of the notice to staff. */
 const KIND = 'certificate_name';
 const MOST_NAMED = 10;
 
+/** Returns a sentence for the member why no paper can be made; null if papers can be made. */
+export async function paperProblem(
+  deps: Deps,
+  member: { uuid: string; name: string; programme: string },
+): Promise<string | null> {
+  return programmeProblem(deps, member) ?? (await nameProblem(deps, member));
+}
+
+/** Returns a sentence for the member if the society's file no longer has their programme, otherwise null. The doctor tells staff. */
+export function programmeProblem(
+  deps: Pick<Deps, 'society'>,
+  { programme }: { programme: string },
+): string | null {
+  return hasProgramme(deps, programme)
+    ? null
+    : `We cannot print your certificate and press release at this moment. Please write to ${deps.society.society.supportEmail}.`;
+}
+
 /**
  * Returns a sentence for the member if the typeface lacks letters of the member's name, otherwise null. A certificate with boxes
  * in place of letters would be useless. Staff get a notice, once for each join.
  */
-export async function nameProblem(
+async function nameProblem(
   deps: Deps,
   { uuid, name }: { uuid: string; name: string },
 ): Promise<string | null> {
