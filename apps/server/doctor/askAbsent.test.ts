@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { sql } from 'kysely';
 import { parse, stringify } from 'yaml';
 import { startServerProcess, withSettings } from '../../../tests/harness/serverProcess.ts';
 import { orderingJoin, paidJoin } from '../../../tests/harness/steps.ts';
@@ -13,14 +14,14 @@ import { diagnose } from './doctorCommand.ts';
 const server = await sharedServer();
 
 const PROGRAMME =
-  "The society's file has no programme high-school, which has 2 joins that were paid or are open.";
+  "The society's file has no programme high-school, which has 1 paid join, 2 unpaid joins, 2 unused invite codes.";
 const PRODUCTS = [
   "The society's file has no product 1 (Membership), which is in 2 orders that were paid or are open.",
   "The society's file has no product 30 (Lapel Pin), which is in 1 order that was paid or is open.",
 ];
 
 /**
- * Makes a paid join and an open join. Then writes a society file that lacks their programme and an item of the open order, and
+ * Makes a paid join, an open join, one that has just begun, and codes of their programme. Then writes a society file that lacks their programme and an item of the open order, and
  * returns the file's path.
  */
 async function sellOtherThings(t: TestContext): Promise<string> {
@@ -29,6 +30,15 @@ async function sellOtherThings(t: TestContext): Promise<string> {
   const uuid = await orderingJoin(client);
   const productUuid = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
   await client.call('setSessionProduct', { params: { uuid }, body: { productUuid } });
+  const invited = server.client();
+  await invited.call('checkEligibility', { body: { invitationCode: 'HONOR102' } });
+  await sql`insert into invitation (code, contact_id, school, programme, expires_at) values
+    ('USED102', '102', null, 'high-school', null), ('UNUSED102', '102', null, 'high-school', null),
+    ('GONE2026', null, 'A School', 'high-school', null), ('GONE2025', null, 'A School', 'high-school', now())`.execute(
+    server.deps.database,
+  );
+  const used = { contactId: '102', invitationCode: 'USED102', isTOLA: true };
+  assert.equal((await invited.call('initiateJoin', { body: used })).status, 200);
   const file = parse(readFileSync(server.deps.config.societyFile, 'utf8'));
   delete file.programmes['high-school'];
   file.catalogue = file.catalogue.filter(
@@ -39,16 +49,16 @@ async function sellOtherThings(t: TestContext): Promise<string> {
   return path;
 }
 
-test('doctor and the server’s log name what paid and open orders refer to and the file has no more', async (t) => {
+test('doctor and the server’s log name what joins, orders and codes refer to and the file has no more', async (t) => {
   const { config } = server.deps;
   const before = await diagnose(config);
-  assert.match(before.report, /ok +What was sold: .* has every programme and product/);
+  assert.match(before.report, /ok +What was sold: .* has every programme and product of/);
   const societyFile = await sellOtherThings(t);
   const { report, status } = await diagnose({ ...config, societyFile });
   const found = [PROGRAMME, ...PRODUCTS].join(' ');
   assert.ok(
     report.includes(
-      `What was sold: ${found} Put them back into ${societyFile}, a product with \`retired: true\` `,
+      `What was sold: ${found} Put them back into ${societyFile}, with \`retired: true\` where nobody is `,
     ),
     report,
   );

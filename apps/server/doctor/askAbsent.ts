@@ -3,10 +3,13 @@ import type { Answer } from '../providers/answer.ts';
 import type { Society } from '../society/society.ts';
 import { askOnce } from './askDatabase.ts';
 
-/** Products and programmes that the society file no longer has, although paid or open orders refer to them. */
+/**
+ * Products that the society file no longer has, although paid or open orders refer to them, and programmes that it no longer has,
+ * although joins or unused invite codes refer to them.
+ */
 export interface Absent {
   products: { id: number; name: string; orders: number }[];
-  programmes: { key: string; joins: number }[];
+  programmes: { key: string; paid: number; unpaid: number; codes: number }[];
 }
 
 /** Timeouts (ms). The query reads every order, so it may take long. */
@@ -31,8 +34,16 @@ export function askAbsent(
         [catalogue.map(({ id }) => id)],
       );
       const absent = await client.query<Absent['programmes'][number]>(
-        `select programme as key, count(*)::int as joins from join_session
-         where state in ('ordering', 'paying', 'paid') and erased_at is null and programme <> all($1) group by 1 order by 1`,
+        `select programme as key, count(*) filter (where what = 'paid')::int as paid,
+           count(*) filter (where what = 'unpaid')::int as unpaid, count(*) filter (where what = 'code')::int as codes
+         from (
+           select programme, case when state = 'paid' then 'paid' else 'unpaid' end as what from join_session where erased_at is null
+           union all
+           select programme, 'code' from invitation
+           where (expires_at is null or expires_at > now())
+             and (contact_id is null or not exists (select from join_session where invitation_code = code))
+         ) as named
+         where programme <> all($1) group by 1 order by 1`,
         [Object.keys(programmes)],
       );
       return { products: products.rows, programmes: absent.rows };
@@ -43,12 +54,15 @@ export function askAbsent(
 
 /** Returns a sentence for each missing programme and product. */
 export function absentSentences({ products, programmes }: Absent): string[] {
+  const counted = (count: number, what: string) => (count === 1 ? `1 ${what}` : `${count} ${what}s`);
   const several = (count: number, what: string) =>
-    count === 1 ? `1 ${what} that was paid or is open` : `${count} ${what}s that were paid or are open`;
+    `${counted(count, what)} that ${count === 1 ? 'was paid or is' : 'were paid or are'} open`;
   return [
-    ...programmes.map(
-      ({ key, joins }) => `The society's file has no programme ${key}, which has ${several(joins, 'join')}.`,
-    ),
+    ...programmes.map(({ key, paid, unpaid, codes }) => {
+      const parts = Object.entries({ 'paid join': paid, 'unpaid join': unpaid, 'unused invite code': codes });
+      const has = parts.filter(([, count]) => count > 0).map(([what, count]) => counted(count, what));
+      return `The society's file has no programme ${key}, which has ${has.join(', ')}.`;
+    }),
     ...products.map(
       ({ id, name, orders }) =>
         `The society's file has no product ${id} (${name}), which is in ${several(orders, 'order')}.`,

@@ -81,7 +81,7 @@ function ofArrival({ arrival, publicUrl, trustProxy }: Facts): Finding {
 }
 
 /**
- * Reports products and programmes that the society file no longer has, although paid or open orders refer to them. Returns no
+ * Reports products and programmes that the society file no longer has, although orders, joins or codes refer to them. Returns no
  * finding if the database did not answer, since another check reports that.
  */
 function ofAbsent({ absent, societyFile }: Facts): Finding[] {
@@ -90,9 +90,9 @@ function ofAbsent({ absent, societyFile }: Facts): Finding[] {
   const sentences = absentSentences(absent.said);
   return [
     sentences.length === 0
-      ? sold.ok(`${societyFile} has every programme and product of the orders that were paid or are open.`)
+      ? sold.ok(`${societyFile} has every programme and product of the joins, orders and invite codes.`)
       : sold.missing(
-          `${sentences.join(' ')} Put ${sentences.length === 1 ? 'it' : 'them'} back into ${societyFile}, a product with \`retired: true\` where it is not to be sold: goods, prices and fees are kept with each order, the words of its pages, letters and certificates are not.`,
+          `${sentences.join(' ')} Put ${sentences.length === 1 ? 'it' : 'them'} back into ${societyFile}, with \`retired: true\` where nobody is to join it or buy it any more: goods, prices and fees are kept with each order, the words of pages, letters and certificates are not.${absent.said.programmes.length > 0 ? ' Members of a programme that is not there get no certificate, and its codes are refused.' : ''}`,
         ),
   ];
 }
