@@ -6,6 +6,7 @@ import jsQR from 'jsqr';
 import { papers } from '#core/paper.ts';
 import { isPlainlyPrintable, tidyText } from '#core/printedText.ts';
 import { checkStructure, fontsOf, lacks, picture, textOf, wordsOf } from '../../../tests/harness/pdfTools.ts';
+import { missingIn, openFont } from '../society/glyphs.ts';
 import { type Certificate, drawCertificate } from './drawCertificate.ts';
 import { drawPressRelease } from './drawPressRelease.ts';
 import { fitName } from './fitName.ts';
@@ -115,11 +116,16 @@ test('the typeface has every letter of these names, and says of others what it l
     ['Q\u0303'],
     'no place for its tilde',
   );
-  const plain = Array.from({ length: 0x2000 }, (_, code) => String.fromCharCode(code)).filter(
+  const plain = Array.from({ length: 0x3000 }, (_, code) => String.fromCharCode(code)).filter(
     isPlainlyPrintable,
   );
   assert.ok(plain.length > 300);
-  assert.deepEqual(typeface.missing(plain.join('')), [], 'nobody needs to look for these');
+  for (const style of ['regular', 'italic', 'semibold'] as const)
+    assert.deepEqual(
+      missingIn(openFont(typeface[style]), plain.join('')),
+      [],
+      'nobody needs to look for these',
+    );
 });
 
 for (const paper of papers)

@@ -1,10 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { join } from 'node:path';
-import { create } from 'fontkit';
-import { serverFolder } from '../platform/serverFolder.ts';
+import { fontFile, missingIn, openFont } from '../society/glyphs.ts';
 
-/** The fonts of the papers: EB Garamond (SIL Open Font License) with all accented Latin letters, Vietnamese, Greek and Cyrillic. */
+/** The fonts of the papers. */
 export interface Typeface {
   regular: Buffer;
   italic: Buffer;
@@ -13,7 +10,6 @@ export interface Typeface {
   missing(text: string): string[];
 }
 
-const PACKAGE = '@expo-google-fonts/eb-garamond';
 let opened: Promise<Typeface> | undefined;
 
 /** Reads the fonts at the first call, and keeps them in memory (1.4 MB). */
@@ -26,28 +22,11 @@ export function openTypeface(): Promise<Typeface> {
 }
 
 async function open(): Promise<Typeface> {
-  // Resolves packages from apps/server, because the built server's module is in another folder than this file.
-  const packages = createRequire(join(serverFolder, 'main.ts'));
-  const [regular, italic, semibold] = await Promise.all(
-    ['400Regular', '400Regular_Italic', '600SemiBold'].map((style) =>
-      readFile(packages.resolve(`${PACKAGE}/${style}/EBGaramond_${style}.ttf`)),
-    ),
-  );
-  const font = create(regular!);
-  if (!('hasGlyphForCodePoint' in font)) throw new Error(`${PACKAGE} is a collection of fonts.`);
-  const missingOf = (letter: string): string[] => {
-    const absent = [...letter].filter((character) => !font.hasGlyphForCodePoint(character.codePointAt(0)!));
-    if (absent.length > 0 || letter.length === 1) return absent;
-    // An accent with zero offsets has no anchor on its letter, and would be drawn beside the letter.
-    const [, ...accents] = font.layout(letter).positions;
-    return accents.some(({ xOffset, yOffset }) => xOffset === 0 && yOffset === 0) ? [letter] : [];
-  };
-  return {
-    regular: regular!,
-    italic: italic!,
-    semibold: semibold!,
-    missing: (text) => [
-      ...new Set(text.match(/\P{M}?\p{M}+|\P{M}/gu)?.flatMap((letter) => missingOf(letter))),
-    ],
-  };
+  const [regular, italic, semibold] = await Promise.all([
+    readFile(fontFile('regular')),
+    readFile(fontFile('italic')),
+    readFile(fontFile('semibold')),
+  ]);
+  const font = openFont(regular);
+  return { regular, italic, semibold, missing: (text) => missingIn(font, text) };
 }

@@ -1,4 +1,5 @@
 import { contrastFaults } from '#core/contrast.ts';
+import { type FontStyle, unprintableIn } from './glyphs.ts';
 import type { SocietyFile } from './schema.ts';
 
 /**
@@ -9,7 +10,8 @@ const PLACEHOLDERS = ['product', 'society', 'email', 'phone'];
 
 /**
  * Returns the faults that the schema cannot find: colours with too little contrast, wrong references between programmes and
- * products, ids used twice, settings that do not fit the type of product or need another setting, and unknown placeholders.
+ * products, ids used twice, settings that do not fit the type of product or need another setting, letters that papers cannot be
+ * printed with, and unknown placeholders.
  */
 export function crossFaults(data: SocietyFile): { path: PropertyKey[]; text: string }[] {
   const faults: { path: PropertyKey[]; text: string }[] = [];
@@ -73,6 +75,14 @@ export function crossFaults(data: SocietyFile): { path: PropertyKey[]; text: str
       ['letters', 'reminders'],
       'needs letters.postalAddress: who is written to unasked is told where the sender lives',
     );
+  for (const { path, text, style = 'regular' } of printedTexts(data)) {
+    const missing = unprintableIn(text, style);
+    if (missing.length > 0)
+      add(
+        path,
+        `has ${missing.join(' ')}, which cannot be printed on certificates and press releases: their typeface has Latin, Greek and Cyrillic letters`,
+      );
+  }
   const { why, quote, about } = data.pressRelease;
   const papers: [string[], string | undefined][] = [
     [['certificate', 'citation'], data.certificate.citation],
@@ -86,4 +96,33 @@ export function crossFaults(data: SocietyFile): { path: PropertyKey[]; text: str
       if (!PLACEHOLDERS.includes(name!))
         add(path, `${whole} is not known here; there are {${PLACEHOLDERS.join('}, {')}}`);
   return faults;
+}
+
+/** Returns the society's texts that stand on certificates and press releases, with the style of those that are not in regular. */
+function printedTexts(data: SocietyFile): { path: PropertyKey[]; text: string; style?: FontStyle }[] {
+  const { why, quote, about } = data.pressRelease;
+  const texts: { path: PropertyKey[]; text: string | undefined; style?: FontStyle }[] = [
+    { path: ['society', 'name'], text: data.society.name },
+    { path: ['society', 'supportPhone'], text: data.society.supportPhone },
+    { path: ['society', 'links', 'whoWeAre'], text: data.society.links.whoWeAre },
+    ...Object.entries(data.programmes).map(([key, { name }]) => ({
+      path: ['programmes', key, 'name'],
+      text: name,
+    })),
+    ...data.catalogue.map(({ distinction }, index) => ({
+      path: ['catalogue', index, 'distinction'],
+      text: distinction,
+      style: 'italic' as const,
+    })),
+    { path: ['certificate', 'citation'], text: data.certificate.citation },
+    ...data.certificate.signatures.flatMap(({ title, name }, index) => [
+      { path: ['certificate', 'signatures', index, 'title'], text: title, style: 'italic' as const },
+      { path: ['certificate', 'signatures', index, 'name'], text: name },
+    ]),
+    { path: ['pressRelease', 'why'], text: why },
+    { path: ['pressRelease', 'quote', 'text'], text: quote?.text },
+    { path: ['pressRelease', 'quote', 'by'], text: quote?.by },
+    { path: ['pressRelease', 'about'], text: about },
+  ];
+  return texts.flatMap(({ text, ...rest }) => (text === undefined ? [] : [{ ...rest, text }]));
 }

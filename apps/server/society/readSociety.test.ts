@@ -215,6 +215,36 @@ const mistakes: [string, (text: string) => string, string, RegExp][] = [
     /certificate\.citation: \{fee\} is not known here/,
   ],
   [
+    'a society whose name the certificate cannot be printed with',
+    (text) => text.replace('name: Collegiate Honor Society', 'name: Collegiate Honor Society 🎓 جمعية'),
+    '  name: Collegiate',
+    /society\.name: has 🎓 ج م ع ي ة, which cannot be printed on certificates and press releases: their typeface has Latin, Greek and Cyrillic letters$/,
+  ],
+  [
+    'a programme whose name the certificate cannot be printed with',
+    (text) => text.replace('name: Honor Collegians', 'name: 荣誉 Collegians'),
+    '    name: Honor Collegians',
+    /programmes\.undergraduate\.name: has 荣 誉, which/,
+  ],
+  [
+    'a text of the press release that cannot be printed',
+    (text) => text.replace('recognizes students in', 'recognizes ★ students in'),
+    '  about:',
+    /pressRelease\.about: has ★, which/,
+  ],
+  [
+    'a sign that the slanted letters below a signature do not have',
+    (text) => text.replace('- title: Chair of the Board', '- title: Chair²'),
+    '    - title: Chair',
+    /certificate\.signatures\.1\.title: has ², which/,
+  ],
+  [
+    'a distinction that cannot be printed',
+    (text) => text.replace('    distinction: Distinguished Member', '    distinction: Member ✓'),
+    '    distinction: Distinguished',
+    /catalogue\.3\.distinction: has ✓, which/,
+  ],
+  [
     'more signatures than the certificate has lines for',
     (text) => text.replace('    - title: President\n', '    - title: President\n    - title: Registrar\n'),
     '  signatures:',
@@ -444,6 +474,28 @@ test('a join whose programme the file no longer has is shown the default program
     assert.equal(society.programme(key), society.programme('high-school'));
     assert.deepEqual(society.memberships(key), society.memberships('high-school'));
   }
+});
+
+test('a society may be named in Greek, Cyrillic or Vietnamese, and its papers have no lines of their own', () => {
+  for (const name of [
+    'Σύλλογος Ἀριστείας',
+    'Общество чести',
+    'Hội Danh dự',
+    'Society ² “of” the Bee’s — №1…',
+  ])
+    assert.deepEqual(
+      faultsOf((text) => text.replace('name: Collegiate Honor Society', `name: ${name}`)),
+      [],
+      name,
+    );
+  const { society, pressRelease } = parseSociety(
+    source
+      .replace('name: Collegiate Honor Society', 'name: Socie\u0301te\u0301\u00a0\u200bd’Honneur')
+      .replace(/ {2}about: .*/, '  about: |\n    One.\n\n    Two.'),
+    path,
+  );
+  assert.equal(society.name, 'Société d’Honneur');
+  assert.equal(pressRelease.about, 'One. Two.');
 });
 
 test('a retired programme keeps its entry and its memberships, and no join begins in it', () => {

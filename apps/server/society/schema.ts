@@ -1,9 +1,12 @@
 import { z } from 'zod';
 import { type CrmField, crmFields } from '#core/crmFields.ts';
 import { fromPrice, MINIMUM_CHARGE_CENTS } from '#core/money.ts';
+import { tidyText } from '#core/printedText.ts';
 import { productTypes } from '#core/product.ts';
 
 const line = z.string().trim().min(1);
+/** A text that stands on certificates or press releases, where its line breaks and invisible characters would be drawn. */
+const printed = z.string().overwrite(tidyText).min(1);
 const DOLLARS = 'must be dollars with two decimals in quotes, as "65.00"';
 const price = z
   .string(DOLLARS)
@@ -36,7 +39,7 @@ function isTimeZone(name: string): boolean {
 }
 
 export const programme = z.strictObject({
-  name: line,
+  name: printed,
   isTOLA: z.boolean(),
   defaultMembership: z.int(),
   processingFee: price,
@@ -84,7 +87,7 @@ export const catalogueProduct = z.strictObject({
   /** The goods of a membership or upgrade that are sent by post. A store item is itself sent. */
   ships: line.optional(),
   /** What an upgrade adds to the certificate, such as "Distinguished Member". */
-  distinction: line.optional(),
+  distinction: printed.optional(),
 });
 
 const fieldRule = z.strictObject({
@@ -104,11 +107,11 @@ export const societyFile = z.strictObject({
     })
     .default({ fields: {}, attachDocuments: true }),
   society: z.strictObject({
-    name: line,
+    name: printed,
     shortName: line,
     tagline: line,
     supportEmail: z.email(),
-    supportPhone: line,
+    supportPhone: printed,
     /** The time zone in which dates on papers are written. */
     timeZone: timeZone.default('UTC'),
     links: z.strictObject({ whoWeAre: webAddress, privacy: webAddress, refunds: webAddress }),
@@ -178,10 +181,10 @@ export const societyFile = z.strictObject({
   certificate: z
     .strictObject({
       /** The text after the name: "has been admitted …". */
-      citation: line,
+      citation: printed,
       /** The texts below the signature lines, from left to right. */
       signatures: z
-        .array(z.strictObject({ title: line, name: line.optional() }))
+        .array(z.strictObject({ title: printed, name: printed.optional() }))
         .min(1)
         .max(2),
     })
@@ -189,10 +192,10 @@ export const societyFile = z.strictObject({
   /** The society's own texts in press releases. Absent texts are left out. */
   pressRelease: z
     .strictObject({
-      why: line.optional(),
+      why: printed.optional(),
       /** A quote. `by` is the speaker, in the form that follows "said" in the press release. */
-      quote: z.strictObject({ text: line, by: line }).optional(),
-      about: line.optional(),
+      quote: z.strictObject({ text: printed, by: printed }).optional(),
+      about: printed.optional(),
     })
     .default({}),
   store: z.strictObject({
