@@ -9,7 +9,7 @@ import { checkStructure, fontsOf, lacks, picture, textOf, wordsOf } from '../../
 import { missingIn, openFont } from '../society/glyphs.ts';
 import { type Certificate, drawCertificate } from './drawCertificate.ts';
 import { drawPressRelease } from './drawPressRelease.ts';
-import { fitName } from './fitName.ts';
+import { fitName, fitTitle } from './fitName.ts';
 import { type PressFacts, releaseText, writeRelease } from './pressRelease.ts';
 import { openSheet } from './sheet.ts';
 import { openTypeface } from './typeface.ts';
@@ -160,6 +160,58 @@ for (const paper of papers)
       for (const font of fontsOf(pdf))
         assert.deepEqual([font.isEmbedded, font.isSubset], [true, true], font.name);
     }
+  });
+
+/** The longest texts that a society file may have on the certificate. */
+const LONG = {
+  society:
+    'The International Association of Collegiate and Secondary School Honor Societies for Academic Excellence in Leadership',
+  programme:
+    'Honor Scholars of the Secondary School Division for Mathematics and the Natural Sciences at Large',
+  citation:
+    `${'has been admitted to membership for life in recognition of academic achievement, with all the rights '.repeat(3)}`.trim(),
+  distinction: 'Distinguished Member of the Council of Honor and Scholarship',
+  signatures: [
+    {
+      title: 'Chair of the Board of Trustees and of the Scholarship Fund',
+      name: 'Dr. Eleanor Whitcombe-Hargreaves',
+    },
+    { title: 'President' },
+  ],
+};
+
+test('a long name of a society or a programme stands on two lines of a size that can be read', () => {
+  const sheet = openSheet(typeface, { size: [792, 612], title: '', author: '', date: sinceTime });
+  const look = { style: 'regular', size: 27, spacing: 1.6, smallCaps: true } as const;
+  const fit = (text: string) => fitTitle(sheet, text, 648, look);
+  assert.deepEqual(fit('Collegiate Honor Society'), { lines: ['Collegiate Honor Society'], look });
+  const smaller = fit('The National Collegiate Honor Society of Texas');
+  assert.deepEqual([smaller.lines.length, smaller.look.size > 20, smaller.look.size < 27], [1, true, true]);
+  const { lines, look: fitted } = fit(LONG.society);
+  assert.deepEqual([lines.length, lines.join(' ')], [2, LONG.society]);
+  assert.ok(fitted.size > 17, String(fitted.size));
+  for (const line of lines) assert.ok(sheet.widthOf(line, fitted) <= 648.01, line);
+  assert.equal(fit('Gesellschaftsvereinigungshochschulehrenmitgliedschaftsverband').lines.length, 1);
+  const oneWord = fit(`The ${'Ehrenmitgliedschaft'.repeat(4)}`);
+  for (const line of oneWord.lines) assert.ok(sheet.widthOf(line, oneWord.look) <= 648.01, line);
+  sheet.pdf.end();
+});
+
+for (const paper of papers)
+  test(`the longest texts of a society and the longest name do not run into each other (${paper})`, {
+    skip: lacks('pdftotext', 'qpdf'),
+  }, async () => {
+    const pdf = await drawCertificate(typeface, certificate({ ...LONG, name: names[16]! }), paper);
+    checkStructure(pdf);
+    const { width, height, words } = wordsOf(pdf);
+    for (const { text, left, top, right, bottom } of words)
+      assert.ok(left > FRAME && top > FRAME && right < width - FRAME && bottom < height - FRAME, text);
+    const parts = ['International', 'certify', 'Antonia', 'admitted', 'Division', 'Council', 'Admitted'];
+    const lines = parts.map((part) => words.find(({ text }) => text === part)!);
+    // The boxes of words have the height of the typeface, with room for accents and descenders that these lines do not have.
+    for (const [index, { top, bottom, text }] of lines.entries())
+      assert.ok(index === 0 || top > lines[index - 1]!.bottom - (bottom - top) * 0.45, text);
+    assert.ok(lines.at(-1)!.bottom < (height * 482) / 612, 'above the QR code');
   });
 
 for (const paper of papers)

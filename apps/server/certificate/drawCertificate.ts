@@ -1,6 +1,6 @@
 import { correction, generate } from 'lean-qr';
 import type { Paper } from '#core/paper.ts';
-import { breakEvenly, fitName } from './fitName.ts';
+import { breakEvenly, fitName, fitTitle } from './fitName.ts';
 import {
   fitted,
   INK,
@@ -84,39 +84,57 @@ function drawOn(sheet: Sheet, certificate: Certificate): void {
         texts.forEach((text, index) => void sheet.centred(text, middle, baseline + index * leading, look));
       }, type),
   });
-  const one = (text: string, look: TextLook, type?: 'P' | 'H1') =>
-    lines([text], 0, fitted(sheet, text, inside, look), type);
+  const one = (text: string, look: TextLook) => lines([text], 0, fitted(sheet, text, inside, look));
+  const titled = (text: string, look: TextLook, type?: 'P' | 'H1') => {
+    const fit = fitTitle(sheet, text, inside, look);
+    return lines(fit.lines, fit.look.size * 1.15, fit.look, type);
+  };
 
-  const fit = fitName(sheet, name, inside, 56 * unit);
-  const body: TextLook = { style: 'regular', size: 15.5 * unit };
-  const cited = wrap(sheet, citation, Math.min(inside, 560 * unit), body).length;
-  const widthOf = (text: string) => sheet.widthOf(text, body);
-  const words: Block[] = [
-    one(society, { style: 'regular', size: 27 * unit, spacing: 1.6 * unit, smallCaps: true }, 'H1'),
-    one('This is to certify that', { ...body, style: 'italic', color: SOFT_INK }),
-    lines(fit.lines, fit.size * 1.12, { style: 'regular', size: fit.size }),
-    {
-      above: 0,
-      below: 6 * unit,
-      draw: (y) => sheet.asDecoration(() => drawOrnament(sheet, middle, y, unit, colours.gold)),
-    },
-    lines(breakEvenly(citation.split(' '), cited, widthOf), body.size * 1.3, body),
-    one(programme, { style: 'regular', size: 22 * unit, spacing: 1.1 * unit, smallCaps: true }),
-    ...(distinction === null
-      ? []
-      : [one(distinction, { style: 'italic', size: 20 * unit, color: shade(colours.red, 0.9) })]),
-    one(`Admitted ${since}  ·  Member No. ${number}`, { style: 'regular', size: 13 * unit, color: INK }),
-  ];
-  spread(words, (58 + 70 + 18) * unit, 460 * unit, 25 * unit);
+  /** Returns the texts as blocks. `points` is the unit of their font sizes. */
+  const blocks = (points: number): Block[] => {
+    const fit = fitName(sheet, name, inside, 56 * points);
+    const body: TextLook = { style: 'regular', size: 15.5 * points };
+    const cited = wrap(sheet, citation, Math.min(inside, 560 * unit), body).length;
+    const widthOf = (text: string) => sheet.widthOf(text, body);
+    return [
+      titled(society, { style: 'regular', size: 27 * points, spacing: 1.6 * points, smallCaps: true }, 'H1'),
+      one('This is to certify that', { ...body, style: 'italic', color: SOFT_INK }),
+      lines(fit.lines, fit.size * 1.12, { style: 'regular', size: fit.size }),
+      {
+        above: 0,
+        below: 6 * unit,
+        draw: (y) => sheet.asDecoration(() => drawOrnament(sheet, middle, y, unit, colours.gold)),
+      },
+      lines(breakEvenly(citation.split(' '), cited, widthOf), body.size * 1.3, body),
+      titled(programme, { style: 'regular', size: 22 * points, spacing: 1.1 * points, smallCaps: true }),
+      ...(distinction === null
+        ? []
+        : [one(distinction, { style: 'italic', size: 20 * points, color: shade(colours.red, 0.9) })]),
+      one(`Admitted ${since}  ·  Member No. ${number}`, { style: 'regular', size: 13 * points, color: INK }),
+    ];
+  };
+  const [top, bottom] = [(58 + 70 + 18) * unit, 460 * unit];
+  const tried = SCALES.map((scale) => blocks(scale * unit));
+  const words = tried.find((some) => gapOf(some, top, bottom) >= LEAST_GAP * unit) ?? tried.at(-1)!;
+  spread(words, top, bottom, 25 * unit);
   drawFoot(sheet, unit, certificate);
+}
+
+/** Font sizes of all texts, tried in this order until the gaps between them are at least `LEAST_GAP` points. */
+const SCALES = [1, 0.92, 0.84, 0.76];
+const LEAST_GAP = 10;
+
+/** Returns the gap between blocks that fill the height from `top` to `bottom`. */
+function gapOf(blocks: readonly Block[], top: number, bottom: number): number {
+  const taken = blocks.reduce((sum, { above, below }) => sum + above + below, 0);
+  return (bottom - top - taken) / (blocks.length - 1);
 }
 
 /** Draws blocks below each other between the heights `top` and `bottom`, with equal gaps of at most `most` points. */
 function spread(blocks: readonly Block[], top: number, bottom: number, most: number): void {
-  const taken = blocks.reduce((sum, { above, below }) => sum + above + below, 0);
-  const free = bottom - top - taken;
-  const gap = Math.min(most, free / (blocks.length - 1));
-  let y = top + (free - gap * (blocks.length - 1)) / 2;
+  const widest = gapOf(blocks, top, bottom);
+  const gap = Math.min(most, widest);
+  let y = top + ((widest - gap) * (blocks.length - 1)) / 2;
   for (const { above, below, draw } of blocks) {
     draw(y + above);
     y += above + below + gap;

@@ -1,4 +1,5 @@
 import type { Paper } from '#core/paper.ts';
+import { fitTitle } from './fitName.ts';
 import { type PressRelease, release } from './pressRelease.ts';
 import {
   fitted,
@@ -71,10 +72,15 @@ function write(sheet: Sheet, written: PressRelease, size: number, isDrawn: boole
         .stroke(shade(colours.gold, 0.82));
     });
   const head: TextLook = { style: 'regular', size: 17, spacing: 0.8, smallCaps: true };
-  if (isDrawn)
-    sheet.asText(() =>
-      sheet.line(society, MARGIN + 42, MARGIN + 15, fitted(sheet, society, width - 42, head)),
-    );
+  if (isDrawn) {
+    const { lines, look } = fitTitle(sheet, society, width - 42, head);
+    const first = lines.length === 1 ? MARGIN + 15 : MARGIN + 7;
+    sheet.asText(() => {
+      lines.forEach(
+        (line, index) => void sheet.line(line, MARGIN + 42, first + index * look.size * 1.25, look),
+      );
+    });
+  }
   y += 60;
   paragraph(release.top, { style: 'semibold', size: 10.5, spacing: 0.5, color: shade(colours.red, 0.9) }, 10);
   paragraph(headline, { style: 'semibold', size: size * 1.85 }, size * 0.9, { leading: 1.12, type: 'H1' });

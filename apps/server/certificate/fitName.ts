@@ -1,4 +1,4 @@
-import type { Sheet, Style } from './sheet.ts';
+import { fitted, type Sheet, type Style, type TextLook } from './sheet.ts';
 
 const STYLE: Style = 'regular';
 /**
@@ -36,6 +36,29 @@ export function fitName(
     if (size >= largest * (LEAST[count - 1] ?? 0)) break;
   }
   return tried.reduce((best, next) => (next.size > best.size ? next : best));
+}
+
+/** The minimum font size of a title on one line, and its maximum on two lines, as a fraction of the size of its look. */
+const TITLE_LEAST = 0.75;
+const TITLE_MOST = 0.85;
+
+/**
+ * Fits a title into `width`, such as the society's name. A title that would be small on one line is broken between words into two
+ * lines of similar width.
+ */
+export function fitTitle(
+  sheet: Pick<Sheet, 'widthOf'>,
+  title: string,
+  width: number,
+  look: TextLook,
+): { lines: string[]; look: TextLook } {
+  const whole = fitted(sheet, title, width, look);
+  const words = title.split(' ');
+  if (whole.size >= look.size * TITLE_LEAST || words.length === 1) return { lines: [title], look: whole };
+  const widthOf = (text: string) => sheet.widthOf(text, look);
+  const lines = breakEvenly(words, 2, widthOf);
+  const part = Math.min(TITLE_MOST, width / Math.max(...lines.map(widthOf)));
+  return { lines, look: { ...look, size: look.size * part, spacing: (look.spacing ?? 0) * part } };
 }
 
 /** Breaks words into `count` lines such that the widest line is as narrow as possible. */

@@ -132,7 +132,7 @@ export function wrap(sheet: Sheet, text: string, width: number, look: TextLook):
 }
 
 /** Returns the look with its size reduced so far that the line fits into `width`. */
-export function fitted(sheet: Sheet, text: string, width: number, look: TextLook): TextLook {
+export function fitted(sheet: Pick<Sheet, 'widthOf'>, text: string, width: number, look: TextLook): TextLook {
   const wide = sheet.widthOf(text, look);
   if (wide <= width) return look;
   const part = width / wide;

@@ -245,6 +245,18 @@ const mistakes: [string, (text: string) => string, string, RegExp][] = [
     /catalogue\.3\.distinction: has ✓, which/,
   ],
   [
+    'a name that is too long for a certificate',
+    (text) => text.replace('name: Collegiate Honor Society', `name: ${'Honor '.repeat(20)}Society`),
+    '  name: Collegiate',
+    /society\.name: must have at most 120 characters: it would be too small on certificates$/,
+  ],
+  [
+    'a citation that is too long for a certificate',
+    (text) => text.replace('citation: ', `citation: ${'has been admitted '.repeat(20)}`),
+    '  citation:',
+    /certificate\.citation: must have at most 300 characters/,
+  ],
+  [
     'more signatures than the certificate has lines for',
     (text) => text.replace('    - title: President\n', '    - title: President\n    - title: Registrar\n'),
     '  signatures:',

@@ -7,6 +7,9 @@ import { productTypes } from '#core/product.ts';
 const line = z.string().trim().min(1);
 /** A text that stands on certificates or press releases, where its line breaks and invisible characters would be drawn. */
 const printed = z.string().overwrite(tidyText).min(1);
+/** A text that has one or two lines of the certificate. Its length is limited, since longer texts would be hard to read there. */
+const printedLine = (most: number) =>
+  printed.max(most, `must have at most ${most} characters: it would be too small on certificates`);
 const DOLLARS = 'must be dollars with two decimals in quotes, as "65.00"';
 const price = z
   .string(DOLLARS)
@@ -39,7 +42,7 @@ function isTimeZone(name: string): boolean {
 }
 
 export const programme = z.strictObject({
-  name: printed,
+  name: printedLine(100),
   isTOLA: z.boolean(),
   defaultMembership: z.int(),
   processingFee: price,
@@ -87,7 +90,7 @@ export const catalogueProduct = z.strictObject({
   /** The goods of a membership or upgrade that are sent by post. A store item is itself sent. */
   ships: line.optional(),
   /** What an upgrade adds to the certificate, such as "Distinguished Member". */
-  distinction: printed.optional(),
+  distinction: printedLine(60).optional(),
 });
 
 const fieldRule = z.strictObject({
@@ -107,7 +110,7 @@ export const societyFile = z.strictObject({
     })
     .default({ fields: {}, attachDocuments: true }),
   society: z.strictObject({
-    name: printed,
+    name: printedLine(120),
     shortName: line,
     tagline: line,
     supportEmail: z.email(),
@@ -181,10 +184,10 @@ export const societyFile = z.strictObject({
   certificate: z
     .strictObject({
       /** The text after the name: "has been admitted …". */
-      citation: printed,
+      citation: printedLine(300),
       /** The texts below the signature lines, from left to right. */
       signatures: z
-        .array(z.strictObject({ title: printed, name: printed.optional() }))
+        .array(z.strictObject({ title: printedLine(60), name: printedLine(60).optional() }))
         .min(1)
         .max(2),
     })
