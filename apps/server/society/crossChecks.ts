@@ -1,12 +1,20 @@
 import { contrastFaults } from '#core/contrast.ts';
 import { type FontStyle, unprintableIn } from './glyphs.ts';
 import type { SocietyFile } from './schema.ts';
+import { placeholders } from './texts.ts';
 
-/**
- * The placeholders that the texts of certificates and press releases may contain. `fillIn` (texts.ts) knows more, but fees and
- * discounts have no place there.
- */
-const PLACEHOLDERS = ['product', 'society', 'email', 'phone'];
+/** The placeholders of the papers. Fees and discounts have no place there. */
+const OF_PAPERS = ['product', 'society', 'email', 'phone'];
+
+/** The placeholders of the texts in which something is filled in, by their path in the file. */
+const FILLED: readonly [path: RegExp, known: readonly string[]][] = [
+  [/^programmes\.[^.]+\.(guardianConsent|eligibility|refund|upgradeRefund|pages)\b/, placeholders],
+  [/^pages\.(getStarted\.lead|questions\.\d+\.text|studentDetails\.(invited|nominated))$/, placeholders],
+  [/^pages\.studentDetails\.invitedThroughSchool$/, [...placeholders, 'school']],
+  [/^pages\.getStarted\.facts\.\d+\.text$/, ['price', 'refund']],
+  [/^store\.text$/, placeholders],
+  [/^certificate\.citation$|^pressRelease\./, OF_PAPERS],
+];
 
 /**
  * Returns the faults that the schema cannot find: colours with too little contrast, wrong references between programmes and
@@ -83,18 +91,13 @@ export function crossFaults(data: SocietyFile): { path: PropertyKey[]; text: str
         `has ${missing.join(' ')}, which cannot be printed on certificates and press releases: their typeface has Latin, Greek and Cyrillic letters`,
       );
   }
-  const { why, quote, about } = data.pressRelease;
-  const papers: [string[], string | undefined][] = [
-    [['certificate', 'citation'], data.certificate.citation],
-    [['pressRelease', 'why'], why],
-    [['pressRelease', 'quote', 'text'], quote?.text],
-    [['pressRelease', 'quote', 'by'], quote?.by],
-    [['pressRelease', 'about'], about],
-  ];
-  for (const [path, text = ''] of papers)
-    for (const [whole, name] of text.matchAll(/\{(\w*)\}/g))
-      if (!PLACEHOLDERS.includes(name!))
-        add(path, `${whole} is not known here; there are {${PLACEHOLDERS.join('}, {')}}`);
+  for (const { path, text } of textsOf(data)) {
+    const known = FILLED.find(([of]) => of.test(path.join('.')))?.[1];
+    for (const [whole, name] of text.matchAll(/\{([^{}]*)\}/g))
+      if (!known) add(path, `${whole} is not filled in here: this text has no placeholders`);
+      else if (!known.includes(name!))
+        add(path, `${whole} is not known here; there are {${known.join('}, {')}}`);
+  }
   return faults;
 }
 
@@ -125,4 +128,11 @@ function printedTexts(data: SocietyFile): { path: PropertyKey[]; text: string; s
     { path: ['pressRelease', 'about'], text: about },
   ];
   return texts.flatMap(({ text, ...rest }) => (text === undefined ? [] : [{ ...rest, text }]));
+}
+
+/** Returns all texts below a value, with their paths, except pictures. */
+function textsOf(value: unknown, path: PropertyKey[] = []): { path: PropertyKey[]; text: string }[] {
+  if (typeof value === 'string') return path.at(-1) === 'icon' ? [] : [{ path, text: value }];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, below]) => textsOf(below, [...path, key]));
 }

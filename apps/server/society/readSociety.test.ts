@@ -215,6 +215,30 @@ const mistakes: [string, (text: string) => string, string, RegExp][] = [
     /certificate\.citation: \{fee\} is not known here/,
   ],
   [
+    'a placeholder that the texts of a programme do not know',
+    (text) => text.replace('To join {product} as a high-school', 'To join {programme} as a high-school'),
+    '      intro:',
+    /programmes\.high-school\.eligibility\.intro: \{programme\} is not known here; there are \{product\}, \{society\}, \{email\}, \{phone\}, \{fee\}, \{discount\}$/,
+  ],
+  [
+    'a placeholder with spaces in its braces',
+    (text) => text.replace('get {discount} off', 'get { discount } off'),
+    '  text: New members',
+    /store\.text: \{ discount \} is not known here/,
+  ],
+  [
+    'a placeholder of other texts in a fact of the first page',
+    (text) => text.replace('text: From {price}', 'text: To join {product} costs {price}'),
+    '        text: From',
+    /pages\.getStarted\.facts\.0\.text: \{product\} is not known here; there are \{price\}, \{refund\}$/,
+  ],
+  [
+    'a placeholder where nothing is filled in',
+    (text) => text.replace('Your receipt and your', 'Your receipt from {society} and your'),
+    '        text: Your receipt',
+    /pages\.congratulations\.emails\.0\.text: \{society\} is not filled in here: this text has no placeholders$/,
+  ],
+  [
     'a society whose name the certificate cannot be printed with',
     (text) => text.replace('name: Collegiate Honor Society', 'name: Collegiate Honor Society 🎓 جمعية'),
     '  name: Collegiate',
@@ -486,6 +510,16 @@ test('a join whose programme the file no longer has is shown the default program
     assert.equal(society.programme(key), society.programme('high-school'));
     assert.deepEqual(society.memberships(key), society.memberships('high-school'));
   }
+});
+
+test('each text knows its own placeholders, and braces in a picture are none', () => {
+  const changed = (text: string) =>
+    text
+      .replace('You were invited through {school}', 'For {product}, by {phone} or {email}, through {school}')
+      .replace('You are nominating', 'With {discount} and {fee} you are nominating')
+      .replace('icon: <svg ', 'icon: <svg data-of="{1}" ');
+  assert.notEqual(changed(source), source);
+  assert.deepEqual(faultsOf(changed), []);
 });
 
 test('a society may be named in Greek, Cyrillic or Vietnamese, and its papers have no lines of their own', () => {

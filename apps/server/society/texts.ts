@@ -1,10 +1,10 @@
 import { shortPrice } from '#core/money.ts';
 import type { Society } from './society.ts';
 
-/**
- * Replaces {product}, {society}, {email}, {phone}, {fee} and {discount} in a text of the society file, and the placeholders in
- * `more`.
- */
+/** The placeholders that {@link fillIn} knows in every text. */
+export const placeholders = ['product', 'society', 'email', 'phone', 'fee', 'discount'] as const;
+
+/** Replaces {@link placeholders}, written as {product}, in a text of the society file, and the placeholders in `more`. */
 export function fillIn(
   text: string,
   society: Society,
@@ -12,15 +12,15 @@ export function fillIn(
   more: Record<string, string> = {},
 ): string {
   const programme = society.programme(key);
-  const values: Record<string, string> = {
+  const known: Record<(typeof placeholders)[number], string> = {
     product: programme.name,
     society: society.society.name,
     email: society.society.supportEmail,
     phone: society.society.supportPhone,
     fee: shortPrice(programme.processingFeeCents),
     discount: `${society.store.discountPercent}%`,
-    ...more,
   };
+  const values: Record<string, string> = { ...known, ...more };
   return text.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);
 }
 

@@ -138,7 +138,9 @@ export function Component() {
         {getStarted.facts.map(({ title, text }) => (
           <li key={title}>
             <h2>{title}</h2>
-            <p>{text.replace('{price}', programme.membershipFrom).replace('{refund}', programme.refund)}</p>
+            <p>
+              {text.replaceAll('{price}', programme.membershipFrom).replaceAll('{refund}', programme.refund)}
+            </p>
           </li>
         ))}
       </ul>
