@@ -377,6 +377,18 @@ const mistakes: [string, (text: string) => string, string, RegExp][] = [
     /catalogue\.1\.ships: is empty\. A text with # must be in quotes$/,
   ],
   [
+    'a text whose end is a comment for YAML',
+    (text) => text.replace('ships: Honor Cord', 'ships: Honor Cord #1 of two'),
+    '    ships: Honor Cord',
+    /" #1 of two" is a comment for YAML, and no part of the text before it\. .*must be in quotes.*; a comment has a space after #$/,
+  ],
+  [
+    'a text whose second line ends in a comment for YAML',
+    (text) => text.replace('ships: Honor Cord', 'ships: Honor\n      Cord #1'),
+    '    ships: Honor Cord',
+    /" #1" is a comment for YAML/,
+  ],
+  [
     'a text with a colon',
     (text) => text.replace('ships: Honor Cord', 'ships: Honor Cord: gold'),
     '    ships: Honor Cord',
@@ -464,6 +476,25 @@ test('all mistakes are reported at once', () => {
       .replace('"#E8B23A"', '"gold"'),
   );
   assert.equal(faults.length, 3);
+});
+
+test('comments after texts and numbers are no faults, nor is # in quotes', () => {
+  for (const ships of [
+    'Honor Cord # 1',
+    'Honor Cord ## gold',
+    'Honor Cord#1',
+    '"Honor Cord #1"',
+    "'Honor Cord #1' #old",
+    'Honor Cord\n    #retired: true',
+    'Honor Cord #',
+  ])
+    assert.deepEqual(
+      faultsOf((text) =>
+        text.replace('ships: Honor Cord', `ships: ${ships}`).replace('id: 33', 'id: 33 #last'),
+      ),
+      [],
+      ships,
+    );
 });
 
 test('a text that is repeated by an anchor and an alias is read', () => {

@@ -72,6 +72,14 @@ export function parseSociety(source: string, file: string): Society {
         return `${file}:${line}: ${mark} at the beginning of a text has a meaning in YAML. ${QUOTES}`;
       }),
     );
+  const cut = textsCutByComments(document, source);
+  if (cut.length > 0)
+    throw new SocietyFaults(
+      cut.map(({ offset, comment }) => {
+        const { line } = lineCounter.linePos(offset);
+        return `${file}:${line}: "${comment}" is a comment for YAML, and no part of the text before it. ${QUOTES}; a comment has a space after #`;
+      }),
+    );
   const parsed = societyFile.safeParse(document.toJS(), { reportInput: true });
   if (!parsed.success)
     throw new SocietyFaults(
@@ -109,6 +117,25 @@ function loneReferences(document: Document.Parsed): { offset: number; mark: stri
       .filter(([name]) => !others.some(([other]) => other === name))
       .map(([, offset]) => ({ offset, mark }));
   return [...without(aliases, anchors, '*'), ...without(anchors, aliases, '&')];
+}
+
+/**
+ * Returns the texts without quotes that end before a comment without a space after its #, as in `name: Honor #1`: that comment was
+ * probably meant as a part of the text.
+ */
+function textsCutByComments(
+  document: Document.Parsed,
+  source: string,
+): { offset: number; comment: string }[] {
+  const cut: { offset: number; comment: string }[] = [];
+  visit(document, {
+    Scalar(_key, { type, value, range }) {
+      if (type !== 'PLAIN' || typeof value !== 'string' || !range) return;
+      const [comment] = /^[ \t]+#[^\s#].*/.exec(source.slice(range[1])) ?? [];
+      if (comment) cut.push({ offset: range[0], comment: comment.trimEnd() });
+    },
+  });
+  return cut;
 }
 
 /** Returns a sentence for a fault that zod has found. Its own sentences on types speak of what programs know. */
