@@ -15,7 +15,7 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
   documents: ['contacts', 'letters', 'notices', 'platform', 'providers', 'refunds', 'session'],
   eligibility: ['platform', 'session'],
   fulfilment: ['platform', 'session', 'society'],
-  invitations: ['platform', 'session'],
+  invitations: ['platform', 'session', 'society'],
   join: ['contacts', 'eligibility', 'letters', 'links', 'payments', 'platform', 'session', 'society'],
   ledger: ['payments', 'platform', 'providers'],
   letters: ['notices', 'platform', 'providers', 'session', 'society'],
