@@ -25,7 +25,7 @@ export async function beginChange(deps: Deps, uuid: string, revision: number): P
 
 /**
  * Updates the open intent to the present order, first at Stripe and then in our database. Returns false if the intent has ended
- * meanwhile, or another call has given up this change. If Stripe does not answer, Stripe may still make the update later. The
+ * meanwhile, if Stripe refused the change so that the intent was cancelled, or if another call has given up this change. If Stripe does not answer, Stripe may still make the update later. The
  * change's mark therefore stays, and a later call replaces the intent.
  */
 export async function changeIntent(
@@ -53,6 +53,8 @@ export async function changeIntent(
     if (!(error instanceof UnexpectedState)) throw error;
     const status = await confirmPayment(deps, intentId);
     if (status === 'succeeded' || status === 'processing') throw await refusalFor(deps, 'changeOrder', uuid);
+    // The intent has not ended, and yet Stripe refuses the change.
+    if (status.startsWith('requires_')) await replace(deps, uuid, intentId, null);
     return false;
   }
   // Writes only if the join still has this call's mark. Otherwise another call has given up the change and replaced the intent.

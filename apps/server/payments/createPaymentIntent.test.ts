@@ -106,6 +106,29 @@ test('a change that Stripe did not answer lets nobody pay its intent: the next o
   assert.equal((await reportPayment(client, uuid, next)).data.status, 'succeeded');
 });
 
+test('an open intent that Stripe does not let be changed is replaced by another, and Stripe is not asked again and again', async (t) => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const first = await openIntent(client, uuid);
+  await donate(client, uuid);
+  const refusal = { type: 'invalid_request_error', code: 'payment_intent_unexpected_state', message: 'No.' };
+  const times = 50;
+  await server.stripeFault({
+    kind: 'status',
+    status: 400,
+    body: { error: refusal },
+    method: 'POST',
+    path: `/v1/payment_intents/${first.id}`,
+    times,
+  });
+  t.after(() => server.stripeFault(null));
+  const next = await openIntent(client, uuid);
+  assert.deepEqual([next.amount, next.id === first.id], [9000, false]);
+  const left = await server.stripe('GET', `/v1/payment_intents/${first.id}`);
+  assert.equal((left.body as unknown as { status: string }).status, 'canceled');
+  assert.equal((await beginPayment(client, uuid, next.revision)).status, 200);
+});
+
 test('a change whose server died before it could ask is given up after a moment', async () => {
   const client = server.client();
   const uuid = await orderingJoin(client);
