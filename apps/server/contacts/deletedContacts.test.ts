@@ -21,7 +21,9 @@ import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
 import { LARGEST_PAGE } from '../providers/hubspot/client.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { failedCommand, linkCommand, retryCommand, statusCommand } from './commands.ts';
+import { lookAtContacts } from './followContacts.ts';
 import { pushDue } from './push.ts';
+
 import { syncContacts } from './syncContacts.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
@@ -97,6 +99,37 @@ for (const [way, learn] of ways)
     assert.deepEqual(await noticesOf(server, upgrade.uuid), [], 'it is of the new contact');
     assert.match((await noticesOf(server, byLink)).join(), new RegExp(`contacts link ${byLink} CONTACT$`));
   });
+
+test('a contact about which HubSpot has not answered does not count as deleted', async (t) => {
+  await sync();
+  const { id } = await person({ lastname: 'Unanswered' });
+  await sync();
+  const time = new Date().toISOString();
+  const body = { results: [], startedAt: time, completedAt: time };
+  const failure = { status: 'error', message: 'Internal error', category: 'INTERNAL_ERROR' };
+  t.after(() => server.hubspotFault(null));
+  for (const [status, answer] of [
+    [207, { ...body, status: 'COMPLETE', numErrors: 1, errors: [{ ...failure, context: { ids: [id] } }] }],
+    [200, { ...body, status: 'COMPLETE' }],
+    [200, { ...body, status: 'CANCELED' }],
+  ] as const) {
+    await server.hubspotFault({
+      kind: 'status',
+      status,
+      body: answer,
+      path: '/crm/objects/*/contacts/batch/read',
+    });
+    const looked = await lookAtContacts(server.background, server.hubspot, server.deps.society.crm.fields, [
+      id,
+    ]).then(
+      () => true,
+      () => false,
+    );
+    assert.equal(looked, answer.status === 'COMPLETE');
+    await server.hubspotFault(null);
+    assert.match(JSON.stringify(await profileOf(id)), /Unanswered/, answer.status);
+  }
+});
 
 test('a sync learns of every deletion, however many there were', async () => {
   const people: { id: string; code: string }[] = [];

@@ -18,7 +18,8 @@ export const errorDetail = z.object({
   code: z.string().optional().catch(undefined),
   context: z.record(z.string(), z.unknown()).optional().catch(undefined),
 });
-const writeError = z.object({
+/** An error about one record of a batch, or about several. */
+const batchError = z.object({
   category: z.string().optional(),
   message: z.string(),
   errors: z.array(errorDetail).optional(),
@@ -36,7 +37,13 @@ export const answers = {
   page: z.object({ results: z.array(contact), paging }),
   /** A page of deleted contacts, of which only the ids are read. */
   idPage: z.object({ results: z.array(z.object({ id })), paging }),
-  batch: z.object({ results: z.array(contact), errors: z.array(writeError).optional() }),
+  batch: z.object({ results: z.array(contact), errors: z.array(batchError).optional() }),
+  /** The answer to a batch of reads. Its work may have been cancelled, or not be done yet. */
+  batchRead: z.object({
+    status: z.string(),
+    results: z.array(contact),
+    errors: z.array(batchError).optional(),
+  }),
   created: z.object({ id }),
   fileOrFolder: z.union([
     z.object({ file: z.object({ id }) }),

@@ -8,7 +8,7 @@ import { answers, type CrmContact } from './answers.ts';
 import { type BatchOutcome, type BatchWrite, byAskedId, outcomesOf } from './batches.ts';
 import type { Budget, Urgency } from './budget.ts';
 import { DEFAULT_TIMEOUT_MS, hubspotCalls, nameOf } from './calls.ts';
-import { CrmRefused } from './errors.ts';
+import { CrmRefused, CrmUnavailable } from './errors.ts';
 import { refusedRecord } from './failures.ts';
 import { MERGED_IDS, readProperties } from './properties.ts';
 import { streamedFile } from './streamedFile.ts';
@@ -52,7 +52,7 @@ export interface HubspotClient {
   findByEmail(email: string): Promise<CrmContact | null>;
   /**
    * Reads at most 100 contacts. Returns the existing contacts by the requested ids. The id of a merged contact leads to the
-   * contact into which it was merged.
+   * contact into which it was merged. An id that is not returned is one of which HubSpot said that no such contact exists.
    */
   readContacts(
     ids: readonly string[],
@@ -120,6 +120,8 @@ export interface HubspotClient {
 export const LARGEST_PAGE = 100;
 /** The slowest upload (bytes per ms, so 50 KB/s) that does not time out. */
 const SLOWEST_BYTES_PER_MS = 50;
+/** HubSpot's category of an error about a record that does not exist. */
+const NOT_FOUND = 'OBJECT_NOT_FOUND';
 /** HubSpot's id of the association type "note to contact". */
 const NOTE_TO_CONTACT = 202;
 
@@ -178,7 +180,7 @@ export function hubspotClient(
     }));
     const answer = await call(answers.batch, { method: 'POST', under: contacts, path, body: { inputs } });
     for (const error of answer.errors ?? [])
-      if (error.category !== 'CONFLICT' && error.category !== 'OBJECT_NOT_FOUND')
+      if (error.category !== 'CONFLICT' && error.category !== NOT_FOUND)
         await tell(refusedRecord(nameOf('POST', contacts, path), error));
     return outcomesOf(writes, answer);
   }
@@ -218,14 +220,31 @@ export function hubspotClient(
       }),
     async readContacts(ids, wanted, timeoutMs) {
       const inputs = ids.map((id) => ({ id }));
-      const { results } = await call(answers.records, {
+      const properties = [...new Set([...wanted, MERGED_IDS])];
+      const { status, results, errors } = await call(answers.batchRead, {
         method: 'POST',
         under: contacts,
         path: '/batch/read',
-        body: { inputs, properties: [...new Set([...wanted, MERGED_IDS])], propertiesWithHistory: [] },
+        body: { inputs, properties, propertiesWithHistory: [] },
         timeoutMs,
       });
-      return byAskedId(ids, results);
+      if (status !== 'COMPLETE') throw new CrmUnavailable(`HubSpot has not read the contacts: ${status}`);
+      const found = byAskedId(ids, results);
+      const missing = errors
+        ?.filter(({ category }) => category === NOT_FOUND)
+        .flatMap(({ context }) => context?.ids ?? []);
+      // A contact that is in neither list may exist, so it is asked for alone.
+      for (const id of ids.filter((id) => !found.has(id) && !missing?.includes(id))) {
+        const path = `/${id}?${new URLSearchParams({ properties: properties.join(',') })}`;
+        const contact = await callAboutOne(answers.contact, {
+          method: 'GET',
+          under: contacts,
+          path,
+          timeoutMs,
+        });
+        if (contact) found.set(id, contact);
+      }
+      return found;
     },
     updateContacts: (writes) => write('/batch/update', writes),
     createContacts: (writes) => write('/batch/create', writes),
