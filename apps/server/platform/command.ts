@@ -29,14 +29,14 @@ export function printCsvLine(cells: readonly string[]): void {
   console.log(csvLine(cells.map(plain)).slice(0, -1));
 }
 
-/** Prints how the command is used; before that, `fault`: the reason why an argument is wrong. Returns the exit status. */
+/** Prints `fault` (why an argument is wrong) if there is one, then how to use the command. Returns the exit status. */
 export function misused({ usage }: Pick<Command, 'usage'>, fault?: string | null): number {
   if (fault) console.error(plain(fault));
   console.error(`Usage: npm run operator -- ${usage}`);
   return 2;
 }
 
-/** If `given` is not the id of such a thing, returns a sentence that names the command that prints the ids. Null without `given`. */
+/** Returns null if `given` is absent or has the form of an id. Otherwise returns a sentence that names the command with the ids. */
 export function notId(of: 'join' | 'letter' | 'document', given: string | undefined): string | null {
   if (given === undefined || given === '' || isUuid(given)) return null;
   const printedBy = { join: 'find NAME', letter: 'letters list --all', document: 'documents show JOIN' }[of];

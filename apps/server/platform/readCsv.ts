@@ -45,8 +45,8 @@ export function repeatedColumn(columns: readonly string[]): string | null {
 }
 
 /**
- * Returns a step of a pipeline before csv-parse that passes the bytes of a file on. If the file is in UTF-16, the step throws
- * {@link NotCsv}; except in the one form that csv-parse reads: little-endian, with one byte order mark.
+ * Returns a pipeline stage, for use before csv-parse, that passes the bytes of a file on unchanged. If the file is in UTF-16, the
+ * stage throws {@link NotCsv}, except for the one form of UTF-16 that csv-parse reads: little-endian with one byte order mark.
  */
 export function refuseUtf16(file: string) {
   return async function* (chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {

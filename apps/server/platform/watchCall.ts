@@ -53,8 +53,8 @@ export function callWatcher(log: Pick<Log, 'info'> | null): WatchCall {
         try {
           return await work((more) => Object.assign(noted, more));
         } catch (error) {
-          // The result `ok` is replaced, too: `work` may have noted it when the HTTP status arrived, before the rest of the answer
-          // failed.
+          // `work` may have noted `ok` when the HTTP status arrived, before the rest of the answer failed. Therefore `ok` becomes
+          // `failed`.
           if (noted.result === undefined || noted.result === 'ok') noted.result = 'failed';
           throw error;
         } finally {

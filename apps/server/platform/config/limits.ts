@@ -30,13 +30,13 @@ const defaults = {
   intentsPerSession: { setting: 'LIMIT_INTENTS_PER_SESSION', count: 30, minutes: 60 },
   /** Payment intents opened from one address. */
   intentsPerAddress: { setting: 'LIMIT_INTENTS_PER_ADDRESS', count: 3000, minutes: 60 },
-  /** Requests from one address for the passes of all joins of an email. */
+  /** Requests from one address to mail the passes of an email's joins. */
   passLinksPerAddress: { setting: 'LIMIT_PASS_LINKS_PER_ADDRESS', count: 300, minutes: 60 },
-  /** Requests for the passes of one email address. Further requests get the same answer, but no letter is sent. */
+  /** Requests to mail the passes of one email. Requests above the limit get the same answer, but no letter is sent. */
   passLinksPerEmail: { setting: 'LIMIT_PASS_LINKS_PER_EMAIL', count: 3, minutes: 60 },
   /** Codes mailed for one join, to open it on a new device. */
   passCodesPerJoin: { setting: 'LIMIT_PASS_CODES_PER_JOIN', count: 6, minutes: 1440 },
-  /** Browser reports of blocked content from one address; further ones are dropped. */
+  /** Browser reports of blocked content from one address. Reports above the limit are dropped. */
   reportsPerAddress: { setting: 'LIMIT_REPORTS_PER_ADDRESS', count: 300, minutes: 60 },
   /** Requests from one address to stop reminders: many, since a mail provider may send them for all its users from one address. */
   reminderStopsPerAddress: { setting: 'LIMIT_REMINDER_STOPS_PER_ADDRESS', count: 3000, minutes: 60 },

@@ -50,7 +50,7 @@ export function readWatchSettings(
   };
 }
 
-/** Returns V8's heap limit and the container's memory limit (bytes); the latter is 0 if none is set. */
+/** Returns V8's heap limit and the container's memory limit (bytes). The container's limit is 0 if none is set. */
 export function memoryOfProcess(): { heapLimitBytes: number; memoryBytes: number } {
   const most = process.constrainedMemory();
   return {

@@ -151,7 +151,7 @@ test('a migration may take longer than the timeouts that a provider sets, and ma
   if ((await admin.query("select from pg_settings where name = 'transaction_timeout'")).rowCount === 1)
     await admin.query(`alter database ${name} set transaction_timeout = '400ms'`);
   const another = await client({ lock_timeout: 0, statement_timeout: 0 });
-  // The advisory lock of a server that migrates.
+  // Takes the advisory lock that a migrating server takes (`migrating` in migrate.ts).
   await another.query('select pg_advisory_lock(7368275)');
   const migrated = run();
   migrated.catch(() => {});

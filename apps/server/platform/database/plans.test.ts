@@ -31,7 +31,7 @@ import { readFigures } from '../../watch/gauges.ts';
 
 /** The number of joins in the test's database. It is so high that the planner chooses a sequential scan only if no index fits. */
 const SESSIONS = 50_000;
-/** Statements may not scan all of a table or index with this many rows or more. The partial index of a queue has fewer. */
+/** Statements may not scan all of a table or index with this many rows or more. A queue's partial index has fewer rows. */
 const LARGE = 1_000;
 
 let server: TestServer;

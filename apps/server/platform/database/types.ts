@@ -222,7 +222,7 @@ export interface DocumentTable {
   reviewed_at: NullableTimestamp;
   crm_file_id: string | null;
   crm_note_id: string | null;
-  /** When the file and its name were removed; null before. The decision of staff stays. */
+  /** When the file and its name were removed; null before that. What staff decided about the document is kept. */
   removed_at: NullableTimestamp;
   crm_attempts: Generated<number>;
   crm_next_try_at: Timestamp;

@@ -24,8 +24,8 @@ export const HEALTHZ = '/healthz';
 export const READYZ = '/readyz';
 
 /**
- * Serves `/healthz`, which answers 200 while the process runs, and `/readyz`, which answers 200 if the server can take calls. If it
- * cannot, or is stopping, `/readyz` answers 503 with the reasons ({@link NotReady}), without internals.
+ * Serves `/healthz`, which answers 200 while the process runs, and `/readyz`, which answers 200 if the server can take calls. If
+ * the server cannot, or is stopping, `/readyz` answers 503 with the reasons ({@link NotReady}), without internals.
  */
 export function serveHealth(
   app: FastifyInstance,
@@ -35,8 +35,8 @@ export function serveHealth(
 ): void {
   const hidden = { schema: { hide: true } };
   const storage = kept(STORAGE_KEPT_MS, () => reachStorage(deps));
-  // The checks use a connection of their own. In the pool of the calls they would fail as soon as all of its connections are busy, and
-  // a load balancer would move the load to the next server, until none is left.
+  // The checks use a connection of their own. On the pool of calls, the checks would fail while all of the pool's connections are
+  // busy. A load balancer would then move the load to the next server, which would fail in the same way, until no server is left.
   const own = connect(deps.config.databaseUrl, { name: 'health', connections: 1 });
   app.addHook('onClose', () => own.destroy());
   const look = kept(KEPT_MS, async (): Promise<NotReady[]> => {

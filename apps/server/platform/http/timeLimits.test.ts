@@ -170,6 +170,6 @@ test('a call that was injected, as by a test, is not waited for: it has no conne
   const app = await buildApp(server.deps, { times: { ...never, restMs: 1 } });
   t.after(() => app.close());
   assert.equal((await app.inject('/api/health')).statusCode, 200);
-  // Waits longer than `restMs`, because an error that the timer of `restMs` throws fails the test.
+  // The test fails if the timer of `restMs` throws an error. Waits until that timer has fired.
   await setTimeout(20);
 });
