@@ -31,8 +31,8 @@ const isHeldAlready = sql`exists (select from membership other
 export async function bringMemberships(trx: Kysely<Tables>, joins: readonly string[]): Promise<void> {
   if (joins.length === 0) return;
   const these = sql`${isAstray} and session.uuid = any(${joins}::uuid[])`;
-  // Locks the contacts after the joins, as a payment does. A concurrent payment of the same contact has then either been
-  // committed before, or waits until this transaction ends.
+  // Locks the contacts after the joins, as a payment does. A concurrent payment of the same contact has either been committed
+  // already, or waits until this transaction ends.
   await sql`
     insert into contact (id) select distinct present from ${astray} where ${these} order by present on conflict do nothing`.execute(
     trx,
@@ -60,9 +60,9 @@ export async function bringMemberships(trx: Kysely<Tables>, joins: readonly stri
 }
 
 /**
- * Moves to a contact the memberships of its joins that were left with another contact, because the contact already held a
- * membership of the same type. Must be called in the transaction that ended the contact's own membership. A join that another transaction has locked is
- * skipped, since waiting could deadlock; {@link startBringingMemberships} moves the memberships of that join later.
+ * Moves to this contact the memberships of its joins that are still with another contact. They were left there while this contact
+ * held a membership of the same type. Must be called in the transaction that ended this contact's membership. A join that another
+ * transaction has locked is skipped, since waiting could deadlock; {@link startBringingMemberships} moves its memberships later.
  */
 export async function bringLeftBehind(trx: Kysely<Tables>, contactId: string): Promise<void> {
   const { rows } = await sql<{ uuid: string }>`

@@ -101,7 +101,7 @@ export function mirroredContacts(
   };
 }
 
-/** Returns null for an error which means that HubSpot cannot answer, so that the mirror decides. Rethrows any other error. */
+/** Returns null if HubSpot is unavailable or refuses, so that the caller asks the mirror. Rethrows any other error. */
 function unanswered(error: unknown): null {
   if (error instanceof CrmUnavailable || error instanceof CrmRefused) return null;
   throw error;

@@ -20,7 +20,7 @@ import { refundJoin } from '../refunds/refundJoin.ts';
 import { bringAllMemberships } from './bringMemberships.ts';
 import { diffCommand, linkCommand } from './commands.ts';
 
-/** Tests joins without an invitation or link that created their contact in HubSpot, and whose proven contact it therefore is. */
+/** The joins of these tests began without an invitation or link and created their contact, which therefore is proven. */
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 const { database } = server.deps;
 
@@ -179,8 +179,8 @@ test('of two merged contacts of which a self-nomination created one, HubSpot say
   await refundJoin(server.deps, linked.joinSessionUuid, everything);
   await deliver(server);
   assert.equal(await statusOf(id), 'member');
-  // The membership of `self` was not moved, as the remaining contact held a membership of the same type. The latter has ended
-  // now.
+  // The membership of `self` was not moved before, because the remaining contact held a membership of the same type. That other
+  // membership has ended now.
   await bringAllMemberships(database);
   assert.deepEqual(await contactsOf(self.uuid), [id]);
 });

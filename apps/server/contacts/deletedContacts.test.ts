@@ -230,7 +230,7 @@ test('a join whose contact staff have restored in HubSpot is that contact’s, a
   const [{ id }, other] = [await person(), await person()];
   const uuid = await boughtByLink(id);
   await deliver(server);
-  // The server has learned that the contact was deleted, and not yet that it was restored.
+  // Simulates that the server knows that the contact was deleted in HubSpot, but not yet that it was restored there.
   await sql`update contact set deleted_at = now(), profile = '{}' where id = ${id}`.execute(
     server.background,
   );

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type DueJoin, valuesOf } from './dueJoins.ts';
 
-/** A paid join by a school's code. The contact with its email also has a proven join. */
+/** A paid join by a school's code. HubSpot's contact with the join's email is the proven contact of another join. */
 const shared = {
   whose: 'shared',
   has_others: true,

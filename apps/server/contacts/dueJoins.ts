@@ -37,7 +37,7 @@ const FULL_TRIES = 2;
  * - `shared`: the contact has the join's email, but is not proven to be the joiner. Only fields about the purchase are written, and
  *   only over blanks and over values that this join wrote.
  * - `new`: the join has no contact yet (after a school's code or a self-nomination, which do not prove who the joiner is). A
- *   contact is created, unless another one has the email.
+ *   contact is created, unless HubSpot already has a contact with the join's email.
  */
 export interface DueJoin {
   uuid: string;
@@ -60,7 +60,7 @@ export interface DueJoin {
   amount_cents: number | null;
   status: 'member' | 'former' | null;
   holds_upgrade: boolean;
-  /** Whether another join may have sent the contact's status `member` for this join's payer: see {@link mayBeTheirStatus}. */
+  /** Whether another join may have sent the status `member` that the contact has in HubSpot: see {@link mayBeTheirStatus}. */
   may_be_their_status: boolean;
   orders: Pick<PaidOrder, 'lines' | 'amountCents' | 'refunds'>[] | null;
   transcript_at: Date | null;
@@ -79,7 +79,7 @@ const payerHolds = sql`exists (
     where other.payer = session.payer and held.type = 'membership' and held.is_held)`;
 /**
  * SQL: a subquery with three columns.
- * - `others`: the other paid joins whose proven contact is the contact of `session`.
+ * - `others`: the paid joins, other than `session`, whose proven contact is the contact of `session`.
  * - `joins`: the joins whose purchases are summed up for HubSpot: the `others`, and also `session` if `session` is `named` or
  *   there are no others.
  * - `paid_at`: if `session` is `named`, when its contact last paid by any of these joins; otherwise when `session` was paid.
@@ -96,11 +96,11 @@ const joinsOfContact = sql`(
 const othersHold = sql`exists (
     select from membership held where held.session_uuid = any(others) and held.type = 'membership' and held.is_held)`;
 /**
- * SQL: whether another join may have sent the status `member` that a contact has in HubSpot for the payer of `session`. If so,
- * the status does not prove that the payer has paid twice. `contactId` is a column's name, `session` a table alias. True in two
- * cases:
- * - The other join has merely the contact's email: the contact is not its proven contact.
- * - The other join has the same payer and this proven contact, and the contact holds no membership that was bought here.
+ * SQL: whether another join may have sent the status `member` that a contact has in HubSpot. If so, the status does not prove
+ * that the payer of `session` has paid twice. `contactId` is a column's name, `session` a table alias. True in two cases:
+ * - The other join merely has the contact's email: the contact is not its proven contact.
+ * - The other join has the same payer as `session` and has this proven contact, and the contact holds no membership that was
+ *   bought here.
  */
 export function mayBeTheirStatus(contactId: string, session: string): RawBuilder<boolean> {
   const toldMember = sql`teller.uuid <> ${sql.ref(`${session}.uuid`)} and teller.crm_known ->> 'membershipStatus' = ${MEMBER}`;
@@ -220,7 +220,8 @@ export interface ContactOfJoin {
 
 /**
  * Returns the uuids of the joins in `sent` whose values have changed since they were read, because another join of the same
- * contact has changed. Another server may have sent the new values before the old values arrived in HubSpot and overwrote them.
+ * contact has changed. These joins must be sent again: another server may already have sent the new values, and the old values
+ * then arrived in HubSpot later and overwrote them.
  */
 async function overtaken(deps: Deps, sent: readonly Planned[]): Promise<string[]> {
   const rows = new Map(sent.map(({ row }) => [row.uuid, row]));
@@ -238,16 +239,16 @@ async function overtaken(deps: Deps, sent: readonly Planned[]): Promise<string[]
  * - A written status is also recorded as the last sent status of every other join with this proven contact that has sent a
  *   status. Otherwise such a join would not send its own status again after this join has overwritten it.
  * - Notices are written, the same text only once for a join.
- * - A join that was written into this contact only because of its email becomes due again in three cases. It holds a membership,
- *   and the contact is now a former member. A proven join has sent purchases: the join must take back its own. Another join with
- *   the same email has emptied a property, which is now a blank for this join's purchase.
+ * - Some joins that were written into this contact only because of its email become due again: a join that holds a membership,
+ *   if the contact has become a former member; a join that has sent purchases, if a proven join has now sent its own, because the
+ *   former must be emptied; a paid join, if another join with this email has emptied a property, which this join may now fill.
  */
 export async function delivered(deps: Deps, sent: readonly Planned[]): Promise<void> {
   if (sent.length === 0) return;
   const statusProperty = deps.society.crm.fields.membershipStatus.property ?? '';
   const rows = sent.map(({ row, properties, known, notice }) => {
-    // The status for the mirror. The status `member` goes into the mirror even if HubSpot had it already and it was therefore not
-    // sent: another join of the same payer may keep the contact a member.
+    // The status to write into the mirror. If HubSpot already had the status `member`, that status was not sent, but the mirror
+    // gets it nevertheless: another join of the same payer may keep the contact a member.
     const status = properties[statusProperty] ?? (known.membershipStatus === MEMBER ? MEMBER : undefined);
     return {
       uuid: row.uuid,
@@ -313,8 +314,8 @@ async function lockInOrder(trx: Transaction<Tables>, which: RawBuilder<unknown>)
 }
 
 /**
- * A join that will not be sent until staff have acted on `reason`. `notice` is a notice to staff, absent if staff are informed
- * otherwise.
+ * A join that will not be sent until staff have acted on `reason`. `notice` is a notice to staff; absent if staff learn of the
+ * join in another way.
  */
 export interface Refused {
   uuid: string;
@@ -335,12 +336,11 @@ export async function refuse(deps: Deps, refused: readonly Refused[]): Promise<v
       if (notice) await tellStaff(trx, uuid, notice.kind, notice.message);
   });
 }
-
 /**
- * Records the contact of each join. If the join created the contact, its memberships are moved there. If another join created the
- * contact, the contact does not count as this join's own. A contact that is not the join's own is recorded only if the join has not
- * changed since it was sent: a corrected email may lead to another contact. The recorded values of {@link joinFields} are cleared,
- * since they were sent to another contact.
+ * Records the contact of each join. If the join created the contact, the join's memberships are moved there. If another join
+ * created the contact, the contact does not count as this join's own. A contact that is not the join's own is recorded only if
+ * the join has not changed since it was sent: a corrected email may lead to another contact. The recorded values of
+ * {@link joinFields} are cleared, since they were sent to another contact.
  */
 export async function noteContacts(deps: Deps, contacts: readonly ContactOfJoin[]): Promise<void> {
   if (contacts.length === 0) return;
@@ -383,7 +383,7 @@ async function replacedBy(
   return rows;
 }
 
-/** Makes joins that were taken due again immediately, so that the next batch takes them. */
+/** Puts joins of a batch back: they are due immediately, so that the next batch takes them. */
 export async function later(deps: Deps, rows: readonly DueJoin[]): Promise<void> {
   if (rows.length === 0) return;
   const these = sql`uuid = any(${rows.map(({ uuid }) => uuid)}::uuid[])`;
@@ -394,9 +394,9 @@ export async function later(deps: Deps, rows: readonly DueJoin[]): Promise<void>
 }
 
 /**
- * Postpones joins with exponential backoff. Taking a join counted an attempt, and joins with many attempts are sent in smaller
- * batches. If none of these joins can have caused the failure (`perhapsRecord` is false), the attempt is taken off the count
- * again.
+ * Postpones joins with exponential backoff. Each time that a join is taken counts as an attempt, and a join with many attempts is
+ * sent in smaller batches. If none of these joins can have caused the failure (`perhapsRecord` is false), this attempt does not
+ * count.
  */
 export async function postpone(
   deps: Deps,
@@ -421,8 +421,8 @@ const ofProvenAlone: readonly CrmField[] = ['membership', 'upgrade', 'donation',
 
 /**
  * Returns the values, by field, that a join sends to HubSpot. Special cases:
- * - If this join merely has the contact's email and the contact has proven joins, this join sends its payer's status and time of
- *   payment alone. Purchases that this join sent before are replaced by those of the proven joins, or emptied.
+ * - If this join merely has the contact's email and the contact has proven joins, this join sends only the status and the time of
+ *   payment of its payer. Purchases that this join sent before are replaced by those of the proven joins, or emptied.
  * - If another proven join of the contact holds a membership, the stage is `paid`, whatever this join's state is.
  */
 export function valuesOf(row: DueJoin): FieldValue[] {

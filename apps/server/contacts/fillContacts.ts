@@ -17,7 +17,7 @@ const RETRY_SECONDS = 10;
  */
 const REFUSED_SECONDS = 3600;
 
-/** Reads from HubSpot the contacts whose id a signed link brought while HubSpot was unavailable. */
+/** Starts to fill bare contacts repeatedly. Their ids came by signed links while HubSpot was unavailable. */
 export function startFillingContacts(deps: Deps, hubspot: HubspotClient): () => Promise<void> {
   return repeat(
     'fill contacts from HubSpot',

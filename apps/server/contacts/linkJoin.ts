@@ -45,7 +45,7 @@ export async function linkJoin(
       .select('contact_id')
       .where('uuid', '=', uuid)
       .executeTakeFirst()) ?? {};
-  // Reads once more the contact that was named for the join. If it was deleted, it may have been restored in HubSpot meanwhile.
+  // Reads the contact that was named for the join from HubSpot. If it was deleted there, it may have been restored meanwhile.
   if (namedBefore) await deps.contacts.refresh(namedBefore);
   const planned = await deps.database.transaction().execute((trx) => mayLink(trx, uuid, contactId));
   // If the old contact was merged into the new one, there is nothing to take back.
@@ -60,7 +60,7 @@ export async function linkJoin(
       update join_session set contact_id = ${contactId}, hubspot_contact_id = null, owns_hubspot_contact = null, crm_known = '{}', crm_refusal = null, crm_attempts = ${attemptsAnew},
         ${hubspotIsToHear}, updated_at = now()
       where ${isMoving('uuid')}`.execute(trx);
-    // HubSpot does not have the contact that was named for the join. So everything else of that contact moves, too: its invite
+    // HubSpot does not have the contact that was named for the join. So everything else of that contact moves as well: its invite
     // code, and joins that began by a link to it.
     if (named !== null) await moveContacts(trx, [{ old: named, present: contactId }]);
     // The old contact's remaining paid joins are sent again, so that its amount in HubSpot does not include the moved joins.
@@ -95,9 +95,9 @@ interface Link {
  * {@link NotLinkable}.
  */
 async function mayLink(trx: Kysely<Tables>, uuid: string, contactId: string): Promise<Link | null> {
-  // Locks the given join; the paid joins of the contact into which it was written, which become due again; and all joins of the
-  // contact that was named for it, which may be moved. All transactions lock joins in the order of their uuids, to avoid
-  // deadlocks.
+  // Locks the given join; the paid joins of the contact into which that join was written, which become due again; and all joins
+  // of the contact that was named for that join, which may be moved. All transactions lock joins in the order of their uuids, to
+  // avoid deadlocks.
   const leaves = sql<string>`(select own.hubspot_contact_id from join_session own where own.uuid = ${uuid})`;
   const names = sql<string>`(select own.contact_id from join_session own where own.uuid = ${uuid})`;
   await sql`
@@ -148,7 +148,7 @@ async function mayLink(trx: Kysely<Tables>, uuid: string, contactId: string): Pr
   const moving = [uuid, ...byLink.map((join) => join.uuid)];
   const isMoving = (column: string) => sql<boolean>`${sql.ref(column)} = any(${moving}::uuid[])`;
   // Looks for memberships of the same type, which one contact cannot hold twice: between a moved join and the new contact, and
-  // between two moved joins. The latter occurs if a membership was left behind when its contact was merged into another.
+  // between two moved joins. Two moved joins can hold the same type if contacts were merged and one membership was not moved.
   const { rows } = await sql<{ uuid: string; isThere: boolean; mine: string; type: MembershipType }>`
     select theirs.session_uuid as uuid, theirs.contact_id is not distinct from ${contactId} as "isThere", mine.session_uuid as mine, type
     from membership theirs join membership mine using (type)

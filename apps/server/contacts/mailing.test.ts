@@ -159,7 +159,7 @@ test('what was typed during the outage is written to HubSpot afterwards, and not
   });
 });
 
-/** Returns the properties of a contact that HubSpot itself has added. */
+/** Returns the properties that HubSpot itself has added to a contact. */
 async function restOf(id: string) {
   const { firstname, middlename, city, ...rest } = await atHubspot(server, id, 'firstname');
   return rest;

@@ -91,7 +91,7 @@ for (const [what, prefix, faults] of outages)
     await server.hubspotFault(null);
     assert.equal(slowest.length, JOINS);
     assert.ok(Math.max(...slowest) < SLOW_MS, `one call took ${Math.max(...slowest)} ms`);
-    // A busy machine may delay any call. So only the fastest of the calls that waited for HubSpot is held to the limit.
+    // A busy machine may delay any call. Therefore only the fastest of the calls that waited for HubSpot must keep the limit.
     const waited = slowest.filter((ms) => ms > 1_000);
     if (waited.length > 0)
       assert.ok(Math.min(...waited) < PATIENCE_MS, `whoever waited, did so for ${Math.min(...waited)} ms`);

@@ -141,9 +141,7 @@ async function updateAll(deps: Deps, hubspot: HubspotClient, rows: readonly DueJ
   );
 }
 
-/**
- * Reads the contacts of joins from HubSpot. The keys are the joins' ids of contacts, as in {@link HubspotClient.readContacts}.
- */
+/** Reads the contacts of joins from HubSpot. The map's keys are the joins' `crm_id`, even if the contact was merged. */
 async function readOf(
   hubspot: HubspotClient,
   fields: FieldRules,

@@ -34,7 +34,7 @@ const server = await sharedServer({}, { hubspotLimits: 'off' });
 const { database } = server.deps;
 const pin = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
 
-/** All joins of a test have the same email and so the same payer, who is a member while one of their memberships is held. */
+/** All joins of a test have the same email and so the same payer, who is a member while any of the joins' memberships is held. */
 const person = (id: string) => ({ personalEmail: `several-${id}@example.com` });
 
 /** Returns a contact's purchases and status according to HubSpot. */

@@ -8,7 +8,7 @@ import { isThere, lookAtContacts, wasAtHubspot } from './followContacts.ts';
 const TASK = 'contacts sync';
 /** The row of `schedule` whose cursor is the last contact that {@link lookAtNext} has looked at. */
 const LOOKS = 'contacts look';
-/** How many contacts a run reads at most that HubSpot does not list as changed. */
+/** The most contacts that a run reads in addition to those that HubSpot lists as changed. */
 const MOST = 2_000;
 /**
  * Each run begins this long (ms) before the time up to which the previous run has read. HubSpot's search is eventually consistent,
@@ -23,7 +23,7 @@ export interface SyncProgress {
 }
 
 /**
- * Reads the contacts that changed since the previous run from HubSpot into the mirror, and looks at `most` other contacts; the
+ * Reads the contacts that changed since the previous run from HubSpot into the mirror, and at most `most` other contacts. The
  * first run reads all contacts. The position is stored after each page, so that the next run resumes an interrupted run.
  * `progress` is called after each page.
  */

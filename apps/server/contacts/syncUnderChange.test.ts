@@ -53,7 +53,7 @@ const sync = (client = hubspot) => syncContacts({ ...server.deps, database: serv
 test('a sync loses nobody who changes while it reads, wherever it is', async () => {
   await sync();
   const ids = await create('moving');
-  // Renames one contact after the other, so that each has another time of change.
+  // Renames one contact after the other, so that each has a different time of change.
   for (const id of ids) await rename([id], 'Edited');
   let pages = 0;
   const edgeOf = (page: readonly { id: string }[]) => page.findLast(({ id }) => ids.includes(id))!.id;

@@ -10,11 +10,11 @@ import { hubspotIsToHear } from './tellHubspot.ts';
 /** The contact from which staff move joins to another contact. */
 export interface LeftContact {
   contactId: string;
-  /** The joins' uuids. */
+  /** The uuids of the joins that are moved. */
   joins: readonly string[];
   /** The values that were last sent to HubSpot, for each of these joins. */
   known: readonly CrmValues[];
-  /** Whether the join created the contact. */
+  /** Whether one of these joins created the contact. */
   isOwn: boolean;
   /**
    * The joins' documents whose file HubSpot has. `noteId` is null if no note is recorded. HubSpot may still have a note, if a

@@ -2,9 +2,9 @@ import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../platform/database/types.ts';
 
 /**
- * SQL: when a join that changes now is to be sent to HubSpot. Usually now. If a server may be sending the join (taking a join
- * counts an attempt in `crm_attempts`), when that server is done, but at the latest after a minute: if two servers sent one join
- * at the same time, the older values could reach HubSpot last.
+ * SQL: when a join that changes now is to be sent to HubSpot: usually now. If the join has attempts (`crm_attempts`) and is not
+ * due yet, a server may be sending it. Then the join waits until `crm_next_try_at`, but a minute at most: if two servers sent one
+ * join at the same time, the older values could reach HubSpot last.
  */
 export const dueFromNow = sql`(case when crm_attempts > 0 and crm_next_try_at > now()
   then least(crm_next_try_at, now() + interval '1 minute') else now() end)`;

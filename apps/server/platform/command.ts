@@ -36,7 +36,7 @@ export function misused({ usage }: Pick<Command, 'usage'>, fault?: string | null
   return 2;
 }
 
-/** Returns null if `given` is absent or has the form of an id. Otherwise returns a sentence that names the command with the ids. */
+/** Returns null if `given` is absent or looks like an id. Otherwise returns a sentence that says which command prints the ids. */
 export function notId(of: 'join' | 'letter' | 'document', given: string | undefined): string | null {
   if (given === undefined || given === '' || isUuid(given)) return null;
   const printedBy = { join: 'find NAME', letter: 'letters list --all', document: 'documents show JOIN' }[of];

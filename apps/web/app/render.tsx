@@ -15,7 +15,7 @@ export function renderGetStarted(site: Site): string {
   return renderScreen(site, getStarted.Component);
 }
 
-/** Renders a loading indicator as HTML. All screens but Get Started begin with it, until React replaces it in the browser. */
+/** Renders a loading indicator as HTML. All screens but Get Started show it until React replaces it in the browser. */
 export function renderWaiting(site: Site): string {
   return renderScreen(site, () => <PageLoader title={site.society.name} />);
 }

@@ -13,8 +13,8 @@ interface Props {
 }
 
 /**
- * An error message, which screen readers announce immediately. While an answer is shown, the document's title begins with
- * `Error:`.
+ * An error message, which screen readers announce immediately. While a message with `isAnswer` is shown, the document's title
+ * begins with `Error:`.
  */
 export function Alert({ children, isAnswer = false }: Props) {
   useErrorInTitle(isAnswer);

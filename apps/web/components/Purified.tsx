@@ -34,7 +34,7 @@ export function PurifiedHtml({ html, className }: { html: string; className?: st
 
 /**
  * A product's icon. `icon` is SVG text, the URL of an image, or empty (specification, section 3). Screen readers skip the icon,
- * since it is only decorative. A picture that cannot be loaded is removed: browsers would show a broken one.
+ * since it is only decorative. An image that cannot be loaded is removed, since browsers would show a placeholder for it.
  */
 export function ProductIcon({ icon, className }: { icon: string; className?: string | undefined }) {
   const isSvg = icon.trimStart().startsWith('<');

@@ -142,8 +142,8 @@ export function readAnswer<Name extends CallName>(
   const seconds = Number(retryAfter);
   const error = new ApiError(status, body, seconds > 0 ? seconds * 1000 : 0);
   const goesOn = loading && status === 409 && error.goOn !== undefined;
-  // The screen handles the failure with this status itself, but only if our server sent it. A response without a message comes from
-  // somewhere else, such as a proxy.
+  // The screen handles the failure with this status itself, but only if our server sent the failure. A response without a message
+  // comes from somewhere else, such as a proxy.
   const isExpected = quiet === status && error.userMessage !== undefined;
   const isQuiet = quiet === true || isExpected || (!!quiet && quiet === error.code);
   if (!isQuiet && !goesOn) {

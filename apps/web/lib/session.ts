@@ -8,7 +8,7 @@
  */
 
 const SESSION_KEY = 'joinSessionUuid';
-/** The stored text is the session id and the programme, since another tab may replace the stored join. */
+/** The stored value contains the session id, too: a programme counts only for the join for which it was stored. */
 const PROGRAMME_KEY = 'joinProgramme';
 type TabKey = 'joinDraft' | 'joinReturn' | 'joinPass';
 /** The storage key of the join that this tab had when it was last left or hidden. */

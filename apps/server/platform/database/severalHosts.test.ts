@@ -76,7 +76,7 @@ test('a single address that asks for writes is not used while it leads to a stan
 
 test('a host that is silent, or is not there, delays nobody', async (t) => {
   const nobody = { url: `postgres://127.0.0.1:${await freePort()}` };
-  // An address for documentation (RFC 5737): connecting to it times out or fails.
+  // An address that RFC 5737 reserves for documentation: connecting to it times out or fails.
   const silent = { url: 'postgres://192.0.2.1:5432' };
   const database = connect(atSeveral('induct', pair.standby, nobody, silent, pair.primary));
   t.after(() => database.destroy());

@@ -111,7 +111,7 @@ test('a longer wait that HubSpot has asked for is not cut short by a shorter one
   assert.ok(wait > 890_000 && wait <= 900_000, `${wait} ms`);
 });
 
-/** Each case is a way in which calls can end that were still running when HubSpot asked for a wait. */
+/** HubSpot asks for a wait while other calls are running. Each case is a way in which these calls then end. */
 for (const [how, end] of [
   ['an answer', () => one.answered('call')],
   ['failures', () => Promise.all(Array.from({ length: 4 }, () => one.failed('call')))],

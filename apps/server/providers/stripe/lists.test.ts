@@ -4,7 +4,7 @@ import { sharedServer } from '../../../../tests/harness/testServer.ts';
 
 const server = await sharedServer();
 
-/** More than the hundred objects that Stripe answers at a time. */
+/** More objects than one page of Stripe's lists has (at most a hundred). */
 const MANY = 205;
 
 test('what Stripe lists is read to its end, however many pages it has', async () => {

@@ -22,7 +22,7 @@ export function Unseen({
     <section className={styles.block} aria-labelledby="buys">
       <h2 id="buys">{name}</h2>
       <ul className={ui.ticks}>
-        {/* Only those of an upgrade, which has no rules of eligibility, are HTML (specification, section 3). */}
+        {/* Only an upgrade's features are HTML (specification, section 3), and only an upgrade has no eligibility rules. */}
         {features.map(({ id, description }) => (
           <li key={id}>{eligibility ? description : <PurifiedHtml html={description} />}</li>
         ))}

@@ -15,7 +15,7 @@ export interface Checkout {
   intent: PaymentIntent | null;
 }
 
-/** How many times an order and its intent are read at most. Another tab may change the order in between. */
+/** The most times that an order and its intent are read. Another tab may change the order between the two. */
 const ATTEMPTS = 3;
 
 let reading: AbortController | null = null;

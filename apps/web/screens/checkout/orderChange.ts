@@ -2,7 +2,7 @@ import { useCallback } from 'react';
 import { useFetcher } from 'react-router';
 import { screens } from '#core/navigation.ts';
 
-/** `body` is that of the call: beside a product's uuid, `amount` is the price on the screen in cents; alone, a donation in dollars. */
+/** `body` is the call's body. `amount` beside a product's uuid is the price on the screen (cents); alone, it is in dollars. */
 export type OrderChange =
   | { kind: 'addDonation' | 'addProduct'; body: { productUuid: string; amount: number } }
   | { kind: 'addCustomDonation'; body: { amount: number } }

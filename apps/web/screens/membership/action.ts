@@ -7,7 +7,7 @@ import { storedSession } from '../../lib/session.ts';
 
 interface Refused {
   error: string;
-  /** Whether the memberships on the screen are perhaps not those on offer any more (404, 409), so that they are loaded again. */
+  /** Whether the memberships on the screen may be outdated (after a 404 or 409). They are then loaded again. */
   isOutdated?: boolean;
 }
 
@@ -28,7 +28,7 @@ export async function action({ request }: ActionFunctionArgs): Promise<Response 
   return redirect(screens.checkout);
 }
 
-/** Returns false after a submission, unless it has shown that the memberships on the screen are outdated. */
+/** Returns false after a submission, unless the server's answer has shown that the memberships on the screen are outdated. */
 export function shouldRevalidate({
   actionResult,
   formMethod,

@@ -7,7 +7,7 @@ import { getStartedPath } from '../../lib/getStartedPath.ts';
 import { storedSession } from '../../lib/session.ts';
 
 export function Component() {
-  // A visitor without a join can get here, too, because the guard lets some unknown paths through.
+  // A visitor without a join can get here, because the guard lets some unknown paths through.
   const hasJoin = storedSession() !== null;
   return (
     <Card>

@@ -15,8 +15,8 @@ import { useAttempt } from '../../lib/useAttempt.ts';
 const title = screenTitles.stopReminders;
 
 /**
- * Loads whether reminders to the link's email are stopped. Opening the page changes nothing, because mail scanners follow links,
- * too.
+ * Loads whether reminders to the link's email are stopped. Opening the page changes nothing, because mail scanners also open the
+ * links in emails.
  */
 export function loader({ params }: LoaderFunctionArgs): Promise<Outcome<Data<'getReminders'>>> {
   return outcomeOf(

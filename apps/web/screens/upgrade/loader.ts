@@ -22,7 +22,7 @@ export async function loader({
 }: LoaderFunctionArgs): Promise<{ paymentIntent: string | null; offered: Outcome<Offered> }> {
   const uuid = requireSession();
   const paymentIntent = new URL(request.url).searchParams.get('payment_intent');
-  // The sanitizer is loaded too, because the features are HTML.
+  // The sanitizer is loaded at the same time, because the upgrade's features are HTML.
   const [outcome] = await Promise.all([
     outcomeOf<Specified>(
       call('getUpgradeDetails', { params: { uuid }, loading: true }),
