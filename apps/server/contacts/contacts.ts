@@ -23,7 +23,7 @@ export interface Contacts {
   learnCode(code: string, who?: 'joiner' | 'suspect'): Promise<'known' | 'unknown' | 'unavailable'>;
   /**
    * Updates one contact of the mirror from HubSpot. The caller waits at most two seconds; a later answer still updates the mirror.
-   * If the contact was deleted in HubSpot, its data is removed; if it was merged, the mirror follows.
+   * If the contact was deleted in HubSpot, its data is removed. If it was merged, its joins move to the remaining contact.
    * - `unknown`: neither HubSpot nor the mirror has the contact.
    * - `unavailable`: the mirror does not have the contact, and HubSpot cannot answer now.
    */

@@ -239,9 +239,10 @@ async function overtaken(deps: Deps, sent: readonly Planned[]): Promise<string[]
  * - A written status is also recorded as the last sent status of every other join with this proven contact that has sent a
  *   status. Otherwise such a join would not send its own status again after this join has overwritten it.
  * - Notices are written, the same text only once for a join.
- * - Some joins that were written into this contact only because of its email become due again: a join that holds a membership,
- *   if the contact has become a former member; a join that has sent purchases, if a proven join has now sent its own, because the
- *   former must be emptied; a paid join, if another join with this email has emptied a property, which this join may now fill.
+ * - Another join that was written into this contact only because of its email becomes due again in three cases:
+ *   1. That join holds a membership, and the contact has become a former member.
+ *   2. That join has sent purchases, and a proven paid join is in `sent`. That join must then empty its values.
+ *   3. That join is paid, and a join in `sent` has emptied a property, into which that join may now write its own value.
  */
 export async function delivered(deps: Deps, sent: readonly Planned[]): Promise<void> {
   if (sent.length === 0) return;

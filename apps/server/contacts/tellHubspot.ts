@@ -11,7 +11,7 @@ export const dueFromNow = sql`(case when crm_attempts > 0 and crm_next_try_at > 
 
 /**
  * SQL: the `crm_attempts` of a join whose attempts are counted from the beginning again, as after a correction. Not 0 while a
- * server may be sending the join, since {@link dueFromNow} recognises by the attempts that a server is sending.
+ * server may be sending the join, since {@link dueFromNow} takes attempts above 0 as the sign of that.
  */
 export const attemptsAnew = sql`(case when crm_next_try_at > now() then crm_attempts else 0 end)`;
 

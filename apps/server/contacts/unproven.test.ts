@@ -265,7 +265,7 @@ test('a name and an email are no proof: who began first with those of another ge
   await deliver(server);
   assert.deepEqual([await isOwn(victim.uuid), await isOwn(stranger.uuid)], [true, false]);
   assert.equal((await server.hubspot.findByEmail(personalEmail))?.properties.city, 'Austin');
-  // The stranger's join has the same details as the victim's. It still does not own the contact, which the victim's join created.
+  // The stranger's join has the same details as the victim's join, but the contact is not its own: the victim's join created it.
   await sql`update join_session set hubspot_contact_id = null, owns_hubspot_contact = null, profile_revision = profile_revision + 1,
     details = (select details from join_session where uuid = ${victim.uuid}) where uuid = ${stranger.uuid}`.execute(
     server.deps.database,

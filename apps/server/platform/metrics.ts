@@ -27,7 +27,7 @@ export const requestsShed = new Counter({
   registers,
 });
 
-/** Counts how often joins reach each stage. If a joiner goes back and repeats a step, its stage is counted again. */
+/** Counts how often joins reach each stage. If a joiner goes back and repeats a step, the stage is counted a second time. */
 export const joins = new Counter({
   name: 'induct_joins_total',
   help: 'Joins by the stage that they reached.',

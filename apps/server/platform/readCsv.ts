@@ -15,7 +15,7 @@ export interface CsvRow {
 
 /**
  * Reads a CSV file whose first line names its columns, among them `needed`. The rows are read one at a time, so that memory does
- * not grow with the file. Throws {@link NotCsv}; the rows may throw it, too.
+ * not grow with the file. Throws {@link NotCsv}, and reading the rows can throw it as well.
  */
 export async function readCsv(file: string, needed: string): Promise<AsyncIterable<CsvRow>> {
   const parser = parse({ bom: true, info: true, trim: true, skip_empty_lines: true });

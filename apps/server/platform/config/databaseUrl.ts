@@ -6,7 +6,8 @@ const WRITABLE = ['read-write', 'primary'];
 /**
  * Reads DATABASE_URL, which may name several hosts in the syntax of libpq:
  * `postgres://u:p@h1,h2:5433/db?target_session_attrs=read-write`
- * (https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS). Returns undefined if it is missing or wrong.
+ * (https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS). Returns undefined if the setting is missing
+ * or wrong.
  */
 export function readDatabaseUrl({ get, fault }: SettingReader): string | undefined {
   const value = get('DATABASE_URL');

@@ -119,8 +119,8 @@ function patientPool(pool: pg.Pool, silence: Silence, primary: Primary | null): 
 }
 
 /**
- * The most statements that are prepared. The code contains fewer. Statements beyond this number have texts that vary at run time
- * and are seldom repeated, so they are not prepared.
+ * The most statements that are prepared: more than the code contains. If there are more texts than this, they vary at run time
+ * and are seldom repeated, so the rest is not prepared.
  */
 const MOST_STATEMENTS = 500;
 const names = new Map<string, string>();

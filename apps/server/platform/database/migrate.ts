@@ -58,7 +58,7 @@ export async function migrate(
   const tables = new SharedTables(client, address, tell);
   try {
     await switchOffTimeouts(client);
-    // A server that has nothing to migrate does not wait for a server that migrates, such as one of a newer version.
+    // A server without pending migrations must not wait until another server (of a newer version, for example) has migrated.
     if ((await readState()).length === 0) return [];
     await takeTurn(client, tell);
     const waiting = await readState();

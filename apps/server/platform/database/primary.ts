@@ -15,7 +15,7 @@ export interface PrimaryConnection {
 /**
  * Connects to the host of a DATABASE_URL that accepts writes. Tries all hosts at once, so that a host that does not answer causes
  * no delay (docs/decisions/0045). A single host is checked for accepting writes only if `target_session_attrs` is set. With that
- * setting, a proxy's address is refused while the proxy still leads to a standby.
+ * setting, a proxy is refused as long as it forwards connections to a standby.
  * If a single host is not checked, throws its error unchanged. Otherwise, if a host has refused the user, the password or the
  * database name, throws that host's error; else throws a {@link DatabaseUnavailable} with every host's error.
  */

@@ -3,10 +3,10 @@ import pg from 'pg';
 
 /**
  * The longest time (ms) that a transaction waits for all of its locks together. A transaction keeps each lock until it ends.
- * While a statement waits for a table's exclusive lock, PostgreSQL queues all later statements on that table behind it, and
- * cancels those of calls after 2.5 s (patience.ts). The time must be longer than PostgreSQL's `deadlock_timeout` (1 s), because
- * an autovacuum of the table gives way only to a statement that has waited for so long
- * (https://www.postgresql.org/docs/current/routine-vacuuming.html#AUTOVACUUM).
+ * While a statement waits for a table's exclusive lock, PostgreSQL queues all later statements on that table behind it. Queued
+ * statements of calls are cancelled after 2.5 s (patience.ts), so this time must be shorter. The time must be longer than
+ * PostgreSQL's `deadlock_timeout` (1 s), because an autovacuum of the table gives way only to a statement that has waited longer
+ * than that (https://www.postgresql.org/docs/current/routine-vacuuming.html#AUTOVACUUM).
  */
 const WAIT_MS = 2_000;
 const FIRST_PAUSE_MS = 1_000;

@@ -117,8 +117,8 @@ export interface JoinSessionTable {
   provider_failures: Generated<number>;
   paid_at: NullableTimestamp;
   /**
-   * The payer's email and name as one text in lower case (finds a person who pays twice). Null before payment, or if either is
-   * unknown.
+   * The payer's email and name as one text in lower case (finds a person who pays twice). Null before payment, or if the email or
+   * the name is unknown.
    */
   payer: string | null;
   upgrade: Generated<'open' | 'skipped' | 'taken'>;

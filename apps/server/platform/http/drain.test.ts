@@ -121,7 +121,7 @@ test('a connection that was quiet for long is let go no sooner than others, sinc
   await pause(1_100);
   const closed = app.close();
   await until(() => !app.server.listening, 5_000);
-  // Time for the server to look for idle connections twice (every 50 ms).
+  // Waits until the server has looked for idle connections twice (it does so every 50 ms).
   await pause(100);
   assert.match(await Promise.race([askOn(socket), text]), /connection: close/i);
   await closed;

@@ -21,14 +21,14 @@ export interface TimeLimits {
   uploadWindowMs: number;
   uploadWindowBytes: number;
   /**
-   * The timeout for the rest of a body that is answered early: browsers read the answer only when they have sent the whole body.
+   * The timeout for the rest of a body after an early answer: browsers read an answer only when they have sent the whole body.
    */
   restMs: number;
   /** The timeout of a connection without traffic in either direction. No call takes this long. */
   idleMs: number;
   /**
-   * The timeout of a connection between two requests. It is longer than that of proxies, so that no proxy sends a request on a
-   * connection that the server is just closing.
+   * The timeout of a connection between two requests. It is longer than the same timeout of proxies, so that no proxy sends a
+   * request on a connection that the server is just closing.
    */
   keepAliveMs: number;
 }

@@ -51,9 +51,9 @@ export function roomOf(folder: string, reserveBytes: number, free = freeBytes): 
   const promised = () => beingWritten() + sum(({ expected }) => expected);
 
   /**
-   * The last check of the free space; the next check waits for it. A check counts the reserved bytes before it reads the disk's
-   * free space, so bytes that are written in between are counted twice, which is safe. In the opposite order they would not be
-   * counted at all.
+   * The last check of the free space. The next check begins when the last one has ended. A check counts the reserved bytes before
+   * it reads the disk's free space, so bytes that are written in between are counted twice, which is safe. In the opposite order
+   * these bytes would not be counted at all.
    */
   let last: Promise<unknown> = Promise.resolve();
   function look<T>(decide: (free: number, before: { written: number; promised: number }) => T): Promise<T> {

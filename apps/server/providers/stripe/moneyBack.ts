@@ -42,7 +42,7 @@ export function readMoneyBack(
       uuid: metadata?.refund ?? null,
       decided: metadata ? decidedOfMetadata(metadata, amount) : null,
     })),
-    // Of several disputes the worst one counts. Whether a dispute is lost or open, the bank has the money.
+    // Of several disputes the worst one counts: a lost one before an open one. In both cases the bank has the money.
     dispute: lost.length > 0 ? 'lost' : isOpen ? 'open' : null,
     lost,
   };
