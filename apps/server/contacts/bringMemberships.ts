@@ -11,8 +11,8 @@ const LOOK_MS = 60_000;
 const EVERY_SECONDS = 3600;
 const BATCH = 1_000;
 /**
- * The kind of the notice that two joins of one contact hold the same type of membership. refunds/membershipStanding.ts uses the
- * same kind.
+ * The kind of the notice about two joins of one contact that hold the same type of membership. refunds/membershipStanding.ts uses
+ * the same kind.
  */
 const HELD_TWICE = 'held_twice';
 

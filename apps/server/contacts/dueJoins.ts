@@ -52,7 +52,7 @@ export interface DueJoin {
   crm_known: CrmValues;
   /** Whether the contact is also the proven contact of other paid joins. */
   has_others: boolean;
-  /** Whether one of those other joins holds a membership. */
+  /** Whether another paid join with the same proven contact holds a membership. */
   others_hold: boolean;
   profile_revision: number;
   created_at: Date;
@@ -92,7 +92,7 @@ const joinsOfContact = sql`(
     where paid_at is not null and other.uuid <> session.uuid
       and ${isContactOfJoin('session.crm_id', 'other')}
   ) as paid)`;
-/** SQL: whether one of the `others` holds a membership. */
+/** SQL: whether one of the `others` of {@link joinsOfContact} holds a membership. */
 const othersHold = sql`exists (
     select from membership held where held.session_uuid = any(others) and held.type = 'membership' and held.is_held)`;
 /**
@@ -115,9 +115,9 @@ export function mayBeTheirStatus(contactId: string, session: string): RawBuilder
 /** The mirror's copy of a contact counts as up to date if it was read at most this many minutes before the payment. */
 const FRESH_MINUTES = 10;
 /**
- * SQL: whether the contact of `session` may have been a member in HubSpot already when the join was paid. True if the mirror has
- * the status `member`, or if the mirror's copy was out of date, as in an outage of HubSpot. False if this join has already sent a
- * status to the contact, or if another join has sent the status `member`.
+ * SQL: whether the contact of `session` may have been a member in HubSpot already when the join was paid: the mirror has the
+ * status `member`, or the mirror's copy was out of date, as in an outage of HubSpot. False in any case if this join has already
+ * sent a status to the contact, or if another join has sent the status `member`.
  */
 const mayHaveBeenMember = sql`(session.paid_at is not null and not crm_known ? 'membershipStatus'
   and exists (select from contact where contact.id = session.contact_id

@@ -10,7 +10,7 @@ import { keepContacts } from './contacts.ts';
 import { type HeldTwice, tellOfHeldTwice } from './heldTwice.ts';
 import { dueFromNow, hubspotIsToHear } from './tellHubspot.ts';
 
-/** The kind of the notice that two contacts were merged which both held a membership of the same type. */
+/** The kind of the notice about two contacts that were merged while both held a membership of the same type. */
 const MERGED_TWICE = 'merged_contacts';
 /** HubSpot's largest batch. */
 const BATCH = 100;

@@ -11,7 +11,7 @@ import { type Client, sharedServer } from '../../../tests/harness/testServer.ts'
 const JOINS = isLong ? 500 : 25;
 /** How long HubSpot takes to answer (ms): far longer than a joiner waits, even on a busy machine. */
 const SLOW_MS = isLong ? 30_000 : 6_000;
-/** The most time (ms) that a request of the page which waits for HubSpot may take. The server itself waits two seconds. */
+/** The longest time (ms) that a page's request may take when it waits for HubSpot. The server itself waits two seconds. */
 const PATIENCE_MS = 2_500;
 
 const server = await sharedServer();

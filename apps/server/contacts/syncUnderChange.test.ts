@@ -61,8 +61,8 @@ test('a sync loses nobody who changes while it reads, wherever it is', async () 
     ...hubspot,
     async changedContacts(...args) {
       const page = await hubspot.changedContacts(...args);
-      // Changes contacts of this page and of earlier pages. The changed contacts move to the end of HubSpot's list, and the
-      // contacts after their old places move up.
+      // Changes contacts of this page and of earlier pages. The changed contacts move to the end of HubSpot's list, so the
+      // contacts that came after them move up.
       if (pages++ < 2) await rename([...ids.slice(pages * 7, pages * 7 + 5), edgeOf(page)], 'Twice');
       return page;
     },

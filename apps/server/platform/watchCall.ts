@@ -33,7 +33,7 @@ export interface CallNote {
  * `ok`, or `failed` if `work` throws.
  */
 export type WatchCall = <T>(
-  /** `operation` is one of few values and contains no id, since it is a metric's label. */
+  /** `operation` has few different values and contains no id, since it is a metric's label. */
   call: { provider: 'stripe' | 'hubspot' | 'mail'; operation: string },
   work: (note: (noted: Partial<CallNote>) => void) => Promise<T>,
 ) => Promise<T>;

@@ -30,9 +30,9 @@ const defaults = {
   intentsPerSession: { setting: 'LIMIT_INTENTS_PER_SESSION', count: 30, minutes: 60 },
   /** Payment intents opened from one address. */
   intentsPerAddress: { setting: 'LIMIT_INTENTS_PER_ADDRESS', count: 3000, minutes: 60 },
-  /** Requests from one address to mail the passes of an email's joins. */
+  /** Requests from one address for letters with passes, to whatever email. */
   passLinksPerAddress: { setting: 'LIMIT_PASS_LINKS_PER_ADDRESS', count: 300, minutes: 60 },
-  /** Requests to mail the passes of one email. Requests above the limit get the same answer, but no letter is sent. */
+  /** Requests for letters with passes to one email. Requests above the limit get the same answer, but no letter is sent. */
   passLinksPerEmail: { setting: 'LIMIT_PASS_LINKS_PER_EMAIL', count: 3, minutes: 60 },
   /** Codes mailed for one join, to open it on a new device. */
   passCodesPerJoin: { setting: 'LIMIT_PASS_CODES_PER_JOIN', count: 6, minutes: 1440 },

@@ -12,7 +12,7 @@ export type Database = Kysely<Tables>;
 // Parses bigint values as numbers; pg would return strings. Our sums and sizes are far below 2^53.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 
-/** The PostgreSQL setting with the name of who changes data. Staff commands set it, and database triggers record it. */
+/** The PostgreSQL setting that says who makes a change. Staff commands set it, and database triggers record it. */
 const ACTOR = 'induct.actor';
 /** SQL that changes settings of one connection: `$1` are their names, `$2` their values. */
 const SET =

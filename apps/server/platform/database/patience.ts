@@ -18,7 +18,7 @@ export const patience = {
   ofWork: { connectMs: 10_000, statementMs: 60_000, answerMs: 65_000 },
 } as const satisfies Record<string, Patience>;
 
-/** The longest timeout (ms) while the database does not answer: from the first statement that times out until the next answer. */
+/** The upper limit (ms) of timeouts while the database does not answer: from a statement's timeout to the next answer. */
 export const SILENT_MS = 1_000;
 
 /**

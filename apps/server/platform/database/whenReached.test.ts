@@ -132,7 +132,7 @@ test('a connection that breaks while it migrates only begins the wait', async (t
   const holder = new pg.Client({ connectionString: arranged.deps.config.databaseUrl });
   holder.on('error', () => {});
   await holder.connect();
-  // The server's query for the applied migrations then waits for this lock.
+  // Locks the table, so that the server's query for the applied migrations waits for the lock.
   await holder.query('begin; lock table migration');
   const server = launchServerProcess(withSettings(arranged, { LOG_LEVEL: 'warn' }));
   t.after(() => server.kill());

@@ -132,7 +132,7 @@ export async function servePage(
         const [, path, type] = /^\/static\/([\w/.-]+\.(js|css|json))(?:\?|$)/.exec(request.url) ?? [];
         const file = path === undefined ? null : await otherFile(path);
         if (!file) {
-          // A missing file may be there a moment later, when another server has started.
+          // Not cached: a file that is missing now may be there when another server has started.
           void reply.header('cache-control', 'no-store');
           return nothingHere(request, reply);
         }

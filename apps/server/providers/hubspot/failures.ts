@@ -77,7 +77,7 @@ function refusalNotice(cause: string, error: Pick<ErrorBody, 'message' | 'errors
   return `${why} Which, and why: npm run operator -- contacts failed`;
 }
 
-/** Returns the trouble for one refused record of a batch of which other records were accepted. */
+/** Returns the trouble for one record that HubSpot refused in a batch whose other records it accepted. */
 export function refusedRecord(
   call: string,
   error: Pick<ErrorBody, 'category' | 'message' | 'errors'>,

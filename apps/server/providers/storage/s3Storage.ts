@@ -146,7 +146,7 @@ export function s3Storage(settings: S3Settings, incoming: string, reserveBytes: 
 /** What becomes of removed objects: no versions are kept, a lifecycle rule lets the versions expire, or they stay. */
 export type Versions = 'none' | 'expire' | 'stay';
 
-/** Asks the service what becomes of removed objects. Throws {@link StorageDown}, also if the keys may not ask. */
+/** Asks the service what becomes of removed objects. Throws {@link StorageDown}, also if the keys lack the permission to ask. */
 export async function askVersions(settings: S3Settings): Promise<Versions> {
   const { bucket: Bucket, prefix } = settings;
   const client = clientOf(settings);
