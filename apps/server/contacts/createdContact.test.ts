@@ -20,7 +20,7 @@ import { refundJoin } from '../refunds/refundJoin.ts';
 import { bringAllMemberships } from './bringMemberships.ts';
 import { diffCommand, linkCommand } from './commands.ts';
 
-/** The joins of these tests began without an invitation or link and created their contact, which therefore is proven. */
+/** The joins of these tests began without an invitation or link and created a contact in HubSpot: their proven contact. */
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 const { database } = server.deps;
 

@@ -154,9 +154,9 @@ const columns = sql`session.uuid, whose, crm_id, coalesce(owns_hubspot_contact a
     and exists (select from membership where session_uuid = session.uuid and is_held) as is_nameless`;
 
 /**
- * Takes a batch of due joins with the same `whose`. Taking a join postpones it by a minute, so that it is due again if this
- * process dies. A join that failed repeatedly is taken in ever smaller batches, and finally alone: a join that HubSpot cannot
- * process must not delay others.
+ * Takes a batch of due joins with the same kind of contact (`whose`). Taking a join postpones it by a minute, so that it is due
+ * again if this process dies. A join that failed repeatedly is taken in ever smaller batches, and finally alone: a join that
+ * HubSpot cannot process must not delay others.
  */
 export async function takeDue(deps: Deps): Promise<(DueJoin & { size: number })[]> {
   const { rows } = await sql<DueJoin & { size: number }>`
@@ -220,8 +220,8 @@ export interface ContactOfJoin {
 
 /**
  * Returns the uuids of the joins in `sent` whose values have changed since they were read, because another join of the same
- * contact has changed. These joins must be sent again: another server may already have sent the new values, and the old values
- * then arrived in HubSpot later and overwrote them.
+ * contact has changed. These joins must be sent again: another server may have sent the new values already, and the old values
+ * may have overwritten them because they arrived in HubSpot later.
  */
 async function overtaken(deps: Deps, sent: readonly Planned[]): Promise<string[]> {
   const rows = new Map(sent.map(({ row }) => [row.uuid, row]));
@@ -236,8 +236,8 @@ async function overtaken(deps: Deps, sent: readonly Planned[]): Promise<string[]
  * Records that joins were sent to HubSpot, in the revision that was sent. A join that has changed meanwhile stays due, and a join
  * that was {@link overtaken} becomes due again. Also, in the same transaction:
  * - The mirror gets the status that was sent, unless the join has changed meanwhile.
- * - A written status is also recorded as the last sent status of every other join with this proven contact that has sent a
- *   status. Otherwise such a join would not send its own status again after this join has overwritten it.
+ * - A status that a join in `sent` has written is also recorded in the other joins with this proven contact that have sent a
+ *   status. Otherwise such a join would assume that HubSpot still has its own status, and would not send it again.
  * - Notices are written, the same text only once for a join.
  * - Another join that was written into this contact only because of its email becomes due again in three cases:
  *   1. That join holds a membership, and the contact has become a former member.
@@ -337,6 +337,7 @@ export async function refuse(deps: Deps, refused: readonly Refused[]): Promise<v
       if (notice) await tellStaff(trx, uuid, notice.kind, notice.message);
   });
 }
+
 /**
  * Records the contact of each join. If the join created the contact, the join's memberships are moved there. If another join
  * created the contact, the contact does not count as this join's own. A contact that is not the join's own is recorded only if

@@ -23,7 +23,7 @@ export class NotLinkable extends Error {}
  *   of the join would then end a membership that is not the join's.
  * If the join was written into another contact before, first calls `takeBack` with that contact. If the process dies after that,
  * the join still belongs to the old contact and is sent again. Must run while nothing is sent to HubSpot (fence.ts): a server
- * that is sending the join would record the old contact.
+ * that is just sending the join would afterwards record the old contact again.
  */
 export async function linkJoin(
   deps: Deps,

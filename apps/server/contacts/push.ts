@@ -62,9 +62,9 @@ export function startPushing(deps: Deps, hubspot: HubspotClient): () => Promise<
 }
 
 /**
- * Takes a batch of due joins with the same `whose` and sends them in one request, or in two if HubSpot's values must be read
- * first. Other processes take other joins. Takes none while requests to HubSpot are paused, a person is being erased or a join is
- * being linked. Returns how many joins were taken, and whether that was a full batch (`more`).
+ * Takes a batch of due joins with the same kind of contact (`whose`) and sends them in one request, or in two if HubSpot's values
+ * must be read first. Other processes take other joins. Takes none while requests to HubSpot are paused, a person is being erased
+ * or a join is being linked. Returns how many joins were taken, and whether that was a full batch (`more`).
  */
 export async function pushDue(deps: Deps, hubspot: HubspotClient): Promise<{ taken: number; more: boolean }> {
   const nothing = { taken: 0, more: false };
