@@ -2,6 +2,7 @@ import { backupCommand } from './backup/backupCommand.ts';
 import { restoreCommand } from './backup/restoreCommand.ts';
 import { certificateCommand } from './certificate/certificateCommand.ts';
 import {
+  accountCommand,
   diffCommand,
   failedCommand,
   linkCommand,
@@ -62,6 +63,7 @@ export const commands: readonly (Command | LoneCommand)[] = [
   retryCommand,
   diffCommand,
   linkCommand,
+  accountCommand,
   linkCheckCommand,
   linksCommand,
   linksRevokeCommand,

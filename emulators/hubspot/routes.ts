@@ -17,6 +17,8 @@ export interface CrmCall {
   query: URLSearchParams;
   body: unknown;
   now: number;
+  /** The account's id. */
+  portalId: number;
   /** Search finds only what was written up to this time: HubSpot's search index lags behind its writes. */
   searchTime: number;
   /** The token's scopes; null when the account does not reveal the scopes of this kind of token. */
@@ -225,9 +227,10 @@ export const ROUTES: readonly Route[] = [
     return { status: 204, body: undefined };
   }),
 
-  route('GET', '/account-info/VERSION/details', [], [], null, null, () =>
+  // Any token may ask (https://developers.hubspot.com/docs/api-reference/latest/account/account-information/guide).
+  route('GET', '/account-info/VERSION/details', [], [], null, 'account', ({ portalId }) =>
     ok({
-      portalId: 1,
+      portalId,
       accountType: 'DEVELOPER_TEST',
       timeZone: 'US/Eastern',
       companyCurrency: 'USD',
@@ -245,7 +248,7 @@ export const ROUTES: readonly Route[] = [
     if (tokenKey !== HUBSPOT_ACCESS_TOKEN) throw notFound();
     if (call.scopes === null)
       throw new CrmError(403, 'INVALID_TOKEN_TYPE', 'This token is not of a private app.');
-    return ok({ userId: 1, hubId: 1, appId: 1, scopes: call.scopes });
+    return ok({ userId: 1, hubId: call.portalId, appId: 1, scopes: call.scopes });
   }),
 ];
 

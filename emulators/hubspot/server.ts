@@ -24,6 +24,8 @@ export interface HubspotEmulatorOptions {
   dataDir: string;
   /** The contacts at the first start; the demo contacts when absent. */
   seed?: readonly SeedContact[];
+  /** The account's id; {@link PORTAL_ID} when absent. */
+  portalId?: number;
   /** How long search lags behind a write (ms); 5,000 when absent. */
   searchLagMs?: number;
   limits?: Limits | 'off';
@@ -37,6 +39,8 @@ export interface HubspotEmulator {
   url: string;
   close(): Promise<void>;
 }
+
+const PORTAL_ID = 24_000_001;
 
 /** The size limit of the emulated account's plan (https://knowledge.hubspot.com/files/supported-file-types). */
 const LARGEST_FILE_BYTES = 20 * 1_048_576;
@@ -82,6 +86,7 @@ export async function startHubspotEmulator(options: HubspotEmulatorOptions): Pro
           store,
           ids,
           now: clock(),
+          portalId: options.portalId ?? PORTAL_ID,
           scopes: tellsScopes ? scopes : null,
           query: queryOf(query ?? '', route),
           body: payloadOf(request.body, request.headers['content-type'], route),

@@ -214,6 +214,20 @@ const SHAPES = {
   page: closed({ results: listOf(CONTACT), paging }, ['results']),
   found: closed({ total: { type: 'integer' }, results: listOf(CONTACT), paging }, ['total', 'results']),
   batch: batchAnswer(CONTACT),
+  account: closed(
+    {
+      portalId: { type: 'integer' },
+      accountType: text,
+      timeZone: text,
+      companyCurrency: text,
+      additionalCurrencies: texts,
+      utcOffset: text,
+      utcOffsetMilliseconds: { type: 'integer' },
+      uiDomain: text,
+      dataHostingLocation: text,
+    },
+    ['portalId', 'accountType', 'timeZone'],
+  ),
   upserted: batchAnswer(
     closed({ ...contact, new: { type: 'boolean' } }, ['id', 'properties', 'createdAt', 'updatedAt', 'new']),
   ),

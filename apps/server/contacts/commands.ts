@@ -7,6 +7,7 @@ import { tokensNow } from '../providers/hubspot/budget.ts';
 import type { HubspotClient } from '../providers/hubspot/client.ts';
 import { CrmDenied, CrmRefused, CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { joinHolds } from '../session/members.ts';
+import { accountsOf, changeAccount } from './account.ts';
 import { whose } from './crmId.ts';
 import { diffOf } from './diffJoin.ts';
 import { StillTelling, tellingHubspotNothing } from './fence.ts';
@@ -36,6 +37,33 @@ export const syncCommand: Command = {
       if (!(error instanceof CrmUnavailable || error instanceof CrmRefused)) throw error;
       progress.end();
       console.error(`HubSpot: ${error.message}\nRun it again: it goes on where it was.`);
+      return 1;
+    }
+  },
+};
+
+export const accountCommand: Command = {
+  usage: 'contacts account [ID]',
+  summary:
+    "Show of which HubSpot account the contacts are, and of which the token is. With the id of the token's account: the society has moved there, and contacts that are not there count as deleted.",
+  async run([id, ...more], { database, hubspot }) {
+    if (more.length > 0) return misused(accountCommand);
+    try {
+      const { kept, present } = await accountsOf(database, hubspot);
+      if (present === null) {
+        console.error('HubSpot does not tell of which account the token is.');
+        return 1;
+      }
+      if (id !== undefined && id !== present)
+        return misused(accountCommand, `The token is of the HubSpot account ${present}.`);
+      if (id !== undefined) await changeAccount(database, id);
+      console.log(
+        `The contacts are of the HubSpot account ${id ?? kept}, and the token is of ${(id ?? kept) === present ? 'the same' : present}.`,
+      );
+      return 0;
+    } catch (error) {
+      if (!(error instanceof CrmUnavailable || error instanceof CrmRefused)) throw error;
+      console.error(`HubSpot: ${error.message}`);
       return 1;
     }
   },

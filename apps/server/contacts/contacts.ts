@@ -51,7 +51,7 @@ export function mirroredContacts(
   const misses = new Map<string, number>();
   const lookUps = new Map<string, ReturnType<Contacts['learnCode']>>();
   const reader = readTogether(hubspot, readProperties(rules), (asked, found) =>
-    takeIn(database, rules, asked, found),
+    takeIn(database, hubspot, rules, asked, found),
   );
 
   async function lookUp(code: string, who: 'joiner' | 'suspect'): ReturnType<Contacts['learnCode']> {

@@ -59,7 +59,7 @@ async function fill(deps: Deps, hubspot: HubspotClient, ids: readonly string[]):
   const fields = deps.society.crm.fields;
   try {
     const found = await hubspot.readContacts(ids, readProperties(fields));
-    await takeIn(deps.database, fields, ids, found);
+    await takeIn(deps.database, hubspot, fields, ids, found);
     await sql`update contact set fill_at = null where id = any(${ids})`.execute(deps.database);
   } catch (error) {
     if (!(error instanceof CrmRefused)) throw error;

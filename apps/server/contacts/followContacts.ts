@@ -6,6 +6,7 @@ import type { CrmContact } from '../providers/hubspot/answers.ts';
 import type { HubspotClient } from '../providers/hubspot/client.ts';
 import { MERGED_IDS, readProperties } from '../providers/hubspot/properties.ts';
 import { joinHolds } from '../session/members.ts';
+import { requireSameAccount } from './account.ts';
 import { keepContacts } from './contacts.ts';
 import { type HeldTwice, tellOfHeldTwice } from './heldTwice.ts';
 import { dueFromNow, hubspotIsToHear } from './tellHubspot.ts';
@@ -27,13 +28,14 @@ export async function lookAtContacts(
 ): Promise<void> {
   for (let from = 0; from < ids.length; from += BATCH) {
     const asked = ids.slice(from, from + BATCH);
-    await takeIn(database, rules, asked, await hubspot.readContacts(asked, readProperties(rules)));
+    await takeIn(database, hubspot, rules, asked, await hubspot.readContacts(asked, readProperties(rules)));
   }
 }
 
 /** Writes into the mirror what HubSpot answered (`found`) for the ids `asked`. See {@link lookAtContacts}. */
 export async function takeIn(
   database: Database,
+  hubspot: HubspotClient,
   rules: FieldRules,
   asked: readonly string[],
   found: ReadonlyMap<string, CrmContact>,
@@ -52,6 +54,7 @@ export async function takeIn(
       on conflict (id) do update set merged_into = excluded.merged_into`.execute(database);
   await forgetContacts(
     database,
+    hubspot,
     asked.filter((id) => !found.has(id)),
   );
 }
@@ -70,11 +73,16 @@ export const wasAtHubspot = sql<boolean>`(fetched_at is not null
  * Removes the personal data of contacts that HubSpot has deleted. Joins that were written into such a contact and hold a membership
  * or upgrade become due to be sent, so that each member gets a new contact, with the member's documents.
  */
-async function forgetContacts(database: Database, ids: readonly string[]): Promise<void> {
+async function forgetContacts(
+  database: Database,
+  hubspot: HubspotClient,
+  ids: readonly string[],
+): Promise<void> {
   if (ids.length === 0) return;
   const { rows } = await sql<{ id: string }>`
     select id from contact where id = any(${ids}) and ${isThere} and ${wasAtHubspot}`.execute(database);
   if (rows.length === 0) return;
+  await requireSameAccount(database, hubspot);
   const gone = sql`any(${rows.map(({ id }) => id)}::text[])`;
   const isTheirs = sql<boolean>`(contact_id = ${gone} or hubspot_contact_id = ${gone})`;
   await database.transaction().execute(async (trx) => {

@@ -20,6 +20,7 @@ import type { HubspotClient } from '../providers/hubspot/client.ts';
 import { CrmRefused, CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { crmValue, isMember, MEMBER, neededProperties } from '../providers/hubspot/properties.ts';
 import { presentId } from '../session/members.ts';
+import { requireSameAccount } from './account.ts';
 import { crmId, unknownContact, whose } from './crmId.ts';
 import {
   type ContactOfJoin,
@@ -265,6 +266,7 @@ async function createAll(deps: Deps, hubspot: HubspotClient, rows: readonly DueJ
     const properties = { email, ...propertiesToSend(fields, values, {}, {}) };
     return { row, properties, known: knownAfter(fields, values), notice: null };
   });
+  if (planned.length > 0) await requireSameAccount(deps.database, hubspot);
   const { sent, outcomes } = await write(fields, planned, hubspot.createContacts);
   const taken = sent.flatMap((change) => {
     const outcome = outcomes.get(change.row.uuid);

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
 import { type ChangedContact, type HubspotClient, LARGEST_PAGE } from '../providers/hubspot/client.ts';
 import { CrmDenied, CrmUnavailable } from '../providers/hubspot/errors.ts';
+import { requireSameAccount } from './account.ts';
 import { keepContacts } from './contacts.ts';
 import { isThere, lookAtContacts, wasAtHubspot } from './followContacts.ts';
 
@@ -36,6 +37,7 @@ export async function syncContacts(
     most = MOST,
   }: { fromScratch?: boolean; progress?: (soFar: SyncProgress) => void; most?: number } = {},
 ): Promise<SyncProgress> {
+  await patiently(() => requireSameAccount(deps.database, hubspot));
   const began = deps.now();
   if (fromScratch) await deps.database.deleteFrom('schedule').where('name', '=', TASK).execute();
   const at = await deps.database

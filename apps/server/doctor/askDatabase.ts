@@ -3,6 +3,7 @@ import { TLSSocket } from 'node:tls';
 import type pg from 'pg';
 import { migrationState } from '../platform/database/migrate.ts';
 import { connectToPrimary } from '../platform/database/primary.ts';
+import { HUBSPOT_ACCOUNT } from '../platform/database/secrets.ts';
 import type { Answer } from '../providers/answer.ts';
 
 /** How a server's connection to the database is protected. */
@@ -80,6 +81,16 @@ export async function askOnce<Said>(
   } catch (error) {
     return { down: sentenceOf(error) };
   }
+}
+
+/** Returns the id of the HubSpot account whose contacts the database has; null if no server has stored it yet. */
+export function askKeptAccount(databaseUrl: string): Promise<Answer<string | null>> {
+  return askOnce(databaseUrl, async (client) => {
+    const { rows } = await client.query<{ value: string }>('select value from secret where name = $1', [
+      HUBSPOT_ACCOUNT,
+    ]);
+    return rows[0]?.value ?? null;
+  });
 }
 
 /**

@@ -18,6 +18,8 @@ export interface HubspotAccount {
    * not made then.
    */
   tried: { write: Answer<unknown>; files: Answer<unknown> } | null;
+  /** The id of the token's account; null if HubSpot does not tell. */
+  account: Answer<string | null>;
 }
 
 const TIMEOUT_MS = 10_000;
@@ -25,19 +27,20 @@ const TIMEOUT_MS = 10_000;
 /** Makes calls to HubSpot that show what the token may do. Changes nothing. An error of HubSpot is returned, not thrown. */
 export async function askHubspot(settings: Providers['hubspot'], rules: FieldRules): Promise<HubspotAccount> {
   const client = hubspotClient(settings, rules, noBudget, 'joiner', tellNobody);
-  const [properties, contacts, scopes] = await Promise.all([
+  const [properties, contacts, scopes, account] = await Promise.all([
     ask(() => client.getPropertyNames()),
     // Shows whether the token may read contacts. The contact need not exist.
     ask(() => client.getContact('1', TIMEOUT_MS).then(() => null)),
     ask(() => client.getScopes()),
+    ask(() => client.getAccount()),
   ]);
-  if ('said' in scopes && scopes.said !== null) return { properties, contacts, scopes, tried: null };
+  if ('said' in scopes && scopes.said !== null) return { properties, contacts, scopes, account, tried: null };
   const [write, files] = await Promise.all([
     ask(() => client.mayWrite()),
     // Shows whether the token may use files. The file need not exist.
     ask(() => client.findFile('/induct/doctor')),
   ]);
-  return { properties, contacts, scopes, tried: { write, files } };
+  return { properties, contacts, scopes, account, tried: { write, files } };
 }
 
 async function ask<T>(call: () => Promise<T>): Promise<Answer<T>> {

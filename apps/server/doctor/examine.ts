@@ -8,7 +8,7 @@ import { readSociety, SocietyFaults } from '../society/readSociety.ts';
 import type { Society } from '../society/society.ts';
 import { type Arrival, askArrival } from './arrival.ts';
 import { type Absent, askAbsent } from './askAbsent.ts';
-import { askDatabase, askLinkSecret, type DatabaseState } from './askDatabase.ts';
+import { askDatabase, askKeptAccount, askLinkSecret, type DatabaseState } from './askDatabase.ts';
 import { askHubspot, type HubspotAccount } from './askHubspot.ts';
 import { askMail, type MailState, type ResolveTxt } from './askMail.ts';
 import { askRuleRefusals, type RuleRefusal } from './askRuleRefusals.ts';
@@ -43,6 +43,8 @@ export interface Facts {
   absent: Answer<Absent> | null;
   stripe: StripeAccount;
   hubspot: HubspotAccount;
+  /** The id of the HubSpot account whose contacts the database has; null if no server has stored it yet. */
+  keptAccount: Answer<string | null>;
   /**
    * How many joins HubSpot has refused because of a validation rule of the account, for each reason; the most frequent comes first.
    */
@@ -69,12 +71,13 @@ export async function examine(config: Config, standIns: StandIns, resolveTxt?: R
   const { society, faults } = readOrFaults(config.societyFile);
   const fields = society?.crm.fields ?? defaultFieldRules;
   const sender = config.mail?.from?.address ?? society?.society.supportEmail;
-  const [arrival, database, absent, ruleRefusals, stripeAccount, hubspotAccount, storage, mail] =
+  const [arrival, database, absent, ruleRefusals, keptAccount, stripeAccount, hubspotAccount, storage, mail] =
     await Promise.all([
       arrivalAt(config),
       askDatabase(config.databaseUrl),
       society && askAbsent(config.databaseUrl, society),
       askRuleRefusals(config.databaseUrl),
+      askKeptAccount(config.databaseUrl),
       askStripe(stripe, new URL(config.publicUrl).hostname),
       askHubspot(hubspot, fields),
       askStorage(config),
@@ -101,6 +104,7 @@ export async function examine(config: Config, standIns: StandIns, resolveTxt?: R
     absent,
     stripe: stripeAccount,
     hubspot: hubspotAccount,
+    keptAccount,
     ruleRefusals,
     storage,
     mail,

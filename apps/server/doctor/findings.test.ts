@@ -68,7 +68,9 @@ const live: Facts = {
     contacts: { said: null },
     scopes: { said: new Set(['crm.objects.contacts.read', 'crm.objects.contacts.write', 'files']) },
     tried: null,
+    account: { said: '111' },
   },
+  keptAccount: { said: '111' },
   ruleRefusals: { said: [] },
   storage: { place: '/data/documents', answer: { said: { unreadable: null, versions: null } } },
   attachDocuments: true,
@@ -612,6 +614,17 @@ test('when the key is refused, the rest of the provider is one line and no guess
     ['missing', 'HubSpot token'],
     [unknown, 'The rest of HubSpot'],
   ]);
+});
+
+test('a token of another HubSpot account than the one whose contacts the database has is missing', () => {
+  assert.deepEqual(found({}, 'HubSpot account'), [['ok', 'It is 111, as before.']]);
+  const [other] = found({ keptAccount: { said: '222' } }, 'HubSpot account');
+  assert.match(
+    other!.join(),
+    /^missing,HUBSPOT_ACCESS_TOKEN is of account 111, .* of 222\. .* contacts account 111$/,
+  );
+  assert.deepEqual(found({ keptAccount: { said: null } }, 'HubSpot account'), []);
+  assert.deepEqual(found(hubspot({ account: { down: 'away' } }), 'HubSpot account'), []);
 });
 
 test('a stand-in needs neither an endpoint nor a domain', () => {

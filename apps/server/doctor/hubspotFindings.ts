@@ -13,7 +13,8 @@ export function ofHubspot({
   attachDocuments,
   neededProperties,
   laterProperties,
-  hubspot: { properties, contacts, scopes, tried },
+  hubspot: { properties, contacts, scopes, tried, account },
+  keptAccount,
   ruleRefusals,
 }: Facts): Finding[] {
   const token = about('HubSpot token');
@@ -55,6 +56,7 @@ export function ofHubspot({
           : permissions.unknown(
               `Whether ${list(untold)} ${untold.length === 1 ? 'is' : 'are'} granted shows here: ${HUBSPOT_KEY}, Scopes.`,
             ),
+    ...ofAccount(account, keptAccount),
     ofRules(ruleRefusals),
   ];
   if (!('said' in properties))
@@ -107,4 +109,17 @@ function lackingMeans(absent: readonly string[], later: readonly string[]): stri
   return absent.every((name) => later.includes(name))
     ? `Until then joins are told without ${absent.length === 1 ? 'it' : 'them'}.`
     : 'Until then HubSpot refuses joins that write there; afterwards: npm run operator -- contacts retry all';
+}
+
+/** Compares the token's account with the account whose contacts the database has. No finding if one of them is not known. */
+function ofAccount(present: Facts['hubspot']['account'], kept: Facts['keptAccount']): Finding[] {
+  const account = about('HubSpot account');
+  if (!('said' in present) || !('said' in kept) || present.said === null || kept.said === null) return [];
+  return [
+    present.said === kept.said
+      ? account.ok(`It is ${kept.said}, as before.`)
+      : account.missing(
+          `HUBSPOT_ACCESS_TOKEN is of account ${present.said}, and the contacts in the database are of ${kept.said}. Set a key of account ${kept.said}. If the society has moved: npm run operator -- contacts account ${present.said}`,
+        ),
+  ];
 }

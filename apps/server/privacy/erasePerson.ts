@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import { requireSameAccount } from '../contacts/account.ts';
 import { tellingHubspotNothing } from '../contacts/fence.ts';
 import type { Deps } from '../deps.ts';
 import { findNotes, findUnnotedFiles } from '../documents/attachDocuments.ts';
@@ -189,6 +190,8 @@ async function eraseAtHubspot(
   person: Person,
   hubspot: HubspotClient,
 ): Promise<{ erased: AtHubspot; others: string[] }> {
+  // A contact that another account does not have would seem to be erased.
+  await requireSameAccount(database, hubspot);
   const { email, contacts, atHubspot } = person;
   const known = await hubspot.findByEmail(email);
   const { rows: isAnothers } = await sql`

@@ -1,6 +1,6 @@
 import { DatabaseUnavailable } from '../platform/database/unavailable.ts';
 import { Refusal } from '../platform/http/refusal.ts';
-import { CrmDenied, CrmUnavailable } from '../providers/hubspot/errors.ts';
+import { CrmDenied, CrmUnavailable, OtherAccount } from '../providers/hubspot/errors.ts';
 import { StorageDown } from '../providers/storage/storage.ts';
 import { counted } from './counted.ts';
 import { NotErasable } from './eraseJoins.ts';
@@ -49,6 +49,7 @@ function standingOf({ cause, progress: { at, atHubspot } }: StoppedErasing): str
 /** Returns the cause as a sentence for staff; null for an unexpected error. */
 export function reasonOf(cause: unknown): string | null {
   if (cause instanceof NotErasable) return cause.message;
+  if (cause instanceof OtherAccount) return cause.message;
   if (cause instanceof CrmDenied)
     return 'HubSpot does not let this token delete contacts and files: give it the scopes crm.objects.contacts.write and files, or delete the contact in HubSpot and leave --hubspot out.';
   if (cause instanceof CrmUnavailable) return `HubSpot cannot be reached: ${cause.message}.`;

@@ -32,7 +32,8 @@ test('a wrong token is 401', async (t) => {
 test('the account says of what type it is, and the token what it may do', async (t) => {
   const { request, accessToken } = await subject(t);
   const account = await request('GET', '/account-info/VERSION/details');
-  assert.deepEqual([account.status, typeof account.body.accountType], [200, 'string']);
+  const { accountType, portalId } = account.body;
+  assert.deepEqual([account.status, typeof accountType, Number.isInteger(portalId)], [200, 'string', true]);
   const token = await request('POST', '/oauth/v2/private-apps/get/access-token-info', {
     tokenKey: accessToken,
   });

@@ -64,6 +64,7 @@ export const answers = {
     ),
   }),
   property: z.object({ name: z.string() }),
+  account: z.object({ portalId: z.int() }),
   scopes: z.object({ scopes: z.array(z.string()) }),
   anything: z.object({}),
   /** An answer without a body (204). */

@@ -114,6 +114,8 @@ export interface HubspotClient {
   mayWrite(): Promise<void>;
   /** Returns the scopes of the token; null if it is not the token of a private app. */
   getScopes(): Promise<Set<string> | null>;
+  /** Returns the id of the token's HubSpot account; null if HubSpot does not tell. HubSpot is asked once for each client. */
+  getAccount(): Promise<string | null>;
 }
 
 /** The most contacts in one page of a list or a search. */
@@ -142,6 +144,7 @@ export function hubspotClient(
   const files = `/files/${apiVersion}/files`;
   const properties = readProperties(rules);
   const query = new URLSearchParams({ properties: properties.join(',') });
+  let account: Promise<{ portalId: number } | null> | undefined;
 
   async function search(
     filters: object[],
@@ -375,6 +378,20 @@ export function hubspotClient(
         body: { tokenKey: accessToken },
       });
       return answer && new Set(answer.scopes);
+    },
+    async getAccount() {
+      account ??= callAboutOne(answers.account, {
+        method: 'GET',
+        under: `/account-info/${apiVersion}`,
+        path: '/details',
+      });
+      try {
+        const answer = await account;
+        return answer && String(answer.portalId);
+      } catch (error) {
+        account = undefined;
+        throw error;
+      }
     },
   };
 }

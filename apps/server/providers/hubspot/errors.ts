@@ -12,6 +12,8 @@ export class CrmUnavailable extends Error {
   }
 }
 
+const OTHER_ACCOUNT_RETRY_MS = 600_000;
+
 /**
  * Thrown if HubSpot denies a call until somebody repairs something: the key is wrong or lacks a permission (401, 403), or HubSpot
  * does not know the call's path.
@@ -21,6 +23,13 @@ export class CrmDenied extends CrmUnavailable {
   constructor(status: number, message: string, retryAfterMs: number) {
     super(message, retryAfterMs);
     this.status = status;
+  }
+}
+
+/** Thrown if the token is of another HubSpot account than the contacts in our database. */
+export class OtherAccount extends CrmDenied {
+  constructor(message: string) {
+    super(403, message, OTHER_ACCOUNT_RETRY_MS);
   }
 }
 

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { sql } from 'kysely';
+import { startHubspotEmulator } from '../../../emulators/hubspot/server.ts';
+import { runCommand } from '../../../tests/harness/runCommand.ts';
+import { paidJoin } from '../../../tests/harness/steps.ts';
+import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
+import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { personEraseCommand } from '../privacy/eraseCommand.ts';
+import { noBudget } from '../providers/hubspot/budget.ts';
+import { hubspotClient } from '../providers/hubspot/client.ts';
+import { OtherAccount } from '../providers/hubspot/errors.ts';
+import { tellNobody } from '../providers/trouble.ts';
+import { accountCommand, syncCommand } from './commands.ts';
+import { lookAtContacts } from './followContacts.ts';
+import { pushDue } from './push.ts';
+
+const server = await sharedServer();
+
+test('with a token of another account no contact counts as deleted, none is created, and staff are told', async (t) => {
+  const run = runCommand.bind(null, t, server);
+  await run(syncCommand, []);
+  const other = await startHubspotEmulator({
+    host: '127.0.0.1',
+    port: 0,
+    dataDir: temporaryFolder(t),
+    seed: [],
+    portalId: 24_000_002,
+  });
+  t.after(() => other.close());
+  const { config, society } = server.deps;
+  const hubspot = hubspotClient(
+    { ...config.providers.hubspot, url: other.url },
+    society.crm.fields,
+    noBudget,
+    'background',
+    tellNobody,
+  );
+  const elsewhere = { ...server, hubspot };
+  const rows = async () =>
+    (
+      await sql<{ deleted: number; members: number }>`
+        select count(deleted_at)::int as deleted, count(*) filter (where is_member)::int as members from contact`.execute(
+        server.background,
+      )
+    ).rows[0]!;
+  const before = await rows();
+  assert.ok(before.members > 0);
+
+  const { uuid } = await paidJoin(server, server.client(), 'LINCOLN2026', {
+    personalEmail: 'account@example.com',
+  });
+  const work = { ...server.deps, database: server.background };
+  await pushDue(work, hubspot);
+  await assert.rejects(
+    lookAtContacts(server.background, hubspot, society.crm.fields, ['101', '102']),
+    OtherAccount,
+  );
+  const synced = await runCommand(t, elsewhere, syncCommand, []);
+  assert.equal(synced.code, 1);
+  const sentence = /HUBSPOT_ACCESS_TOKEN is of the HubSpot account 24000002, and .* of account 24000001\./;
+  assert.match(synced.out, sentence);
+  const erased = await runCommand(t, elsewhere, personEraseCommand, [
+    'account@example.com',
+    '--yes',
+    '--hubspot',
+  ]);
+  assert.equal(erased.code, 1, erased.out);
+  assert.match(erased.out, sentence);
+
+  assert.deepEqual(await rows(), before);
+  assert.equal((await hubspot.listContacts(null)).contacts.length, 0);
+  const { rows: notices } = await sql<{ message: string }>`
+    select message from staff_notice where kind = 'other_hubspot_account'`.execute(server.background);
+  assert.equal(notices.length, 1);
+  assert.match(notices[0]!.message, sentence);
+
+  const shown = await runCommand(t, elsewhere, accountCommand, []);
+  assert.deepEqual(
+    [shown.code, shown.out],
+    [0, 'The contacts are of the HubSpot account 24000001, and the token is of 24000002.\n'],
+  );
+  const wrong = await runCommand(t, elsewhere, accountCommand, ['24000001']);
+  assert.match(wrong.out, /^The token is of the HubSpot account 24000002\.\nUsage: /);
+  const moved = await runCommand(t, elsewhere, accountCommand, ['24000002']);
+  assert.deepEqual(
+    [moved.code, moved.out],
+    [0, 'The contacts are of the HubSpot account 24000002, and the token is of the same.\n'],
+  );
+  await sql`update join_session set crm_next_try_at = now() where uuid = ${uuid}`.execute(server.background);
+  await pushDue(work, hubspot);
+  assert.equal((await hubspot.listContacts(null)).contacts.length, 1);
+});
