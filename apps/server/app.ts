@@ -150,7 +150,7 @@ export async function buildApp(
   return app;
 }
 
-/** Accepts an empty body with the content type JSON. Browsers send one with calls that have no body. */
+/** Accepts an empty body with the content type JSON, which browsers send in calls without a body. */
 function acceptEmptyJson(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error');
   app.removeContentTypeParser('application/json');

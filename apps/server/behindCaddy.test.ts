@@ -151,9 +151,9 @@ async function assertAllServed(caddy: Caddy): Promise<void> {
 }
 
 /**
- * Whether a call failed because the server waited for the database until a timeout, and then said so. This happens on a very busy
- * machine, and the call was not lost on the way. A server that has closed its database connections too early gives the same
- * answer, but at once.
+ * Whether a call failed because the server got no answer from the database within its timeout. This happens on a very busy
+ * machine; such a call was not lost by Caddy. A server that has closed its database connections too early gives the same answer,
+ * but at once.
  */
 function isOfBusyMachine({ text, from, to }: Failure): boolean {
   return text === NO_DATABASE && to - from >= SILENT_MS;

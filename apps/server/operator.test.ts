@@ -54,7 +54,7 @@ test('a file that cannot be read or written is told as one, and not as a databas
     [['person', 'erase', '--again', folder], ''],
     [['person', 'export', 'jordan.rivera@example.com', '--to', join(folder, 'x'.repeat(300))], folder],
   ];
-  // Nobody can make a folder in /proc, though it exists. Some systems have none.
+  // Nobody can create a folder in /proc. On a system without /proc this case is left out.
   if (existsSync('/proc/self'))
     cases.push([['person', 'export', 'jordan.rivera@example.com', '--to', '/proc/new/folder'], '/proc/new']);
   for (const [args, path] of cases) {

@@ -71,8 +71,8 @@ for (const name of ['log', 'error'] as const) {
 }
 
 /**
- * Lets a command go on whose output cannot be written, since the command may have begun to change something. The exit status says so
- * afterwards: only then has all output been tried. If the reader has closed the pipe (`| head`), nobody misses the rest.
+ * Output that cannot be written does not stop a command, because the command may have begun to change something. Instead, the
+ * process exits with status 1 and prints the error. A pipe that its reader has closed (`| head`) is not printed as an error.
  */
 let outputFault: NodeJS.ErrnoException | null = null;
 for (const stream of [process.stdout, process.stderr])

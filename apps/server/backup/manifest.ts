@@ -20,7 +20,7 @@ const MANIFEST = 'manifest.json';
 export const FORMAT = 4;
 
 const documentFile = /^documents\/([^/]+)$/;
-/** Return the path within a backup: of a document, and of the envelope of an encrypted document. */
+/** Return the path of a file within a backup: of a document, or of the envelope of an encrypted document. */
 export const fileOf = (key: string) => `documents/${key}`;
 export const envelopeFileOf = (key: string) => fileOf(envelopeOf(key));
 /**

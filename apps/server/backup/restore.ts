@@ -53,10 +53,12 @@ export async function examineBackup(databaseUrl: string, folder: string): Promis
 }
 
 /**
- * Restores a backup that {@link examineBackup} has accepted. First adds the backup's erasures to the journal at `journal`, which is
- * not replaced because it may be newer. Then stores the documents that the storage does not have, and checks the hash of each.
- * Restores the database last, so that each row has its document, and in one transaction: if that fails, the database stays empty,
- * and the restore can be repeated. Returns how many documents were written and how many erasures added. Throws {@link BackupFault}.
+ * Restores a backup that {@link examineBackup} has accepted, in this order:
+ * - Adds the backup's erasures to the journal at `journal`. The journal is not replaced, because it may be newer than the backup.
+ * - Stores the documents that the storage does not have, and checks the hash of each.
+ * - Restores the database, last, so that each row has its document. This is one transaction: if it fails, the database stays
+ *   empty, and the restore can be repeated.
+ * Returns how many documents were written and how many erasures added. Throws {@link BackupFault}.
  */
 export async function restore(
   databaseUrl: string,

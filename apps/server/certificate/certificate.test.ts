@@ -363,7 +363,7 @@ test('staff write a certificate to a file, with the spelling that the member ask
     assert.equal((await run(...args)).code, 2, args.join(' '));
 });
 
-/** Makes the society file's first programme the second one, which is retired, or takes it and its products out of the file. */
+/** Retires the first programme of the society file and makes it the second, or removes the programme and its products. */
 function giveUpFirst(t: TestContext, how: 'retired' | 'removed'): void {
   changeSociety(t, server, (source) => {
     const file = parse(source);

@@ -38,7 +38,10 @@ export function fitName(
   return tried.reduce((best, next) => (next.size > best.size ? next : best));
 }
 
-/** The minimum font size of a title on one line, and its maximum on two lines, as a fraction of the size of its look. */
+/**
+ * The minimum font size of a title on one line, and its maximum on two lines, as a fraction of the font size of its {@link
+ * TextLook}.
+ */
 const TITLE_LEAST = 0.75;
 const TITLE_MOST = 0.85;
 

@@ -19,7 +19,7 @@ export async function setVerification(
     where id = (select base.id from join_session session cross join lateral ${baseMembership} as base where session.uuid = ${uuid} and ${isHeldBy(holding)})
       and is_held
     returning id`.execute(deps.database);
-  // Nothing was updated, so `readMember` throws the refusal with the reason.
+  // No row was updated. `readMember` finds out why, and throws that as a refusal.
   if (rows.length === 0) await readMember(deps, uuid, { holding });
   return { isVerifiable };
 }

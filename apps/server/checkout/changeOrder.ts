@@ -21,8 +21,8 @@ const MOST_LINES = 50;
 const ORDER_FULL = `An order has at most ${MOST_LINES} items.`;
 
 /**
- * Adds a donation preset or a store item at its present price. If the page has sent the price on the screen (`amount`, cents), a
- * different one is refused. Adding the same product a second time has no effect.
+ * Adds a donation preset or a store item at its present price. The page may send the price on its screen (`amount`, cents); if
+ * the line has another price, that is refused. Adding the same product a second time has no effect.
  */
 export async function setSessionProduct(
   deps: Deps,
@@ -84,7 +84,7 @@ async function addLine(
   const line = order.lines.find(
     (one) => one.productId === product.id && (same.priceCents ?? one.priceCents) === one.priceCents,
   )!;
-  // The order has the product at an earlier price.
+  // The order already had the product, at a price other than the one on the screen.
   if (shownCents !== null && shownCents !== line.priceCents)
     throw new Refusal(409, priceIsNow(product, line.priceCents));
   return toWireProduct(product, { uuid: lineUuid(uuid, line.number), priceCents: line.priceCents });

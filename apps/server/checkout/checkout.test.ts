@@ -384,7 +384,7 @@ const refusedLinks: [object, number, RegExp][] = [
   [{ mainProductId: 999 }, 404, /cannot be bought/],
   [{ upsellProductId: 1 }, 404, /not an upgrade/],
   [{ hubspotContactId: '999999' }, 404, /Failed to initiate checkout\./],
-  // No ids of HubSpot: 103 with leading zeros, and two numbers that are not below 2^63.
+  // These are not ids of HubSpot: 103 with leading zeros, and two numbers that are not below 2^63.
   [{ hubspotContactId: '0103' }, 404, /Failed to initiate checkout\./],
   [{ hubspotContactId: '00000000000000000103' }, 404, /Failed to initiate checkout\./],
   [{ hubspotContactId: '9223372036854775808' }, 404, /Failed to initiate checkout\./],

@@ -21,8 +21,8 @@ const PRODUCTS = [
 ];
 
 /**
- * Makes a paid join, an open join, one that has just begun, and codes of their programme. Then writes a society file that lacks their programme and an item of the open order, and
- * returns the file's path.
+ * Makes a paid join, an ordering join, a join that has just begun, and codes of the joins' programme. Then writes a society file
+ * that lacks this programme and an item of the open order. Returns the file's path.
  */
 async function sellOtherThings(t: TestContext): Promise<string> {
   await paidJoin(server, server.client());

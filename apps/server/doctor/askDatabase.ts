@@ -49,9 +49,9 @@ export function askDatabase(databaseUrl: string): Promise<Answer<DatabaseState>>
 }
 
 /**
- * Returns how a connection is protected, as seen from our end. PostgreSQL's view (`pg_stat_ssl`, `inet_server_addr`) would
- * describe only the last part of the way if a pooler or NAT stands in between. And a provider's database has a private address,
- * whatever network leads to it.
+ * Returns how a connection is protected, as seen from our end. PostgreSQL's own view (`pg_stat_ssl`, `inet_server_addr`) would
+ * mislead: behind a pooler or NAT it describes only the last part of the path, and a hosted database reports a private address
+ * even if the path crosses the Internet.
  */
 function linkOf(client: pg.Client): DatabaseLink {
   const stream = client.connection.stream as Socket;

@@ -10,7 +10,8 @@ import type { Answer, Job } from './inspectorProcess.ts';
 export interface Inspector {
   /**
    * Returns the type of a file, or why the file is refused. `unchecked`: the inspection took too long or too much memory. Only
-   * one file of each `sender` is inspected at a time, and senders take turns: nobody waits for all files of another sender.
+   * one file of each `sender` is inspected at a time, and senders take turns, so a sender with many files does not delay the
+   * others.
    */
   inspect(job: Job, sender: string): Promise<Inspection>;
 }

@@ -38,7 +38,7 @@ export interface FinalRejection {
   plan: RefundPlan;
   /** The uuids of the refunds that are now due. */
   promised: string[];
-  /** The uuids of other joins of the same payer that hold a membership, so that the payer stays a member. */
+  /** The uuids of other joins of the same payer that hold a membership. Because of them the payer stays a member. */
   others: string[];
 }
 
@@ -89,8 +89,8 @@ export async function rejectFinally(
 
 /**
  * Whether staff have refunded the membership or upgrade of a join. If so, a final rejection would tell the applicant an untrue
- * reason for the refund. A lost dispute or a refund in Stripe's dashboard does not count: staff may have had to wait for it, or
- * to assign it, before they could reject finally ({@link whyKept}).
+ * reason for the refund. A lost dispute or a refund in Stripe's dashboard does not count: it may have prevented the final
+ * rejection until staff said what it was for ({@link whyKept}).
  */
 function isGivenBack(orders: PaidJoins['orders'], join: string): boolean {
   return orders.some(

@@ -159,7 +159,8 @@ export async function recordReview(
     .set({ session_uuid: join, review: verdict.review, reason, is_final: isFinal, reviewed_at: now })
     .where('id', 'in', ids)
     .execute();
-  // A database trigger records each decision as a step of the join, unless only the reason of a rejection changes.
+  // A database trigger records each decision as a step of the join, but not a change of the reason alone. That step is recorded
+  // here.
   if (isAgain && reason !== null && !isFinal)
     await sql`
       select record_event(${join}, 'document_rejected', 'staff',

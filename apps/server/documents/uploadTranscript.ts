@@ -69,8 +69,8 @@ export async function takeTranscript(
 }
 
 /**
- * Returns the join that owes the proof for `uuid` (proofJoin.ts). Throws if the join `uuid` is not paid, since anybody can begin
- * a join with somebody else's code, and as {@link refuseDecided} throws.
+ * Returns the join that owes the proof for `uuid` (proofJoin.ts). Throws if the join `uuid` is not paid, because anybody can
+ * begin a join with somebody else's code. Throws also like {@link refuseDecided}.
  */
 export async function joinForUpload(deps: Deps, uuid: string): Promise<string> {
   const session = await deps.database

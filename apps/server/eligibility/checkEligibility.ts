@@ -26,8 +26,8 @@ export interface Eligibility {
 }
 
 /**
- * The answer while HubSpot cannot be asked. It does not call the code invalid: the code may be right, and an invited student
- * would be turned away.
+ * The answer while HubSpot cannot be asked. It does not say that the code is invalid, because an invited student, whose code is
+ * right, would then give up.
  */
 const CANNOT_CHECK = 'We cannot check invite codes at this moment. Please try again in a minute.';
 
@@ -47,10 +47,9 @@ interface FoundCode {
 
 /**
  * Checks whether an invite code opens a join. Returns `failed` for a code that is unknown, has expired, or is of a programme in
- * which no join begins any more. If our database does not know the
- * code, the attempt is counted by address before HubSpot is asked, and the count is undone if HubSpot knows the code. For a known
- * code one read-only statement is enough, with one exception: if the mirror calls the contact a member and no membership was
- * bought here, the contact is read from HubSpot again.
+ * which no join may begin. If our database does not know the code, the attempt is counted by address before HubSpot is asked, and
+ * the count is undone if HubSpot knows the code. For a known code one read-only statement is enough, with one exception: if the
+ * mirror calls the contact a member and no membership was bought here, the contact is read from HubSpot again.
  */
 export async function checkEligibility(
   deps: Deps,

@@ -71,7 +71,7 @@ test(`of 200 guesses at once, at two servers, no more than ${LIMIT} are looked a
     const answers = await Promise.all(
       codes('GUESS', 200).map((code, n) => check(code, STRANGER, n % 2 ? second.url : server.url)),
     );
-    // An overloaded server answers 503, and also looks at no code then.
+    // An overloaded server answers 503 without checking the code.
     const { 429: limited = 0, 503: shed = 0 } = counted(answers);
     const looked = answers.length - limited - shed;
     assert.ok(looked > 0 && looked <= LIMIT, JSON.stringify(counted(answers)));

@@ -21,7 +21,7 @@ export interface ImportReport {
 
 /** What staff may not have meant by a line that was imported. */
 export type Doubt =
-  /** The code led to another contact, who has joined with it. */
+  /** Before this import, the code led to another contact, who has joined with it. */
   | 'moved'
   /** The code has expired, so nobody can join with it. */
   | 'expired';

@@ -67,8 +67,8 @@ export const mintCommand: Command = {
 
 /**
  * Reads contacts from the rows of a CSV file. The file has the columns of an invitation file, except the code. If a row has no
- * value in a column, the value comes from `all`. A row that an import would refuse is refused here, too, and so is one whose code
- * would have expired.
+ * value in a column, the value comes from `all`. A row is refused if an import would refuse it, or if its code would have expired
+ * already.
  */
 async function* contactsOf(
   rows: AsyncIterable<CsvRow>,
@@ -87,7 +87,7 @@ async function* contactsOf(
   }
 }
 
-/** Returns the reason why a code that expires at `expiresAt`, which is valid, is of no use; null if it is of use. */
+/** Returns a sentence for staff if `expiresAt`, a date or time in a valid form, is past; otherwise null. */
 function pastFault(expiresAt: string, society: Society, now: Date): string | null {
   const isPast = expiresAt.includes('T') ? new Date(expiresAt) <= now : expiresAt < dayOf(society, now);
   return isPast ? `"${expiresAt}" is past: nobody could join with the code.` : null;

@@ -95,7 +95,7 @@ function waysTo(text: string): RawBuilder<unknown>[] {
   }
   const words = sql`to_tsquery('simple', ${beginnings(text)})`;
   const code = text.toUpperCase();
-  // A text in the form of a member number may also be a name, so the other queries are kept.
+  // A text in the form of a member number may be a name instead, so it is searched for as a name as well.
   const number = parseMemberNumber(text);
   return [
     ...(number === null

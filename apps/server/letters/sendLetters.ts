@@ -139,8 +139,8 @@ async function postpone(deps: Deps, letter: Letter, error: Error): Promise<void>
 }
 
 /**
- * Postpones a letter because the mail server accepts no letters at all. Taking the letter counted an attempt, which is taken off
- * the count again.
+ * Postpones a letter because the mail server accepts no letters at all. The attempt that was counted when the letter was taken is
+ * subtracted.
  */
 async function waitForServer(
   { database, log, now }: Deps,

@@ -85,7 +85,7 @@ const kinds: Record<string, Kind> = {
 for (const [what, { make, accepts }] of Object.entries(kinds))
   test(`${what} outlives an exchange of secrets, server by server, and not the old secret`, async () => {
     const steps: Secrets[] = [[OLD], [OLD, NEW], [NEW, OLD], [NEW]];
-    // During each step of a rollout, some servers still have the settings of the step before.
+    // During a rollout, two servers may have the settings of neighbouring steps. Each must accept what the other has made.
     for (const [index, making] of steps.entries())
       for (const reading of steps.slice(Math.max(0, index - 1), index + 2))
         assert.ok(await accepts(reading, await make(making)), `${making} to ${reading}`);

@@ -11,7 +11,7 @@ const options = {
   days: { type: 'string', default: '30' },
 } as const;
 
-/** The most days that a link may be good for, as many as a society's file may give. */
+/** The maximum of `--days`. Numbers of days in a society's file have the same maximum. */
 const MOST_DAYS = 36_500;
 
 export const linksCommand: Command = {

@@ -12,8 +12,8 @@ import type { Society } from '../society/society.ts';
 import { eligibilityOf, fillIn } from '../society/texts.ts';
 
 /**
- * Returns the memberships of the session's programme, and which of them is in the order. That one has its price in the order, since
- * choosing it again does not change this price.
+ * Returns the memberships of the session's programme, and which of them is in the order. The membership in the order is returned
+ * with its price there, since choosing it a second time does not change that price.
  */
 export async function membershipDetails(deps: Deps, uuid: string): Promise<Data<'getMembershipDetails'>> {
   const { rows } = await sql<{ programme: string; lines: OpenLine[]; is_member: boolean }>`

@@ -14,8 +14,9 @@ const isMember = isJoinerMember('join_session');
 const NOT_ON_OFFER = 'This membership is not on offer. Please choose one of those shown.';
 
 /**
- * Adds a membership to the order, in place of another, at its present price. If the page has sent the price on the screen (`amount`,
- * cents), a different one is refused. Choosing the same membership again changes nothing, not even its price.
+ * Adds a membership to the order, in place of another, at its present price. The page may send the price on its screen (`amount`,
+ * cents); if the line has another price, that is refused. Choosing the same membership a second time changes nothing, not even
+ * its price.
  */
 export async function setMembership(
   deps: Deps,
@@ -47,7 +48,7 @@ export async function setMembership(
   const order = await whileFrozen(deps, uuid, holding, choose);
   if (order) {
     const line = order.lines.find(({ productId }) => productId === product.id)!;
-    // The order has the membership at an earlier price, or at that of a link.
+    // The order already had the membership, at an earlier price or at the price in a checkout link.
     if (amount !== null && amount !== line.priceCents)
       throw new Refusal(409, priceIsNow(product, line.priceCents));
     return;

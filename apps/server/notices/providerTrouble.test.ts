@@ -100,8 +100,8 @@ for (const [status, body, isTold] of [
       const known = await client.call('checkEligibility', { body: { invitationCode: 'HONOR103' } });
       assert.equal(known.status, 200, 'who is known here does not need HubSpot');
     }
-    // Two different calls fail: the search for a code, and the reading of a link's contact. If the notice about a cause contains
-    // the call, staff get a notice for each call, otherwise one for both. No notice is written twice.
+    // Two different calls fail for the same cause: the search for a code, and the reading of a link's contact. Staff get one
+    // notice, or two if the notice's text names the call. No notice is written twice.
     const told = await notices();
     assert.equal(new Set(told).size, told.length, told.join('\n'));
     assert.ok(isTold ? told.length >= 1 && told.length <= 2 : told.length === 0, told.join('\n'));

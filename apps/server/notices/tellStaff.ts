@@ -1,7 +1,9 @@
 import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../platform/database/types.ts';
 
-/** Writes a notice to staff about a lasting problem, which is found again and again: the same text once a day at most. */
+/**
+ * Writes a notice to staff about a problem that lasts and may be found many times: the same text is written at most once a day.
+ */
 export async function tellStaff(
   trx: Kysely<Tables>,
   sessionUuid: string | null,

@@ -98,7 +98,7 @@ export async function proveByName(
   const known = { lastName: row.last_name ?? '', zipcode: row.zipcode ?? '' };
   if (!isSamePerson({ lastName, zipcode }, known))
     throw wrong('lastName', NAME_WRONG, Math.max(row.tries, row.name_tries ?? 0));
-  // Records the proof. The answer was right, so the try is taken off the count again.
+  // Records the proof. The answer was right, so the try is subtracted from the counts of tries.
   await sql`
     with proven as (${keepProven(sql`(${pass.sessionUuid}::uuid)`)})
     update pass set tries = greatest(tries - 1, 0), name_tries = greatest(name_tries - 1, 0)

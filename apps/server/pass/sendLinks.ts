@@ -12,8 +12,8 @@ import { hasNotEnded } from './openPass.ts';
 const INTERVAL_MS = 2_000;
 const BATCH = 20;
 /**
- * A request older than this many minutes is deleted and gets no letter: the person has asked again by now, or a restored backup
- * has brought the request back.
+ * A request older than this many minutes is deleted and gets no letter. By then the person has asked once more, or the request
+ * has come back with a restored backup.
  */
 const LASTS_MINUTES = 60;
 /** The most joins for which one request gets links. A family may share an email, and so have several joins. */

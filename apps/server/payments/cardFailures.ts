@@ -15,9 +15,9 @@ export interface FailedCharge {
 
 /**
  * Records declined cards, each once, by Stripe's id of the failed charge: the charge that an event reports (`named`), and the
- * intent's last charge, because an intent shows only its last charge, however many cards were tried. After too many failures the
- * intent is cancelled at Stripe. Otherwise somebody who tests stolen cards could go on with the intent's client secret at Stripe,
- * without calling our server.
+ * intent's last charge. The event's charge is needed because an intent shows only its last charge, however many cards were tried.
+ * After too many failures the intent is cancelled at Stripe. Otherwise somebody who tests stolen cards could go on with the
+ * intent's client secret at Stripe, without calling our server.
  */
 export async function noteFailure(
   deps: Deps,
@@ -54,8 +54,7 @@ export function tooManyDeclined(seconds: number): Refusal {
 
 /**
  * SQL for the seconds until the session may try a card again; 0 if it need not wait. Counts the failures of the session, and
- * those of its counted address, each within the time window of its limit. For a statement over `join_session as session`, which
- * saves a separate query.
+ * those of its counted address, each within the time window of its limit. To be used in a query of `join_session as session`.
  */
 export function pauseSeconds(deps: Deps): RawBuilder<number> {
   const { limits } = deps.config;

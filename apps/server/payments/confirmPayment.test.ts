@@ -154,7 +154,7 @@ test('two joins of one contact are confirmed one after the other: the second see
   for (const personalEmail of ['here@example.com', 'there@example.com'])
     intents.push(await paidIntent(await orderFor({ personalEmail }, 'HONOR104')));
   const holder = await lockHolder(t, server);
-  // Makes both confirmations wait for the contact. This lock conflicts with their locks, but still lets them insert rows that
+  // Makes both confirmations wait for a lock on the contact. This lock conflicts with their locks, but lets them insert rows that
   // refer to the contact.
   await holder.query("select from contact where id = '104' for no key update");
   const confirmed = Promise.all(intents.map((id) => confirmPayment(server.deps, id)));

@@ -389,8 +389,8 @@ async function tellOfOthers(
 ): Promise<void> {
   await tellOfTwice(trx, uuid, others);
   if (hasEnded) await tellHubspotOfEnded(trx, uuid);
-  // If the payment is made again, its first confirmation had set the contact to `member` in HubSpot. So that status proves
-  // nothing.
+  // If the payment is made again, its first confirmation had set the contact to `member` in HubSpot, so this status does not
+  // prove an earlier membership.
   if (isMemberElsewhere && madeAgain === null) {
     const { kind, message } = memberAlready(uuid, contact_id!);
     await tellStaff(trx, uuid, kind, message);

@@ -13,7 +13,7 @@ const UNKNOWN_PAYMENT = 'This payment does not belong to this join.';
 /**
  * Handles the return page's report about a payment. The outcome in the report is not trusted: Stripe is asked. `isItsBrowser` is
  * whether the caller's browser counts as the browser that paid. The client secret suffices for that until somebody has proven in
- * another browser to be the joiner: others may have learned the secret before.
+ * another browser to be the joiner. From then on it does not, because others may have learned the secret.
  */
 export async function handlePaymentReturn(
   deps: Deps,

@@ -13,8 +13,8 @@ async function receiptOf(intentId: string): Promise<string | null> {
 }
 
 /**
- * Makes an order by a link to a contact. `profile` is the email in the property that the field rules give for it, `email` is
- * HubSpot's built-in property.
+ * Makes an order by a link to a contact with two emails: `profile` is in the HubSpot property that the field rules name, `email`
+ * is in HubSpot's built-in property.
  */
 async function orderOfContact(client: Client, { profile, email }: { profile: string; email: string | null }) {
   const { data } = await client.call('initiateCheckout', { body: { hubspotContactId: '102' } });

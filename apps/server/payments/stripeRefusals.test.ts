@@ -253,8 +253,8 @@ for (const [kindName, kind] of Object.entries(kinds))
     const told = (await notices()).filter((message) => !before.includes(message));
 
     for (const { name, thrown } of answers) {
-      // A refund is usually refused because of its payment, not because of our account. It then stays due and has a notice of its
-      // own.
+      // A refund is usually refused because of its payment, not because of our account. The refund then stays due and has a
+      // notice of its own.
       const isOfRefund = name === 'refund' && isTold && status === 502;
       for (const refusal of thrown)
         if (isOfRefund) assert.ok(refusal instanceof RefundRefused && !refusal.isFinal, name);

@@ -66,7 +66,10 @@ async function isEmptyFolder(path: string): Promise<boolean> {
   return entries?.length === 0;
 }
 
-/** Creates a folder, and its parents. Node's own option `recursive` never ends for a folder that cannot be, such as /proc/x. */
+/**
+ * Creates a folder, and its parents. Node's option `recursive` would never end for a folder that cannot be created, such as
+ * /proc/x.
+ */
 async function makeFolder(path: string): Promise<void> {
   try {
     await mkdir(path, { mode: 0o700 });

@@ -167,7 +167,7 @@ test('who joined anew after having been erased is not erased by the journal, and
   );
   await resume('new.pdf');
   const { uuid } = await paidJoin(server, server.client(), 'ANEW2026', { personalEmail: email });
-  // The older resume stands for one that a restored backup has brought back.
+  // The older resume simulates a resume that a restored backup has brought back.
   await resume('old.pdf');
   await sql`update document set created_at = now() - interval '1 year' where name = 'old.pdf'`.execute(
     deps.database,

@@ -73,8 +73,8 @@ export async function readPerson(
       // are replaced.
       fileName: `${String(storage_key).slice(0, 8)}-${String(name).replace(/[^\p{L}\p{N}. _-]/gu, '_')}`,
     }));
-  // If the contact has another email, it may be another person. So its join's `crm_known`, the values that HubSpot is known to
-  // have, is left out.
+  // If the contact has another email, it may be another person. Therefore `crm_known` of its join, which has the values of the
+  // contact in HubSpot, is left out.
   const leaveOutOthers = ({ crm_known, ...row }: Record<string, unknown>) =>
     others.includes(String(row.contact_id)) ? row : { ...row, crm_known };
   const sections: Section[] = [

@@ -18,7 +18,7 @@ const DAY_SECONDS = 86_400;
 const RETRY_SECONDS = 3_600;
 /** The most joins, documents or notices of each stage that one batch removes. A nightly run takes as many batches as it needs. */
 export const MOST = 500;
-/** If this many items of a stage fail, they must have a common cause. The rest of the stage is then left to the next run. */
+/** If this many items of a stage fail, a common cause is assumed. The rest of the stage is then left to the next run. */
 const MOST_FAILED = 20;
 
 export const stages = ['abandoned', 'rejected', 'paid', 'documents', 'notices'] as const;

@@ -62,7 +62,8 @@ test("a refund in Stripe's dashboard ends the membership it gives back, tells st
   assert.deepEqual(await membershipAtHubspot('102'), ['former', '0.00']);
   const anew = await paidJoin(server, server.client(), 'HONOR102');
   assert.deepEqual(await standingsOf(server, anew.uuid), [{ type: 'membership', standing: 'active' }]);
-  // The bank now returns the first membership's refund. Even so, only one of the two memberships may be held.
+  // The refund of the first membership now fails, so its money is not refunded. Even so, only one of the two memberships may be
+  // held.
   await sql`update refund set status = 'failed' where intent_id = ${intentId}`.execute(server.deps.database);
   const { payments } = server.deps;
   const undone = { ...payments, moneyBack: async () => ({ refunds: [], dispute: null, lost: [] }) };
@@ -396,7 +397,8 @@ test('a refund that is due is replaced by none that came to nothing, and is not 
       { ...outside, id: 're_canceled', amountCents: 6500, status: 'canceled' as const },
       { ...outside, id: 're_failed', amountCents: 6500, status: 'failed' as const },
       { ...outside, id: 're_part', amountCents: 1000, status: 'succeeded' as const },
-      // A refund of ours by a version that did not record the lines in the refund's metadata. A restore has lost its row.
+      // A refund that an older version of ours made without recording the lines in the refund's metadata. A restore has lost our
+      // row of this refund.
       { ...outside, uuid: randomUUID(), id: 're_ours', amountCents: 6500, status: 'pending' as const },
     ],
     dispute: null,

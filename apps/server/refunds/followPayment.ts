@@ -73,9 +73,9 @@ async function write(
       .returning('status')
       .executeTakeFirst();
     if (!payment) return false;
-    // Our refunds come first, so that a dashboard refund of the same amount is not mistaken for one of ours. Of ours, and of the
-    // others, the oldest come first (Stripe lists the newest first): the lines that the refunds were for are derived in that
-    // order.
+    // Our refunds come first, so that a dashboard refund of the same amount is not mistaken for one of ours. Our refunds are
+    // sorted by age, the oldest first, and so are the others (Stripe lists the newest first), because the lines that each refund
+    // was for are derived in this order.
     const made: string[] = [];
     let wentElsewhere = false;
     const oldestFirst = [...refunds].reverse();
@@ -103,8 +103,8 @@ export type LockedSession = Pick<Selectable<JoinSessionTable>, 'uuid'>;
 /**
  * Locks joins and all other joins of their payers, which may have to be sent to HubSpot as well ({@link bringStanding}). Locks in
  * the order of the uuids, to avoid deadlocks. Locks only `for no key update`, so that another transaction can still insert a
- * notice about a locked join: that transaction may handle a join whose payer was recorded only after this call, and which is
- * therefore not locked here.
+ * notice about a locked join: it may be handling a join that is not locked here, because that join's payer was recorded only
+ * after this call.
  */
 export async function lockJoins(trx: Kysely<Tables>, uuids: readonly string[]): Promise<void> {
   const these = sql`any(${uuids}::uuid[])`;

@@ -129,8 +129,8 @@ export async function givenOf(deps: Pick<Deps, 'database'>, uuids: readonly stri
 }
 
 /**
- * Notes which refunds of a payment are over, to read the outcome of the others later. The returned function returns the outcome
- * of refunds that are due now, and of refunds that are decided before it is called.
+ * Remembers which refunds of a payment have ended already. The returned function returns the outcome of all others: the refunds
+ * that are due now, and those that are decided before the function is called.
  */
 export async function watchRefunds(deps: Deps, intentId: string): Promise<() => Promise<Given>> {
   const ours = (now: 'over' | 'all') =>

@@ -240,7 +240,7 @@ test('in whatever order a contact that a self-nomination created is bought for, 
         await deliver(server);
         const { id } = (await server.hubspot.findByEmail(email))!;
         let status = '';
-        /** Whether the sibling's purchase set the contact's status when it was blank. */
+        /** Whether the sibling's purchase set the contact's status, which was blank before. */
         let isSiblings = false;
         let isOwnPaid = false;
         let hasBought = false;

@@ -75,7 +75,7 @@ test('a payment that is made again stays paid, however often it is confirmed, an
   assert.deepEqual(await outcomeOf(uuid, intentId), [active, [], []]);
   assert.equal(await confirmPayment(server.deps, intentId), 'succeeded');
   assert.equal((await runCommand(t, server, settleCommand, [intentId])).code, 0);
-  // Lets the background work process Stripe's events since the backup again.
+  // Lets the background work process once more the events that Stripe has had since the backup.
   for (let day = 0; day < 5; day++) {
     await sql`update schedule set due_at = now() - interval '1 second'`.execute(server.background);
     await sql`update event_retry set next_try_at = now(), created_at = created_at - interval '1 day'`.execute(

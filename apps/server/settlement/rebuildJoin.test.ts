@@ -95,7 +95,7 @@ test('joins that were paid after the backup are made again from what Stripe know
   const settled = await runCommand(t, server, settleCommand, ['--missing']);
   assert.equal(settled.code, 0, settled.out);
   assert.match(settled.out, /^5 payments were not in this database as paid, and are now\./);
-  // Refunds from Stripe's dashboard were restored with their payments, even of a payment that was not missing.
+  // Refunds from Stripe's dashboard were restored with their payments. This includes the refund of a payment that the backup had.
   assert.deepEqual(await look(), []);
   assert.deepEqual(await standingsOf(server, before.uuid), [{ type: 'membership', standing: 'refunded' }]);
   assert.deepEqual(await joinsOf('late@example.com'), [
@@ -326,7 +326,7 @@ test('what Stripe does not tell is not made up: the payment is to be given back'
     (await look()).map(({ kind }) => kind),
     ['nothing_sold'],
   );
-  // Lines are not accepted either if their sum differs from the intent's amount.
+  // Lines in an intent's metadata are refused if their sum differs from the intent's amount.
   await server.stripe('POST', `/v1/payment_intents/${body.id}`, {
     'metadata[lines]': '1 membership 95.00 Membership',
   });

@@ -182,8 +182,8 @@ function standingBy(money: MoneyBack, lines: readonly OrderLine[], feeCents: num
 
 /**
  * Ends a membership if a refund had ended it before `paidAt`, the time at which its contact paid for another membership. That
- * refund may have failed since, at an unknown time. It counts as made here: otherwise the later payment would have been refunded
- * as a duplicate.
+ * refund may have failed since, at an unknown time. It is assumed to have failed only after `paidAt`: otherwise the payment of
+ * that time would have been refunded as a duplicate.
  */
 async function endIfEndedBefore(deps: Deps, intentId: string, paidAt: Date): Promise<void> {
   const [order] = await paidOrders(deps, deps.database, [intentId]);

@@ -65,7 +65,7 @@ test('a payment that was held as none for a while buys the membership that it ha
   const [bought] = await membershipsOf(server, uuid);
   await settleUnknown(t, intentId);
   assert.deepEqual([await standings(uuid), await stateOf(server, uuid)], [['void'], 'ordering']);
-  // Without a payment that succeeded, the joiner gets reminders of the join like anybody else.
+  // Without a payment that succeeded, the joiner gets reminders, as for any other unpaid join.
   const { succeeded_at: succeededAt } = await server.deps.database
     .selectFrom('payment')
     .select('succeeded_at')

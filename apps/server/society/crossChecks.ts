@@ -101,7 +101,10 @@ export function crossFaults(data: SocietyFile): { path: PropertyKey[]; text: str
   return faults;
 }
 
-/** Returns the society's texts that stand on certificates and press releases, with the style of those that are not in regular. */
+/**
+ * Returns the society's texts that are printed on certificates and press releases, each with its font style unless that is
+ * regular.
+ */
 function printedTexts(data: SocietyFile): { path: PropertyKey[]; text: string; style?: FontStyle }[] {
   const { why, quote, about } = data.pressRelease;
   const texts: { path: PropertyKey[]; text: string | undefined; style?: FontStyle }[] = [

@@ -101,7 +101,9 @@ export function parseSociety(source: string, file: string): Society {
 
 const QUOTES = 'A text with a sign that means something in YAML must be in quotes, as "Membership: for life"';
 
-/** Returns the aliases (`*name`) without an anchor (`&name`), and the anchors without an alias: they are texts without quotes. */
+/**
+ * Returns the aliases (`*name`) without an anchor (`&name`), and the anchors without an alias. Each is a text that lacks quotes.
+ */
 function loneReferences(document: Document.Parsed): { offset: number; mark: string }[] {
   const anchors: [string, number][] = [];
   const aliases: [string, number][] = [];
@@ -120,8 +122,8 @@ function loneReferences(document: Document.Parsed): { offset: number; mark: stri
 }
 
 /**
- * Returns the texts without quotes that end before a comment without a space after its #, as in `name: Honor #1`: that comment was
- * probably meant as a part of the text.
+ * Returns the unquoted texts that YAML cuts off at a comment whose # is not followed by a space, as in `name: Honor #1`. Such a
+ * comment was probably meant as a part of the text.
  */
 function textsCutByComments(
   document: Document.Parsed,
@@ -138,7 +140,10 @@ function textsCutByComments(
   return cut;
 }
 
-/** Returns a sentence for a fault that zod has found. Its own sentences on types speak of what programs know. */
+/**
+ * Returns a sentence for a fault that zod has found. Zod's own sentences about wrong types are replaced, because they use
+ * programmers' words.
+ */
 function sentenceFor(issue: z.core.$ZodIssue): string {
   if (issue.code === 'invalid_key') return issue.issues[0]?.message ?? issue.message;
   if (issue.code !== 'invalid_type' || issue.message.startsWith('must be')) return issue.message;

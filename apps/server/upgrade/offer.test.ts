@@ -272,7 +272,8 @@ test('Skip cancels an intent that another tab opens in that moment', async () =>
   const id = idOf((await charge(client, uuid, intentId, { charge: false })).data.clientSecret);
   const write = (database: Kysely<Tables>, status: 'open' | 'canceled') =>
     database.updateTable('payment').set({ status }).where('intent_id', '=', id).execute();
-  // Until the transaction below ends, nobody else sees the intent as open.
+  // The intent's row is `canceled` for all others until the transaction below commits. This simulates a tab that opens the intent
+  // only then.
   await write(server.deps.database, 'canceled');
   const { skipped } = await server.deps.database.transaction().execute(async (trx) => {
     await trx.selectFrom('join_session').select('uuid').where('uuid', '=', uuid).forUpdate().execute();
