@@ -61,8 +61,8 @@ export async function buildApp(
     bodyLimit: BODY_LIMIT,
     genReqId: () => randomUUID(),
     ...addressOptions,
-    // While the server closes, requests on open connections are still answered normally, not with 503; `drainOnClose` closes the
-    // connections.
+    // While the server closes, Fastify would answer requests on open connections with 503. Here they are answered normally until
+    // `drainOnClose` closes the connections.
     return503OnClosing: false,
     ...serverTimes(times),
   });
@@ -110,7 +110,8 @@ export async function buildApp(
     (isCall ? secureCall : securePage)(request.raw, reply.raw, (error) => done(error as Error | undefined));
   });
   app.addHook('onResponse', (request, reply, done) => {
-    // Logs the route's template instead of the path, because the path contains the session's uuid, which is a credential.
+    // Logs the route's template (`/api/…/:uuid`) instead of the path. The path contains the session's uuid, which is a
+    // credential.
     request.log.info(
       {
         method: request.method,

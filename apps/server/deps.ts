@@ -38,8 +38,8 @@ export interface Deps {
   now(): Date;
   config: Config;
   /**
-   * A random name of this installation, which distinguishes its payments from those of others on the same Stripe account. It is
-   * stored in the database, so that it stays the same when addresses and keys change.
+   * A random name of this installation. It distinguishes our payments from those of other installations on the same Stripe
+   * account. It is stored in the database, so that it stays the same when addresses and keys change.
    */
   environment: string;
   /** Returns a keyed hash of the {@link countedAddress}, so that callers can be counted without storing their addresses. */

@@ -37,7 +37,7 @@ async function main(): Promise<void> {
       delay: stopMs(config),
       logger: log,
       onTimeout: () => log.error('what was under way did not end: stopping without it'),
-      // The library leaves these errors to Node, which reports them better and ends the process.
+      // close-with-grace does not handle these errors. Node itself reports them better, and ends the process.
       skip: ['uncaughtException', 'unhandledRejection'],
     },
     async () => {

@@ -56,8 +56,8 @@ async function main(args: string[]): Promise<number> {
 }
 
 /**
- * Removes control characters from all output of commands, since names, reasons and other input could control the terminal. Keeps
- * line breaks, indentation and the CRLF line ends of CSV.
+ * Removes control characters from all output of commands, because names and other input could control the terminal. Keeps line
+ * breaks, indentation and the CRLF line ends of CSV.
  */
 for (const name of ['log', 'error'] as const) {
   const say = console[name];

@@ -16,8 +16,8 @@ export default defineConfig({
   output: {
     target: 'node',
     distPath: { root: 'dist', js: '' },
-    // The first three packages read files beside their own code. The last two groups are large and needed only for storage in
-    // buckets and for exporting spans.
+    // The first three packages read files beside their own code. The last two groups are large, and are needed only for storage
+    // in buckets and for exporting spans.
     externals: [
       '@fastify/swagger-ui',
       'pdfkit',

@@ -36,8 +36,8 @@ export interface Wired {
 }
 
 /**
- * Connects everything that the configuration names. If a part fails, closes the database and throws. The database must already be
- * migrated. With `actor`, the name of a member of staff, all changes are recorded as made by that person.
+ * Connects everything that the configuration names. The database must already be migrated. If a part fails, closes the database
+ * and throws. With `actor`, the name of a member of staff, all changes are recorded as made by that person.
  */
 export async function wire(
   config: Config,

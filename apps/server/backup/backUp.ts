@@ -43,7 +43,7 @@ export async function backUp(
   folder: string,
   journal: string,
 ): Promise<Manifest> {
-  // pg_dump must connect to the same host, because only this host has the exported snapshot.
+  // pg_dump must connect to the host to which this client is connected, because only that host has the exported snapshot.
   const { client, address } = await connectToPrimary(databaseUrl);
   try {
     const { rows } = await client.query<{ server_version_num: string }>('show server_version_num');
@@ -146,9 +146,9 @@ async function dump(
   { id, schema }: { id: string; schema: string },
   path: string,
 ): Promise<Written> {
-  // Owners and privileges are left out, because a restore may use another database role. Other schemas are left out, too: our
-  // role may be unable to read those of a hosting provider, and another server could not use them. In quotes, `--schema` is an
-  // exact name, not a pattern.
+  // Owners and privileges are left out, because a restore may use another database role. The other schemas are left out, because
+  // our role may be unable to read those of a hosting provider, and another server could not use them. In quotes, `--schema` is
+  // an exact name, not a pattern.
   const args = [
     '--format=custom',
     '--no-owner',

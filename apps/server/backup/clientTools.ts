@@ -26,9 +26,9 @@ export async function requireTool(tool: Tool, serverMajor: number): Promise<void
 }
 
 /**
- * Starts `pg_dump` or `pg_restore` (`tool`) on the database at `databaseAddress`, a URL with a single host. Passes the password in
- * an environment variable, because every user of the machine can see a process's arguments. The returned promise `ended` rejects
- * with a {@link BackupFault} that contains what the program wrote to standard error.
+ * Starts `pg_dump` or `pg_restore` (`tool`) on the database at `databaseAddress`, a URL with a single host. The password is
+ * passed in an environment variable, because every user of the machine can see the arguments of a process. If the program fails,
+ * the returned promise `ended` rejects with a {@link BackupFault} that contains the program's standard error.
  */
 export function startTool(
   tool: Tool,
@@ -97,7 +97,8 @@ function translateParameters(parameters: URLSearchParams): void {
     if (!parameters.has('sslmode')) parameters.set('sslmode', ssl);
   }
   if (parameters.get('sslmode') !== 'no-verify') return;
-  // libpq's `require` encrypts without verifying the certificate, as `no-verify` does, unless the URL has a file of CAs.
+  // libpq's `require` encrypts without verifying the certificate, as `no-verify` does. But with a file of CAs libpq would verify
+  // it, so that parameter is removed.
   parameters.set('sslmode', 'require');
   parameters.delete('sslrootcert');
 }

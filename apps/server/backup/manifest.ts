@@ -47,7 +47,10 @@ const manifestSchema = z.object({
   migrations: z.array(z.string()),
   /** The numbers of rows in the snapshot. */
   counts: z.object({ joins: z.int(), payments: z.int(), memberships: z.int(), documents: z.int() }),
-  /** The size and hash of each file, by its path. Only paths that a backup can have are accepted, since a restore opens them. */
+  /**
+   * The size and hash of each file, by its path in the backup. Only paths that a backup can have are accepted, since a restore
+   * opens these files.
+   */
   files: z.record(
     z
       .string()

@@ -22,7 +22,10 @@ import {
 } from './manifest.ts';
 import { severalAtOnce } from './severalAtOnce.ts';
 
-/** The manifest of a backup that may be restored. Its `schema` is set even if the backup's format is older than 4. */
+/**
+ * The manifest of a backup that may be restored. Unlike in {@link Manifest}, `schema` is always set, even for a backup in a
+ * format older than 4.
+ */
 export type Restorable = Manifest & { schema: string };
 
 /**
@@ -97,8 +100,8 @@ export async function restore(
 }
 
 /**
- * Restores one schema of a dump in one transaction. Before that, creates the schema if it is missing, since `pg_restore --schema`
- * restores the contents of a schema and not the schema itself. If the restore fails, drops a schema that was created.
+ * Restores one schema of a dump in one transaction. Before that, creates the schema if it is missing, because `pg_restore
+ * --schema` restores only the contents of a schema. If the restore fails, a schema that was created here is dropped.
  */
 async function restoreDump(databaseUrl: string, dump: string, schema: string): Promise<void> {
   const { client, address } = await connectToPrimary(databaseUrl);
@@ -139,8 +142,8 @@ async function isStored(
 }
 
 /**
- * Throws {@link BackupFault} unless a backup can be restored into `schema`: the schema must have no tables except those of
- * extensions, and must be the one in which servers look first. Other schemas may hold anything. Changes nothing.
+ * Throws {@link BackupFault} unless a backup can be restored into `schema`. The schema must be the first in the search path of
+ * our connections, and may have no tables except those of extensions. Other schemas may have any tables. Changes nothing.
  */
 async function examineSchema(client: pg.Client, schema: string): Promise<void> {
   await client.query('begin');

@@ -34,7 +34,7 @@ export interface Certificate {
   signatures: readonly { title: string; name?: string | undefined }[];
 }
 
-/** The distance of the frame from the edge of the paper, in points on Letter. On A4 everything is scaled down a little. */
+/** The distance of the frame from the edge of the paper, in points on Letter. On A4 all lengths are scaled down a little. */
 const FRAME = 32;
 const PAPER_WHITE = '#fdfbf4';
 

@@ -108,7 +108,10 @@ export async function readMember(
   };
 }
 
-/** Whether the society's file has a programme. If not, papers must not be made: they would name another programme. */
+/**
+ * Whether the society's file has a programme. If the file lacks the programme, no papers must be made: they would name the
+ * default programme instead.
+ */
 export function hasProgramme({ society }: Pick<Deps, 'society'>, programme: string): boolean {
   return Object.hasOwn(society.programmes, programme);
 }

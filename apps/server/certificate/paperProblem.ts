@@ -14,7 +14,10 @@ export async function paperProblem(
   return programmeProblem(deps, member) ?? (await nameProblem(deps, member));
 }
 
-/** Returns a sentence for the member if the society's file no longer has their programme, otherwise null. The doctor tells staff. */
+/**
+ * Returns a sentence for the member if the society's file no longer has their programme, otherwise null. Staff need no notice,
+ * because the doctor reports missing programmes.
+ */
 export function programmeProblem(
   deps: Pick<Deps, 'society'>,
   { programme }: { programme: string },

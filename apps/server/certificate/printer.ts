@@ -31,7 +31,7 @@ export function openPrinter(): Printer {
     started.on('message', ({ id, ...answer }: Answer) => {
       const job = waiting.get(id);
       waiting.delete(id);
-      // An idle thread does not keep the process from ending.
+      // Without jobs, the thread must not keep the process alive.
       if (waiting.size === 0) started.unref();
       if ('failed' in answer) job?.reject(new Error(`A paper could not be made: ${answer.failed}`));
       else job?.resolve(answer.result);

@@ -112,7 +112,7 @@ export function openSheet(
   return sheet;
 }
 
-/** Returns a colour, as "#RRGGBB", with its brightness multiplied by `part`. */
+/** Returns a colour ("#RRGGBB") whose red, green and blue are multiplied by `part`. */
 export function shade(colour: string, part: number): string {
   const channels = [1, 3, 5].map((start) =>
     Math.round(Number.parseInt(colour.slice(start, start + 2), 16) * part),

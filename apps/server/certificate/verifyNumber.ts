@@ -10,8 +10,8 @@ import { hasProgramme } from './member.ts';
 
 /**
  * Finds out, in one statement, whether a typed number belongs to a membership, and whether that membership is still held. The
- * answer says nothing about the person. Numbers that do not exist or are unlisted are counted by address. Beyond the limit, valid
- * numbers are refused as well, so that a caller cannot tell them from invalid ones.
+ * answer contains nothing about the person. Numbers that do not exist or are unlisted are counted by address. An address above
+ * the limit is refused even valid numbers, so that a caller cannot tell valid numbers from invalid ones.
  */
 export async function verifyNumber(
   deps: Deps,

@@ -65,7 +65,8 @@ export async function initiateCheckout(
       `The price in this link is too high: the most is ${displayPrice(HIGHEST_OVERRIDE_CENTS)}.`,
     );
   const found = await linkedContact(deps, contactId, link, fallback.initiateCheckout);
-  // Only HubSpot knows all members. Without HubSpot's answer, an upgrade might be refused to a member.
+  // Only HubSpot knows all members. If it does not answer, an upgrade might be refused to a member, so the joiner is asked to try
+  // later.
   if (product.type === 'membership_upgrade' && found === 'unavailable') throw cannotLookUp();
 
   const addressHash = deps.hashAddress(given.address);

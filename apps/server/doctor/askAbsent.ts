@@ -4,8 +4,8 @@ import type { Society } from '../society/society.ts';
 import { askOnce } from './askDatabase.ts';
 
 /**
- * Products that the society file no longer has, although paid or open orders refer to them, and programmes that it no longer has,
- * although joins or unused invite codes refer to them.
+ * Products and programmes that the society file no longer has, but that are still in use: the products in paid or open orders,
+ * the programmes in joins or unused invite codes.
  */
 export interface Absent {
   products: { id: number; name: string; orders: number }[];

@@ -59,8 +59,8 @@ function linkOf(client: pg.Client): DatabaseLink {
   const ssl = client.ssl as boolean | { rejectUnauthorized?: boolean };
   const address = stream.remoteAddress ?? null;
   if (!(stream instanceof TLSSocket)) return { address, tls: 'none' };
-  // If rejectUnauthorized is false, any certificate would be accepted, so a valid one proves nothing. If it is true, the
-  // certificate may still be invalid, because of NODE_TLS_REJECT_UNAUTHORIZED=0.
+  // If rejectUnauthorized is false, pg accepts any certificate, so `authorized` proves nothing. If it is true, the certificate
+  // may be invalid nevertheless, because of NODE_TLS_REJECT_UNAUTHORIZED=0.
   const isRequired = typeof ssl !== 'object' || ssl.rejectUnauthorized !== false;
   return { address, tls: isRequired && stream.authorized ? 'verified' : 'unverified' };
 }

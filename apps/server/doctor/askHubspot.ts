@@ -14,8 +14,8 @@ export interface HubspotAccount {
   /** The scopes of the token. HubSpot returns them only for the token of a private app; null for a service key. */
   scopes: Answer<ReadonlySet<string> | null>;
   /**
-   * The results of two calls that need one scope each and change nothing. Null if HubSpot returns the scopes, since the calls are
-   * not made then.
+   * The results of two calls that need one scope each and change nothing. Null if HubSpot returned the scopes, since then the
+   * calls are not needed.
    */
   tried: { write: Answer<unknown>; files: Answer<unknown> } | null;
   /** The id of the token's account; null if HubSpot does not tell. */

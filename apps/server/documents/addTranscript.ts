@@ -19,7 +19,7 @@ export async function addTranscript(
 ): Promise<{ join: string; file: StoredDocument }> {
   const { uploadMaxBytes } = deps.config;
   const found = await stat(path);
-  // A pipe or a device might never end.
+  // Reading a pipe or a device might never end.
   if (!found.isFile()) throw new NotAFile(`${path} is not a file.`);
   return takeTranscript(deps, uuid, async () => {
     const name = documentName(path);

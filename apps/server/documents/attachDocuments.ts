@@ -81,16 +81,16 @@ async function attachTaken(deps: Deps, hubspot: HubspotClient): Promise<number> 
 
 /**
  * SQL condition on `document left join join_session`: the document is not attached yet, its contact is in HubSpot, and neither
- * staff nor HubSpot has rejected it. If retention has removed our file, HubSpot must have the file already, so that only the note
- * is missing.
+ * staff nor HubSpot has rejected the document. A document whose file retention has removed is attachable only if HubSpot has the
+ * file already, so that only the note is missing.
  */
 export const isAttachable = sql<boolean>`crm_note_id is null and document.crm_refusal is null and review <> 'rejected'
         and (removed_at is null or crm_file_id is not null)
         and coalesce(document.contact_id, ${crmId}) is not null`;
 
 /**
- * Takes due documents. Taking a document postpones it by the longest time that its transfer may take, so that it is due again if
- * this process dies. Documents whose contact is not in HubSpot yet are not taken.
+ * Takes due documents. A document whose contact is not in HubSpot yet is not taken. Taking a document postpones it by the longest
+ * time that its transfer may take, so that it is due again if this process dies.
  */
 async function takeRows({ database }: Deps): Promise<Row[]> {
   const { rows } = await sql<Row>`
@@ -182,8 +182,8 @@ export async function findNotes(
 type Named = Pick<Row, 'id' | 'kind' | 'media_type' | 'first_name' | 'last_name'>;
 
 /**
- * Returns the path of a document's file in HubSpot. The path contains the applicant's name. It is unique, so that the file of a
- * document can be found again.
+ * Returns the path of a document's file in HubSpot. The path contains the applicant's name and is unique, so that HubSpot can be
+ * searched for this file.
  */
 function pathOf({ id, kind, media_type, first_name, last_name }: Named): string {
   const who = [first_name, last_name].filter(Boolean).join(' ').normalize('NFKD').toLowerCase();

@@ -9,9 +9,10 @@ import { tellUnreadable } from './tellUnreadable.ts';
 const LOCK = 23_061;
 
 /**
- * Encrypts all stored documents with the current document key, even documents without a row. Returns how many documents were
- * found unencrypted (`plain`), encrypted with another key (`other`) and with the current key (`current`), and a sentence for each
- * document that could not be read. With `isTrial`, changes nothing.
+ * Encrypts all stored documents with the current document key, even documents without a row. With `isTrial`, changes nothing.
+ * Returns:
+ * - how many documents were unencrypted (`plain`), encrypted with another key (`other`) or with the current key (`current`);
+ * - `faults`, a sentence for each document that could not be read.
  */
 export async function encryptDocuments(
   deps: Pick<Deps, 'storage' | 'database' | 'log'>,

@@ -102,8 +102,8 @@ function isAlive({ connected, exitCode, signalCode }: ChildProcess): boolean {
 }
 
 /**
- * The result if a signal ended a child process (at our timeout, at V8's heap limit, or from the operating system): the file is
- * `unchecked`. Throws if the process exited by itself.
+ * Returns `unchecked` if a signal ended a child process (at our timeout, at V8's heap limit, or from the operating system).
+ * Throws if the process exited by itself.
  */
 function endOf([code, signal]: (number | string | null)[]): [Answer] {
   if (signal === null) throw new Error(`What looks at documents ended with ${code}.`);
@@ -125,7 +125,7 @@ function startProcess(): ChildProcess {
     ],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
-  // A message could not be sent because the process ended. The cause is in the exit event, which is awaited elsewhere.
+  // A message could not be sent because the process has ended. The exit event, which `inspect` awaits, has the cause.
   inspector.on('error', () => {});
   inspector.unref();
   inspector.channel?.unref();

@@ -18,11 +18,11 @@ const MOST_FIELD_BYTES = 1000;
 /** The most bytes that a form may have in addition to its file. */
 const MOST_BESIDES_BYTES = 65_536;
 
-/** Who sends an upload, and how they prove who they are. */
+/** The sender of an upload, and the proof of who it is. */
 export interface Sender {
   /** Returns a name that tells senders apart. Files of uploads with the same name are inspected one after another. */
   name(fields: Record<string, string>): string;
-  /** The form fields that prove who sends the upload, and their check; absent if no proof is needed. */
+  /** The form fields that prove who sends the upload, and the function that checks them; absent if no proof is needed. */
   proof?: {
     fields: readonly string[];
     /**
@@ -75,7 +75,8 @@ export async function receiveUpload(
       sender: () => sender.name(fields),
       async check() {
         if (part.file.truncated) throw tooLarge(uploadMaxBytes!);
-        // Reads the rest of the form before the sender is checked, because the fields that prove the sender may come after the file.
+        // Reads the rest of the form before the sender is checked, because the fields that the check needs may come after the
+        // file.
         if (await restOf(nextFile(parts, fields))) throw new Refusal(400, ONE_FILE);
         await prove();
       },

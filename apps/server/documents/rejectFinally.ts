@@ -29,9 +29,9 @@ import {
   recordReview,
 } from './review.ts';
 
-/** The decisions of a final rejection, or with `isTrial` those that it would make. */
+/** The decisions that a final rejection has made or, with `isTrial`, would make. */
 export interface FinalRejection {
-  /** The decision on the transcripts. Its `count` is 0 if all transcripts were already rejected finally. */
+  /** The decision on the transcripts. Its `count` is 0 if all transcripts were already rejected finally before. */
   reviewed: Reviewed;
   /** The sentence that the applicant reads. */
   sentence: string;

@@ -15,7 +15,7 @@ type Verdict = { review: 'accepted' } | { review: 'rejected'; reason: RejectionR
 /** Thrown if there is nothing to decide on a join's transcripts. The message is a sentence for staff with the reason. */
 export class NothingToDecide extends Error {}
 
-/** The effects of a decision, or those that it would have in a trial. */
+/** The effects of a decision that was made or, with `isTrial`, would be made. */
 export interface Reviewed {
   /** How many transcripts the decision is about. */
   count: number;
@@ -183,8 +183,8 @@ export async function recordReview(
 }
 
 /**
- * The applicant's data, for staff to compare with the transcript. A value comes from the join's details or, without details, from
- * the contact. It is null if it is not known.
+ * The applicant's data, for staff to compare with the transcript. Each value is that of the join's details or, without details,
+ * that of the contact; null if it is unknown.
  */
 export interface Applicant {
   name: string | null;

@@ -12,8 +12,8 @@ export interface Scanner {
 const PATIENCE_MS = 60_000;
 
 /**
- * Returns a scanner that uses clamd at `url` (tcp://host:port) with the command INSTREAM, which takes chunks, each with its length
- * before it, and a final length of 0.
+ * Returns a scanner that uses clamd at `url` (tcp://host:port). Its command INSTREAM takes the file in chunks, each after its
+ * length. A length of 0 ends the file.
  */
 export function clamd(url: string): Scanner {
   const { hostname, port } = new URL(url);

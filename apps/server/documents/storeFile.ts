@@ -36,9 +36,11 @@ export interface Incoming {
 export class StorageFault extends Error {}
 
 /**
- * Inspects, scans and stores a file, in constant memory. Throws a {@link Refusal} with a sentence for the applicant if the file
- * is not accepted or cannot be stored now, {@link StorageFault} for any other internal error, and the error of `bytes` if reading
- * fails. Stores nothing if it throws. When the promise resolves, the bytes are stored durably; the caller must insert the row.
+ * Inspects, scans and stores a file, in constant memory. When the promise resolves, the bytes are stored durably, and the caller
+ * must insert the row. If it throws, nothing is stored:
+ * - {@link Refusal}, with a sentence for the applicant: the file is not accepted, or cannot be stored now.
+ * - The error of `bytes`: reading failed.
+ * - {@link StorageFault}: any other internal error.
  */
 export async function storeFile(deps: Deps, incoming: Incoming): Promise<StoredDocument> {
   const { name, bytes, expectedBytes } = incoming;

@@ -34,8 +34,8 @@ export async function uploadTranscript(
 
 /**
  * Takes a transcript for a paid join; for an upgrade by link, for its base's join. Calls `store`, which stores the file, only if
- * the join may get a transcript. Resolves when the row is stored durably, too. Returns the join to which the transcript belongs.
- * Throws a {@link Refusal}.
+ * the join may get a transcript. Resolves when both the file and its row are stored durably. Returns the join to which the
+ * transcript belongs. Throws a {@link Refusal}.
  */
 export async function takeTranscript(
   deps: Deps,

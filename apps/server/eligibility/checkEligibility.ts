@@ -32,8 +32,8 @@ export interface Eligibility {
 const CANNOT_CHECK = 'We cannot check invite codes at this moment. Please try again in a minute.';
 
 /**
- * The data that the database has on a code. If the code is unknown, `expired` is false, `is_usable` is true, and its other fields
- * are null. `is_within` is whether the caller's address is within its limit of wrong codes.
+ * What the database knows about a code. If it does not know the code, `expired` is false, `is_usable` is true, and the other
+ * fields are null. `is_within` is whether the caller's address is below its limit of wrong codes.
  */
 interface FoundCode {
   code: string | null;
@@ -101,7 +101,7 @@ export async function checkEligibility(
   }
 
   async function count(): Promise<CountedAttempt> {
-    // The statement looks the code up again, since a concurrent call may have stored it meanwhile.
+    // The statement searches for the code once more, since a concurrent call may have stored it after the first search.
     const { rows } = await sql<CountedAttempt>`
       with ${countingAttempt(deps, attempt, sql<boolean>`exists (select from invitation where code = ${code} and ${isUsable(deps)})`)}
       select * from attempt`.execute(deps.database);

@@ -9,10 +9,10 @@ import { limitedCount, TOO_MANY } from '../platform/http/limits.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 
 /**
- * The names of the counts of attempts with codes that open nothing. Codes that look minted, slips and all other codes are counted
- * separately, so that wrong codes of other forms do not block a caller with a minted code at the same address, as in a school, or
- * behind a proxy that TRUST_PROXY does not name. The limit of codes that look minted is ten times that of other codes, since a
- * guess among 2^40 is hopeless.
+ * The names of the three counts of attempts with codes that open nothing: codes that look minted, slips, and all other codes.
+ * - They are separate so that other people's wrong codes do not block a caller with a minted code at the same address, as in a
+ *   school, or behind a proxy that TRUST_PROXY does not name.
+ * - The limit of codes that look minted is ten times that of other codes, since a guess among 2^40 is hopeless.
  */
 const WRONG_CODE = 'wrong_code';
 const WRONG_MINTED = 'wrong_minted_code';
@@ -85,8 +85,8 @@ export function countingAttempt(
 }
 
 /**
- * Runs the statements that count attempts one at a time. Each such statement writes and waits for the disk, so a burst of guesses
- * would otherwise occupy every connection of the pool and delay joins.
+ * Runs at most one of the statements that count attempts at a time. Each of them waits for the disk, so a burst of guesses would
+ * otherwise occupy every connection of the pool and delay joins.
  */
 export const inTurn = pLimit(1);
 
@@ -102,8 +102,8 @@ export function isUsable({ society }: Pick<Deps, 'society'>): RawBuilder<boolean
 }
 
 /**
- * SQL for whether the address is below its limit for codes of this form. Counts nothing, so the statement that uses it must
- * itself check that the code is right.
+ * SQL for whether the address is below its limit for codes of this form. Counts nothing. The statement that uses it must itself
+ * check that the code is right.
  */
 export function mayAttempt(deps: Deps, attempt: CodeAttempt): RawBuilder<boolean> {
   const limit = limitOf(deps, attempt);

@@ -22,9 +22,9 @@ export function startWatchingGuesses(deps: Deps): () => Promise<void> {
 }
 
 /**
- * Writes a notice if, within an hour, one address has tried a quarter of the wrong codes that an address may try, or all
- * addresses together have tried as many as one address may. There is at most one notice an hour. It contains counts, and
- * identifies an address only by its keyed hash.
+ * Writes a notice, at most one an hour, about the guesses of the last hour in two cases: one address has tried a quarter of the
+ * wrong codes that an address may try, or all addresses together have tried as many as one address may. The notice contains
+ * counts, and identifies an address only by its keyed hash.
  */
 export async function tellOfGuessing(deps: Deps): Promise<void> {
   const limit = deps.config.limits?.wrongCodesPerAddress;

@@ -18,16 +18,16 @@ export interface Shipped {
   /** The goods that this call recorded as sent. For {@link unshipOrder}: as no longer sent. */
   goods: Goods[];
   /**
-   * The goods that the call was to change and did not change. If the caller listed no goods, the call was to change all goods of
-   * the join.
+   * The goods that the call was asked to change but did not change. If the caller listed no goods, it asked for all goods of the
+   * join.
    */
   others: Goods[];
 }
 
 /**
  * Records that goods of a join were sent: the listed goods or, if none are listed, all open ones. Held goods are recorded only if
- * they are listed. Takes the same lock on the join as a refund, so that no goods are recorded as sent during a refund, and two
- * concurrent calls record the goods once.
+ * they are listed. Takes the same lock on the join as a refund. Therefore no goods are recorded as sent during a refund, and two
+ * concurrent calls record the goods only once.
  */
 export async function shipOrder(
   deps: Pick<Deps, 'database' | 'society'>,

@@ -14,8 +14,9 @@ export interface Guessable {
 const PAGE = 10_000;
 
 /**
- * Checks the personal codes in this connection's table `import_seen`. Similar codes are neighbours if the codes are sorted by
- * their first characters, or by their last. So two passes find similar codes in constant memory.
+ * Finds guessable codes among the personal codes in this connection's table `import_seen`. Two similar codes are neighbours when
+ * all codes are sorted by their first characters, or when they are sorted by their last ones. Two passes therefore find them in
+ * constant memory.
  */
 export async function findGuessable(connection: Database): Promise<Guessable[]> {
   const found = { short: none('short'), sequential: none('sequential'), alike: none('alike') };

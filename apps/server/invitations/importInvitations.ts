@@ -178,7 +178,7 @@ function readLine(header: Column[], record: string[], programmes: Programmes): I
   return {
     ...read,
     code: normaliseInviteCode(code),
-    // PostgreSQL refuses some offsets from UTC that Date.parse accepts.
+    // The time is stored in UTC, because PostgreSQL refuses some offsets from UTC that Date.parse accepts.
     expiresAt: expiresAt?.includes('T') ? new Date(expiresAt).toISOString() : expiresAt,
   };
 }

@@ -27,7 +27,7 @@ export interface StartedJoin {
   programme: string;
 }
 
-/** The programme for which a caller asks: by its key, or only by `isTOLA`, which several programmes may have in common. */
+/** The programme for which a caller asks: by its key, or only by `isTOLA`, which may fit several programmes. */
 interface Asked {
   programme?: string | null | undefined;
   isTOLA: boolean;
@@ -194,7 +194,7 @@ function continuing(joinsOfBrowser: readonly HeldJoin[]): RawBuilder<unknown> {
 const CONTINUED_OR_STARTED = sql`select * from continued union all select * from started`;
 
 interface Invited {
-  /** False if the code or contact leads to no invitation, or to one that cannot be used. */
+  /** False if the code or contact leads to no invitation that can be used. */
   is_invited: boolean;
   is_member: boolean | null;
   is_by_mirror_alone: boolean | null;

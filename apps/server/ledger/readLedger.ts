@@ -45,8 +45,8 @@ const DAY_MS = 86_400_000;
 const PAYOUT_DAYS = 60;
 
 /**
- * Reads the transactions of Stripe's balance from `from` (inclusive) to `until` (exclusive), each split into the lines of its order
- * or refund. The amounts come from Stripe, their lines from our tables. Writes nothing.
+ * Reads the transactions of Stripe's balance from `from` (inclusive) to `until` (exclusive). Splits each into the lines of the
+ * order that it paid, or of the refund that it made. The amounts come from Stripe, the lines from our tables. Writes nothing.
  */
 export async function readLedger(deps: Deps, { from, until }: { from: Date; until: Date }): Promise<Ledger> {
   const movements: BalanceMovement[] = [];

@@ -89,8 +89,8 @@ function crestOf(colours: { gold: string; red: string }): Buffer {
 }
 
 /**
- * Returns the Message-ID of a letter. It is the same for each try to send the letter, even if a restored database has made the
- * letter due again. So mail servers and clients recognise a duplicate.
+ * Returns the Message-ID of a letter, by which mail servers and clients recognise a duplicate. It is the same for each try to
+ * send the letter, even if a restored database has made the letter due a second time.
  */
 function messageIdOf(
   { environment }: Pick<Writing, 'environment'>,
@@ -226,7 +226,7 @@ function refundTable(
   const given = lines ?? [];
   const isWhole = given.reduce((sum, { cents }) => sum + cents, 0) === amountCents;
   return {
-    // The lines are left out if they do not sum up to the whole refund: what the refund was for is then not or only partly known.
+    // The lines are left out if their sum is not the whole refund, because then it is not fully known what the refund was for.
     lines: isWhole ? given.map(({ name, cents }) => ({ name, amount: displayPrice(cents) })) : [],
     total: { name: 'Returned', amount: displayPrice(amountCents) },
     notes: [...(card ? [`To ${card}`] : []), ...(intentId ? [`Reference: ${intentId}`] : [])],

@@ -21,8 +21,9 @@ export interface DueLetter {
 }
 
 /**
- * SQL for an `insert` that makes letters due: a statement of its own, or a CTE of the statement that writes the event which the
- * letters report. Inserts nothing if `onlyIf` is false, or if the society sends its letters by other means (`MAIL=elsewhere`).
+ * SQL for an `insert` that makes letters due. It is either a statement of its own or a CTE of the statement that writes the event
+ * which the letters report. Inserts nothing if `onlyIf` is false, or if the society sends its letters by other means
+ * (`MAIL=elsewhere`).
  */
 export function insertLetters(
   { config }: Pick<Deps, 'config'>,
@@ -50,8 +51,8 @@ const lateLetters: readonly LetterKind[] = [
 ];
 
 /**
- * Makes the withdrawn letters about a payment due again. Each was withdrawn because it was not true then. It may be true now,
- * because the membership is held again or the money is refunded after all. Whether it is true is checked when it is sent.
+ * Makes the withdrawn letters about a payment due again. They were withdrawn because they were not true. They may be true now,
+ * because the membership is held again or the money is refunded after all; that is checked when they are sent.
  */
 export async function dueAgain(trx: Kysely<Tables>, sessionUuid: string, intentId: string): Promise<void> {
   await trx
@@ -65,8 +66,8 @@ export async function dueAgain(trx: Kysely<Tables>, sessionUuid: string, intentI
 }
 
 /**
- * Withdraws a join's unsent letters of these kinds, refused letters too, because a later event has replaced the event that they
- * report.
+ * Withdraws a join's letters of these kinds that were not sent, including refused letters. To be called when a later event has
+ * replaced the event that the letters report.
  */
 export async function withdrawLetters(
   trx: Kysely<Tables>,

@@ -13,9 +13,9 @@ const everywhere = [
 ] as const;
 
 /**
- * The placeholders that each kind of letter may use in addition. If a placeholder has no value, its whole paragraph, list item or
- * button is left out. The placeholders in {@link pages} are web addresses, those in {@link tables} are tables, and all others are
- * text.
+ * The placeholders that each kind of letter may use in addition to {@link everywhere}. If a placeholder has no value, its whole
+ * paragraph, list item or button is left out. The placeholders in {@link pages} are web addresses, those in {@link tables} are
+ * tables, and all others are text.
  */
 const ofLetter = {
   confirmation: [
@@ -59,7 +59,7 @@ export type PageName = (typeof pages)[number];
 export const tables = ['receipt', 'refundReceipt'] as const;
 export type TableName = (typeof tables)[number];
 
-/** Placeholders that are not certain to have a value in each letter that may use them. */
+/** Placeholders that may lack a value in some of the letters that may use them. */
 const notAlwaysThere = [
   'firstName',
   'memberNumber',

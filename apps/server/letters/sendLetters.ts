@@ -23,8 +23,8 @@ const INTERVAL_MS = 5_000;
 /** The most letters that one call of `sendDue` sends over one connection. */
 const BATCH = 20;
 /**
- * The delay (minutes) before a letter that the mail server postponed is retried. The delay doubles with each try, up to the
- * maximum below.
+ * After this many minutes, a letter that the mail server postponed is retried. The delay doubles with each try, up to the maximum
+ * below.
  */
 const FIRST_BACKOFF_MINUTES = 1;
 const LONGEST_BACKOFF_MINUTES = 240;

@@ -26,8 +26,8 @@ export const ONE_CLICK_PATH = '/api/public/unsubscribe';
 const HASH_BYTES = 16;
 
 /**
- * Returns the functions that make and read the links in reminders. `secret` is stored in the database and never changes, so that
- * links and stops stay valid when LINK_SECRET changes.
+ * Returns the functions that make and read the links in reminders. `secret` is stored in the database and never changes.
+ * Therefore old links, and the hashes of emails that get no reminders, stay valid when LINK_SECRET changes.
  */
 export function stopLinks(
   secret: string,

@@ -23,7 +23,7 @@ import {
 import { firstName, payer, payerEmails } from '../session/person.ts';
 import { isProof } from '../session/proof.ts';
 
-/** For this many seconds no other server takes the letter. Sending it takes less time. */
+/** For this many seconds after a server has taken a letter, no other server takes it. Sending takes less time. */
 const TAKEN_SECONDS = (mailTimes.openMs + mailTimes.sendMs + mailTimes.answerMs) / 1000 + 35;
 
 /** A letter with the present values of everything that its text may use. Amounts are in cents. */
@@ -175,9 +175,9 @@ export function holds(letter: Letter, now: Date): boolean {
     case 'proof-accepted':
       return review === 'accepted' && !letter.hasEnded;
     case 'proof-rejected':
-      // A rejection that is not final has a letter that asks for another transcript. That letter is not true any more if the
-      // other transcript has arrived, if the membership has ended, or if a final rejection has followed, which has a letter of
-      // its own. A final rejection itself ends the membership.
+      // A rejection that is not final has a letter that asks for another transcript. That letter becomes untrue when another
+      // transcript arrives, when the membership ends, or when a final rejection follows. A final rejection has its own letter. It
+      // ends the membership, so `hasEnded` must not withdraw its letter.
       if (review !== 'rejected') return false;
       return letter.data.isFinal === true
         ? letter.isRejectedFinally

@@ -72,8 +72,9 @@ export async function previewLink(
 }
 
 /**
- * Returns lines for staff that say what a checkout link with these parameters sells and whether it may be sold. Also returns
- * whether the upgrade in the link is retired: such a link sells its product, and nothing is offered after the purchase.
+ * Returns lines for staff that say what a checkout link with these parameters sells, and whether it may be sold.
+ * `isUpgradeRetired`: whether the upgrade in the link is retired. Such a link sells its product, but offers no upgrade after the
+ * purchase.
  */
 export function previewSale(
   society: Society,

@@ -8,8 +8,8 @@ import { readStanding } from '../session/standing.ts';
 import { PASS_INVALID, type Pass } from './passes.ts';
 
 /**
- * SQL for whether a pass opens the query's `session`: the pass is for this join, the join has not ended ({@link hasNotEnded}),
- * and staff have not revoked the join's links since the pass was made.
+ * SQL for whether a pass opens the query's `session`. All of these must be true: the pass is for this join; the join has not
+ * ended ({@link hasNotEnded}); staff have not revoked the join's links since the pass was made.
  */
 export function opens({ sessionUuid, madeAt }: Pass): RawBuilder<boolean> {
   return sql<boolean>`(session.uuid = ${sessionUuid} and ${hasNotEnded}
@@ -17,15 +17,15 @@ export function opens({ sessionUuid, madeAt }: Pass): RawBuilder<boolean> {
 }
 
 /**
- * SQL for whether the links in letters may still open the query's `session`. They do not if the join is erased, or if it is paid
- * and nothing that it bought is held any more.
+ * SQL for whether the links in letters may still open the query's `session`. They open no erased join, and no paid join of whose
+ * purchases none is held any more.
  */
 export const hasNotEnded = sql<boolean>`(session.erased_at is null and (session.state <> 'paid'
     or exists (select from membership as held where held.session_uuid = session.uuid and held.is_held)))`;
 
 /**
  * Opens a link. A browser that holds the join gets the page where the join continues. Any other browser gets only the ways to
- * prove that its user is the joiner, and nothing about the join. Writes nothing, because mail scanners follow links, too.
+ * prove that its user is the joiner, and nothing about the join. Writes nothing, because mail scanners also open links.
  */
 export async function openPass(
   deps: Deps,

@@ -20,7 +20,8 @@ export interface Passes {
   /** Decrypts a token. Throws a {@link Refusal} (403) if the token is not ours or has expired. */
   read(token: string): Pass;
   /**
-   * Returns the six digits that are mailed for a join. Another `salt` gives other digits; the salt alone does not reveal them.
+   * Returns the six digits that are mailed for a join. Each `salt` gives other digits; knowing the salt is not enough to compute
+   * them.
    */
   code(sessionUuid: string, salt: string): string;
   /**

@@ -10,8 +10,8 @@ import { PASS_INVALID } from './passes.ts';
 import { codeHash } from './provePass.ts';
 
 /**
- * Makes a letter with a code due, to the join's own address. The code works only in the browser whose cookie secret has this
- * hash. The new code replaces the previous code, and the tries with codes are counted from 0 again.
+ * Makes a letter with a code due, to the join's own address. The code works only in the browser whose cookie secret has the hash
+ * `codeBrowser`. It replaces the previous code, and the tries with codes are counted from 0 again.
  */
 export async function sendCode(
   deps: Deps,
@@ -22,8 +22,8 @@ export async function sendCode(
   const limit = deps.config.limits?.passCodesPerJoin;
   if (limit && !(await countWithin(deps.database, 'pass code', sessionUuid, limit)))
     throw new Refusal(429, TOO_MANY_CODES);
-  // Locks the join, so that it is not erased before the statement ends. The letter's row stores only the salt; from the salt the
-  // server computes the code again when it sends the letter.
+  // Locks the join, so that it is not erased before the statement ends. The letter's row stores only the salt. When the letter is
+  // sent, the server computes the code from the salt once more.
   const salt = randomUUID();
   const hash = codeHash(deps, pass, deps.passes.code(sessionUuid, salt));
   const { rows } = await sql`

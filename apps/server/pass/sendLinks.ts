@@ -20,9 +20,9 @@ const LASTS_MINUTES = 60;
 const MOST_JOINS = 4;
 
 /**
- * Records a request for the links of an email's joins. The joins are looked up later, in the background. So answer and timing are
- * the same for every email, and do not reveal whether the email has joins. A request above the email's limit gets the same answer
- * but is not recorded.
+ * Records a request for the links of an email's joins. The joins are looked up later, in the background, so that the answer and
+ * its timing do not reveal whether the email has joins. A request above the email's limit gets the same answer but is not
+ * recorded.
  */
 export async function requestLinks(
   deps: Deps,

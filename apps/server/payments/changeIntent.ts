@@ -25,8 +25,8 @@ export async function beginChange(deps: Deps, uuid: string, revision: number): P
 
 /**
  * Updates the open intent to the present order, first at Stripe and then in our database. Returns false if the intent has ended
- * meanwhile, if Stripe refused the change so that the intent was cancelled, or if another call has given up this change. If Stripe does not answer, Stripe may still make the update later. The
- * change's mark therefore stays, and a later call replaces the intent.
+ * since, if Stripe refused the change so that the intent was cancelled, or if another call has given up this change. If Stripe
+ * does not answer, Stripe may make the update later. The change's mark therefore stays, and a later call replaces the intent.
  */
 export async function changeIntent(
   deps: Deps,
@@ -45,7 +45,7 @@ export async function changeIntent(
       throw error;
     }
     await endChange(deps, uuid, mark);
-    // The intent belongs to another Stripe account, since the keys were changed. So it can never be paid here.
+    // The intent belongs to another Stripe account, because our keys were changed. It can never be paid here.
     if (error instanceof NotAtStripe) {
       await markCanceled(deps.database, intentId);
       return false;

@@ -37,8 +37,8 @@ export class NotInDatabase extends Error {
 }
 
 /**
- * Thrown if staff have to decide on a payment, which is not refunded automatically. Either its order has no membership, or its
- * amount is wrong and the payment was confirmed before or is made again after a restore.
+ * Thrown if staff have to decide on a payment, which is not refunded automatically. There are two cases: its order has no
+ * membership; or its amount is wrong, and the payment was confirmed before or is made again after a restore.
  */
 export class NotConfirmable extends Error {
   constructor(intentId: string, why: string) {
@@ -66,7 +66,7 @@ export async function confirmIntent(
   deps: Deps,
   intent: Intent,
   madeAgain: MadeAgain | null = null,
-  /** The times at which the intent's cards were charged; null until {@link shownInstead} needs them. */
+  /** The times at which cards were charged for the intent; null until {@link shownInstead} asks for them. */
   chargedAt: Date[] | null = null,
 ): Promise<PaymentOutcome> {
   const intentId = intent.id;
@@ -85,7 +85,7 @@ export async function confirmIntent(
     const read = paid ?? (shown && (await readBeside(trx, intentId, shown, session)));
     if (!read || !shown) throw new NotInDatabase();
     const { snapshot, begunCents, facts } = read;
-    // If a payment is made again, the total that was on the screen is not known: it was lost with the old database.
+    // If a payment is made again, it is not known which total was on the screen, since that was lost with the old database.
     const shownCents = (madeAgain === null ? begunCents : null) ?? snapshot.amount_cents;
     const isAsShown =
       shown === named &&
@@ -161,8 +161,9 @@ interface LockedSession {
 }
 
 /**
- * Locks the join and its contact. So of two joins of one contact that are paid at the same time, the second sees the purchase of
- * the first. Then takes an advisory lock for the payer's email and name, since the payer may have another join without a contact.
+ * Locks the join and its contact. Of two joins of one contact that are paid at the same time, the second therefore sees what the
+ * first has bought. Then takes an advisory lock for the payer's email and name, since the payer may have another join without a
+ * contact.
  */
 async function lock(trx: Transaction<Tables>, uuid: string): Promise<LockedSession | undefined> {
   const { rows } = await sql<LockedSession & { contact_of_join: string | null }>`
@@ -175,8 +176,8 @@ async function lock(trx: Transaction<Tables>, uuid: string): Promise<LockedSessi
         ${payer} as payer from session left join contact on true) as locked`.execute(trx);
   const [session] = rows;
   if (!session || session.contact_id === session.contact_of_join) return session;
-  // The mirror has no row for the join's contact, so the contact could not be locked: a contact that a join created in HubSpot is
-  // read into the mirror only on demand. The row is added here, and the locks are taken again.
+  // The contact was not locked, because the mirror has no row for it: a contact that a join created in HubSpot is read into the
+  // mirror only on demand. The row is added here, and all locks are taken once more.
   await sql`insert into contact (id) values (${session.contact_of_join}) on conflict do nothing`.execute(trx);
   return lock(trx, uuid);
 }
@@ -260,8 +261,8 @@ async function readBeside(
       begunCents: row.begun_cents,
       isMemberElsewhere: row.is_member_elsewhere,
       /**
-       * `others` are the payer's other joins that hold a membership. `hasEnded` tells whether another join of the payer has a
-       * membership that is no longer held.
+       * `others` are the payer's other joins that hold a membership. `hasEnded` is whether yet another join of the payer had a
+       * membership that has ended.
        */
       others: row.others,
       hasEnded: row.has_ended,
@@ -327,7 +328,7 @@ async function writeUnwanted(
       'duplicate_payment',
       `Payment ${intent.id} of ${displayPrice(intent.amountReceivedCents)} ${why} ${goesBack}`,
     );
-  // Reopens the order if it is frozen. A joiner who tries to pay the order again is told why it is not sold.
+  // Reopens the order if it is frozen. If the joiner tries to pay it once more, they are told why it is not sold.
   await reopenFrozen(trx, sql<boolean>`uuid = ${named.uuid}`);
 }
 
@@ -378,8 +379,8 @@ async function writeWanted(
 }
 
 /**
- * Informs staff and HubSpot after a membership was bought. Staff get a notice if its payer holds another membership, and a notice
- * if its contact already was a member. Other joins of the payer whose membership has ended become due for HubSpot.
+ * Informs staff and HubSpot after a membership was bought. Staff get a notice if the payer holds another membership, and one if
+ * the contact already was a member. Other joins of the payer whose membership has ended become due for HubSpot.
  */
 async function tellOfOthers(
   trx: Transaction<Tables>,

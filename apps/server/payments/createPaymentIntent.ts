@@ -45,7 +45,7 @@ export async function createPaymentIntent(
     if (open && (order.state === 'paying' || (isReady && !change)))
       return { clientSecret: open.clientSecret, revision: open.revision, amount: open.amountCents };
     if (!open) {
-      // The running change was about an intent that has ended, so the change ends as well.
+      // The running change was of an intent that has ended, so the mark of the change is removed.
       if (change) await endChange(deps, uuid, change.mark);
       const intent = await openIntent(deps, uuid, order, email);
       return { clientSecret: intent.clientSecret, revision: order.revision, amount: order.totalCents };
@@ -65,9 +65,9 @@ export async function createPaymentIntent(
 }
 
 /**
- * Saves the snapshot of the order's revision. If that revision already has a snapshot, updates only the goods and processing fee,
- * to those that Checkout shows now, and nothing once a payment has begun. Returns whether anything was written. If so, the caller
- * must update the intent's metadata as well.
+ * Saves the snapshot of the order's revision. If the revision already has a snapshot, only its goods and processing fee are
+ * updated, to those that Checkout shows now, unless a payment has begun. Returns whether anything was written: if so, the caller
+ * must update the intent's metadata.
  */
 async function keepSnapshot(deps: Deps, uuid: string, order: Order): Promise<boolean> {
   const beside = promisedColumns(promised(deps.society, order.identity.programme, order.lines));

@@ -12,8 +12,8 @@ export interface Duplicate {
   amount: number;
   card: { brand: string; last4: string } | null;
   /**
-   * Whether Stripe has refunded all of the payment, or a lost dispute took it back. If false, its refund is under way, unless
-   * `isWithStaff` is true.
+   * Whether the money is back: Stripe has refunded all of the payment, or a lost dispute took it. If false, the refund is under
+   * way, unless `isWithStaff` is true.
    */
   isReturned: boolean;
   /**
@@ -24,8 +24,8 @@ export interface Duplicate {
 }
 
 /**
- * Returns the duplicate payments, oldest first: only the one with this intent, or those of a join and of all other joins of its
- * contact.
+ * Returns duplicate payments, the oldest first. By `intentId`: only the payment with this intent. By `uuid`: those of a join and
+ * of all other joins of its contact.
  */
 export async function duplicatesOf(
   deps: Deps,

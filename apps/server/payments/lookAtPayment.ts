@@ -15,9 +15,9 @@ const EVERY_MS = 1_000;
 /** How often (ms) a caller polls the database for the result of another caller's read. */
 const POLL_MS = 100;
 
-/** The last known status of a payment, and Stripe's intent if this caller itself has read it. */
+/** The last known status of a payment. `intent` is Stripe's intent if this caller itself has read it, otherwise null. */
 export interface Look {
-  /** The status of the payment; null if Stripe has not yet answered any look at it. */
+  /** The status of the payment; null if Stripe was never asked or has never answered. */
   outcome: PaymentOutcome | null;
   intent: Intent | null;
 }
@@ -35,9 +35,9 @@ export function recordedEnd(status: PaymentTable['status']): 'succeeded' | 'refu
 }
 
 /**
- * Returns the status of a payment of ours, and confirms the payment if Stripe says that it succeeded. Stripe is asked about a
- * payment at most once a second, by all callers together. If Stripe was asked within the last second, `need` decides:
- * - `recorded`: returns the status of the last look.
+ * Returns the status of a payment of ours, and confirms the payment if Stripe says that it succeeded. All callers together ask
+ * Stripe about a payment at most once a second. If Stripe was asked within the last second, `need` decides:
+ * - `recorded`: returns the status of that look.
  * - `fresh`: waits until this caller may ask Stripe, or until Stripe has answered a look that another caller began after this
  *   call. For joiners who return from paying, and for calls that reopen an order.
  */
@@ -85,9 +85,9 @@ async function takeLook(deps: Deps, intentId: string, askedAt: string | null) {
 }
 
 /**
- * Records the status that a look saw, unless a later look is recorded already. If a join's payment has failed although the bank
- * was still deciding at the previous look, a letter reports the failure, because the joiner may have left the page. Otherwise the
- * page itself reports the failure.
+ * Records the status that a look saw, unless a later look is recorded already. If the payment of a join fails after the bank was
+ * undecided at the previous look, a letter reports this, because the joiner may have left the page. Otherwise the page itself
+ * reports a failure.
  */
 async function recordSeen(
   deps: Deps,

@@ -25,7 +25,7 @@ export interface Order {
   revision: number;
   lines: OrderLine[];
   totalCents: number;
-  /** Whether the intent has to save the card, because an upgrade will be offered after this order. */
+  /** Whether the intent must save the card: an upgrade will be offered after this order. */
   saveCard: boolean;
   /** The payer's known email addresses ({@link payerEmails}); null for each that is missing. */
   emails: (string | null)[];
@@ -39,7 +39,7 @@ export interface Order {
   /** How many of the session's intents fall in the time window of the limit. */
   recentAttempts: number;
   addressHash: string | null;
-  /** Seconds until another card may be tried, because too many were declined; 0 if nothing has to be waited for. */
+  /** Seconds until the joiner may try another card, after too many were declined; 0 if the joiner need not wait. */
   pauseSeconds: number;
   /**
    * The running update of the order's intent at Stripe; null if there is none.

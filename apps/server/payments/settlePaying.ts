@@ -32,7 +32,7 @@ export async function settlePaying(
   const { rows } = await sql<{
     state: JoinSessionState;
     intent_id: string | null;
-    /** When the running payment was begun. It is never null while the state is `paying`. */
+    /** When the running payment was begun. Never null while the state is `paying`. */
     paying_since: Date | null;
     /** `paying_since` as text with microseconds, which a Date cannot hold. */
     begun: string | null;
@@ -54,7 +54,8 @@ export async function settlePaying(
     );
     if (status === 'succeeded') return 'paid';
     if (status === 'processing') return 'paying';
-    // If another caller's look gave the status, `intent` is null. The declined card is then counted when the webhook arrives.
+    // If another caller has asked Stripe, this caller has only the status, and `intent` is null. The declined card is then
+    // counted when the webhook arrives.
     if (why === 'failed' && status === 'requires_payment_method' && intent) await noteFailure(deps, intent);
     // The status `refunded` means that the payment bought nothing and its money goes back. Its confirmation has already reopened
     // the order.
@@ -70,7 +71,7 @@ export async function settlePaying(
   }
   const isSameTry = sql<boolean>`uuid = ${uuid} and paying_since = ${session.begun}::timestamptz`;
   await reopenFrozen(deps.database, isSameTry);
-  // Another caller may have reopened the order first and begun to pay it again, so the state is read once more.
+  // Another caller may have reopened the order first and begun to pay it once more. Therefore the state is read again.
   const now = await deps.database
     .selectFrom('join_session')
     .select('state')

@@ -62,9 +62,9 @@ async function emailsByHash(database: Database): Promise<Map<string, string>> {
 }
 
 /**
- * Erases the joins and contacts of one entry and, if `email` is known, all other rows with that email. Returns whether anything
- * was left to erase. Data newer than the entry are kept: the person may have joined again, or the mirror may have read again from
- * HubSpot a contact that was not erased there.
+ * Erases the joins and contacts of one entry and, if `email` is known, all other rows with that email. Returns whether there was
+ * anything to erase. Data newer than the entry are kept: the person may have joined again, or the mirror may have read a contact
+ * from HubSpot that was erased only here.
  */
 async function applyEntry(
   deps: Deps,

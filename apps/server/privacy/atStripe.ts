@@ -37,7 +37,7 @@ export async function forgetAtStripe(
 
 /**
  * Records which objects of these joins Stripe still has to erase, in the transaction that removes the joins. Leaves out the
- * objects in `told`, which Stripe has erased already. {@link tellStripe} later asks Stripe to erase the recorded objects.
+ * objects in `told`, which Stripe has erased already. {@link tellStripe} asks Stripe later.
  */
 export async function dueAtStripe(
   trx: Kysely<Tables>,

@@ -86,9 +86,9 @@ export const personEraseCommand: Command = {
 };
 
 /**
- * Updates the mirror from HubSpot for contacts that were named for the person's joins and that have another email in the mirror.
- * A join may have sent the person's email to HubSpot since the mirror last read such a contact. Returns false if HubSpot does not
- * answer or refuses.
+ * Reads some contacts from HubSpot into the mirror: those that were named for the person's joins and that have another email in
+ * the mirror. Since the mirror last read such a contact, a join may have written the person's email to it in HubSpot. Returns
+ * false if HubSpot does not answer or refuses.
  */
 async function lookAtOthers(
   { database, society }: Deps,

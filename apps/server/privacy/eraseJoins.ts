@@ -62,7 +62,8 @@ export async function eraseJoins(
   const removed = await sql`delete from join_session where uuid = any(${gone}::uuid[])`.execute(trx);
   // Must be the last statement, because the statements above fire triggers that record further steps.
   await sql`delete from join_event where session_uuid = ${these}`.execute(trx);
-  // Removes the files before the commit: after the commit, a file that is left could not be found any more.
+  // Removes the files before the commit. If a removal failed after the commit, no row would be left by which the file could be
+  // found.
   for (const { storage_key } of documents) await storage.remove(storage_key);
   return {
     gone: Number(removed.numAffectedRows ?? 0),

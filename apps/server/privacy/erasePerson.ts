@@ -25,8 +25,8 @@ export interface PersonErased extends Erased {
   /** The contacts and files that were deleted in HubSpot; null if the erasure did not include HubSpot. */
   atHubspot: AtHubspot | null;
   /**
-   * Contacts of other persons that HubSpot finds by this person's email, or by the id of one of this person's contacts. They
-   * stay.
+   * Contacts of other persons that HubSpot finds by this person's email, or by the id of one of this person's contacts. These
+   * contacts are not erased.
    */
   othersAtHubspot: string[];
   /** The contacts and files of the person that HubSpot may still have. */
@@ -34,9 +34,11 @@ export interface PersonErased extends Erased {
 }
 
 /**
- * Erases a person: first in HubSpot if `hubspot` is given, since a refusal there must leave everything unchanged; then at Stripe;
- * then here, in one transaction. Each part is safe to repeat. Nothing else is sent to HubSpot during the erasure. Throws
- * {@link StillTelling}, and erases nothing, if running requests to HubSpot do not end in time. Throws {@link StoppedErasing} for
+ * Erases a person in three places. Each step is safe to repeat. Nothing else is sent to HubSpot meanwhile.
+ * - In HubSpot, first, if `hubspot` is given: a refusal there must leave everything unchanged.
+ * - At Stripe.
+ * - Here, in one transaction.
+ * Throws {@link StillTelling}, and erases nothing, if running requests to HubSpot do not end in time; {@link StoppedErasing} for
  * any later error.
  */
 export async function erasePerson(
@@ -50,8 +52,8 @@ export async function erasePerson(
 async function eraseNow(deps: Deps, shown: Person, hubspot: HubspotClient | null): Promise<PersonErased> {
   const progress: Progress = { at: 'begin', atHubspot: null };
   try {
-    // Finds the person's data again: since they were shown to staff, joins may have created contacts in HubSpot, and retention
-    // may have stored file ids.
+    // Finds the person's data once more. Since the data were shown to staff, joins may have created contacts in HubSpot, and
+    // retention may have stored file ids.
     const { joins, contacts, atHubspot } = await findPerson(deps, shown.email);
     const begun = joins.filter((uuid) => !shown.joins.includes(uuid));
     if (begun.length > 0)
@@ -182,8 +184,8 @@ export async function prepare(deps: Deps, joins: readonly string[]): Promise<voi
 
 /**
  * Erases the person's contacts, files and notes in HubSpot. HubSpot also finds a contact by an additional email, and by the id of
- * a contact that was merged into it. If a contact that was found so has another email, it may be another person's: it stays and
- * is returned in `others`.
+ * a contact that was merged into it. If a contact found in these ways has another email, it may be another person's. Such a
+ * contact is kept and returned in `others`.
  */
 async function eraseAtHubspot(
   { database }: Deps,
@@ -215,8 +217,8 @@ async function eraseAtHubspot(
   };
   for (const id of named) sort(id, await hubspot.getContact(id, DEFAULT_TIMEOUT_MS));
   if (known && !named.includes(known.id) && isAnothers.length === 0) sort(known.id, known);
-  // Deletes the notes, which have the person's name. HubSpot itself erases only the notes of an erased contact, but a document
-  // may be attached to another person's contact.
+  // Deletes the notes, which have the person's name. When HubSpot erases a contact, it erases only that contact's notes, but a
+  // document may be attached to another person's contact.
   for (const id of await findNotes(database, hubspot, person)) await hubspot.deleteNote(id);
   for (const id of all.files) await hubspot.eraseFile(id);
   for (const id of all.contacts) await hubspot.eraseContact(id);
@@ -242,7 +244,7 @@ export async function contactsOf(
 
 /**
  * Erases contacts: their invitations, their resumes and their rows of the mirror. If other rows refer to a contact's row, the row
- * stays with nothing but its id. With `before`, newer rows stay unchanged.
+ * stays with nothing but its id. With `before`, rows that are newer than that time stay unchanged.
  */
 export async function eraseContacts(
   trx: Kysely<Tables>,
@@ -252,7 +254,7 @@ export async function eraseContacts(
 ): Promise<{ rows: number; documents: number }> {
   const these = sql`any(${contacts}::text[])`;
   const isOld = before === null ? sql`true` : sql`created_at < ${before}`;
-  // Locks the contacts. Storing a resume locks its contact, too. So a resume that is uploaded meanwhile is either stored before
+  // Locks the contacts, as storing a resume does. A resume that is uploaded during the erasure is therefore either stored before,
   // and found below, or refused afterwards.
   await sql`select from contact where id = ${these} order by id for update`.execute(trx);
   await sql`delete from invitation where contact_id = ${these} and ${isOld}`.execute(trx);

@@ -20,8 +20,8 @@ export interface Person {
    */
   requests: number;
   /**
-   * How many of these rows are letters or payments of joins with another email. Such rows exist if the joiner corrected the email
-   * before paying, or if a letter was sent to this email by mistake.
+   * How many of these rows are letters or payments of joins that now have another email. Such rows exist if the joiner corrected
+   * the email before paying, or if a letter was sent to this email by mistake.
    */
   ofOthers: number;
   erasedAt: Date | null;

@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path';
 import type { Deps } from '../deps.ts';
 
 /**
- * One erasure, stored as a line of JSON, so that it can be repeated in a database that is restored from an older backup. The line
- * identifies nobody: it has a keyed hash of the email (hex), and ids that lead to nobody once they are erased.
+ * One erasure, stored as a line of JSON. With it the erasure can be repeated in a database that is restored from an older backup.
+ * The line identifies nobody: it has a keyed hash of the email (hex), and ids that lead to nobody once they are erased.
  */
 export interface JournalEntry {
   at: string;
@@ -34,7 +34,8 @@ export async function writeJournal(path: string, entry: JournalEntry): Promise<v
 }
 
 /**
- * Whether the file is empty or ends with a line break. If not, its last entry was cut off, and the next must start on a new line.
+ * Whether the file is empty or ends with a line break. If not, its last entry was cut off, and the next entry must start on a new
+ * line.
  */
 async function endsWithLine(file: FileHandle): Promise<boolean> {
   const { size } = await file.stat();

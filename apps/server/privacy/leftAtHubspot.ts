@@ -34,7 +34,9 @@ export async function filesAtHubspot(
   return rows.map(({ id }) => id);
 }
 
-/** Stores the ids of contacts and files that HubSpot still has, before the rows that contain these ids are removed. */
+/**
+ * Stores the ids of contacts and files that HubSpot still has. To be called before the rows that contain these ids are removed.
+ */
 export async function keepIds(
   trx: Kysely<Tables>,
   emailHash: Buffer,
@@ -47,7 +49,7 @@ export async function keepIds(
     on conflict do nothing`.execute(trx);
 }
 
-/** Deletes the stored ids, because HubSpot has deleted those contacts and files. */
+/** Deletes the stored ids, after HubSpot has deleted the contacts and files. */
 export async function forgetIds(trx: Kysely<Tables>, emailHash: Buffer): Promise<void> {
   await trx.deleteFrom('left_at_hubspot').where('email_hash', '=', emailHash).execute();
 }

@@ -35,8 +35,8 @@ const ofJoins: readonly (readonly [table: string, title: string])[] = [
 const secrets = ['client_secret', 'code_hash', 'code_browser', 'token_hash'];
 
 /**
- * Columns that the export leaves out of a letter that was sent to this person's email but concerns somebody else's join. They
- * identify that join or give access to it.
+ * Columns that the export leaves out of a letter that was sent to this person's email but is about somebody else's join. These
+ * columns identify that join or give access to it.
  */
 const aboutOthers = ['session_uuid', 'occasion', 'data', 'refusal'];
 

@@ -26,7 +26,8 @@ export type Stage = (typeof stages)[number];
 type JoinStage = Exclude<Stage, 'documents' | 'notices'>;
 
 /**
- * SQL for whether the query's `session` is past the retention of a stage. That is so if an event was before the time `before`:
+ * SQL for whether the query's `session` is past the retention of a stage, which starts with an event. The event must be earlier
+ * than the time `before`:
  * - `abandoned`: the last activity of an unpaid join. False while one of its payments is open, or has money that is neither
  *   refunded nor due to be refunded.
  * - `rejected`: the final rejection of a paid join's transcript. False while the join holds a membership or upgrade, or while its
@@ -61,9 +62,8 @@ function mayGo(stage: JoinStage, before: RawBuilder<Date>, which: RawBuilder<boo
 }
 
 /**
- * SQL for whether the query's `session` meets the condition `which` and, in the stage `paid`, all other paid joins of its contact
- * may be erased, too. Paid joins of a contact are erased together or not at all: HubSpot has one amount for all of them, and an
- * upgrade needs its membership.
+ * SQL for the condition `which` on the query's `session`. In the stage `paid`, all other paid joins of its contact must be
+ * erasable as well, because HubSpot has one amount for all of them, and an upgrade needs its membership.
  */
 function withOthers(deps: Reads, stage: Stage, which: RawBuilder<boolean>): RawBuilder<boolean> {
   const before = beforeOf(deps, stage);
@@ -105,14 +105,15 @@ async function idsOf(deps: Reads, stage: Stage, most: number, which: RawBuilder<
 }
 
 /**
- * SQL for whether nobody will review the query's `document`: it is a resume, or a transcript that was not reviewed before its
+ * SQL for whether nobody will review the query's `document`: it is a resume, or a transcript that was not reviewed before the
  * membership ended.
  */
 const isNeverReviewed = sql<boolean>`(kind = 'resume' or (review = 'open' and ${hasEnded('document.session_uuid')}))`;
 
 /**
- * SQL for the time at which the retention of the query's `document` starts: its review or, if nobody will review it, its upload.
- * If its membership has ended, retention does not start before the money was refunded. Null if the review is still to come.
+ * SQL for the time at which the retention of the query's `document` starts; null if the review is still to come. It starts with
+ * the review or, if nobody will review the document, with the upload. If the membership has ended, it does not start before the
+ * refund.
  */
 const retainedSince = sql<Date | null>`coalesce(reviewed_at, case when ${isNeverReviewed} then greatest(document.created_at,
   (select max(refund.updated_at) from refund join payment using (intent_id) where payment.session_uuid = document.session_uuid)) end)`;
@@ -219,8 +220,8 @@ async function keepFiles(trx: Kysely<Tables>, uuid: string): Promise<void> {
 }
 
 /**
- * Removes a document's file and name. The review of a transcript stays, so that the member need not upload another. A refusal by
- * HubSpot is removed if HubSpot does not have the file, because no file is left that could be sent again.
+ * Removes a document's file and name. The review of a transcript stays, so that the member need not upload another transcript. A
+ * refusal by HubSpot is removed if HubSpot does not have the file: the file is gone here, so it cannot be sent again.
  */
 function removeDocument({ database, storage }: Deps, id: string): Promise<boolean> {
   return database.transaction().execute(async (trx) => {

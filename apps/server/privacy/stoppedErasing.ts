@@ -8,7 +8,7 @@ import type { AtHubspot } from './leftAtHubspot.ts';
 
 /** How far an erasure got before it stopped. */
 export interface Progress {
-  /** The part that the erasure had reached. */
+  /** The step that the erasure had reached. */
   at: 'begin' | 'hubspot' | 'stripe' | 'here';
   /** The contacts and files that were deleted in HubSpot; null if HubSpot was not asked, or not all of them were deleted. */
   atHubspot: AtHubspot | null;

@@ -8,7 +8,7 @@ const CHANGE_MINUTES = 5;
 
 /**
  * SQL for the reasons why the query's `session` may not be erased now, such as a payment or a review that has not ended: an array
- * of texts, empty if it may be erased. An open intent is no reason, because the erasure cancels it first.
+ * of texts, empty if there are none. An open intent is not a reason, because the erasure cancels it first.
  */
 export const underWay: RawBuilder<string[]> = sql`array_remove(array[
   case when session.state = 'paying' or session.intent_changing_since > now() - make_interval(mins => ${sql.lit(CHANGE_MINUTES)})

@@ -29,14 +29,17 @@ import { paidOrders, refundsOfPayment, type SettledOrder } from './paidOrders.ts
 /** followPayment throws after this many rounds if in each round another caller has written first. */
 const ROUNDS = 10;
 
-/** The text that is stored with a refund which Stripe has accepted, but does not pay out yet because the balance is too low. */
+/**
+ * The text that is stored with a refund that Stripe has accepted, but does not pay out yet because our balance at Stripe is too
+ * low.
+ */
 const LACKS_FUNDS =
   'Stripe sends it once the balance of the Stripe account suffices. Put money on that account.';
 
 /**
  * Copies a payment's refunds (also those made outside Induct) and disputes from Stripe, and updates the membership's standing.
- * Reads Stripe's present state, so events may arrive in any order, repeatedly or not at all. Does nothing for an intent that is
- * not ours or has not succeeded.
+ * Reads Stripe's present state, so it does not matter whether events arrive late, twice or not at all. Does nothing for an intent
+ * that is not ours or has not succeeded.
  */
 export async function followPayment(deps: Deps, intentId: string): Promise<void> {
   for (let round = 0; round < ROUNDS; round++) {
@@ -85,8 +88,8 @@ async function write(
       if (isNew && counts(refund)) wentElsewhere = true;
       if (!isMadeNow) continue;
       // If the payment bought nothing, its letter (`second-payment`) usually becomes due when we decide the refund. It becomes
-      // due here if staff made the refund in the dashboard instead: after Stripe had refused our refund and the letter was
-      // withdrawn, or after a restore had lost both the refund and the letter.
+      // due here if staff made the refund in the dashboard instead. Then either Stripe had refused our refund and the letter was
+      // withdrawn, or a restore had lost both the refund and the letter.
       if (payment.status === 'succeeded' || reason === 'unconfirmed')
         await dueLetters(trx, deps, [{ kind: 'refund', sessionUuid: session.uuid, occasion: uuid }]);
       else if (reason === 'dashboard') await dueSecondPayment(trx, deps, session.uuid, intentId);
@@ -126,8 +129,8 @@ export async function lockSession(trx: Kysely<Tables>, intentId: string): Promis
 }
 
 /**
- * Updates all that follows from a payment's recorded refunds and disputes. Staff get a notice of a refund made outside Induct or
- * of a lost dispute if it is new (its uuid is in `made`) or now counts for other lines.
+ * Updates all that follows from a payment's recorded refunds and disputes. Staff get a notice of a refund made outside Induct, or
+ * of a lost dispute, in two cases: it is new (its uuid is in `made`), or it now counts for other lines.
  */
 export async function recount(
   deps: Deps,
@@ -262,9 +265,9 @@ export function waitsSentence(intentId: string, amountCents: number, refusal: st
 }
 
 /**
- * Returns the uuid for the row of a refund or a lost dispute that was not decided here. It is derived from Stripe's id, so that a
- * restored database gives the row the same uuid again: a letter about the row has the same Message-ID, and commands with the uuid
- * still work.
+ * Returns the uuid for the row of a refund or a lost dispute that was not decided here. The uuid is derived from Stripe's id, so
+ * that a restored database gives the row the same uuid as before: a letter about the row keeps its Message-ID, and commands with
+ * the uuid still work.
  */
 function uuidOf(stripeId: string): string {
   return createHash('sha256').update(stripeId).digest('hex').slice(0, 32);
@@ -312,8 +315,8 @@ async function takeInLost(trx: Kysely<Tables>, intentId: string, lost: MoneyBack
 }
 
 /**
- * Inserts again the row of a refund of ours that a restore has lost, from the refund's metadata at Stripe. Returns null for all
- * other refunds.
+ * Inserts the row of a refund of ours that a restore has lost, from the refund's metadata at Stripe. Returns null for all other
+ * refunds.
  */
 async function decidedBefore(
   trx: Kysely<Tables>,
@@ -375,9 +378,8 @@ async function dropDue(
 }
 
 /**
- * Returns how staff can repeat a refund that was decided and not made: the operator command, or a text that tells them to make it
- * in Stripe's dashboard. Returns null for a refund made outside Induct. With `isTrial`, returns a command that only shows what it
- * would refund, if there is one.
+ * Returns how staff can repeat a refund that was decided and not made: the operator command, or a text that sends them to
+ * Stripe's dashboard. With `isTrial`, the command only shows what it would refund. Returns null for a refund made outside Induct.
  */
 async function commandAgain(
   trx: Kysely<Tables>,

@@ -14,8 +14,8 @@ export interface Given {
   /** The sum, in cents, of the refunds that Stripe has made. */
   cents: number;
   /**
-   * Sentences for staff about refunds that are still due, wait at Stripe or were dropped (`notes`), and about refunds that failed or
-   * that Stripe refused for good (`refused`).
+   * Sentences for staff. `notes`: about refunds that are still due, wait at Stripe or were dropped. `refused`: about refunds that
+   * failed or that Stripe refused for good.
    */
   notes: string[];
   refused: string[];
@@ -63,16 +63,17 @@ export async function promiseReturn(
 }
 
 /**
- * Makes the due refunds of a payment at Stripe. Safe to repeat after a crash at any point: refunds that Stripe already has are
- * recognised by our uuid in their metadata, and the idempotency key consists of the row's uuid and its count of attempts. A
- * refund that Stripe refuses for good is recorded as failed, with a notice. A refund that Stripe refuses only for now stays due
- * and is retried in the background (settlement/sweep.ts). {@link givenOf} and {@link watchRefunds} return the outcome.
+ * Makes the due refunds of a payment at Stripe. {@link givenOf} and {@link watchRefunds} return the outcome.
+ * - Safe to repeat after a crash at any point: refunds that Stripe already has are recognised by our uuid in their metadata, and
+ *   the idempotency key consists of the row's uuid and its count of attempts.
+ * - A refund that Stripe refuses for good is recorded as failed, with a notice. A refund that Stripe refuses only for now stays
+ *   due and is retried in the background (settlement/sweep.ts).
  */
 export async function giveBack(deps: Deps, intentId: string): Promise<void> {
   const due = await dueRefunds(deps, intentId);
   if (due.length === 0) return;
-  // An earlier process may have died after Stripe made the refund, so long ago that the idempotency key has expired. So Stripe's
-  // refunds are read first, to prevent a second refund.
+  // A process may have died after Stripe made the refund, so long ago that the idempotency key has expired. To prevent a second
+  // refund, Stripe's refunds are read first.
   if (due.some(({ isOld, attempts }) => isOld || attempts > 0)) await followPayment(deps, intentId);
   for (const refund of await dueRefunds(deps, intentId)) {
     try {

@@ -17,9 +17,9 @@ const because: Record<MembershipStanding, string> = {
 };
 
 /**
- * Updates the standing of the membership that a payment bought, if it has changed, and informs HubSpot and staff. A membership
- * that has ended does not become held again if its contact holds another membership of the same type: its standing then stays,
- * and staff get a notice.
+ * Updates the standing of the membership that a payment bought, if it has changed, and informs HubSpot and staff. If a membership
+ * that has ended would become held again, but its contact now holds another membership of the same type, its standing stays, and
+ * staff get a notice.
  */
 export async function bringStanding(
   trx: Kysely<Tables>,
@@ -80,8 +80,8 @@ export async function bringStanding(
 }
 
 /**
- * Returns an additional sentence for staff if the membership of an erased join begins or ends. An erased join has no contact any
- * more, so neither HubSpot nor an upgrade by link can be updated.
+ * Returns an additional sentence for staff if the membership of an erased join begins or ends. The contact of an erased join is
+ * unknown, so neither HubSpot nor an upgrade by link can be updated.
  */
 export function notToldOfErased(uuid: string): string {
   return `Join ${uuid} is erased, so HubSpot cannot be told any more what becomes of its membership: if its contact is still there, change it by hand. An upgrade that a link has sold for it is not found here either: if the membership has ended and that contact has one, give it back.`;
@@ -112,11 +112,12 @@ export async function tellOfTwice(
 }
 
 /**
- * Makes other joins of the payer due to be sent to HubSpot again, if their membership has ended. To be called when the membership
- * of the join `sessionUuid` begins or ends, because this changes the status of their contacts: `member` while the payer holds any
- * membership (contacts/dueJoins.ts). They become due a second earlier than `sessionUuid`, and are therefore sent first: one of
- * them may have created the contact to which `sessionUuid` belongs. A join that another transaction has locked is skipped, since
- * waiting could deadlock; that transaction makes the join due as well.
+ * Makes other joins of the payer due for HubSpot, if their membership has ended. To be called when the membership of the join
+ * `sessionUuid` begins or ends: the status of their contacts is `member` while the payer holds any membership
+ * (contacts/dueJoins.ts).
+ * - They become due a second earlier than `sessionUuid`, so that they are sent first: one of them may have created the contact to
+ *   which `sessionUuid` belongs.
+ * - A join that another transaction has locked is skipped, since waiting could deadlock. That transaction makes the join due.
  */
 export async function tellHubspotOfEnded(trx: Kysely<Tables>, sessionUuid: string): Promise<void> {
   await sql`

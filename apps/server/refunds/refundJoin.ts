@@ -21,8 +21,8 @@ import { paidOrders, type SettledOrder } from './paidOrders.ts';
 export class NotRefundable extends Error {}
 
 /**
- * Copies a join's refunds and disputes from Stripe, which may not have reported dashboard refunds yet. A refund plan without
- * these might refund money twice. Throws {@link NotRefundable} if Stripe does not answer.
+ * Copies a join's refunds and disputes from Stripe, which may not have reported dashboard refunds yet. Without them a refund plan
+ * might refund money twice. Throws {@link NotRefundable} if Stripe does not answer.
  */
 export async function followJoin(deps: Deps, uuid: string): Promise<void> {
   const { rows } = await sql<{ intent_id: string }>`
@@ -92,8 +92,8 @@ export async function decideRefunds(
   const isBase = ({ order }: (typeof decided)[number]) =>
     order.lines.some(({ type }) => type === 'membership');
   const promised: string[] = [];
-  // Upgrades come first: their standing has then changed before the membership ends, and staff get no notice of an upgrade
-  // without a membership.
+  // Upgrades come first. Their standing has then changed before the membership ends, so staff get no notice of an upgrade whose
+  // membership has ended.
   for (const { intentId, amountCents, lines, order } of decided.sort(
     (a, b) => Number(isBase(a)) - Number(isBase(b)),
   )) {
@@ -140,7 +140,7 @@ export async function refundJoin(
         kept.length > 0 ? kept.join('\n') : `Join ${uuid} is ${session.state}: nothing was paid.`,
       );
     const absent = absentItems(paid.orders, wish);
-    // Probably an id was mistyped, so nothing is refunded, not even what else was asked for.
+    // Probably an id was mistyped. Therefore nothing is refunded, not even the lines that were found.
     if (absent.length > 0)
       throw new NotRefundable(
         `This join has no donation or store item with the id ${absent.join(' or ')}. Nothing was refunded.`,

@@ -16,13 +16,13 @@ const REPORTS_AT_ONCE = 100;
 /** The most kinds of reports that are counted from one body. */
 const KINDS_AT_ONCE = 20;
 /**
- * The most kinds that are stored. A new kind replaces the kind with the lowest count. So invented kinds do not displace real
- * kinds, which have high counts.
+ * The most kinds that are stored. A new kind replaces the kind with the lowest count. Real kinds have high counts, so kinds that
+ * somebody invents do not displace them.
  */
 const KINDS = 100;
 /** The most notices to staff about new kinds in a day. */
 export const NOTICES_A_DAY = 20;
-/** After this many days without a report a kind counts as new again. */
+/** After this many days without a report, a kind counts as new when it is reported once more. */
 const KEPT_DAYS = 90;
 /** The kind of the notice that browsers have blocked something. */
 const BLOCKED = 'blocked';

@@ -2,9 +2,9 @@ import type { Deps } from '../deps.ts';
 import { countWithin } from '../platform/http/limits.ts';
 
 /**
- * Reads a contact from HubSpot again, within two seconds. To be called if only the mirror says that the contact is a member. Each
- * such read counts against the address's limit of wrong codes: somebody with a member's code could otherwise use up all our calls
- * to HubSpot. If that limit is reached, returns false without reading, and the contact counts as a member.
+ * Reads a contact from HubSpot once more, within two seconds. To be called if only the mirror says that the contact is a member.
+ * Each such read counts against the address's limit of wrong codes, because somebody with a member's code could otherwise use up
+ * all our calls to HubSpot. Above the limit, returns false without reading, and the contact counts as a member.
  */
 export async function askAboutMember(
   deps: Deps,

@@ -1,9 +1,9 @@
 import { type RawBuilder, sql } from 'kysely';
 
 /**
- * SQL assignments for a join whose details get this email. If the join was written into a contact that was found by another,
- * earlier email, detaches the join from that contact, and HubSpot is searched again. A contact that the join created stays the
- * join's.
+ * SQL assignments for a join whose details get this email. The join may have been written into a contact that was found by
+ * another, earlier email. Then it is detached from that contact, so that HubSpot is searched for the new email. A contact that
+ * the join created stays the join's.
  */
 export function leaveContactOfOther(email: string): RawBuilder<unknown> {
   const isOfOtherEmail = sql`(not owns_hubspot_contact and lower(details ->> 'personalEmail') <> ${email.toLowerCase()})`;

@@ -3,7 +3,7 @@ import type { Tables } from '../platform/database/types.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { hasLine } from './orderLines.ts';
 
-/** The sentence for members who come with an invite code or a signed link. They are not charged again. */
+/** The sentence for a member who comes with an invite code or a signed link, and is not charged a second time. */
 export const ALREADY_MEMBER =
   'This invitation belongs to someone who is already a member, so there is nothing to pay. Please contact us if you think this is a mistake.';
 /** The refusal of an upgrade to somebody who is not a member. */
@@ -129,9 +129,9 @@ export function isReturned(sessionUuid: string): RawBuilder<boolean> {
 }
 
 /**
- * SQL for whether a contact is a member: it holds a membership that was bought here, or the mirror's `is_member` is true. If the
- * membership that was bought here has ended, the functions in contacts/ keep `is_member` false, even if HubSpot does not know of
- * the end yet. For a join's joiner, use {@link isJoinerMember} instead. `contactId` is a column name.
+ * SQL for whether a contact is a member: it holds a membership that was bought here, or the mirror's `is_member` is true. If a
+ * membership that was bought here has ended, the functions in contacts/ keep `is_member` false, even while HubSpot does not know
+ * that it has ended. For a join's joiner, use {@link isJoinerMember}. `contactId` is a column name.
  */
 export function isMemberNow(contactId: string): RawBuilder<boolean> {
   return sql<boolean>`(${isMemberByMirror(contactId)} or ${holdsBought(contactId, 'membership')})`;

@@ -17,8 +17,8 @@ export interface JoinStanding {
   isCheckoutOnly: boolean;
   paymentIntent: string | null;
   /**
-   * The upgrade that is still offered. Null in each of these cases: no upgrade is on sale; the joiner has skipped or bought one
-   * already; the time for the offer is over; the membership is not active; the card was not saved.
+   * The upgrade that is still offered. Null in each of these cases: no upgrade is on sale; the joiner has already skipped or
+   * bought the upgrade; the time for the offer is over; the membership is not active; the card was not saved.
    */
   upgrade: CatalogueProduct | null;
   hasTranscript: boolean;
@@ -103,9 +103,9 @@ export function upgradeOffer(
 const CHANGED_MEANWHILE = 'This join has changed meanwhile. Please try again.';
 
 /**
- * Returns the refusal for an action whose SQL statement changed nothing, because the session does not exist or its state does not
- * allow the action. `otherwise` is the message if the state now allows the action. If `holding` (how the browser holds the join)
- * is given, a browser that may not continue the join gets 404.
+ * Returns the refusal for an action whose SQL statement changed nothing: the session does not exist, or its state does not allow
+ * the action. `otherwise` is the message if the state allows the action by now. `holding` is how the browser holds the join; if
+ * it is given, a browser that may not continue the join gets 404.
  */
 export async function refusalFor(
   deps: Deps,

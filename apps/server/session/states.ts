@@ -2,7 +2,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { type SessionAction, sessionActions, statesAllowing } from '#core/joinSession.ts';
 import type { Tables } from '../platform/database/types.ts';
 
-/** SQL for whether the column `state` allows an action, so that one statement can both check the state and write. */
+/** SQL for whether the column `state` allows an action. With it, one statement can both check the state and write. */
 export function stateAllows(action: SessionAction): RawBuilder<boolean> {
   return conditions[action];
 }

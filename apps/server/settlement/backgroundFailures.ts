@@ -31,8 +31,8 @@ export class BackgroundFailures {
 }
 
 /**
- * Returns an error's message without the parts that differ between payments (our ids, Stripe's ids, numbers), so that failures
- * with the same cause have the same text.
+ * Returns an error's message without the parts that differ between payments (our ids, Stripe's ids, numbers). Failures with the
+ * same cause then have the same text.
  */
 function causeOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);

@@ -18,7 +18,10 @@ type StoredEvent = Omit<ProviderEvent, 'createdAt'> & { createdAt: string };
 /** The name of this task's row in `schedule`. */
 export const EVENTS_TASK = 'events';
 const EVERY_SECONDS = 120;
-/** Each run lists the events from this long (ms) before the previous run, because Stripe's list may get an event a little late. */
+/**
+ * Each run lists the events from this long (ms) before the previous run, because an event may appear in Stripe's list a little
+ * late.
+ */
 const OVERLAP_MS = 600_000;
 /** How far back (ms) the first run lists events: three days. Stripe itself retries a webhook for as long. */
 const FIRST_MS = 3 * 86_400_000;
@@ -136,10 +139,11 @@ async function tryOnce(deps: Deps, event: ProviderEvent): Promise<boolean> {
 }
 
 /**
- * Handles an intent of ours that exists at Stripe and has no payment row, because the process died before inserting it. Nobody
- * has the intent's client secret. An intent that was charged (an upgrade) is confirmed. Any other is recorded as cancelled, so
- * that it counts as a try to pay, and is cancelled at Stripe. If the join no longer exists, the intent is only cancelled. Returns
- * false if the intent is not ours.
+ * Handles an intent of ours that exists at Stripe and has no payment row, because the process died before inserting the row.
+ * Nobody has the intent's client secret. Returns false if the intent is not ours.
+ * - An intent that was charged (for an upgrade) is confirmed.
+ * - Any other intent is cancelled at Stripe, and recorded as cancelled, so that it counts as a try to pay. If the join no longer
+ *   exists, it is only cancelled at Stripe.
  */
 export async function giveUpUnwritten(deps: Deps, intentId: string): Promise<boolean> {
   const intent = await deps.payments.retrieveIntent(intentId);

@@ -37,7 +37,7 @@ export const reconcileCommand: Command = {
     const startedAt = deps.now();
     const since = days === undefined ? null : new Date(startedAt.getTime() - Number(days) * 86_400_000);
     const result = await reconcile(deps, { since });
-    // The alert and --history use the last run that was kept. So only a run that compared all payments is kept.
+    // The alert and --history use the last run that was stored. Therefore a run is stored only if it compared all payments.
     if (since === null) await keepReconciliation(deps, result, startedAt);
     tellReconciliation(result);
     return result.differences.length > 0 ? 1 : 0;

@@ -99,7 +99,7 @@ export async function rebuildJoin(deps: Deps, intent: Intent): Promise<boolean> 
         .onConflict((conflict) => conflict.doNothing())
         .execute();
     }
-    // The join's order here may differ from the paid order. So it gets a later revision, and can still be paid if the payment
+    // The join's order here may differ from the paid order. It gets a later revision, so that it can still be paid if the payment
     // bought nothing.
     if (kind === 'join' && has_session)
       await sql`update join_session set revision = greatest(revision, ${revision + 1}::int) where uuid = ${uuid}`.execute(
@@ -143,8 +143,8 @@ async function takeEmail({ database }: Deps, { receiptEmail: paid }: Intent, uui
 /**
  * Returns when a payment that is made again was paid, whether it bought nothing, and the standing of its membership after
  * Stripe's refunds. Returns null if the intent is not ours or its order is missing. First updates the other memberships that the
- * payment's contact holds in this database. If a refund had ended such a membership before this payment, it stays ended even if
- * that refund failed later, because this payment has bought a new membership.
+ * contact holds in this database: one that a refund had ended before this payment stays ended even if that refund failed later,
+ * because this payment has bought a new membership.
  */
 export async function madeAgainOf(deps: Deps, intent: Intent): Promise<MadeAgain | null> {
   const named = namedOrder(deps, intent);

@@ -225,7 +225,7 @@ async function stripeSide(
   hasSession: boolean,
 ): Promise<NonNullable<Sides['stripe']>> {
   const { charge } = intent;
-  // A charge says whether it was disputed, but not how the dispute ended. So the disputes have to be read as well.
+  // A charge says whether it was disputed, but not how the dispute ended, so the disputes are read as well.
   const disputed = charge?.isDisputed ? await deps.payments.moneyBack(intent.id) : null;
   const at = charge && !charge.isDeclined ? charge.createdAt : intent.createdAt;
   return {
@@ -327,9 +327,9 @@ async function joinsApart(
 }
 
 /**
- * Returns the joins whose contact holds another membership of the same type ({@link contactOfJoin}), each with these types. This
- * happens if the contacts of two members are merged: the join's membership could not be moved to the remaining contact. Counts
- * only if both memberships are active: while a membership is disputed, the bank has its money.
+ * Returns the joins whose contact ({@link contactOfJoin}) holds another membership of the same type, each with these types. This
+ * happens if two members are merged into one contact: the join's membership could not be moved to that contact. Only active
+ * memberships count, because while a membership is disputed, the bank has its money.
  */
 async function heldTwice(deps: Deps): Promise<{ uuid: string; types: MembershipType[] }[]> {
   const { rows } = await sql<{ uuid: string; types: MembershipType[] }>`

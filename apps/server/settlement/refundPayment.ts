@@ -25,8 +25,8 @@ async function receivedPayment(deps: Deps, intentId: string) {
 
 /**
  * Returns how many cents of a payment {@link refundPayment} would refund: all that Stripe has received and has neither refunded
- * nor lost by a dispute. Refunds that are still due count as not made. Writes nothing, not even the payment's status at Stripe: a
- * payment that is recorded as a duplicate cannot be settled any more.
+ * nor lost by a dispute. Refunds that are due count as not made. Writes nothing. In particular, it does not confirm the payment,
+ * because a payment that is then recorded as a duplicate could not be settled any more.
  */
 export async function refundablePart(deps: Deps, intentId: string): Promise<number> {
   const { intent } = await receivedPayment(deps, intentId);

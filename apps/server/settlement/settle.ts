@@ -85,9 +85,9 @@ async function makeAgain(deps: Deps, intent: Intent): Promise<void> {
 }
 
 /**
- * Settles every payment of a join: first those for the join itself, then those for its upgrade. Reopens the join's order if no
- * payment for it is open or has succeeded. Offers the upgrade again if no payment for it has succeeded. Returns the sentences of
- * {@link settlePayment}; null if there is no such join.
+ * Settles every payment of a join: first those for the join itself, then those for its upgrade. Afterwards reopens the join's
+ * order if no payment for it is open or has succeeded, and offers the upgrade again if no payment for it has succeeded. Returns
+ * the sentences of {@link settlePayment}; null if there is no such join.
  */
 export async function settleJoin(deps: Deps, uuid: string): Promise<string[] | null> {
   const { rows } = await sql<{ intent_id: string | null }>`
@@ -113,14 +113,15 @@ export async function settleJoin(deps: Deps, uuid: string): Promise<string[] | n
 }
 
 /**
- * Repairs the payments after a restore, before servers start. Nothing is refunded automatically: `reconcile` lists the rest for
- * staff. Returns the payments that it settled, how many it cancelled (`closed`), of how many it read the refunds and disputes again
- * (`followed`), and a sentence for each that it could not settle and that was not refunded in full. In this order:
+ * Repairs the payments after a restore, before servers start, in this order:
  * - Cancels each open intent whose order here differs from its order at Stripe. Otherwise the page would show one order and
  *   charge another.
  * - Makes the payments since the backup again, from Stripe's data, the oldest first.
  * - Updates the payments in this database that have refunds or disputes. This comes last because of refunds that have failed
  *   since: the membership of such a refund must not become held again if the contact has bought another membership later.
+ * Nothing is refunded automatically: `reconcile` lists the rest for staff. Returns the intents that were made again (`settled`),
+ * the numbers of those that were cancelled (`closed`) and updated (`followed`), and a sentence for each that could not be made
+ * again and was not refunded in full (`notes`).
  */
 export async function settleMissing(
   deps: Deps,
@@ -144,7 +145,7 @@ export async function settleMissing(
       else if (mayBePaid(intent)) closing.push(intent.id);
     }
   }
-  // Buy Now may have been pressed again since the backup. So the press that the backup has does not show which order is on the
+  // Buy Now may have been pressed since the backup. The press that the backup has therefore does not show which order is on the
   // page, or was on the page when the bank began to decide.
   const joins = undecided.map((intent) => namedOrder(deps, intent)!).filter(({ kind }) => kind === 'join');
   await sql`

@@ -77,7 +77,7 @@ async function settle(
   }: { intent_id: string; session_uuid: string; kind: 'join' | 'upgrade'; is_abandoned: boolean },
 ): Promise<void> {
   const { outcome } = await lookAtPayment(deps, intent_id, 'recorded').catch(async (error: unknown) => {
-    // The intent belongs to another Stripe account, since the keys were changed. So it can never be paid here.
+    // The intent belongs to another Stripe account, because our keys were changed. It can never be paid here.
     if (!(error instanceof NotAtStripe)) throw error;
     await markCanceled(deps.database, intent_id);
     return { outcome: 'canceled' };

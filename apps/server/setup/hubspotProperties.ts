@@ -12,7 +12,7 @@ import { FORMER, MEMBER } from '../providers/hubspot/properties.ts';
 /** A property that joins read or write, in the form in which setup creates it if it is missing. */
 export interface WantedProperty extends CrmProperty {
   isWritten: boolean;
-  /** All values that joins write; null if they are free text. */
+  /** All values that joins write to the property; null if joins write free text. */
   values: readonly string[] | null;
 }
 
@@ -152,7 +152,7 @@ async function create(
     return { name, outcome: 'created', reason: null };
   } catch (error) {
     if (!(error instanceof CrmRefused)) throw error;
-    // 409: somebody else has created the property meanwhile.
+    // 409: somebody else has just created the property.
     return error.status === 409
       ? { name, outcome: 'was there', reason: null }
       : { name, outcome: 'refused', reason: error.message };

@@ -3,10 +3,10 @@ import { type FontStyle, unprintableIn } from './glyphs.ts';
 import type { SocietyFile } from './schema.ts';
 import { placeholders } from './texts.ts';
 
-/** The placeholders of the papers. Fees and discounts have no place there. */
+/** The placeholders of the papers. Texts on papers name no fees and discounts. */
 const OF_PAPERS = ['product', 'society', 'email', 'phone'];
 
-/** The placeholders of the texts in which something is filled in, by their path in the file. */
+/** The placeholders that a text may have, by the text's path in the file. */
 const FILLED: readonly [path: RegExp, known: readonly string[]][] = [
   [/^programmes\.[^.]+\.(guardianConsent|eligibility|refund|upgradeRefund|pages)\b/, placeholders],
   [/^pages\.(getStarted\.lead|questions\.\d+\.text|studentDetails\.(invited|nominated))$/, placeholders],
@@ -17,9 +17,10 @@ const FILLED: readonly [path: RegExp, known: readonly string[]][] = [
 ];
 
 /**
- * Returns the faults that the schema cannot find: colours with too little contrast, wrong references between programmes and
- * products, ids used twice, settings that do not fit the type of product or need another setting, letters that papers cannot be
- * printed with, and unknown placeholders.
+ * Returns the faults that the schema cannot find:
+ * - colours with too little contrast, ids used twice, and wrong references between programmes and products;
+ * - settings that do not fit the type of product, or that need another setting;
+ * - unknown placeholders, and letters that cannot be printed on papers.
  */
 export function crossFaults(data: SocietyFile): { path: PropertyKey[]; text: string }[] {
   const faults: { path: PropertyKey[]; text: string }[] = [];

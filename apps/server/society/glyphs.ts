@@ -34,7 +34,7 @@ export function missingIn(font: Font, text: string): string[] {
 function missingOf(font: Font, letter: string): string[] {
   const absent = [...letter].filter((character) => !font.hasGlyphForCodePoint(character.codePointAt(0)!));
   if (absent.length > 0 || letter.length === 1) return absent;
-  // An accent with zero offsets has no anchor on its letter, and would be drawn beside the letter.
+  // If an accent has zero offsets, the font has no position for it on this letter, and it would be drawn beside the letter.
   const [, ...accents] = font.layout(letter).positions;
   return accents.some(({ xOffset, yOffset }) => xOffset === 0 && yOffset === 0) ? [letter] : [];
 }

@@ -56,7 +56,7 @@ export function parseSociety(source: string, file: string): Society {
   const lineCounter = new LineCounter();
   const document = parseDocument(source, { lineCounter });
   const at = (path: readonly PropertyKey[]) => lineCounter.linePos(offsetOf(document.contents, path)).line;
-  // A warning means that words are lost: in `name: !Honor Scholars` YAML takes the first word for a tag.
+  // A warning of the YAML parser means that words are lost: in `name: !Honor Scholars` YAML takes the first word for a tag.
   const notYaml = [...document.errors, ...document.warnings];
   if (notYaml.length > 0)
     throw new SocietyFaults(
@@ -174,7 +174,7 @@ function build(data: SocietyFile): Society {
     ]),
   );
   const defaultProgramme = Object.keys(programmes)[0]!;
-  // A join whose programme the file no longer has goes on in the default programme.
+  // A join whose programme the file no longer has continues in the default programme.
   const presentKey = (key: string) => (Object.hasOwn(programmes, key) ? key : defaultProgramme);
   const byId = new Map(catalogue.map((product) => [product.id, product]));
   const offers = catalogue.filter(({ retired }) => !retired);

@@ -5,9 +5,9 @@ import { tidyText } from '#core/printedText.ts';
 import { productTypes } from '#core/product.ts';
 
 const line = z.string().trim().min(1);
-/** A text that stands on certificates or press releases, where its line breaks and invisible characters would be drawn. */
+/** A text that is printed on certificates or press releases, where its line breaks and invisible characters would be visible. */
 const printed = z.string().overwrite(tidyText).min(1);
-/** A text that has one or two lines of the certificate. Its length is limited, since longer texts would be hard to read there. */
+/** A text that has one or two lines of the certificate. A longer text would be hard to read there. */
 const printedLine = (most: number) =>
   printed.max(most, `must have at most ${most} characters: it would be too small on certificates`);
 const DOLLARS = 'must be dollars with two decimals in quotes, as "65.00"';

@@ -82,8 +82,8 @@ export function pictureOrigins({ catalogue }: Pick<Society, 'catalogue'>): strin
 }
 
 /**
- * Returns an order line in the wire format, with the name and price (cents) of the day on which the line was added. If its
- * product is no longer in the catalogue, the line has no description and icon, but is still shown, because everything that is
+ * Returns an order line in the wire format, with the name and price (cents) of the day on which the line was added. If the
+ * catalogue no longer has the product, the line has no description and icon. It is still shown, because everything that is
  * charged must be shown.
  */
 export function toWireLine(society: Pick<Society, 'product'>, line: OrderLine & { uuid: string }) {

@@ -31,10 +31,7 @@ const RETURNED =
 
 type Answer = Data<'createUpgradeCharge'>;
 
-/**
- * The session's only upgrade intent that can still be paid. `attempt` is the number of the next try to charge the saved card with
- * it.
- */
+/** The session's only upgrade intent that can still be paid. `attempt` is the number of the next try to charge the saved card. */
 interface OpenUpgrade {
   intentId: string;
   clientSecret: string;
@@ -58,11 +55,13 @@ interface Charges {
 }
 
 /**
- * Sells the upgrade while the member is present, at the shown price (`amount`, cents). Charges the card that paid for the
- * membership. With `charge: false` another card is used: the page confirms the payment with the returned client secret. Only one
- * intent is open at a time, and it can be paid only once. So the upgrade is sold once, however many tabs press the button and
- * wherever a process dies. A repeated call continues with the open intent. If the offer has changed, or the open intent cannot
- * charge the saved card, that intent is cancelled and a new one is opened.
+ * Sells the upgrade while the member is present, at the shown price (`amount`, cents).
+ * - Charges the card that paid for the membership. With `charge: false` another card is used: the page confirms the payment with
+ *   the returned client secret.
+ * - Only one intent is open at a time, and it can be paid only once. The upgrade is therefore sold once, however many tabs press
+ *   the button and wherever a process dies.
+ * - A repeated call continues with the open intent. If the offer has changed, or the open intent cannot charge the saved card,
+ *   that intent is cancelled and a new one is opened.
  */
 export async function chargeUpgrade(
   deps: Deps,
@@ -126,8 +125,7 @@ export async function chargeUpgrade(
 }
 
 /**
- * Charges the saved card. Returns Stripe's state of the intent afterwards, even if another call confirmed or cancelled the intent
- * meanwhile.
+ * Charges the saved card. Returns Stripe's state of the intent after that, even if another call has confirmed or cancelled it.
  */
 async function chargeSavedCard(
   deps: Deps,
@@ -137,15 +135,15 @@ async function chargeSavedCard(
 ): Promise<Answer> {
   let message: string | null = null;
   try {
-    // The idempotency key is the same within a try. So two simultaneous presses, or a press repeated after a crash, ask the bank
-    // once.
+    // The idempotency key is the same within a try, so that two simultaneous presses, or a press that is repeated after a crash,
+    // ask the bank only once.
     const idempotencyKey = `${deps.environment}-${uuid}-upgrade-${attempt}-confirm`;
     const returnUrl = deps.config.publicUrl + screens.postPayment;
     await deps.payments.confirmWithSavedCard(intentId, { paymentMethodId, returnUrl, idempotencyKey });
   } catch (error) {
     if (error instanceof Declined) message = error.message;
-    // Stripe replays a failure or refusal under the same key for a day. So this try ends, and the next press has a new key. The
-    // next press first checks whether this try was charged after all.
+    // Stripe replays a failure or refusal under the same key for a day. Therefore this try ends, and the next press has a new
+    // key. That press first checks whether this try was charged after all.
     else if (
       error instanceof ProviderFailed ||
       (error instanceof ProviderRefused && !(error instanceof UnexpectedState))
@@ -260,7 +258,10 @@ async function openUpgrade(
   return open;
 }
 
-/** Reads the upgrade's payments in one statement. Of two statements, neither might return an intent that is paid between them. */
+/**
+ * Reads the upgrade's payments in one statement. With one statement for open and one for paid intents, an intent that is paid
+ * between the two might be in neither result.
+ */
 async function readCharges({ database }: Deps, uuid: string): Promise<Charges> {
   const rows = await database
     .selectFrom('payment')

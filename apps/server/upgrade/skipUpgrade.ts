@@ -7,8 +7,8 @@ import { readStanding, refusalFor } from '../session/standing.ts';
 import { stateAllows, transitions } from '../session/states.ts';
 
 /**
- * Skips the upgrade, which is then not offered again. Cancels the upgrade's open intent, which a card form may still show, or
- * confirms the intent if it was paid just now. Returns the page on which the join continues.
+ * Skips the upgrade, which is then not offered again. Cancels the upgrade's open intent, because a card form may still show it.
+ * If it was paid just now, confirms it instead. Returns the page on which the join continues.
  */
 export async function skipUpgrade(deps: Deps, uuid: string, holding: Holding): Promise<string> {
   const before = await readStanding(deps, uuid);

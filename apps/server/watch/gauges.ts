@@ -15,8 +15,8 @@ const PATIENCE_MS = 3_000;
 /** The highest number up to which a queue is counted. */
 const MOST_COUNTED = 50_000;
 /**
- * A letter counts as waiting while it waits for a retry, but not if its next try is further away than this interval. The interval
- * is longer than the longest delay before a retry (sendLetters.ts).
+ * A letter counts as waiting while it waits for a retry, unless its next try is further away than this interval, which is longer
+ * than the longest delay before a retry (sendLetters.ts).
  */
 const POSTPONED = sql`interval '5 hours'`;
 
@@ -29,8 +29,8 @@ interface Figure {
 }
 
 /**
- * Reads all values from the database in one statement. Each part reads the partial index of a queue or a few rows by primary key,
- * so the cost depends on how much is waiting, and not on the size of the tables (platform/database/plans.test.ts).
+ * Reads all values from the database in one statement. Each part reads the partial index of a queue, or a few rows by primary
+ * key. The cost therefore depends on how much is waiting and not on the size of the tables (platform/database/plans.test.ts).
  */
 export async function readFigures({ database }: Pick<Deps, 'database'>): Promise<Figure[]> {
   const queue = (name: string, waiting: ReturnType<typeof sql>) => sql`
@@ -91,8 +91,8 @@ export function registerGauges(
     }
   });
   /**
-   * Registers a gauge. It has one sample (labels and value) for each figure, except for those for which `read` returns null. If
-   * there are no samples, the gauge is absent instead of 0.
+   * Registers a gauge. It has one sample (labels and value) for each figure for which `read` does not return null. A gauge
+   * without samples is absent from the page instead of 0.
    */
   const gauge = (
     name: string,
