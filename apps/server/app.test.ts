@@ -29,7 +29,7 @@ before(async () => {
   ];
   const { data } = await client.call('getCheckoutDetails', { params: { uuid: sessions[1]! } });
   line = data.products[0]!.sessionProductUuid!;
-  // The server creates the card's customer at Stripe in the background, after it has answered the payment call.
+  // The server creates the card's customer at Stripe in the background, after it has answered the payment call. Waits for that.
   await until(async () => {
     const { rows } = await sql`select from payment where status = 'succeeded' and customer_id = ''`.execute(
       server.deps.database,

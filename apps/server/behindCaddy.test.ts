@@ -27,7 +27,7 @@ test('a join is paid behind Caddy while no server is ready, as when the bucket o
   await untilNoneIsReady(caddy);
   const began = performance.now();
   await paidJoin(database.arranged, browser(caddy.url));
-  // A join makes about ten calls. If Caddy held each call back for 5 s to wait for a ready server, the join would take 50 s.
+  // A join makes about ten calls. If Caddy delayed each call by 5 s to wait for a ready server, the join would take 50 s.
   assert.ok(performance.now() - began < 30_000);
 });
 
@@ -51,7 +51,7 @@ test('behind Caddy a joiner reads our sentence while the database is away, on a 
   await untilNoneIsReady(caddy);
   assert.equal(await message(), NO_DATABASE);
 
-  // Servers that start wait for the database, and answer pages themselves.
+  // While a server that starts waits for its database, it answers pages itself.
   await Promise.all(servers.map((server) => server.kill()));
   const started = ports.map((port) => launchServerProcess(serverOn(port)));
   atEnd(() => Promise.all(started.map((server) => server.kill())));
@@ -69,8 +69,8 @@ test('behind Caddy a joiner reads our sentence while the database is away, on a 
   assert.equal(await message(), NO_DATABASE);
 
   await database.begin();
-  // When a starting server has reached its database, it refuses connections for a moment: it no longer serves the page that
-  // reloads itself, and does not listen again yet. Caddy up to 2.11.1 loses a call with a body in this moment:
+  // When a starting server has reached its database, it refuses connections for a moment: it has stopped serving the page that
+  // reloads itself, and does not yet listen for the real pages. Caddy up to 2.11.1 loses a call with a body in this moment:
   // https://github.com/caddyserver/caddy/issues/7546
   await until(async () => (await check()).status === 200, PATIENCE_MS);
 });
@@ -141,8 +141,8 @@ for (const readiness of [200, 503])
   });
 
 /**
- * Makes calls at the same time, and asserts that all succeed. For up to two seconds Caddy does not notice that a server was
- * killed, and still sends some of the calls to that server.
+ * Makes calls at the same time, and asserts that all succeed. For up to two seconds after a server was killed, Caddy does not
+ * notice that, and sends some of the calls to that server first.
  */
 async function assertAllServed(caddy: Caddy): Promise<void> {
   const calls = Array.from({ length: 20 }, () => fetch(`${caddy.url}/api/public/site`));

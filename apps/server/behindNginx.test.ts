@@ -57,7 +57,10 @@ test('two servers behind nginx lose nothing and nobody, whatever is restarted, k
   const joiners = startJoiners(arranged, nginx.url, JOINERS);
   atEnd(() => joiners.leave());
   const { joined, broken } = joiners;
-  /** Runs `work`, then waits until each joiner has finished two more joins. Returns the failures during that time. */
+  /**
+   * Runs `work`, then waits until the joiners together have finished two more joins for each joiner. Returns the failures during
+   * that time.
+   */
   const during = async (work: () => Promise<unknown>): Promise<Failure[]> => {
     joiners.failures = [];
     await Promise.race([work(), broken]);

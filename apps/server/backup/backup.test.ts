@@ -96,7 +96,8 @@ async function refuses(t: TestContext, folder: string, sentence: RegExp, args = 
 test('a backup and a restore ask the one of several hosts that takes writes', { skip }, async (t) => {
   const { databaseUrl } = installed.server.deps.config;
   const nobody = await freePort();
-  // A DATABASE_URL with several hosts, of which the first has no server. PostgreSQL's tools must get the host that accepts writes.
+  // A DATABASE_URL with two hosts. Nothing listens on the first, so PostgreSQL's tools must be given the second, which accepts
+  // writes.
   const atSeveral = (url: string) => url.replace('@', `@127.0.0.1:${nobody},`);
   const folder = join(temporaryFolder(t), 'backup');
   const saved = await run(t, backupCommand, [folder], { databaseUrl: atSeveral(databaseUrl) });
@@ -468,7 +469,7 @@ test('a restore that fails leaves the database empty, and the same command works
   );
   assert.deepEqual(await rowsOf(to.databaseUrl, tables), []);
   await rowsOf(to.databaseUrl, 'drop event trigger refusing; drop function refuse()');
-  // A restore keeps a stored document that equals the backup's copy, and replaces one that differs.
+  // Changes one stored document. The restore must replace it with the backup's copy, and keep all other documents.
   writeFileSync(join(to.documents, key), 'another');
   const { code, out } = await run(t, restoreCommand, [folder, '--yes'], to);
   assert.equal(code, 0, out);

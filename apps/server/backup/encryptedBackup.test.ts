@@ -37,13 +37,12 @@ async function uploaded(): Promise<{ key: string; bytes: Buffer }> {
   return { key, bytes };
 }
 
-/** Opens the server's storage with these document keys. */
 const storageWith = (documentKeys: Config['documentKeys'], change: Partial<Config> = {}) =>
   openStorage({ ...installed.server.deps.config, ...change, documentKeys });
 const contentOf = async (key: string, ...where: Parameters<typeof storageWith>) =>
   buffer(await (await storageWith(...where)).read(key));
 
-/** Returns another place for a restore: a new, empty database, and the path of a documents folder that does not exist yet. */
+/** Returns an empty place for a restore: a new database, and the path of a documents folder that does not exist yet. */
 async function elsewhere(t: TestContext) {
   const folder = join(temporaryFolder(t), 'documents');
   return {
@@ -143,7 +142,7 @@ test('a backup of before there was a key is restored encrypted, and leaves what 
   assert.equal((await run(t, backupCommand, [folder])).code, 0);
   installed.server.deps.storage = storage;
   const manifest = join(folder, 'manifest.json');
-  // A manifest in the format of version 0.5.0.
+  // Rewrites the manifest in format 1, which version 0.5.0 wrote.
   const { unchecked: _, ...before } = JSON.parse(readFileSync(manifest, 'utf8'));
   writeFileSync(manifest, JSON.stringify({ ...before, format: 1 }));
   const to = await elsewhere(t);

@@ -21,7 +21,7 @@ import { restoreCommand } from './restoreCommand.ts';
 const installed = serverOnInstalledPostgres();
 const { run } = installed;
 
-/** Adds to a database what a hosting provider has beside Induct's tables: a schema of its own, and an extension in our schema. */
+/** Adds to a database what a hosting provider adds to it: another schema with a table, and an extension in our schema. */
 async function asOfProvider(databaseUrl: string): Promise<void> {
   await rowsOf(
     databaseUrl,

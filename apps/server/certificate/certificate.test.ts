@@ -94,7 +94,7 @@ test('who bought an upgrade alone has the distinction on the certificate of the 
     await client.call('beginPayment', { params: { uuid }, body: { revision: 0, agreeToPolicies: true } });
     return (await payOrder(server, client, uuid)).uuid;
   };
-  // An earlier membership that was refunded is not the base of the upgrade.
+  // The first membership was refunded, so it is not the base of the upgrade.
   await refundJoin(server.deps, await checkout(1), { ...nothing, membership: true });
   const base = await checkout(1);
   const upgrade = await checkout(10);

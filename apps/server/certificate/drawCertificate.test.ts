@@ -132,7 +132,7 @@ for (const paper of papers)
   test(`all text of each name stands inside the frame, can be read out, and the file is sound (${paper})`, {
     skip: lacks('pdftotext', 'pdffonts', 'qpdf'),
   }, async () => {
-    // All names are tried on Letter. A4 is wider (landscape), so a few long names are enough.
+    // All names are tried on Letter. On A4, which is wider in landscape, a few long names are enough.
     const tried = paper === 'letter' ? names : names.slice(15, 18);
     for (const [index, given] of tried.entries()) {
       const name = tidyText(given);

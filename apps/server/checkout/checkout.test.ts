@@ -320,7 +320,7 @@ test('what is being paid can be looked at, however long it takes, and nothing be
       body: {},
     });
   assert.equal((await remove()).status, 409);
-  // The payer was sent to the bank's page a minute ago, which is also when Stripe was last asked about the payment.
+  // Simulates that the payer was sent to the bank's page a minute ago, and that Stripe was last asked about the payment then.
   await sql`
     with looked as (update payment set looked_at = now() - interval '1 minute' where session_uuid = ${uuid})
     update join_session set paying_since = now() - interval '1 minute' where uuid = ${uuid}`.execute(
@@ -514,7 +514,7 @@ test('what is retired is offered nowhere, and goes on where it was ordered or bo
       (await client.call('setMembership', { params, body: { membershipId: 2 } })).status,
       (await client.call('setSessionProduct', { params, body: { productUuid: uuids.pin } })).status,
       (await link({ mainProductId: 2 })).status,
-      // The link's membership is sold, although the upgrade in the link is not sold any more.
+      // The upgrade in the link is not sold any more, but the membership in the link is.
       (await link({ mainProductId: 1, upsellProductId: 10 })).status,
     ],
     [404, 404, 404, 200],

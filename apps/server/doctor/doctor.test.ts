@@ -21,7 +21,7 @@ import { webhookEvents } from '../providers/stripe/webhookEvents.ts';
 import { askStorage } from './askStorage.ts';
 import { diagnose } from './doctorCommand.ts';
 
-// All tests use one account, which is reset before each test. The doctor itself changes nothing.
+// All tests use this one server and its stand-ins, which are reset before each test. The doctor itself changes nothing.
 const PUBLIC_URL = 'https://join.society.example';
 const server = await sharedServer({ PUBLIC_URL }, { hubspotLimits: 'off' });
 let config: Config;
@@ -100,7 +100,7 @@ test('the doctor only reads', async () => {
       .filter(({ method }) => method !== 'GET')
       .map(({ path }) => path),
     [
-      // Calls that would change objects, with ids that do not exist: the error shows whether the key may write.
+      // These calls would change objects, but their ids do not exist. Stripe's error shows whether the key may write.
       '/v1/charges/ch_induct_none',
       '/v1/customers/cus_induct_none',
       '/v1/payment_intents/pi_induct_none',
@@ -312,7 +312,7 @@ test('a database that is down, empty, or of a newer version is found without tou
   assert.match(report, /missing +Database: It does not answer \(.*ECONNREFUSED.*\)\. Check DATABASE_URL/);
 });
 
-/** Runs the staff's command line as a child process, with the stand-ins. */
+/** Runs the staff's command line as a child process, on this server's database and stand-ins. */
 const operator = (args: string[], env: Record<string, string>) =>
   runOperator({ ...settingsOf(server), PUBLIC_URL, ...env }, args);
 

@@ -193,7 +193,7 @@ test('where the storage fails, nothing is added and the cause is told', async (t
 test('the command line adds a transcript, and when it is broken off meanwhile there is no document', async (t) => {
   const { uuid } = await paidJoin(server, server.client());
   const path = saved(t, pdf({ size: 200_000 }));
-  // A scanner that never answers. A connection to it shows that the file has arrived and is being scanned.
+  // A scanner that never answers. When it gets a connection, the file has arrived and is being scanned.
   const scanner = createServer((socket) => socket.on('error', () => {}).resume());
   await new Promise<void>((resolve) => scanner.listen(0, '127.0.0.1', resolve));
   t.after(() => scanner.close());

@@ -64,7 +64,10 @@ async function uploaded(
   return { uuid, id };
 }
 
-/** Makes all documents due, resets the call budget, and attaches them. Returns how many documents {@link attachDue} took. */
+/**
+ * Makes all documents due, refills the budget of calls to HubSpot, and attaches the documents. Returns how many {@link attachDue}
+ * took.
+ */
 async function attach(): Promise<number> {
   await sql`update document set crm_next_try_at = now()`.execute(server.deps.database);
   await sql`update crm_budget set tokens = 15, blocked_until = '-infinity', failures = 0`.execute(
@@ -73,7 +76,7 @@ async function attach(): Promise<number> {
   return attachDue(server.deps, server.hubspot);
 }
 
-/** Makes retention remove the files of these documents, by backdating the decisions of staff on them beyond the retention. */
+/** Makes retention remove the files of these documents: backdates the decisions of staff on them by two days. */
 async function removeFiles(t: TestContext, documents: readonly { id: string }[]): Promise<void> {
   const ids = documents.map(({ id }) => id);
   await sql`update document set reviewed_at = now() - interval '2 days' where id = any(${ids}::uuid[])`.execute(
@@ -183,7 +186,9 @@ test('a note whose answer was lost is found beside a hundred older ones', async 
   await onceAttached(id, '104');
 });
 
-/** Each case: the process dies after a call to HubSpot, and before it writes this column. */
+/**
+ * Each case simulates a process that dies after a call to HubSpot and before it writes the result of that call into this column.
+ */
 for (const [where, column] of [
   ['the file', 'crm_file_id'],
   ['the note', 'crm_note_id'],
@@ -192,7 +197,7 @@ for (const [where, column] of [
     const { id } = await uploaded('transcript.pdf', '104');
     await attach();
     await onceAttached(id, '104');
-    // Restores the row as the killed process left it, without the id from HubSpot.
+    // Sets the row to what the killed process left: without the id from HubSpot.
     await sql`update document set crm_note_id = null where id = ${id}`.execute(server.deps.database);
     if (column === 'crm_file_id')
       await sql`update document set crm_file_id = null where id = ${id}`.execute(server.deps.database);

@@ -25,7 +25,7 @@ const { client, leavesNothing, path, rows, stored, upload } = await uploadsTo(se
 
 test('a transcript of several megabytes is kept byte for byte', async () => {
   const picture = jpegOf();
-  // A JPEG with random bytes, without 0xff, since that would begin a JPEG marker.
+  // A JPEG with 4 MB of random bytes. They have no 0xff, because that would begin a JPEG marker.
   const noise = randomBytes(4_000_000).map((byte) => (byte === 0xff ? 0 : byte));
   const bytes = Buffer.concat([picture.subarray(0, -2), noise, picture.subarray(-2)]);
   const { status, success, data } = await upload([['file', blob(bytes), 'Transcript 2026.pdf']]);

@@ -93,7 +93,7 @@ test('documents are counted, encrypted, and put under a new key without their co
     `3 would be encrypted, and 0 would be put under the key ${id}.\n0 were under it already, and 0 cannot be read.\n`,
   );
   assert.deepEqual(contentsOf(server), plain);
-  // A document without a row, as a restore from an older backup leaves it, must be encrypted as well.
+  // A document without a row must be encrypted, too. A restore from an older backup leaves such documents.
   await sql`delete from document where id = (select id from document limit 1)`.execute(server.deps.database);
   const first = await encrypt(t, server);
   assert.equal(first.code, 0, first.out);
@@ -158,7 +158,10 @@ test('a document that is erased while it is encrypted, or while its envelope is 
   assert.deepEqual(readdirSync(server.documents), []);
 });
 
-/** Runs the command as a child process. Kills it while it waits for the lock on a document's row, which this test holds. */
+/**
+ * Runs the command as a child process. This test holds the lock on a document's row, and kills the command while it waits for
+ * that lock.
+ */
 async function killedInTheMiddle(server: TestServer, keys: Record<string, string>): Promise<void> {
   const { deps } = server;
   const notCurrent: string[] = [];
@@ -194,7 +197,7 @@ test('killed in the middle of encrypting and of an exchange of keys, beside a se
     await restarted(server, keys);
     await Promise.all([killedInTheMiddle(server, env), upload()]);
     await allAreRead(server);
-    // Each run must continue where the previous run was killed.
+    // Each run must continue where the run before it was killed.
     await Promise.all([killedInTheMiddle(server, env), upload()]);
     await allAreRead(server);
     const { code, out } = await encrypt(t, server);

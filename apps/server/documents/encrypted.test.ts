@@ -189,7 +189,7 @@ test('without their key documents stay, nobody gets a byte of them, and staff ar
   assert.equal((await notices(server)).length, 1);
   assert.match((await notices(server))[0]!, /^Documents are encrypted with the key/);
   assert.deepEqual(files(), kept);
-  // When its document key is set again, the server attaches the documents.
+  // The server attaches its documents after their document key is set again.
   server.deps.storage = storage;
   assert.equal((await attach(server)).length, 2);
 });

@@ -139,7 +139,7 @@ test('where a lost dispute took a part, staff say what for, and then reject fina
 test('where a refund in the dashboard did not say what for and left less than the fee, staff say it, and then reject finally', async (t) => {
   const { client, uuid, intentId } = await undergraduate(server);
   await upload(client, uuid);
-  // Refunds the pin ($12.00), and $92.00 of the membership ($95.00). The remaining $3.00 are not the processing fee of its
+  // Refunds the pin ($12.00), and $92.00 of the membership ($95.00). What remains, $3.00, is not the processing fee of the
   // programme.
   for (const amount of ['1200', '9200']) {
     await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount });
@@ -195,7 +195,7 @@ test('while Stripe makes no refund, a final rejection is decided whole: rejected
 
 test('a letter of a final rejection does not say that money went back when Stripe has refused the refund since', async (t) => {
   const { client, uuid, intentId } = await uploaded();
-  // Buys the upgrade, whose refund succeeds. Only the refund of the membership fails later.
+  // Buys the upgrade. Its refund succeeds; only the refund of the membership fails later.
   assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
   assert.equal((await reject(t, uuid)).code, 0);
   const [before] = await rejectionLetters(uuid);
@@ -218,7 +218,7 @@ test('an upgrade that staff allowed after a final rejection says nothing of that
   await database.insertInto('invitation').values({ code: 'ANEW7302', contact_id: '7302' }).execute();
   const { uuid } = await uploaded('ANEW7302');
   assert.equal((await reject(t, uuid)).code, 0);
-  // Staff made the contact a member by hand in HubSpot, and the mirror has read that.
+  // Simulates that staff have made the contact a member in HubSpot, and that the mirror has read this.
   await database.updateTable('contact').set({ is_member: true }).where('id', '=', '7302').execute();
   const upgrade = await upgradeByLink(server, '7302');
   assert.equal(await rejectionOf(upgrade.client, upgrade.uuid), null);

@@ -56,7 +56,7 @@ async function aBucket(t: TestContext): Promise<Record<string, string>> {
   };
 }
 
-/** Yields a JPEG with random bytes, without 0xff, since that would begin a JPEG marker. */
+/** Yields a JPEG of this size with random bytes. They have no 0xff, because that would begin a JPEG marker. */
 function* picture(bytes: number): Generator<Buffer> {
   const shell = jpeg();
   const noise = Buffer.from(randomBytes(65_536).map((byte) => (byte === 0xff ? 0 : byte)));
@@ -142,10 +142,9 @@ for (const where of ['in a folder', 'in a bucket']) {
       let whole = 0;
       const plans = Array.from({ length: atOnce }, (_, index): Plan => {
         const name = `${round}-${index}.jpg`;
-        // Every tenth file is larger than one part of a multipart upload to S3.
+        // Every tenth file is larger than one part of a multipart upload to S3, so it is sent in several parts.
         const size = index % 10 === 2 ? randomInt(6 * MIB, 12 * MIB) : randomInt(1000, 3 * MIB);
-        // A third of the uploads is cut off by its sender. With `kill`, another sixth of all waits half-way until the server is
-        // killed.
+        // A third of the uploads is cut off by the sender. With `kill`, another sixth stops half-way until the server is killed.
         if (index % 3 === 0) return { name, size, cutAt: randomInt(0, size) };
         if (kill && index % 6 === 1) return { name, size, cutAt: size / 2, resting: killed.promise };
         whole += 1;

@@ -108,7 +108,7 @@ test("a member's code asks HubSpot anew, no oftener than wrong codes are let thr
     const client = limited.client();
     await limited.deps.contacts.learnCode('HONOR105');
     const start = { contactId: '105', invitationCode: 'HONOR105', isTOLA: true };
-    // Above the limit every code gets the same answer, even a right one.
+    // Above the limit every code gets the same answer, even a right code.
     for (const status of [409, 409, 429, 429])
       assert.equal((await client.call('initiateJoin', { body: start })).status, status);
     assert.equal(await asked(), 2);

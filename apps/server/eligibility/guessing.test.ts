@@ -254,7 +254,7 @@ test('while one address guesses as fast as it can, a code that only HubSpot know
     guessing = Array.from({ length: 30 }, async () => {
       while (!isOver) await check(`FAST${next++}`, STRANGER, generous.url);
     });
-    // Waits until the first wrong codes of the caller who guesses are counted.
+    // Waits until the first wrong codes of the guessing caller are counted.
     while (next < 60) await check(`BESIDE${next}`, STRANGER, generous.url);
     for (const [index, code] of onlyThere.entries()) {
       const { status, data } = await check(code, `203.0.113.${index + 1}`, generous.url);

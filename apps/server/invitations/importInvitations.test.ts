@@ -108,7 +108,8 @@ test('a code is valid until the end of its last day where the society is, or unt
   const header = `${HEADER},expiresAt`;
   for (const [expires, until] of [
     ['2027-06-30', '2027-07-01T05:00Z'],
-    // On the first day the clocks go back. When the second day ends, the new year has already begun in UTC.
+    // The clocks go back on the first of these days. When the second day ends in the society's time zone, the new year has
+    // already begun in UTC.
     ['2027-11-07', '2027-11-08T06:00Z'],
     ['2027-12-31', '2028-01-01T06:00Z'],
     ['2028-02-29', '2028-03-01T06:00Z'],

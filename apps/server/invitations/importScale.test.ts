@@ -10,7 +10,7 @@ import { testDatabase } from '../../../tests/harness/database.ts';
 import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
 import { isLong } from '../../../tests/harness/testLength.ts';
 
-/** The number of rows to import. If rows were kept in memory, only the number of `npm run test:long` would show that. */
+/** How many rows are imported. Only the number of `npm run test:long` is large enough to show whether rows are kept in memory. */
 const ROWS = isLong ? 1_000_000 : 20_000;
 /** By how much (bytes) the memory of two equal runs may differ. */
 const NOISE = 40 * 1024 * 1024;

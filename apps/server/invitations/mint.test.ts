@@ -141,7 +141,8 @@ test('a code that an invitation has, or that was given already, is not given aga
   await sql`insert into invitation (code, school) values (${taken}, 'Lincoln High School')`.execute(
     server.deps.database,
   );
-  // The first random value gives a code that an invitation already has. Some later values occur twice, and so do their codes.
+  // The first random value gives a code that an invitation already has. Of the later values some occur twice, and give the same
+  // code twice.
   const said = [0, 1, 1, 2, 2, 3];
   const random = (bytes: number) => new Uint8Array(bytes).fill(said.shift() ?? 9);
   const codes: string[] = [];

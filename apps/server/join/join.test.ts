@@ -226,7 +226,7 @@ test('who invited a joiner and why is told in a sentence: a school, somebody unn
   const body = { hasConfirmedEligibility: true, isTOLA: true };
   const nominated = (await client.call('initiateSelfNomination', { body })).data.uuid;
   assert.match(await invitation(nominated), /^You are nominating yourself/);
-  // The contact's data contain a school, which a self-nomination must not reveal.
+  // The contact's data have a school. A self-nomination must not reveal it.
   await sql`update contact set profile = profile || '{"schoolName":"Lincoln High School"}' where id = '103'`.execute(
     server.deps.database,
   );

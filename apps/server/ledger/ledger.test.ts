@@ -273,8 +273,8 @@ test('a refund whose answer was lost is booked as what it was for', async (t) =>
     'refund dues Membership -95.00 0.00 -95.00',
     'refund fee kept Processing fee of Membership 5.00 0.00 5.00',
   ]);
-  // A refund of all that is left is booked for the part that was not refunded before, here the fee. The refunds' ids are
-  // reversed, because their order must not matter.
+  // Refunds all that is left, which here is the fee. This refund must be booked as the fee. The refunds' ids are reversed,
+  // because their order must not matter.
   await runCommand(t, server, refundCommand, [intentId]);
   await sql`
     update refund set uuid = ('00000000-0000-4000-8000-' || lpad((10 - rank)::text, 12, '0'))::uuid

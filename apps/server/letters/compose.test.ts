@@ -191,7 +191,7 @@ test('a society that has a portal of its own and an address for replies is writt
 test('a refund of which it is not known what it was for names its amount alone', () => {
   const refund = { status: 'succeeded' as const, amountCents: 500, lines: null };
   assert.match(write('refund', { refund }).text, /\n-+\nReturned {2}\$5\.00\n|\n\n-+\nReturned {2}\$5\.00/);
-  // If the refund's lines add up to less than its amount, the lines are not listed.
+  // The refund's lines add up to less than its amount, so they must not be listed.
   const lines = [{ line: 0, productId: 3, name: 'Membership', cents: 300 }];
   const { text } = write('refund', { refund: { ...refund, lines } });
   assert.deepEqual(text.match(/\$[\d.]+/g), ['$5.00', '$5.00'], text);

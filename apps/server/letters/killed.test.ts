@@ -32,8 +32,8 @@ test('servers that are killed while they send, and send beside one another, leav
     await server.mailFault({ kind, at: 'data', skip: 1 });
     const each = await startServerProcess(server);
     running.push(each);
-    // The process sends one letter and then waits in vain for the mail server's answer to the next letter. With `hang_after` the
-    // mail server has accepted that next letter; with `hang` it has not.
+    // The process sends one letter, and then gets no answer from the mail server to the next. With `hang_after` the mail server
+    // has accepted that next letter; with `hang` it has not.
     const arrivals = before.arrivals + (kind === 'hang_after' ? 2 : 1);
     await until(async () => {
       const now = await count();

@@ -70,7 +70,7 @@ const statesOf = async (uuid: string) => {
 
 test('who left a join behind is reminded after an hour and after two days, once each', async () => {
   const { client, uuid, email } = await leftJoin();
-  // The joiner got as far as the card form and gave an email for the receipt.
+  // The joiner has opened the card form and given an email for the receipt.
   await order(client, uuid);
   await openIntent(client, uuid);
   await sql`update payment set receipt_email = ${email} where session_uuid = ${uuid}`.execute(database);

@@ -41,7 +41,7 @@ const notices = async () =>
   (await server.background.selectFrom('staff_notice').select('message').execute()).map(
     ({ message }) => message,
   );
-/** Makes all letters that are due be tried again immediately, as if time had passed. */
+/** Makes all letters that are due be tried immediately, as if their time of waiting had passed. */
 const later = () =>
   sql`update letter set next_try_at = now() where due_at <= now()`.execute(server.background);
 

@@ -52,7 +52,7 @@ test('no letter and no notice says that money was returned which Stripe does not
 });
 
 /**
- * Makes a payment fail, while a person with this first name and the same email pays. Returns how many letters report the failure.
+ * Makes a payment fail, while somebody with this first name and the same email pays. Returns how many letters report the failure.
  */
 async function toldOfFailure(personalEmail: string, firstName: string): Promise<number> {
   const person = { personalEmail };

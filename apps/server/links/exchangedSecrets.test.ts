@@ -17,8 +17,8 @@ const UUID = '5f2d3c1a-0000-4000-8000-000000000001';
 const now = () => new Date('2026-11-01T12:00:00Z');
 
 /**
- * A kind of token, cookie or webhook. `make` signs or encrypts one with these secrets. `accepts` is whether a server with these
- * secrets accepts it.
+ * A kind of token, cookie or webhook. `make` signs or encrypts one with the given secrets. `accepts` returns whether a server
+ * with the given secrets accepts it.
  */
 interface Kind {
   make(secrets: Secrets): string | Promise<string>;

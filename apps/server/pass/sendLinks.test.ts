@@ -97,7 +97,7 @@ test("an email that only a contact has leads to no join of that contact's id", a
   const email = contact.personalEmail ?? contact.email;
   assert.ok(email);
   assert.deepEqual(await linksFor(email), []);
-  // Before payment, an email that was typed only for a receipt gets no link.
+  // An email that was typed only for a receipt gets no link before the payment.
   const checkout = await server.client().call('initiateCheckout', { body: { hubspotContactId: '104' } });
   await openIntent(server.client(), checkout.data.joinSessionUuid);
   await sql`update payment set receipt_email = 'typed@example.com' where session_uuid = ${checkout.data.joinSessionUuid}`.execute(

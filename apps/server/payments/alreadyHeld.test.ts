@@ -22,7 +22,9 @@ import { confirmPayment } from './confirmPayment.ts';
 /** Tests payments of contacts that already hold the product that they pay for. */
 const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
 
-/** Makes a paid join. Between Buy Now and the confirmation of the payment, staff have made its contact a member in HubSpot. */
+/**
+ * Makes a paid join. Staff have made its contact a member in HubSpot after Buy Now and before the confirmation of the payment.
+ */
 async function paidMeanwhile(code: string) {
   const personalEmail = `${code.toLowerCase()}@example.com`;
   const id = await newContact(server, personalEmail, { invitation_code: code });

@@ -40,7 +40,7 @@ const askIntent = (client: Client, uuid: string) =>
   });
 const forget = () => sql`delete from card_failure`.execute(server.deps.database);
 
-/** Tries a card that is declined, by the page's calls: begin, confirm, release. */
+/** Makes the page's calls for a card that is declined: begin, confirm, release. */
 async function decline(client: Client, uuid: string): Promise<string> {
   const { id, revision } = await openIntent(client, uuid);
   assert.equal((await beginPayment(client, uuid, revision)).status, 200);
@@ -296,7 +296,7 @@ test('a try that begins while Stripe is asked about the last one stays frozen', 
   const ask = payments.retrieveIntent;
   t.mock.method(payments, 'retrieveIntent', async (id: string) => {
     const seen = await ask(id);
-    // Another tab has meanwhile reopened the order and begun to pay again.
+    // Meanwhile another tab has reopened the order and begun to pay once more.
     await sql`update join_session set paying_since = clock_timestamp() where uuid = ${uuid}`.execute(
       database,
     );

@@ -76,7 +76,7 @@ test('what counts is what Stripe received, not what the intent asked for', async
   }
   refund.mock.restore();
 
-  // Only the amount that Stripe received counts. The intent's `amount` may have been changed since.
+  // Only the amount that Stripe received counts, not the intent's `amount`, which may have been changed since.
   const other = t.mock.method(payments, 'retrieveIntent', async () => ({ ...intent, amountCents: 9900 }));
   assert.equal(await confirmPayment(server.deps, id), 'succeeded');
   other.mock.restore();
@@ -166,7 +166,7 @@ test('two joins of one contact are confirmed one after the other: the second see
 test('one join is confirmed by one at a time, whoever asks', async (t) => {
   const uuid = await orderFor({ personalEmail: 'alone@example.com' });
   const id = await paidIntent(uuid);
-  // Removes the payer, so that only the join itself is locked.
+  // Removes the payer. The confirmations then lock only the join itself.
   await sql`update join_session set details = null where uuid = ${uuid}`.execute(server.deps.database);
   const holder = await lockHolder(t, server);
   await holder.query('select from join_session where uuid = $1 for no key update', [uuid]);

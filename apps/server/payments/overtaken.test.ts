@@ -37,7 +37,7 @@ const atStripe = async (intentId: string) => {
 const loseAnswer = (intentId: string) =>
   server.stripeFault({ kind: 'status_after', method: 'POST', path: `/v1/payment_intents/${intentId}` });
 
-/** Makes a call (`call`). Between the read and the write of that call, sets the columns `overtake` of the join. */
+/** Runs `call`, and sets the columns `overtake` of the join after the call has read it and before the call writes it. */
 async function overtaken<T>(t: TestContext, uuid: string, call: () => Promise<T>, overtake: string) {
   const holder = await lockHolder(t, server);
   await holder.query('select from join_session where uuid = $1 for no key update', [uuid]);

@@ -306,7 +306,7 @@ test('one contact pays in one place at a time; a payment that was left elsewhere
   assert.equal((left.body as unknown as { status: string }).status, 'canceled');
   await payByCard(server, second.id);
   assert.equal((await reportPayment(there, two, second)).data.status, 'succeeded');
-  // The first window is told of the payment when it makes its next call.
+  // The other window has paid. This window is told so when it makes its next call.
   const late = await here.call('createPaymentIntent', {
     params: { uuid: one },
     body: { amount: 6500, currency: 'usd', billingEmail: '' },

@@ -113,7 +113,7 @@ const kinds: Record<string, Kind> = {
   'a connection that breaks': { fault: { kind: 'cut' }, status: 503, isTold: false },
 };
 
-/** Makes the next calls to `path` fail. Failures with a status tell Stripe's client by a header not to retry. */
+/** Makes the next calls to `path` fail. If the failure has a status, a header tells Stripe's client not to retry. */
 async function meet(
   { fault: { kind, status, error, body } }: Kind,
   method: string,
@@ -332,7 +332,7 @@ test('a cause is told again after an hour, by whichever process meets it', async
 interface Step {
   method: string;
   path: string;
-  /** Brings a join to this step. Returns a function that makes the page's call in which the failure occurs. */
+  /** Brings a join to the step at which Stripe fails. Returns a function that makes the page's call in which that happens. */
   arrange(client: Client): Promise<() => Promise<Answered<never>>>;
 }
 /** The keys of `kinds` with which each of the page's calls is tested. */
@@ -412,7 +412,7 @@ const steps: Record<string, Step> = {
         method,
         path,
         async arrange(client: Client) {
-          // Makes the first creation of the customer fail, which is tried right after the payment.
+          // Right after a payment the server tries to create the customer. Makes this first try fail.
           if (path === '/v1/customers') await meet(kinds['a key that was rolled']!, method, path);
           const { uuid, intentId } = await paidJoin(server, client);
           if (path === '/v1/customers') await until(async () => (await failuresOf(uuid)) === 1, 10_000);
@@ -437,7 +437,7 @@ for (const [name, { method, path, arrange }] of Object.entries(steps))
     const again: (() => Promise<Answered<never>>)[] = [];
     for (const kindName of joinersKinds) {
       const kind = kinds[kindName]!;
-      // Uses a new browser each time, since a browser's cookie has only its last few joins.
+      // Uses a new browser each time, because a browser's cookie has only the last few joins.
       const step = await arrange(server.client());
       await meet(kind, method, path);
       const { status, message, body } = await step();

@@ -196,7 +196,7 @@ test('after a whole join is erased, nothing that names its person is left anywhe
   for (const text of ['Zebulonia', 'Quixworthy', person.highSchoolName])
     assert.ok(!JSON.stringify(notes).includes(text), text);
 
-  // A payment can still be refunded after its person was erased.
+  // A payment can be refunded even after its person was erased.
   await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount: '700' });
   await followPayment(deps, intentId);
   const { rows } = await sql<{

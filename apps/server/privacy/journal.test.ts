@@ -48,7 +48,7 @@ test('what a restored database has again is erased again by the journal, which n
   );
   await sql`update payment set receipt_email = ${email} where session_uuid = ${uuid}`.execute(deps.database);
 
-  // In the backup, the join's last intent is still open.
+  // In the backup, the last intent of the join is open.
   await sql`
     insert into payment (intent_id, session_uuid, kind, attempt, status, client_secret, customer_id, amount_cents, revision)
     values ('pi_of_the_backup', ${uuid}, 'join', 9, 'open', '', '', 6500, 9)`.execute(deps.database);
@@ -160,7 +160,7 @@ test('who joined anew after having been erased is not erased by the journal, and
   const journal = join(temporaryFolder(t), 'journal');
   writeFileSync(journal, `${readFileSync(journalPath(deps), 'utf8').trimEnd().split('\n').at(-1)}\n`);
 
-  // HubSpot still has the contact, and the person joins again by a new invitation.
+  // HubSpot has not erased the contact, and the person joins again by a new invitation.
   await deps.contacts.refresh(contactId);
   await sql`insert into invitation (code, contact_id) values ('ANEW2026', ${contactId})`.execute(
     deps.database,

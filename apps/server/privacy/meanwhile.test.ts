@@ -149,7 +149,7 @@ for (const when of ['before', 'after'] as const)
     await paidJoin(server, server.client(), undefined, emails);
     const held = holdOpen(t, 'createContacts', when);
     const work = pushDue(background, server.hubspot);
-    // Erases by the joiner's school email. The contact in HubSpot does not have that email, so only the contact's id leads to it.
+    // Erases by the joiner's school email. HubSpot's contact does not have that email, so it is found only by its stored id.
     await eraseMeanwhile(t, { email: emails.schoolEmail, work, ...held });
     assert.equal(await server.hubspot.findByEmail(emails.personalEmail), null);
     assert.equal((await pushDue(background, server.hubspot)).taken, 0);
@@ -214,7 +214,7 @@ test('a file whose id is kept while staff are asked is deleted at HubSpot as wel
   await paidJoin(server, server.client(), undefined, { personalEmail: email });
   const shown = await findPerson(deps, email);
   const hash = await emailHash(deps.database, email);
-  // Stores a file id after the person was found. Retention does so when it erases an older join of the same person.
+  // Stores a file id after the person was found, as retention does when it erases an older join of the same person.
   await keepIds(deps.database, hash, { contacts: [], files: ['777001'] });
   const erased: string[] = [];
   t.mock.method(server.hubspot, 'eraseFile', async (id: string) => void erased.push(id));
@@ -241,7 +241,8 @@ for (const before of ['nothing was paid', 'a payment went back'])
     const email = `making.an.intent.${before.length}@example.com`;
     const uuid = await orderingJoin(client, 'HONOR104', { personalEmail: email, firstName: 'Vanishing' });
     if (before !== 'nothing was paid') {
-      // The contact pays by another join first, so this payment is refunded as a duplicate. Then the other join is refunded.
+      // The contact pays by another join first, so the payment of `second` is refunded as a duplicate. Then the other join is
+      // refunded.
       const second = await openIntent(client, uuid);
       const other = await paidJoin(server, server.client(), 'HONOR104');
       await payByCard(server, second.id);

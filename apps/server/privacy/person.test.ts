@@ -151,8 +151,8 @@ test('money stays without its person, though it bought nothing, went back, or wa
         deps.database,
       )
     ).rows[0]!.tables;
-  // In each of three cases a join's row must be kept: a duplicate payment, a refund of a payment that no longer counts as paid, a
-  // void membership. The statements bring the join into these cases, one after the other.
+  // Brings the join, one after the other, into three cases in which its row must be kept: a duplicate payment; a refund of a
+  // payment that no longer counts as paid; a void membership.
   const statements = [
     sql`update payment set status = 'duplicate' where intent_id = ${id}`,
     sql`with gone as (update payment set status = 'canceled' where intent_id = ${id})
@@ -295,7 +295,7 @@ test('whom HubSpot was not told of is erased there when it is asked for later, b
   const { contact, file } = await attached(email);
   const first = await erase(t, email, '--yes');
   assert.match(first.out, /Stays: the ids of 1 contact and 1 file at HubSpot, until the same command/);
-  // The contact's email was changed in HubSpot, so only the stored id leads to the contact.
+  // The contact's email was changed in HubSpot, so the contact is found only by its stored id.
   await editAtHubspot(server, contact, { email: 'changed@example.com' });
   const told = await erase(t, email, '--yes');
   assert.match(told.out, /^Erased already, .*\nHubSpot may still have 1 contact and 1 file of theirs/);

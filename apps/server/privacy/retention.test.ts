@@ -290,7 +290,7 @@ test('what is over its time goes in one night, however much it is', async (t) =>
     where uuid = ${uuid}`.execute(deps.database);
   changeSociety(t, server, all);
   await sql`delete from schedule where name = 'retention'`.execute(deps.database);
-  // forgetNightly returns whether more is overdue. If so, `repeat` calls it again without a pause.
+  // forgetNightly returns true if more is overdue; `repeat` then calls it again without a pause.
   assert.equal(await forgetNightly(deps, 5), true);
   assert.equal(await forgetNightly(deps, 5), false);
   assert.deepEqual(await overdue(deps, 'abandoned'), []);

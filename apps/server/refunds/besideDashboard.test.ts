@@ -18,7 +18,7 @@ import { refundJoin } from './refundJoin.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
 
-/** These tests make our own refunds together with refunds in Stripe's dashboard. */
+/** These tests make our own refunds and refunds in Stripe's dashboard for the same payment. */
 
 const product = (number: number) => `0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f00${number}`;
 

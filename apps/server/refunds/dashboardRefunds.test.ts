@@ -26,7 +26,6 @@ const lapelPin = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
 /** Returns an unused email, so that each join has a payer of its own. */
 const somebodyElse = () => ({ personalEmail: `${randomUUID()}@example.com` });
 
-/** Makes a paid join with these items in its order. */
 async function withItems(...items: string[]) {
   const client = server.client();
   const uuid = await orderingJoin(client, undefined, somebodyElse());
@@ -36,8 +35,8 @@ async function withItems(...items: string[]) {
 }
 
 /**
- * Refunds `cents`, or all that is left, in Stripe's dashboard, and makes the server read the payment's refunds. Returns Stripe's id
- * of the refund.
+ * Refunds `cents`, or all that is left, in Stripe's dashboard. Then makes the server read the payment's refunds. Returns Stripe's
+ * id of the refund.
  */
 async function inDashboard(intentId: string, cents?: number): Promise<string> {
   const { body, status } = await server.stripe('POST', '/v1/refunds', {

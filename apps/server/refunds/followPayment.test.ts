@@ -241,7 +241,7 @@ test('a refund from outside that failed before we heard of it leaves a refund th
 test('two reports at once: an older answer of Stripe does not overwrite a newer one', async () => {
   const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
   const { payments } = server.deps;
-  // The first call reads from Stripe before the refund is made, and writes only after the second call has written.
+  // The first call reads from Stripe before the refund is made. It writes only after the second call has written.
   let goOn = () => {};
   const held = new Promise<void>((resolve) => {
     goOn = resolve;

@@ -60,7 +60,7 @@ test('a refund that Stripe does not make for now stays due, is tried ever later,
     await anHourLater();
     await sweepRefunds(server.deps);
     later.push(await waits());
-    // This run does not try the refund again, since the refund is not due yet.
+    // The refund is not due yet, so this run does not try it.
     await sweepRefunds(server.deps);
   }
   assert.deepEqual(later.flat(), [

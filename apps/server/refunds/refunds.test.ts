@@ -115,7 +115,7 @@ test('a refund that Stripe made before the server died is not made again, even w
   await sql`update refund set created_at = created_at - interval '1 day' where intent_id = ${intentId}`.execute(
     server.deps.database,
   );
-  // Another environment name changes the idempotency keys, so only reading Stripe's refunds first can prevent a second refund.
+  // Another environment name changes the idempotency keys. Only reading Stripe's refunds first can then prevent a second refund.
   await giveBack({ ...server.deps, environment: 'forgotten' }, intentId);
   assert.deepEqual(await atStripe(server, intentId), [1200]);
   assert.deepEqual(

@@ -25,8 +25,8 @@ for (const [what, write] of [
     const { uuid, intentId } = await paidJoin(server, server.client());
     const { body } = await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount: '1000' });
     await followPayment(server.deps, intentId);
-    // Waits until the return page's background work has recorded the customer of the saved card, which locks the payment for a
-    // moment.
+    // Waits until the return page's background work has recorded the customer of the saved card. That work locks the payment for
+    // a moment.
     const customer = server.deps.database
       .selectFrom('payment')
       .select('customer_id')

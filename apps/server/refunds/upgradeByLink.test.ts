@@ -88,7 +88,7 @@ test('who is a member by hand in HubSpot stays one when an upgrade by link goes 
   const { uuid } = await upgradeByLink(server, id);
   await refundJoin(server.deps, uuid, everything);
   assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership_upgrade', standing: 'refunded' }]);
-  // While HubSpot is down, the mirror alone decides whether the contact is a member.
+  // While HubSpot is down, only the mirror decides whether the contact is a member.
   await server.hubspotFault({ kind: 'cut', times: 1_000 });
   const again = await upgradeByLink(server, id);
   await server.hubspotFault(null);
@@ -103,12 +103,12 @@ test('that an upgrade is left alone is told while its join is locked by another 
   const base = await paidJoin(server, server.client(), 'HONOR104');
   const { uuid } = await upgradeByLink(server, '104');
   const { database } = server.deps;
-  // Removes the payer of the upgrade's join. Otherwise refunding the base would lock that join together with the base's join.
+  // Removes the payer of the upgrade's join. With the same payer, refunding the base would lock both joins.
   await database.updateTable('join_session').set({ payer: null }).where('uuid', '=', uuid).execute();
   await database.transaction().execute(async (other) => {
     await lockJoins(other, [uuid]);
     await server.stripe('POST', '/v1/refunds', { payment_intent: base.intentId });
-    // The other transaction ends only after followPayment. So followPayment must not wait for that transaction's locks.
+    // The other transaction ends only after followPayment, so followPayment must not wait for that transaction's locks.
     await followPayment(server.deps, base.intentId);
   });
   assert.match((await noticesOf(server, uuid)).join(), /An upgrade is still paid and held/);

@@ -114,7 +114,7 @@ test('however many kinds are invented, the table and the notices end, and a real
   const kinds = (await blockedKinds(database)).join('\n');
   assert.equal(kinds.split('\n').length, 100);
   assert.match(kinds, /^1 × https:\/\/real\.example/m);
-  // The new kind has replaced the oldest of the kinds with the lowest count.
+  // Of the kinds with the lowest count, the new kind has replaced the oldest.
   assert.doesNotMatch(kinds, /https:\/\/99\.example/);
   assert.match((await notices()).join('\n'), /block https:\/\/real\.example/);
 

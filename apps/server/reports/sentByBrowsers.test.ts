@@ -16,7 +16,7 @@ import { reportingChromium } from '../../../tools/local/chromium.ts';
 import { findProgram } from '../../../tools/local/findProgram.ts';
 import { blockedKinds } from './reports.ts';
 
-/** The timeout (ms). Browsers may hold reports back for a minute to send several at once. */
+/** The timeout (ms). Browsers may delay reports by a minute, to send several at once. */
 const PATIENCE_MS = 60_000;
 const openssl = findProgram('openssl');
 const firefox = firefoxProgram();

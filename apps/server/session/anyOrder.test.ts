@@ -27,14 +27,14 @@ const actions = [
 ] as const;
 
 /**
- * A simulated contact: the membership status that HubSpot should have, and the joins whose memberships and upgrades the contact
- * holds.
+ * A simulated contact. Has the membership status that HubSpot should have, and the joins whose memberships and upgrades the
+ * contact holds.
  */
 class Life {
   readonly id: string;
   readonly email: string;
   status: string;
-  /** The join by a school's code that wrote the present status to HubSpot; null if another join wrote it. */
+  /** The join by a school's code that wrote the present status to HubSpot; null if no such join wrote it. */
   writer: string | null = null;
   /**
    * Whether a join by the contact's own code has written the status. After that, joins by a school's code do not write the status.
@@ -55,8 +55,8 @@ class Life {
   }
 
   /**
-   * The sum (dollars) of the prices of the memberships and upgrades that the contact holds by its own joins. Joins by a school's
-   * code do not count.
+   * The sum (dollars) of the prices of the memberships and upgrades that the contact holds by its own code or by links. Joins by
+   * a school's code do not count.
    */
   get amount(): string {
     return (65 * this.held.code.length + 45 * this.held.upgrade.length).toFixed(2);
@@ -83,7 +83,7 @@ class Life {
       case 'join by school': {
         const uuid = await orderingJoin(client, 'LINCOLN2026', person);
         await this.#pay('school', uuid);
-        // This join merely has the contact's email, so it writes a status to HubSpot only if there is none.
+        // This join has only its email in common with the contact, so it writes a status to HubSpot only if there is none.
         if (this.status === '') this.writer = uuid;
         if (this.isProven || this.writer !== null) this.status = 'member';
         return;
@@ -101,7 +101,7 @@ class Life {
         this.hasBought = true;
         return;
       }
-      // All joins have the same payer, whose status stays `member` while any of their memberships is held.
+      // All joins have the same payer. The status stays `member` while the payer holds any of the memberships.
       case 'refund a membership by code':
         if (await this.#refund('code')) this.#end();
         return;
@@ -184,11 +184,12 @@ test('in whatever order somebody joins, is refunded and is joined for by others,
       numRuns: PEOPLE,
       examples: [
         ['', ['join by school', 'refund a membership by school', 'join by school']],
-        // Regression: the mirror ignored the school join that kept the contact a member.
+        // Regression: the mirror ignored the join by a school's code because of which the contact was still a member.
         ['', ['join by code', 'join by school', 'refund a membership by code', 'join by code']],
-        // Regression: values written by the school join were mistaken for values written by the join by code.
+        // Regression: values that the join by a school's code had written were mistaken for values of the join by the contact's
+        // code.
         ['', ['join by school', 'join by code', 'refund a membership by school']],
-        // Regression: a former member who paid again by a school's code was not made a member again.
+        // Regression: a former member who paid again by a school's code did not become a member again.
         ['', ['join by code', 'refund a membership by code', 'join by school', 'join by code']],
       ],
     },
@@ -303,8 +304,8 @@ test('in whatever order a contact that a self-nomination created is bought for, 
       numRuns: PEOPLE,
       examples: [
         [['pay for the own join', 'join by link', 'buy an upgrade by link', 'refund what was bought first']],
-        // Regression: the refund of a sibling's join made the contact a former member. The sibling had the same email and had
-        // paid first.
+        // Regression: a sibling with the same email paid first. The refund of the sibling's join made the contact a former
+        // member.
         [['pay for a sibling', 'pay for the own join', 'refund the sibling']],
         [['join by link', 'pay for the own join']],
       ],

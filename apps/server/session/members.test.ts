@@ -88,7 +88,7 @@ test('who was refunded is let in again by code at once, before and after HubSpot
 
   await refundJoin(server.deps, first.uuid, everything);
   assert.equal((await check(code)).status, 'success');
-  // HubSpot still has the status `member`. Only our database knows that the membership has ended.
+  // HubSpot has the status `member`. Only our database knows that the membership has ended.
   assert.equal(await server.deps.contacts.refresh(id), 'known');
   assert.equal((await check(code)).status, 'success');
   await deliver(server);

@@ -198,7 +198,7 @@ test('what a restore has lost is made again with the goods and the fee that it w
   await restore();
   const { code, out } = await runCommand(t, server, settleCommand, ['--missing']);
   assert.equal(code, 0, out);
-  // The names are sorted, because either payment may come first: Stripe dates payments in whole seconds.
+  // The names are sorted because Stripe dates payments in whole seconds, so either payment may come first.
   assert.deepEqual((await toSend(uuid)).sort(), ['Engraved Medallion', 'Honor Cord', 'Lapel Pin']);
   assert.equal(await plannedFor(kept.uuid), 9000);
   assert.deepEqual(await standingsOf(server, returned.uuid), [{ type: 'membership', standing: 'refunded' }]);

@@ -14,15 +14,15 @@ import { reconcile } from './reconcile.ts';
 const SEED = Number(process.env.SEED ?? (isLong ? Math.floor(Math.random() * 1_000_000) : 1));
 const WALKS = Number(process.env.WALKS ?? (isLong ? 200 : 3));
 /**
- * The environment variable WALK: fast-check's path to one random walk of the seed. If given, only that walk runs, and fast-check
- * shrinks it while it still fails.
+ * The environment variable WALK: fast-check's path to one random walk of the seed. If it is set, only that walk runs. If the walk
+ * fails, fast-check searches for a shorter one that fails.
  */
 const { WALK } = process.env;
 const MOST_MOMENTS = 36;
 const DAY_MS = 86_400_000;
 /** The most rounds of repair. A repair may reveal another difference, but after this many rounds none may be left. */
 const MOST_REPAIRS = 12;
-/** The kinds of difference that a walk may end with, because staff must decide them. */
+/** The kinds of difference that may be left at the end of a walk, because only staff can decide them. */
 const forStaff = /^(refund_unassigned|upgrade_alone|paid_anew|held_twice|rejected_held|not_returned)$/;
 
 interface Taken {
@@ -31,8 +31,8 @@ interface Taken {
 }
 
 /**
- * Generates one of the named steps with random choices. `noShrink`: fast-check shrinks a failing walk by leaving out steps, not by
- * altering them.
+ * Generates one of the named steps with random choices. `noShrink`, because fast-check should shorten a failing walk by leaving
+ * out steps, not by altering them.
  */
 const step = (...names: readonly StepName[]) =>
   fc.noShrink(
@@ -78,8 +78,8 @@ async function play(
 }
 
 /**
- * Runs the steps of a moment concurrently. A step that calls the emulators directly may be refused, or may meet a fault that was
- * meant for the server.
+ * Runs the steps of a moment concurrently. A step that calls the emulators directly may be refused, or may get a fault that was
+ * meant for the server. That is no failure of the walk.
  */
 async function takeSteps(walk: Walk, taken: readonly Taken[]): Promise<void> {
   walk.story.push(`  ${taken.map(({ does }) => does).join(', beside: ')}`);
@@ -114,7 +114,7 @@ async function problemsOf(walk: Walk): Promise<string[]> {
 
 interface JoinAndContact {
   uuid: string;
-  /** The contact that holds the join's membership or, if none is held, the contact into which the join is written. */
+  /** The contact that holds the join's membership. If none is held, the contact in HubSpot to which the join is written. */
   contact: string | null;
   isHeld: boolean;
   isPayerMember: boolean;
@@ -243,15 +243,17 @@ async function repair(walk: Walk): Promise<string[]> {
   return [`something is left after ${MOST_REPAIRS} repairs`];
 }
 
-/** Returns the differences, except orders that are frozen for long: in a walk their joiners are still at their bank. */
+/**
+ * Returns the differences, except orders that are frozen for long: in a walk, payers may stay at the bank's page for any time.
+ */
 async function differencesOf({ server }: Walk): Promise<Difference[]> {
   const { differences } = await reconcile(server.deps, { graceMinutes: 0 });
   return differences.filter(({ kind }) => kind !== 'paying_for_long');
 }
 
 /**
- * Returns the operator command that repairs a difference. If the command offers a choice, takes `--none`: the refund was for no
- * line.
+ * Returns the operator command that repairs a difference. If the command offers a choice of what a refund was for, takes
+ * `--none`: it was for no line.
  */
 function typedBy({ repair }: Difference): string {
   return repair.replace('npm run operator -- ', '').replace('--membership, --upgrade, --items ID,ID or ', '');

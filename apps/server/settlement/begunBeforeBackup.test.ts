@@ -19,8 +19,8 @@ import { catchUpOnEvents } from './catchUp.ts';
 import { settleCommand } from './commands.ts';
 
 /**
- * Tests restores in which the backup contains an earlier press of Buy Now, at $65.00, with a declined card. After the backup, the
- * joiner added a pin and paid the $77.00 that the page showed.
+ * Tests restores of a backup in which Buy Now was pressed at $65.00 and the card was declined. After the backup, the joiner added
+ * a pin and paid the $77.00 that the page showed.
  */
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 
@@ -107,7 +107,7 @@ test('who is at their bank during the restore pays what their page shows, and is
   await reopen(join);
   const { client, uuid } = join;
   const intent = await addPin(client, uuid);
-  // The backup has the order of $77.00 and its intent, but not the press of Buy Now for that order.
+  // The backup has the order of $77.00 and its intent. It does not have the press of Buy Now for that order.
   const restore = await dump(server);
   assert.equal((await beginPayment(client, uuid, intent.revision)).status, 200);
   await restore();

@@ -10,7 +10,7 @@ import { Refusal } from '../platform/http/refusal.ts';
 import { catchUpOnEvents, giveUpUnwritten } from './catchUp.ts';
 import { settlePayment } from './settle.ts';
 
-/** By how much (ms) Stripe's clock is behind ours: new objects at Stripe look that old. */
+/** By how much (ms) Stripe's clock is behind ours. New objects at Stripe get times that are this old. */
 let behind = 0;
 const server = await sharedServer({}, { stripeClock: () => Date.now() - behind });
 
@@ -86,7 +86,7 @@ test('an intent that was made when the server died before it could write it is g
     { kind: 'join', attempt: 1, status: 'canceled' },
     { kind: 'join', attempt: 2, status: 'open' },
   ]);
-  // A second intent without a payment row is handled in the same way, although it was cancelled at Stripe before.
+  // A second intent without a payment row is handled in the same way, even if it is already cancelled at Stripe.
   await sql`delete from payment where intent_id = ${next.id}`.execute(server.deps.database);
   await server.stripe('POST', `/v1/payment_intents/${next.id}/cancel`);
   await giveUpUnwritten(server.deps, next.id);
@@ -148,7 +148,7 @@ test('one that was made a moment ago is left alone: its row may be about to be w
   await catchUp();
   assert.equal(await status(), 'requires_payment_method');
   assert.equal((await retries(id)).length, 1, 'it is looked at again, by itself');
-  // The missing payment row is inserted after all, and the intent can still be paid.
+  // Inserts the missing payment row. The intent can then be paid.
   await sql`insert into payment select * from jsonb_populate_record(null::payment, ${rows[0]!.payment})`.execute(
     server.deps.database,
   );
@@ -205,7 +205,7 @@ test('an event that cannot be acted on is tried again by itself, and neither kee
   await server.stripeFault(null);
   await catchUp();
   assert.deepEqual(await states(), ['ordering', 'paid'], 'not tried before its time');
-  // Moves the task's cursor an hour ahead, so that the events are too old to be listed.
+  // Moves the task's cursor an hour ahead, so that the events are too old to be listed a second time.
   await sql`update schedule set reached_at = now() + interval '1 hour' where name = 'events'`.execute(
     server.deps.database,
   );

@@ -95,7 +95,7 @@ test('an intent that was changed to a dearer order of the same number, in a hist
   await client.call('setSessionProduct', { params: { uuid }, body: { productUuid: lapelPin } });
   const inBackup = await openIntent(client, uuid);
   const toBackup = await dump(server);
-  // For a while a standby without the pin serves the join. Then the backup with the pin is restored.
+  // A standby without the pin serves the join for a while. Then the backup with the pin is restored.
   await toStandby();
   await client.call('setCustomDonation', { params: { uuid }, body: { amount: '500.00' } });
   const lost = await openIntent(client, uuid);
@@ -177,7 +177,7 @@ test('what staff give back of a payment whose order is lost is told to its payer
 
 test('who paid another amount than a database that lost the last change showed has it back, and can pay the order', async () => {
   const { client, uuid, id, ...shown } = await withLostDonation();
-  // From here on the database lacks a change of the order, as after a failover that the servers did not notice.
+  // Simulates a failover that the servers did not notice: from here on, the database lacks the last change of the order.
   assert.equal((await openIntent(client, uuid)).id, id);
   await beginPayment(client, uuid, shown.revision);
   await payByCard(server, id);

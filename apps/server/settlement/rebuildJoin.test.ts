@@ -23,7 +23,7 @@ import { catchUpOnEvents } from './catchUp.ts';
 import { reconcileCommand, settleCommand } from './commands.ts';
 import { reconcile } from './reconcile.ts';
 
-/** By how much (ms) Stripe's clock is behind ours: new objects at Stripe look that old. */
+/** By how much (ms) Stripe's clock is behind ours. New objects at Stripe get times that are this old. */
 let behind = 0;
 const server = await sharedServer({}, { hubspotLimits: 'off', stripeClock: () => Date.now() - behind });
 
@@ -237,7 +237,7 @@ test('an order that the backup has as it was before its last change gets a later
   assert.deepEqual([await revisionNow(), intent.revision > before], [before, true]);
   const settled = await runCommand(t, server, settleCommand, [intent.id]);
   assert.equal(settled.code, 0, settled.out);
-  // The paid order's revision must not be reused; otherwise a new order would be mistaken for the paid one.
+  // The paid order's revision must not be used again. Otherwise a new order would be mistaken for the paid one.
   assert.ok((await revisionNow()) > intent.revision);
 });
 
@@ -255,7 +255,7 @@ for (const [when, isIntentInBackup] of [
     const uuid = await orderingJoin(client, 'LINCOLN2026', { personalEmail: mistyped });
     if (isIntentInBackup) await openIntent(client, uuid);
     await deliver(server);
-    // Simulates that the server has found a contact with the mistyped email in HubSpot before the join was paid.
+    // Simulates that the server found a contact with the mistyped email in HubSpot before the join was paid.
     await run(
       `update join_session set hubspot_contact_id = '${stranger}', owns_hubspot_contact = false where uuid = '${uuid}'`,
     );
@@ -428,8 +428,7 @@ test('a payment counts as made when the card was charged, not when its form was 
   behind = 0;
   await payByCard(server, opened.id);
   assert.equal(await confirmPayment(server.deps, opened.id), 'succeeded');
-  // A refund that has failed does not show when it was made. So only the times of both payments show that the first membership
-  // had ended.
+  // A failed refund does not show when it was made. Only the times of the two payments show that the first membership had ended.
   await failRefund(server, first.intentId);
   const standings = async () => [await standingsOf(server, first.uuid), await standingsOf(server, slow)];
   const before = await standings();
@@ -438,7 +437,7 @@ test('a payment counts as made when the card was charged, not when its form was 
     [{ type: 'membership', standing: 'active' }],
   ]);
   await restore();
-  // The command also prints payments of other tests, which cannot be made again.
+  // The command's output also contains payments of other tests, which cannot be made again. It is not checked.
   await runCommand(t, server, settleCommand, ['--missing']);
   assert.deepEqual(await standings(), before);
 });

@@ -26,16 +26,16 @@ import { reconcile } from './reconcile.ts';
 import { refundCommand } from './refundCommands.ts';
 import { refundPayment } from './refundPayment.ts';
 
-/** By how much (ms) Stripe's clock is behind ours: new objects at Stripe look that old. */
+/** By how much (ms) Stripe's clock is behind ours. New objects at Stripe get times that are this old. */
 let behind = 0;
 const server = await sharedServer({}, { stripeClock: () => Date.now() - behind });
 
-/** Returns all differences, including those of recent payments and joins. */
+/** Returns all differences, even those of payments and joins that were changed just now. */
 const look = async () => (await reconcile(server.deps, { graceMinutes: 0 })).differences;
 
 const run = (t: TestContext, command: Command, ...args: string[]) => runCommand(t, server, command, args);
 
-/** Asserts that `reconcile` finds exactly these kinds of difference, and none after the repair of each has run. */
+/** Asserts that `reconcile` finds exactly these kinds of difference, and finds none after the suggested repairs have run. */
 async function foundAndRepaired(t: TestContext, ...kinds: string[]): Promise<void> {
   const found = await look();
   assert.deepEqual(found.map(({ kind }) => kind).sort(), kinds.sort());
@@ -520,11 +520,11 @@ test('a membership that is held though its document was rejected finally', async
     (await look()).map(({ kind, subject, repair }) => [kind, subject, repair]),
     [['rejected_held', uuid, repair]],
   );
-  // A disputed membership is not listed, since its money cannot be refunded.
+  // A disputed membership is not listed, because its money cannot be refunded.
   await change(sql`update membership set standing = 'disputed' where payment_intent = ${intentId}`);
   assert.ok(!(await look()).some(({ kind }) => kind === 'rejected_held'));
   await change(sql`update membership set standing = 'active' where payment_intent = ${intentId}`);
-  // The difference ends when a refund is decided, even before Stripe has made it.
+  // The difference disappears as soon as a refund is decided, even if Stripe has not made it yet.
   await server.stripeControl('refunds', { answer: 'refused' });
   const args = repair.replace('npm run operator -- documents reject ', '').split(' ');
   assert.equal((await run(t, documentsRejectCommand, ...args)).code, 0);

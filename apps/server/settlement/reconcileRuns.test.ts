@@ -16,7 +16,7 @@ import { settlePayment } from './settle.ts';
 /** Tests when `reconcile` runs, what it covers, and what it tells staff. reconcile.test.ts tests which differences it finds. */
 
 const DAY_MS = 86_400_000;
-/** By how much (ms) Stripe's clock is behind ours: new objects at Stripe look that old. */
+/** By how much (ms) Stripe's clock is behind ours. New objects at Stripe get times that are this old. */
 let behind = 0;
 let server = await sharedServer({}, { stripeClock: () => Date.now() - behind });
 
@@ -72,7 +72,7 @@ test('with --days the command compares the payments of these days alone', async 
   const isTold = async (...args: string[]) =>
     (await run(t, reconcileCommand, ...args)).out.includes(`${intentId}\n`);
   assert.deepEqual([await isTold('--days', '4'), await isTold()], [true, true]);
-  // A run over recent payments alone does not end the alert about a difference of an older payment.
+  // A run that compares only recent payments does not end the alert about a difference of an older payment.
   assert.equal(await isTold('--days', '2'), false);
   assert.equal(await differencesTold(), 1);
   assert.equal((await run(t, reconcileCommand, '--history')).code, 1);

@@ -13,8 +13,8 @@ const server = await sharedServer({}, { hubspotLimits: 'off' });
 const { settleMissing, openJoin } = restored(server);
 
 /**
- * Makes two payments for one contact, loses both by a restore, and makes both again with `settle --missing`. Returns the second
- * payment, a duplicate that is not refunded automatically, and the uuid of the first join.
+ * Makes two payments for one contact, loses both in a restore, and makes them again with `settle --missing`. Returns the second
+ * payment, which is a duplicate and is not refunded automatically, and the uuid of the first join.
  */
 async function keptSecond(t: TestContext, contactId: string) {
   const code = `KEPT${contactId}`;

@@ -26,7 +26,7 @@ import { settleJoin, settlePayment } from './settle.ts';
 
 const server = await sharedServer();
 
-/** Settles a payment that Stripe does not know, as after a change to the keys of another Stripe account. */
+/** Settles a payment that Stripe does not know, as after our keys were replaced by those of another Stripe account. */
 async function settleUnknown(t: TestContext, intentId: string): Promise<void> {
   const asked = t.mock.method(server.deps.payments, 'retrieveIntent', async () => {
     throw new NotAtStripe('No such payment_intent', { cause: null });
@@ -79,7 +79,7 @@ test('a payment that was held as none for a while buys the membership that it ha
     ['active', bought!.member_number, '101', []],
   );
   assert.deepEqual(await differencesOf(server, intentId), []);
-  // The commands that show the join to staff still work.
+  // The commands that show this join to staff do not fail.
   assert.deepEqual((await findJoins(server.deps, uuid, 1))[0]?.payments[0]?.standing, 'active');
   await listParcels(server.deps, { all: true });
 });

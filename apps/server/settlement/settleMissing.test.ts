@@ -221,7 +221,7 @@ test('a second payment that went back before the restore has gone back, and nobo
   const [first, second] = [await openJoin(code), await openJoin(code)];
   const restore = await dump(server);
   for (const { id } of [first, second]) await payByCard(server, id);
-  // Confirms the second payment first. It therefore buys the membership, and the first payment is a duplicate.
+  // Confirms the second payment first. The second payment therefore buys the membership, and the first is a duplicate.
   assert.equal(await confirmPayment(server.deps, second.id), 'succeeded');
   assert.equal(await confirmPayment(server.deps, first.id), 'refunded');
   const joins = [first.uuid, second.uuid];
@@ -234,7 +234,7 @@ test('a second payment that went back before the restore has gone back, and nobo
 
 test('refunds since the backup are read back from Stripe with what they were for, by the ledger and the orders to send', async (t) => {
   const pin = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
-  /** Makes a join with a donation at the price of its membership. The amount of a refund then fits either of the two. */
+  /** Makes a join whose donation costs as much as its membership, so that the amount of a refund may be for either. */
   const join = async (personalEmail: string) => {
     const client = server.client();
     const uuid = await orderingJoin(client, 'LINCOLN2026', { personalEmail });
@@ -244,8 +244,8 @@ test('refunds since the backup are read back from Stripe with what they were for
   };
   const day = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
   /**
-   * Returns all records of these joins' money and goods, to compare those of before a loss with those made again from Stripe. Postal
-   * addresses are left out: they cannot be made again, since Stripe does not have them.
+   * Returns all records of these joins' money and goods. They are compared before a loss and after the joins are made again from
+   * Stripe. Postal addresses are left out, since Stripe does not have them.
    */
   const books = async (...joins: { uuid: string; intentId: string }[]) => ({
     ledger: (await runCommand(t, server, ledgerCommand, ['--from', day(-1), '--to', day(1), '--csv'])).out
@@ -276,7 +276,7 @@ test('refunds since the backup are read back from Stripe with what they were for
   await restore();
   await settleMissing(t);
   const again = await books(known, missing);
-  // In this database the rebuilt membership never had another standing. So there is no second notice about a change of standing.
+  // In this database the rebuilt membership never had another standing, so there is no second notice about a change of standing.
   assert.deepEqual({ ...again, notices: again.notices[0] }, { ...lost, notices: lost.notices[0] });
   assert.deepEqual(again.notices[1], []);
 });
@@ -287,8 +287,8 @@ test('a refund that is told again after a restore is told under the same Message
     emails.map((personalEmail) => paidJoin(server, server.client(), 'LINCOLN2026', { personalEmail })),
   );
   /**
-   * Sends the letters that are due. Returns how often each letter about a refund has arrived at the mail server, which recognises
-   * a letter by its Message-ID.
+   * Sends the due letters. Returns how often each letter about a refund has arrived at the mail server, which recognises a letter
+   * by its Message-ID.
    */
   const arrivals = async () => {
     while (await sendDue(server.deps, server.deps.config.mail!));

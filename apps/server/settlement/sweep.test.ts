@@ -53,8 +53,8 @@ test('a payment that neither the browser nor a webhook reported is confirmed wit
 
 test('a payment that is still open is asked about once in its time, so that every other has its turn', async () => {
   const { uuid, intentId } = await begun();
-  // The upgrade state `skipped` must not affect the payment for the join itself. An unpaid join has that state if its payment was
-  // undone.
+  // The upgrade state `skipped` must not affect the payment for the join itself. An unpaid join has this state if the join was
+  // paid, the upgrade skipped, and the payment then undone.
   await sql`update join_session set upgrade = 'skipped' where uuid = ${uuid}`.execute(server.deps.database);
   await pass('6 minutes');
   assert.equal(await sweepPayments(server.deps), 1);
@@ -90,7 +90,7 @@ test('of more refunds than one round makes, those that have waited longest come 
     );
   await wait(1, 20);
   await wait(60, 1);
-  // While Stripe is unavailable, each refund that is taken stays due and is postponed.
+  // While Stripe is unavailable, each refund that the sweep takes stays due and is postponed.
   await server.stripeFault({ kind: 'cut', times: 1_000 });
   await sweepRefunds(server.deps).catch(() => {});
   await server.stripeFault(null);
@@ -179,7 +179,8 @@ test('a refund that an outage kept from being made is made', async () => {
   await sweepRefunds(server.deps);
   assert.deepEqual(await refunds(), [{ amount_cents: 6500, status: 'due' }], 'not before its time');
   await pass('3 minutes');
-  // The last round read Stripe's events, which would also lead to the refund. So this round does not read events.
+  // The round before has just read Stripe's events, so this round does not read them. Only the sweep of refunds can make the
+  // refund.
   await sweepOnce();
   assert.deepEqual(await refunds(), [{ amount_cents: 6500, status: 'succeeded' }]);
 });
@@ -204,7 +205,7 @@ test('an upgrade that nobody paid is given up after an hour, a skipped one at on
     const body = { paymentIntent: intentId, charge: false };
     const { data } = await client.call('createUpgradeCharge', { params: { uuid }, body });
     const upgrade = data.clientSecret!.split('_secret_')[0]!;
-    // The upgrade was skipped while Stripe was down, so its intent is still open.
+    // The upgrade was skipped while Stripe was down, so its intent is open.
     if (skips)
       await sql`update join_session set upgrade = 'skipped' where uuid = ${uuid}`.execute(
         server.deps.database,

@@ -68,7 +68,7 @@ test('in an account without the properties of the society, they are made with th
     [held.membership_status, held.amount_paid, held.accepted_privacy_policy],
     ['member', '65.00', 'true'],
   );
-  // A second run must find all properties. It may follow an interrupted run, or run beside that of a colleague.
+  // A second run must find all properties: setup may be repeated after an interruption, or run by two people at once.
   assert.deepEqual(
     new Set((await applyProperties(server.hubspot, plan)).map(({ outcome }) => outcome)),
     new Set(['was there']),

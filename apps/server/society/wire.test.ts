@@ -21,7 +21,7 @@ test('every page is told the name, price and refund of each programme as its own
   const { 'high-school': school, undergraduate } = society.programmes;
   school!.refund = undergraduate!.refund = '{product}: all but {fee}.';
   school!.eligibility.intro = undergraduate!.eligibility.intro = 'For {product}.';
-  // The membership that a programme offers first need not be its cheapest.
+  // The default membership of a programme need not be its cheapest.
   school!.defaultMembership = 2;
   const { programmes } = toSite(society, {
     payments: { publishableKey: 'pk_test', scriptUrl: null },

@@ -28,7 +28,7 @@ const server = await sharedServer({}, { searchLagMs: 0 });
 
 const PIN = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
 
-/** Returns the steps of a join's story without their times, and asserts that the times are in order. */
+/** Asserts that the steps of a join's story are in order of time. Returns them without their times. */
 async function storyOf(t: TestContext, uuid: string): Promise<string[]> {
   const { out, code } = await runCommand(t, server, storyCommand, [uuid]);
   assert.equal(code, 0);

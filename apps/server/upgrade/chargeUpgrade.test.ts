@@ -324,7 +324,7 @@ test('after too many declined cards both cards have to wait, and no secret takes
     const client = limited.client();
     const { uuid, intentId } = await paidJoin(limited, client, 'LINCOLN2026');
     const { clientSecret } = (await charge(client, uuid, intentId, { charge: false })).data;
-    // Pays with a card typed on the page, which is declined without a call to our server.
+    // Pays with another card on the page. The card is declined, without a call to our server.
     const declinedInPage = () => payByCard(limited, idOf(clientSecret), 'pm_card_chargeDeclined');
     await declinedInPage();
     assert.equal((await charge(client, uuid, intentId, { charge: false })).status, 200);

@@ -180,7 +180,6 @@ async function endedElsewhere(deps: Deps, uuid: string): Promise<Answer> {
   throw notOpen(charges, (await readStanding(deps, uuid))?.goOn);
 }
 
-/** Returns the refusal for an upgrade that is not offered any more. */
 function notOpen({ isReturned }: Charges, goOn: string | undefined): Refusal {
   return new Refusal(409, isReturned ? RETURNED : NOT_OPEN, { goOn });
 }

@@ -86,7 +86,7 @@ test('a card that is not kept is given to nobody', async () => {
   );
   await forgetRequests(server.stripeUrl);
   prepareCustomer(server.deps, uuid, (await joinPayment(uuid)).intent_id);
-  // When this later request is answered, a request to create a customer would most likely have arrived, too.
+  // Stripe has answered this request. A request to create a customer, sent earlier, would most likely have arrived by now.
   await server.deps.payments.retrieveIntent((await joinPayment(uuid)).intent_id);
   assert.deepEqual(
     (await requests()).filter((request) => request.includes('customers')),
@@ -96,7 +96,8 @@ test('a card that is not kept is given to nobody', async () => {
 
 for (const [name, fault] of [
   ['whose answer is lost', { kind: 'cut_after' }],
-  // Stripe has created the customer, and yet replays its failure under the same idempotency key.
+  // In the first case Stripe has created the customer, but answers with a failure, and replays this failure under the same
+  // idempotency key.
   ['that it made and said it had failed', { kind: 'status_after' }],
   ['that it did not make', { kind: 'status' }],
 ] as const)
@@ -130,7 +131,8 @@ test('a bank that declines to have its card kept leaves another card to pay by',
   const { data } = await charge(client, uuid, intentId);
   assert.deepEqual([data.status, data.message], ['failed', 'Your card was declined.']);
   const other = await charge(client, uuid, intentId, false);
-  // Both calls request a customer, and so does the background work after the payment. The bank must decline all three requests.
+  // Three requests create a customer: one in each of the two calls, and one in the background work after the payment. The bank
+  // must decline all three.
   await until(async () => (await customerRequests(uuid)) === 3, 10_000);
   await end();
   const upgrade = other.data.clientSecret!.split('_secret_')[0]!;
@@ -179,7 +181,7 @@ test('an intent that another tab opened for another card in the same moment is n
     async createIntent(...given: Parameters<typeof createIntent>) {
       Object.assign(payments, { createIntent });
       assert.equal((await charge(client, uuid, intentId, false)).status, 200);
-      // The other tab's intent has no customer, as when the bank has declined to save the card.
+      // The other tab's intent has no customer. That is so if the bank has declined to save the card.
       await sql`update payment set customer_id = '' where session_uuid = ${uuid} and kind = 'upgrade'`.execute(
         server.deps.database,
       );

@@ -41,7 +41,8 @@ test('the offer names the processing fee with which the membership was sold, wha
 test('the offer names its price and the card it would be charged to', async () => {
   const client = server.client();
   const uuid = await orderingJoin(client);
-  // The join also has a cancelled payment. The offer must show the card of the payment that succeeded.
+  // The join also has a cancelled payment. The offer must show the card of the payment that succeeded, not that of the cancelled
+  // one.
   await cancelIntent(server.deps, (await openIntent(client, uuid)).id);
   await payOrder(server, client, uuid);
   const { data } = await client.call('getUpgradeDetails', { params: { uuid } });
@@ -102,7 +103,7 @@ test('an upgrade is only offered while the membership that this join bought is a
   const { data } = await client.call('getUpgradeDetails', { params: { uuid } });
   assert.deepEqual([data.isEligibleForUpgrade, data.upgradeOption, data.card], [false, null, null]);
   assert.equal((await charge(client, uuid, intentId)).status, 409);
-  // The card form was opened before the membership was refunded. A payment with this form is refunded now.
+  // The card form was opened before the membership was refunded. A payment by this form must now be refunded.
   await payByCard(server, idOf(clientSecret));
   const late = (await charge(client, uuid, intentId)).data;
   assert.equal(late.status, 'failed');
@@ -261,7 +262,7 @@ test('Skip that finds the upgrade paid in that moment confirms it', async () => 
   assert.equal(skipped.data.goOn, '/registration/congratulations');
   assert.deepEqual(await chargesOf(server, uuid), [{ amount_cents: 4500, status: 'succeeded' }]);
   assert.deepEqual(await membershipTypesOf(server, uuid), ['membership', 'membership_upgrade']);
-  // Skip is pressed in a tab that does not yet know of the purchase.
+  // Skip is pressed in a tab that does not know yet that the upgrade was bought.
   assert.equal((await client.call('skipUpgrade', { params: { uuid }, body: {} })).status, 200);
   assert.deepEqual(await differencesOf(server, idOf(clientSecret)), []);
 });

@@ -22,7 +22,8 @@ import { catchUpOnEvents } from '../settlement/catchUp.ts';
 import { keepReconciliation, reconcile } from '../settlement/reconcile.ts';
 import { serveMetrics } from './serveMetrics.ts';
 
-// Creates the cause of each alert. Metrics are scraped before and after; then promtool evaluates the rules as if the cause lasted.
+// The test creates the cause of each alert, and scrapes the metrics before and after that. Then promtool evaluates the alert
+// rules as if the cause lasted.
 
 const ops = join(import.meta.dirname, '../../../ops');
 const alertsFile = join(ops, 'alerts.yaml');
@@ -56,8 +57,8 @@ interface Cause {
   /** How many minutes pass between two increments of the counters; 1 if absent. */
   everyMinutes?: number;
   /**
-   * Whether the alert is about the server's own process. For other alerts the metrics of the process are left out, because the test
-   * and the stand-ins run in the same process.
+   * Whether the alert is about the server's own process. For all other alerts the metrics of the process are left out, because
+   * here they also measure the test and the stand-ins.
    */
   isOfProcess?: boolean;
   /** Creates the cause. Returns the metrics page scraped after that; null if scraping fails. */
@@ -306,8 +307,8 @@ const WELL_MINUTES = 5;
 const ILL_TIMES = 30;
 
 /**
- * Returns the series for promtool, with one scrape a minute. At first all values are those of the page `before`. After that,
- * counters grow repeatedly by the difference between the two pages, and all other values are those of the page `after`.
+ * Returns the series for promtool, with one scrape a minute. The values start as on the page `before`. Later, counters repeatedly
+ * grow by the difference between the two pages, and all other values are as on the page `after`.
  */
 function seriesOf(before: string, after: string | null, isOfProcess: boolean, everyMinutes: number) {
   const counters = new Set(
@@ -383,7 +384,7 @@ test('rules and metrics are as Prometheus wants them', { skip: lacksPromtool }, 
   execFileSync(promtool!, ['check', 'rules', alertsFile], { stdio: 'pipe' });
   const { url, close } = await metricsOf(server);
   t.after(close);
-  // Checks only our own metrics, because the names of all others come from prom-client.
+  // Checks only our own metrics. The names of all others come from prom-client.
   const own = (await scrape(url)).split('\n').filter((line) => /^(# \w+ )?induct_/.test(line));
   const input = `${own.join('\n')}\n`;
   assert.equal(execFileSync(promtool!, ['check', 'metrics'], { input, encoding: 'utf8', stdio: 'pipe' }), '');

@@ -161,14 +161,14 @@ test('what was done, was refused or is due later is in no queue', async (t) => {
 });
 
 test('all scrapers together cost the database one statement in ten seconds', async (t) => {
-  // This test uses a server of its own, because the shared server may still log or count calls of earlier tests.
+  // This test uses a server of its own, because the shared server may be logging or counting calls of earlier tests.
   const idle = await startTestServer();
   const { url, close } = await metricsOf(idle, 10_000);
   t.after(async () => {
     await close();
     await idle.close();
   });
-  // Opens the connection first, because that sends a statement, too.
+  // Opens the connection before statements are counted, because opening it sends a statement.
   await sql`select`.execute(idle.background);
   const { pathname } = new URL(idle.deps.config.databaseUrl);
   let asked = 0;
