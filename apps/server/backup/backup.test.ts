@@ -337,7 +337,6 @@ function impostor(
   return folder;
 }
 
-/** Changes PATH until the end of the test. */
 function withPath(t: TestContext, place: string): void {
   process.env.PATH = place;
   t.after(() => {

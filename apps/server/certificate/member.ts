@@ -124,7 +124,6 @@ function verifyUrl({ config }: Pick<Deps, 'config'>, { number }: Member): string
   return config.publicUrl + verifyPath(number);
 }
 
-/** Returns the contents of a member's certificate. */
 export function certificateOf(deps: Deps, member: Member): Certificate {
   const { society } = deps;
   return {

@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { fontFile, missingIn, openFont } from '../society/glyphs.ts';
 
-/** The fonts of the papers. */
 export interface Typeface {
   regular: Buffer;
   italic: Buffer;

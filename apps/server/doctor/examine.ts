@@ -57,7 +57,7 @@ export interface Facts {
   attachDocuments: boolean;
   /** The names of the contact properties that the field rules need. */
   neededProperties: readonly string[];
-  /** The needed properties without which joins can still be sent to HubSpot. */
+  /** The needed properties that may be missing: joins are then sent to HubSpot without them. */
   laterProperties: readonly string[];
 }
 

@@ -12,10 +12,11 @@ import { proofJoin } from './proofJoin.ts';
 import { isOver } from './review.ts';
 
 /**
- * Returns the documents of a join that are neither rejected nor removed, the rejection by staff if there is one, and whether the
- * membership has ended. For an upgrade by link, includes the documents of its base's join. Only a browser that holds the join
- * gets the file names. The rejection and the end are shown to everybody who knows the uuid, until somebody has proven to be the
- * joiner; after that only to browsers that hold the join.
+ * Returns about a join:
+ * - Its documents that are neither rejected nor removed; for an upgrade by link, also those of its base's join. Only a browser
+ *   that holds the join gets their file names.
+ * - The rejection by staff, if there is one, and whether the membership has ended. They are for everybody who knows the uuid,
+ *   until somebody has proven to be the joiner; after that only for browsers that hold the join.
  */
 export async function sessionDocuments(
   deps: Deps,

@@ -19,7 +19,7 @@ export interface ImportReport {
   refused: number;
 }
 
-/** What staff may not have meant by a line that was imported. */
+/** Something about an imported line that staff may not have intended. */
 export type Doubt =
   /** Before this import, the code led to another contact, who has joined with it. */
   | 'moved'
@@ -206,7 +206,10 @@ export function faultOf(
   return closed ?? (expiresAt == null ? null : expiryFault(expiresAt));
 }
 
-/** Returns the sentence for staff that no code can be of this programme; null if codes can be. */
+/**
+ * Returns a sentence for staff if codes of this programme cannot be used, because the programme is unknown or retired; otherwise
+ * null.
+ */
 export function programmeFault(programme: string, programmes: Programmes): string | null {
   const open = Object.keys(programmes).filter((key) => !programmes[key]!.retired);
   if (open.includes(programme)) return null;

@@ -68,8 +68,8 @@ export async function getContact(deps: Deps, uuid: string, holding: Holding): Pr
   }
 
   /**
-   * Returns the guardian consent for the form. If consent was given, it has the sentence of that time, even if the society has
-   * changed the sentence since.
+   * Returns the guardian consent for the form. If consent was given, returns the sentence to which it was given, even if the
+   * society has changed its sentence since.
    */
   function consentOf({ programme, guardian_consent }: NonNullable<typeof row>) {
     const asked = guardianConsentOf(deps.society, programme);

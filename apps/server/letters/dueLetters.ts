@@ -84,7 +84,7 @@ export async function withdrawLetters(
     .execute();
 }
 
-/** Makes letters due, in the transaction that writes the event which they report. */
+/** Makes letters due. To be called in the transaction that writes the event that the letters report. */
 export async function dueLetters(
   trx: Kysely<Tables>,
   deps: Pick<Deps, 'config'>,

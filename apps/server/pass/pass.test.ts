@@ -37,7 +37,6 @@ async function mailedCodes(uuid: string): Promise<string[]> {
   return letters.map(({ occasion }) => deps.passes.code(uuid, occasion));
 }
 
-/** Returns a six-digit code other than the given one. */
 const wrongCode = (code: string) => String((Number(code) + 1) % 1_000_000).padStart(6, '0');
 
 test('a link names its join to the server alone, in no two links alike', () => {

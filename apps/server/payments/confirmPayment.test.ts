@@ -59,7 +59,8 @@ test('what counts is what Stripe received, not what the intent asked for', async
   const intent = await payments.retrieveIntent(id);
   assert.deepEqual([intent.amountCents, intent.amountReceivedCents], [6500, 6500]);
 
-  // Prevents refunds at Stripe for the wrong amounts below, since the same intent is confirmed with the right amount at the end.
+  // A payment with one of the wrong amounts below would be refunded. That is prevented here, because the same intent is confirmed
+  // with the right amount at the end.
   const refund = t.mock.method(payments, 'refund', () => Promise.reject(new Error('not now')));
   for (const other of [
     { amountReceivedCents: 5000 },

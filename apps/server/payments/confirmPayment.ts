@@ -183,12 +183,13 @@ async function lock(trx: Transaction<Tables>, uuid: string): Promise<LockedSessi
 }
 
 /**
- * Returns the order that was on the screen when the payer paid, if the database does not have the order that the intent names. A
- * failover can lose the last changes of an order. The intent is then for the newer, lost order, while the screen may have shown
- * the older order that the database still has. The number of charges since payment of the older order was begun decides:
- * - None: payment was begun for the lost order, so the screen showed the lost order (null).
+ * To be used if the database does not have the order that the intent names. Returns the order that was on the screen when the
+ * payer paid; null if that was the named order. A failover can lose the last changes of an order: the intent is then for the
+ * newer, lost order, but the screen may have shown the older order, which the database has. The number of charges since payment
+ * of the older order was begun decides:
+ * - None: payment was begun for the lost order, so the screen showed the lost order.
  * - Exactly one: the screen showed the older order.
- * - Several: the first charge was declined, and a later charge was for the lost order (null).
+ * - Several: the first charge was declined, and a later charge was for the lost order.
  * 'unknown': the times of the charges (`chargedAt`) are needed to decide.
  */
 async function shownInstead(
@@ -261,7 +262,7 @@ async function readBeside(
       begunCents: row.begun_cents,
       isMemberElsewhere: row.is_member_elsewhere,
       /**
-       * `others` are the payer's other joins that hold a membership. `hasEnded` is whether yet another join of the payer had a
+       * `others` are the payer's other joins that hold a membership. `hasEnded` is whether any other join of the payer had a
        * membership that has ended.
        */
       others: row.others,

@@ -24,7 +24,7 @@ const KINDS = 100;
 export const NOTICES_A_DAY = 20;
 /** After this many days without a report, a kind counts as new when it is reported once more. */
 const KEPT_DAYS = 90;
-/** The kind of the notice that browsers have blocked something. */
+/** The kind of the notices about content that browsers have blocked. */
 const BLOCKED = 'blocked';
 
 /** Something that a browser blocked on one of our pages. */
