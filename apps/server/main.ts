@@ -46,7 +46,7 @@ async function main(): Promise<void> {
       await telemetry?.stop();
     },
   );
-  // If a launcher started this process and ends, this server ends, too, because nobody else would stop it.
+  // If the launcher that started this process ends, this server ends as well, because nobody else would stop it.
   process.once('disconnect', () => closing.close());
 
   const hasPage = existsSync(webBuild);

@@ -83,7 +83,7 @@ export async function receiveUpload(
     });
     return { file, fields };
   } catch (error) {
-    // A browser reads the answer only after it has sent the whole body. So the rest of the body is read and discarded.
+    // A browser reads the answer only after it has sent the whole body, so the rest of the body is read and discarded.
     request.raw.unpipe();
     request.raw.resume();
     if (error instanceof Refusal) throw error;

@@ -278,7 +278,7 @@ test('who ships while somebody else does waits, and learns that it was sent', as
     await trx.selectFrom('join_session').select('uuid').where('uuid', '=', uuid).forUpdate().execute();
     const late = shipOrder(server.deps, uuid, { items: null, note: null, by: 'B' });
     await waiting(trx, 1);
-    // `late` is wrapped in an object, because the transaction would await a bare promise.
+    // In an object, since the transaction would await a bare promise, and `late` waits for the transaction.
     return { late };
   });
   const { goods, others } = await late;

@@ -86,8 +86,9 @@ export async function startSelfNomination(
 }
 
 /**
- * Starts a join by a link to a contact, in the programme of the contact's newest invitation. If no join may begin in it, the link
- * is refused like a code. If the browser holds an open join of the contact (among `joinsOfBrowser`), that join is continued instead.
+ * Starts a join by a link to a contact, in the programme of the contact's newest invitation. If no join may begin in that
+ * programme, the link is refused, as a code of the programme is. If the browser holds an open join of the contact (among
+ * `joinsOfBrowser`), that join is continued instead.
  */
 export async function startLinkedJoin(
   deps: Deps,

@@ -13,7 +13,7 @@ import { type Order, readOrder, totalChanged } from './readOrder.ts';
 
 /**
  * CHANGE_PATIENCE_MS: how long (ms) an update of the intent may run before it is given up. LOOK_MS: how long (ms) a caller that
- * waits for the end of an update pauses between two looks.
+ * waits for the end of an update pauses before it reads the order again.
  */
 const CHANGE_PATIENCE_MS = 3_000;
 const LOOK_MS = 50;

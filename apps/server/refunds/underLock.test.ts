@@ -38,7 +38,7 @@ for (const [what, write] of [
       await waiting(trx, 1);
       const payment = trx.selectFrom('payment').select('intent_id').where('intent_id', '=', intentId);
       assert.equal((await payment.forUpdate().noWait().execute()).length, 1);
-      // `late` is wrapped in an object, since the transaction would await a bare promise.
+      // In an object, since the transaction would await a bare promise, and `late` waits for the transaction.
       return { late };
     });
     await late;

@@ -145,8 +145,8 @@ export async function settleMissing(
       else if (mayBePaid(intent)) closing.push(intent.id);
     }
   }
-  // Buy Now may have been pressed since the backup. The press that the backup has therefore does not show which order is on the
-  // page, or was on the page when the bank began to decide.
+  // The backup may lack the last press of Buy Now. An earlier press that the backup has does not show which order is on the page,
+  // or was on the page when the bank began to decide. Therefore that press is removed.
   const joins = undecided.map((intent) => namedOrder(deps, intent)!).filter(({ kind }) => kind === 'join');
   await sql`
     update join_session set begun_revision = null
