@@ -125,7 +125,7 @@ function startProcess(): ChildProcess {
     ],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
-  // A message could not be sent because the process has ended. The exit event, which `inspect` awaits, has the cause.
+  // A message could not be sent because the process has ended. The exit event, which `look` awaits, has the cause.
   inspector.on('error', () => {});
   inspector.unref();
   inspector.channel?.unref();

@@ -17,8 +17,8 @@ export function opens({ sessionUuid, madeAt }: Pass): RawBuilder<boolean> {
 }
 
 /**
- * SQL for whether the links in letters may still open the query's `session`. False if the join is erased, or if it is paid and
- * every membership and upgrade that it bought has ended.
+ * SQL for whether the links in letters may still open the query's `session`. False if the join is erased, or if it is paid and no
+ * membership or upgrade that it bought is held.
  */
 export const hasNotEnded = sql<boolean>`(session.erased_at is null and (session.state <> 'paid'
     or exists (select from membership as held where held.session_uuid = session.uuid and held.is_held)))`;

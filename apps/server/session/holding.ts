@@ -3,7 +3,8 @@ import { type HeldJoin, type Holding, isSure } from '#core/holding.ts';
 
 /**
  * SQL for whether this browser may see the private data of the query's `join_session`: its user has paid for the join or has
- * proven to be the joiner. Until somebody has proven that, a browser that began the join may also see them (docs/decisions/0035).
+ * proven to be the joiner. Until somebody has proven that, a browser that began the join may see the data as well
+ * (docs/decisions/0035).
  */
 export function isHeldBy(holding: Holding): RawBuilder<boolean> {
   return sql<boolean>`(${isSure(holding)}::boolean or (${holding.began}::boolean and proven_at is null))`;

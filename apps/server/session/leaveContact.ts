@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 
 /**
  * SQL assignments for a join whose details get this email. The join may have been written into a contact that was found by
- * another, earlier email. Then it is detached from that contact, so that HubSpot is searched for the new email. A contact that
+ * another, earlier email. The join is then detached from that contact, and HubSpot is searched for the new email. A contact that
  * the join created stays the join's.
  */
 export function leaveContactOfOther(email: string): RawBuilder<unknown> {
