@@ -70,7 +70,7 @@ export function absentSentences({ products, programmes }: Absent): string[] {
   ];
 }
 
-/** Logs what {@link askAbsent} finds. If the database does not answer, logs nothing, since that is reported elsewhere. */
+/** Logs what {@link askAbsent} finds. Logs nothing if the database does not answer. */
 export async function logAbsent(
   log: Log,
   { databaseUrl, societyFile }: { databaseUrl: string; societyFile: string },

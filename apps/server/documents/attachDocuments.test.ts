@@ -41,8 +41,8 @@ async function held(id: string) {
 }
 
 /**
- * Makes a paid join with a transcript. With `contactId`, the join is written as sent to that contact; otherwise HubSpot has no
- * contact for the join yet.
+ * Makes a paid join with a transcript. With `contactId`, the join's row says that the join was sent to that contact; otherwise
+ * HubSpot has no contact for the join yet.
  */
 async function uploaded(
   name = 'transcript.pdf',

@@ -50,9 +50,9 @@ export async function sessionDocuments(
 }
 
 /**
- * Returns the rejection of the transcripts of a join, or of its base's join. A final rejection has precedence. Otherwise returns
- * the last rejection if all transcripts were rejected and the membership has not ended, because its sentence asks for another
- * transcript. Returns null in all other cases.
+ * Returns the rejection by staff of the transcripts of a join, or of its base's join: the final rejection if there is one.
+ * Otherwise returns the last rejection if all transcripts were rejected and the membership has not ended, because its sentence
+ * asks for another transcript. Returns null in all other cases.
  */
 export async function rejectionOf(
   { database }: Pick<Deps, 'database'>,

@@ -240,8 +240,8 @@ test('a payment of another amount than was shown is not booked as the order that
   const shown = await openIntent(client, uuid);
   const add = (productUuid: string) =>
     client.call('setSessionProduct', { params: { uuid }, body: { productUuid } });
-  // A failover to a standby that was behind: the order in our database has lost the pin, but Stripe's intent still includes its
-  // price.
+  // Simulates a failover to a standby that was behind. Our database has lost the pin from the order, but Stripe's intent includes
+  // the pin's price.
   const restore = await dump(server);
   await add(PIN);
   await openIntent(client, uuid);

@@ -348,7 +348,10 @@ const joinersKinds = [
   'such an answer to what it did',
 ];
 const order = { amount: 6500, currency: 'usd' as const, billingEmail: 'jordan.rivera@example.com' };
-/** For each request to Stripe for which a joiner waits: the page's call that causes it, and how to bring a join there. */
+/**
+ * For each request to Stripe for which a joiner waits: the page's call that causes the request, and how to bring a join to that
+ * call.
+ */
 const steps: Record<string, Step> = {
   'opening Checkout': {
     method: 'POST',

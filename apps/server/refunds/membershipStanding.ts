@@ -139,8 +139,8 @@ async function tellOfUpgrades(trx: Kysely<Tables>, sessionUuid: string): Promise
 export const UPGRADE_ALONE = 'An upgrade is still paid and held, though the membership below it has ended.';
 
 /**
- * Returns the joins with an active upgrade whose base membership has ended and was not replaced. The base was bought by the same
- * join or for the same contact. With `baseSession`, considers only bases that the join `baseSession` bought.
+ * Returns the joins with an active upgrade whose base membership has ended and was not replaced. A base is a membership that the
+ * same join bought, or that was bought for the same contact. With `baseSession`, only the bases that this join bought count.
  */
 export async function upgradesAlone(
   database: Kysely<Tables>,

@@ -14,8 +14,8 @@ export interface SettledOrder extends PaidOrder {
 }
 
 /**
- * Reads the payments with these ids. Leaves out payments that have neither succeeded nor are duplicates, and payments that
- * succeeded and have no stored order. A duplicate has no lines if a restore has lost its order.
+ * Reads those of the payments with these ids that are duplicates, or that succeeded and have a stored order. A duplicate has no
+ * lines if a restore has lost its order.
  */
 export async function paidOrders(
   { society }: Pick<Deps, 'society'>,

@@ -28,7 +28,7 @@ const retries = async (intentId: string) =>
 const minutesLater = (minutes: number) =>
   sql`update event_retry set next_try_at = next_try_at - make_interval(mins => ${minutes}::int),
     created_at = created_at - make_interval(mins => ${minutes}::int)`.execute(server.deps.database);
-/** Returns, for each request that listed events, from which time on (Unix seconds). The newest request comes first. */
+/** Returns the start time (Unix seconds) of each request that listed Stripe's events. The newest request comes first. */
 const listed = async () => {
   return (await requestsTo(server.stripeUrl))
     .filter(({ path }) => path === '/v1/events')

@@ -31,7 +31,6 @@ const statusOf = async (intentId: string) =>
       .executeTakeFirstOrThrow()
   ).status;
 
-/** Runs one round of the background work. */
 const sweepOnce = () => startSweeping(server.deps)();
 
 async function begun() {

@@ -29,9 +29,9 @@ export async function readStory(
 }
 
 /**
- * SQL for the cause of a recorded step. The triggers record every link of a join to a contact as made by staff, and every change
- * of a refund as made by Stripe. Two cases are corrected here: without a staff member's name the server made the link, after a
- * merge in HubSpot; without Stripe's id the server dropped the refund.
+ * SQL for the cause of a recorded step. The triggers record staff as the cause of every link of a join to a contact, and Stripe
+ * as the cause of every change of a refund. Two cases are corrected here: a link without a staff member's name was made by the
+ * server, after a merge in HubSpot; a cancelled refund without Stripe's id was dropped by the server.
  */
 const causeOfStep = sql<StoryCause>`case
   when actor is null and step = 'contact_linked' then 'induct'
