@@ -21,7 +21,7 @@ import { webhookEvents } from '../providers/stripe/webhookEvents.ts';
 import { askStorage } from './askStorage.ts';
 import { diagnose } from './doctorCommand.ts';
 
-// All tests use this one server and its stand-ins, which are reset before each test. The doctor itself changes nothing.
+// All tests use this one server. The accounts at its stand-ins are reset before each test. The doctor itself changes nothing.
 const PUBLIC_URL = 'https://join.society.example';
 const server = await sharedServer({ PUBLIC_URL }, { hubspotLimits: 'off' });
 let config: Config;
