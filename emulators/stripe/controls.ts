@@ -20,7 +20,7 @@ import { WEBHOOK_MODES, type WebhookMode, type Webhooks } from './webhooks.ts';
  * - `POST /_emulator/disputes/:id/close {status: won | lost | prevented | warning_closed}`: ends it; `POST
  *   /_emulator/disputes/:id/escalate`: makes an inquiry a dispute
  * - `POST /_emulator/refunds {answer: succeeded | pending | requires_action | refused}`: sets how refunds are answered from now
- *   on; `POST /_emulator/refunds/:id/settle {status: succeeded | failed | canceled}`: settles one refund
+ *   on; `POST /_emulator/refunds/:id/settle {status: succeeded | failed | canceled, reason?}`: settles one refund
  * - `POST /_emulator/payment_methods/:id {declines: code | null}`: the issuer declines this card from now on; null: no longer
  * - `POST /_emulator/processing {hold, intent?}`: with `hold`, payments from now on, or those of one intent, stay in `processing`
  *   until `POST /_emulator/payment_intents/:id/settle {declines?: code}` lets one succeed, or declines it
@@ -72,10 +72,13 @@ export function addTestControls(app: App, perform: Perform, webhooks: Webhooks):
     return { answer };
   });
   app.post<{ Params: { id: string } }>('/_emulator/refunds/:id/settle', async (request) => {
-    const { status } = bodyOf(request.body) as { status: 'succeeded' | 'failed' | 'canceled' };
+    const { status, reason } = bodyOf(request.body) as {
+      status: 'succeeded' | 'failed' | 'canceled';
+      reason?: string;
+    };
     if (status !== 'succeeded' && status !== 'failed' && status !== 'canceled')
       throw invalid('status must be succeeded, failed or canceled');
-    return perform({}, (call) => settleRefund(call, request.params.id, status));
+    return perform({}, (call) => settleRefund(call, request.params.id, status, reason));
   });
 
   app.post<{ Params: { id: string } }>('/_emulator/payment_methods/:id', async (request) => {

@@ -186,7 +186,10 @@ test('a refund may wait, be refused for now, or come back from the bank', async 
   );
   await control('POST', `refunds/${refund.id}/settle`, { status: 'succeeded' });
   assert.equal((await stripe.refunds.retrieve(refund.id)).status, 'succeeded');
-  await control('POST', `refunds/${refund.id}/settle`, { status: 'failed' });
+  await control('POST', `refunds/${refund.id}/settle`, {
+    status: 'failed',
+    reason: 'expired_or_canceled_card',
+  });
   assert.equal((await stripe.refunds.retrieve(refund.id)).failure_reason, 'expired_or_canceled_card');
   assert.equal(await refundedCents(), 0);
   await control('POST', 'refunds', { answer: 'requires_action' });

@@ -126,7 +126,7 @@ export function settleRefund(
   call: Call,
   id: string,
   status: 'succeeded' | 'failed' | 'canceled',
-  failure_reason = 'expired_or_canceled_card',
+  failure_reason = 'unknown',
 ): Refund {
   const refund = require<Refund>(call, 'refund', id, 'id');
   if (refund.status === 'failed' || refund.status === 'canceled')

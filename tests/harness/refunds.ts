@@ -73,15 +73,17 @@ export async function settleRefund(
   server: TestServer,
   intentId: string,
   status: 'succeeded' | 'failed',
+  reason?: string,
 ): Promise<void> {
   const { body } = await server.stripe('GET', `/v1/refunds?payment_intent=${intentId}`);
   const [last] = (body as unknown as { data: { id: string }[] }).data;
-  await server.stripeControl(`refunds/${last!.id}/settle`, { status });
+  await server.stripeControl(`refunds/${last!.id}/settle`, { status, reason });
   await followPayment(server.deps, intentId);
 }
 
-/** Makes the bank return the last refund of a payment. */
-export const failRefund = (server: TestServer, intentId: string) => settleRefund(server, intentId, 'failed');
+/** Makes the bank return the last refund of a payment, with Stripe's `failure_reason`; `unknown` if it is not given. */
+export const failRefund = (server: TestServer, intentId: string, reason?: string) =>
+  settleRefund(server, intentId, 'failed', reason);
 
 export const chargeOf = async (server: TestServer, intentId: string) =>
   (await server.stripe('GET', `/v1/payment_intents/${intentId}`)).body.latest_charge as unknown as string;

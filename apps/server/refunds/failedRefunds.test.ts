@@ -148,6 +148,16 @@ for (const status of ['failed', 'canceled'] as const)
     );
   });
 
+test('staff are not told to decide a refund again that failed because the card is closed', async () => {
+  const { uuid, intentId } = await undergraduate(server);
+  await refundJoin(server.deps, uuid, { ...membershipOnly, membership: false, items: 'all' });
+  await failRefund(server, intentId, 'lost_or_stolen_card');
+  assert.equal(
+    (await noticesOf(server, uuid)).at(-1),
+    `The refund of $12.00 of payment ${intentId} failed: the money is with us again. The card is closed, so a further refund to it would fail, too: ask the payer, and pay it back outside Stripe.`,
+  );
+});
+
 test('of a join whose second payment came back from the bank, refund does not say that nothing was paid', async (t) => {
   const uuid = await orderingJoin(server.client(), 'HONOR104');
   const { id } = await openIntent(server.client(), uuid);

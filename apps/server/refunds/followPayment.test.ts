@@ -391,7 +391,13 @@ test('a refund that is due is replaced by none that came to nothing, and is not 
     [other.intentId, 1000],
   ] as const)
     await promiseRefund(server.deps.database, { intentId: of, amountCents, reason: 'requested' });
-  const outside = { uuid: null, decided: null, lacksFunds: false, createdAt: new Date() };
+  const outside = {
+    uuid: null,
+    decided: null,
+    lacksFunds: false,
+    isCardClosed: false,
+    createdAt: new Date(),
+  };
   t.mock.method(server.deps.payments, 'moneyBack', async () => ({
     refunds: [
       { ...outside, id: 're_canceled', amountCents: 6500, status: 'canceled' as const },

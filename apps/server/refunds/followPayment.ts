@@ -29,6 +29,8 @@ import { paidOrders, refundsOfPayment, type SettledOrder } from './paidOrders.ts
 /** followPayment throws after this many rounds if in each round another caller has written first. */
 const ROUNDS = 10;
 
+const CARD_CLOSED =
+  ' The card is closed, so a further refund to it would fail, too: ask the payer, and pay it back outside Stripe.';
 /**
  * The text that is stored with a refund that Stripe has accepted, but does not pay out yet because our balance at Stripe is too
  * low.
@@ -233,7 +235,7 @@ async function takeIn(
         trx,
         sessionUuid,
         'refund_failed',
-        `The refund of ${displayPrice(amountCents)} of payment ${intentId} ${status === 'failed' ? 'failed' : 'was cancelled at Stripe'}: the money is with us again.${await toDecideAgain(trx, known.uuid)}`,
+        `The refund of ${displayPrice(amountCents)} of payment ${intentId} ${status === 'failed' ? 'failed' : 'was cancelled at Stripe'}: the money is with us again.${refund.isCardClosed ? CARD_CLOSED : await toDecideAgain(trx, known.uuid)}`,
       );
     return {
       uuid: known.uuid,

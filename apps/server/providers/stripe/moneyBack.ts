@@ -13,6 +13,8 @@ export interface MoneyBack {
      * (https://support.stripe.com/questions/pending-refunds-due-to-insufficient-funds-or-stripe-balance).
      */
     lacksFunds: boolean;
+    /** Whether the refund has failed because the payer's card is closed, so that every further refund to it would fail as well. */
+    isCardClosed: boolean;
     createdAt: Date;
     /** The uuid of our refund row; null if the refund was made elsewhere, in Stripe's Dashboard, for example. */
     uuid: string | null;
@@ -24,6 +26,9 @@ export interface MoneyBack {
   lost: { id: string; amountCents: number }[];
 }
 
+/** Stripe's reasons for a failed refund (https://docs.stripe.com/refunds) that are of the card, and last. */
+const CARD_CLOSED: ReadonlySet<string> = new Set(['expired_or_canceled_card', 'lost_or_stolen_card']);
+
 export function readMoneyBack(
   refunds: readonly Stripe.Refund[],
   disputes: readonly Stripe.Dispute[],
@@ -33,11 +38,12 @@ export function readMoneyBack(
     .filter(({ amountCents }) => amountCents > 0);
   const isOpen = disputes.some(({ status }) => /^(needs_response|under_review|appeal_.*)$/.test(status));
   return {
-    refunds: refunds.map(({ id, amount, status, pending_reason, metadata, created }) => ({
+    refunds: refunds.map(({ id, amount, status, pending_reason, failure_reason, metadata, created }) => ({
       id,
       amountCents: amount,
       status: status === 'succeeded' || status === 'failed' || status === 'canceled' ? status : 'pending',
       lacksFunds: status === 'pending' && pending_reason === 'insufficient_funds',
+      isCardClosed: CARD_CLOSED.has(failure_reason ?? ''),
       createdAt: new Date(created * 1000),
       uuid: metadata?.refund ?? null,
       decided: metadata ? decidedOfMetadata(metadata, amount) : null,
