@@ -17,7 +17,7 @@ export interface MailFault {
   at: Stage;
   /** The SMTP status, three digits. */
   status?: number;
-  /** The text after the status. */
+  /** The text after the status. `{to}` in it stands for the recipient, whom many servers name. Of providers: refusals.ts. */
   message?: string;
   ms?: number;
   /** Limits the fault to letters to this address; only for `rcpt` and `data`. */
@@ -67,6 +67,7 @@ export class MailFaults {
     }
     fault.times -= 1;
     if (fault.times === 0) this.#waiting = this.#waiting.filter((other) => other !== fault);
-    return fault;
+    const message = fault.message?.replaceAll('{to}', recipients[0] ?? '');
+    return message === undefined ? fault : { ...fault, message };
   }
 }

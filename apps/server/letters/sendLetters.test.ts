@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { sql } from 'kysely';
 import { simpleParser } from 'mailparser';
 import { pathOf } from '#contract/calls.ts';
+import { refusals } from '../../../emulators/mail/refusals.ts';
 import { beforeEachIn } from '../../../tests/harness/hooks.ts';
 import { everything, failRefund, membershipOnly, undergraduate } from '../../../tests/harness/refunds.ts';
 import { paidJoin } from '../../../tests/harness/steps.ts';
@@ -232,7 +233,7 @@ test('tries are ever farther apart, up to four hours, and end after five days', 
 
 for (const [what, fault] of [
   ['recipient', { kind: 'status', at: 'rcpt', status: 550, message: '5.1.1 No such user' }],
-  ['letter', { kind: 'status', at: 'data', status: 554, message: '5.7.1 Looks like spam' }],
+  ['letter', { kind: 'status', at: 'data', status: 554, message: '5.6.0 Not readable' }],
 ] as const)
   test(`a ${what} that is refused for good is set aside, and staff hear of the cause once`, async () => {
     const refused = [await dueLetter(), await dueLetter()];
@@ -286,6 +287,70 @@ for (const [what, fault, notice] of [
     await send();
     for (const { email } of members) assert.equal((await cameTo(email)).length, 1);
   });
+
+for (const [name, { concerns, ...refusal }] of Object.entries(refusals))
+  if (concerns === 'account')
+    test(`${name}: a server that may refuse our account sets no letter aside, and all are sent when it is over`, async () => {
+      const members = [await dueLetter(), await dueLetter(), await dueLetter()];
+      await server.mailFault({ kind: 'status', ...refusal, times: 100 });
+      for (let round = 0; round < 6; round++) {
+        await send();
+        await later();
+      }
+      for (const { uuid } of members) assert.equal((await rowOf(uuid)).refusal, null);
+      const told = await notices();
+      assert.equal(told.length, 1, told.join('\n'));
+      assert.match(told[0]!, new RegExp(`does not take letters now \\(${refusal.status}[^)]*\\)`));
+      assert.doesNotMatch(told[0]!, /@/);
+      await server.mailFault(null);
+      await later();
+      await send();
+      for (const { email } of members) assert.equal((await cameTo(email)).length, 1);
+    });
+  else
+    test(`${name}: a recipient whom a server does not know costs no other letter its turn`, async () => {
+      const [refused, other] = [await dueLetter(), await dueLetter()];
+      await server.mailFault({ kind: 'status', ...refusal, to: refused.email });
+      await send();
+      assert.notEqual((await rowOf(refused.uuid)).refusal, null);
+      assert.equal((await cameTo(other.email)).length, 1);
+    });
+
+test('a letter that a server refuses without naming its recipient is tried every hour, and given up when others pass for five days', async () => {
+  const { uuid } = await dueLetter();
+  await server.mailFault({ kind: 'status', at: 'data', status: 554, message: '5.7.1 Spam', times: 100 });
+  await sql`update letter set attempts = 12`.execute(server.background);
+  await send();
+  const minutes = ((await rowOf(uuid)).next_try_at.getTime() - Date.now()) / 60_000;
+  assert.ok(minutes > 40 && minutes <= 60, `in ${minutes} minutes`);
+  await sql`update letter set due_at = now() - interval '6 days', next_try_at = now()`.execute(
+    server.background,
+  );
+  await send();
+  assert.equal((await rowOf(uuid)).refusal, null, 'the server takes no other letter either');
+  await server.mailFault(null);
+  const other = await dueLetter();
+  await send();
+  assert.equal((await cameTo(other.email)).length, 1);
+  await server.mailFault({ kind: 'status', at: 'data', status: 554, message: '5.7.1 Spam' });
+  await later();
+  await send();
+  assert.match((await rowOf(uuid)).refusal!, /^554 5\.7\.1 Spam \(for 5 days\)$/);
+});
+
+test('a code that waits for a server that refuses the account is withdrawn when its minutes are over', async () => {
+  const { uuid } = await dueLetter();
+  await sql`update letter set kind = 'code' where session_uuid = ${uuid}`.execute(server.background);
+  const { concerns: _, ...limit } = refusals.googleUserLimit!;
+  await server.mailFault({ kind: 'status', ...limit, times: 100 });
+  await send();
+  await sql`update letter set due_at = now() - interval '1 day', next_try_at = now()`.execute(
+    server.background,
+  );
+  await send();
+  const { withdrawn_at, refusal } = await rowOf(uuid);
+  assert.deepEqual([withdrawn_at === null, refusal], [false, null]);
+});
 
 test('a letter that is refused on an open connection delays none after it', async () => {
   const [before, refused, after] = [await dueLetter(), await dueLetter(), await dueLetter()];

@@ -28,6 +28,8 @@ const BATCH = 20;
  */
 const FIRST_BACKOFF_MINUTES = 1;
 const LONGEST_BACKOFF_MINUTES = 240;
+/** The longest delay (minutes) before the retry of a letter that the server refused without saying that the letter is the reason. */
+const LONGEST_DOUBTED_MINUTES = 60;
 /** While the mail server is down, a letter is retried after about this many seconds. */
 const DOWN_SECONDS = 45;
 /** After this many days a letter is not retried any more (RFC 5321, 4.5.4.1: at least four to five days). */
@@ -128,30 +130,47 @@ function noticeOf(reason: string): string {
 
 async function postpone(deps: Deps, letter: Letter, error: Error): Promise<void> {
   const { id, dueAt, attempts } = letter;
-  if (!(error instanceof MailPostponed))
+  const isDoubted = error instanceof MailDown;
+  if (!(error instanceof MailPostponed || isDoubted))
     deps.log.error({ err: error, letter: id }, 'a letter could not be written');
-  if (deps.now().getTime() - dueAt.getTime() > GIVEN_UP_DAYS * 86_400_000)
+  const isOld = deps.now().getTime() - dueAt.getTime() > GIVEN_UP_DAYS * 86_400_000;
+  // While the server accepts no letter at all, this one is not at fault, however long that lasts.
+  if (isOld && (!isDoubted || (await hasAccepted(deps))))
     return setAside(deps, letter, `${error.message} (for ${GIVEN_UP_DAYS} days)`);
-  const minutes = Math.min(LONGEST_BACKOFF_MINUTES, FIRST_BACKOFF_MINUTES * 2 ** Math.min(attempts - 1, 16));
+  const longest = isDoubted ? LONGEST_DOUBTED_MINUTES : LONGEST_BACKOFF_MINUTES;
+  const minutes = Math.min(longest, FIRST_BACKOFF_MINUTES * 2 ** Math.min(attempts - 1, 16));
   await sql`
     update letter set next_try_at = now() + make_interval(secs => ${minutes * 60 * (0.75 + Math.random() / 4)}::float)
     where id = ${id} and sent_at is null`.execute(deps.database);
 }
 
+/** Whether the mail server has accepted a letter within the last day. */
+async function hasAccepted({ database }: Deps): Promise<boolean> {
+  const { rows } = await sql<{ has: boolean }>`
+    select exists (select from letter where sent_at > now() - interval '1 day') as has`.execute(database);
+  return rows[0]!.has;
+}
+
 /**
  * Postpones a letter because the mail server accepts no letters at all. The attempt that was counted when the letter was taken is
- * subtracted.
+ * subtracted. If the server may refuse this letter alone, the attempt counts, and the letter is postponed for longer each time.
  */
 async function waitForServer(
-  { database, log, now }: Deps,
+  deps: Deps,
   { host, port }: MailSettings,
-  { id, dueAt }: Letter,
-  { code, notice }: MailDown,
+  letter: Letter,
+  error: MailDown,
 ): Promise<void> {
-  mailServer.isDown = true;
-  await sql`
-    update letter set attempts = attempts - 1, next_try_at = now() + make_interval(secs => ${DOWN_SECONDS * (0.5 + Math.random())}::float)
-    where id = ${id} and sent_at is null`.execute(database);
+  const { database, log, now } = deps;
+  const { id, dueAt } = letter;
+  const { code, notice } = error;
+  if (error.mayBeOfLetter) await postpone(deps, letter, error);
+  else {
+    mailServer.isDown = true;
+    await sql`
+      update letter set attempts = attempts - 1, next_try_at = now() + make_interval(secs => ${DOWN_SECONDS * (0.5 + Math.random())}::float)
+      where id = ${id} and sent_at is null`.execute(database);
+  }
   const isLong = now().getTime() - dueAt.getTime() > TOLD_AFTER_MS;
   await troubleTeller(
     database,

@@ -163,7 +163,7 @@ const causes: Cause[] = [
     name: 'the mail server refuses a recipient',
     fires: ['InductLettersRefused'],
     async make() {
-      await server.mailFault({ kind: 'status', at: 'rcpt', status: 550, times: 1 });
+      await server.mailFault({ kind: 'status', at: 'rcpt', status: 550, message: '5.1.1 No such user' });
       await paidJoin(server, server.client());
       await sendDue(server.deps, server.deps.config.mail!);
       return metrics.scrape();

@@ -28,22 +28,25 @@ export interface Mail {
   pictures: { cid: string; type: string; bytes: Buffer }[];
 }
 
-/** Thrown if the server refuses this letter permanently, because of its recipient or its content. */
+/** Thrown if the server refuses this letter permanently and says that its recipient, size or form is the reason. */
 export class MailRefused extends Error {}
 /** Thrown if this letter was not sent, but may be accepted later. */
 export class MailPostponed extends Error {}
 /**
  * Thrown if no letter can be sent now. `code` is the server's reply code, or says how the connection failed. The log has `code`
  * instead of the message, which may quote a reply with the recipient's address. `notice` tells staff what to repair at the mail
- * server or in the settings; null if the failure may end by itself.
+ * server or in the settings; null if the failure may end by itself. `mayBeOfLetter`: the server has not said whether it refuses
+ * the account or only this letter.
  */
 export class MailDown extends Error {
   readonly code: string;
   readonly notice: string | null;
-  constructor(message: string, code: string, notice: string | null) {
+  readonly mayBeOfLetter: boolean;
+  constructor(message: string, code: string, notice: string | null, mayBeOfLetter = false) {
     super(message);
     this.code = code;
     this.notice = notice;
+    this.mayBeOfLetter = mayBeOfLetter;
   }
 }
 
@@ -192,6 +195,16 @@ const AUTHENTICATION = [530, 534, 535, 538];
 /** The reply code with which the server closes the connection (RFC 5321, 3.8). */
 const CLOSING = 421;
 
+/**
+ * Enhanced status codes (RFC 3463) that concern only this letter: an address of the recipient (5.1.7 and 5.1.8 are about the
+ * sender, 5.1.90 is Microsoft's daily limit), a mailbox that is disabled, and a letter that is too large or not readable. A mailbox
+ * that is full (5.2.2) can be emptied. The other codes are also answered when a limit is exceeded or the account is blocked, such
+ * as 5.4.5 and 5.7.1 by Google and 5.2.0 by Microsoft, even with the recipient's address (Postfix: `Relay access denied`).
+ */
+const OF_LETTER = /^5\.(?:1\.(?:[1-69]|10)|2\.[13]|3\.4|6\.\d+)$/;
+/** Reply codes about the mailbox (RFC 5321, 4.2.3). With 554 Amazon SES names the recipient when it refuses the account. */
+const MAILBOX = [550, 551, 552, 553];
+
 function failureOf(error: SmtpError, settings: MailSettings, { from, to }: Mail): Error {
   const { responseCode = 0, command, response = '' } = error;
   const isOfLetter = command === 'RCPT TO' || command === 'DATA';
@@ -205,7 +218,16 @@ function failureOf(error: SmtpError, settings: MailSettings, { from, to }: Mail)
   if (responseCode < 500 || responseCode === 503) return new MailPostponed(response || error.message);
   // Many servers refuse the sender only after the recipient (Postfix) or after the letter (Amazon SES), and name the sender then.
   const names = (address: string) => response.toLowerCase().includes(address.toLowerCase());
-  return names(from.address) && !names(to)
-    ? downBy(Object.assign(error, { command: 'MAIL FROM' }), settings)
-    : new MailRefused(response || error.message);
+  if (names(from.address) && !names(to))
+    return downBy(Object.assign(error, { command: 'MAIL FROM' }), settings);
+  const [code, status] = /^\d{3}(?:[ -](5\.\d{1,3}\.\d{1,3})\b)?/.exec(response) ?? [`${responseCode}`];
+  const isOfThisLetter = status ? OF_LETTER.test(status) : names(to) && MAILBOX.includes(responseCode);
+  return isOfThisLetter
+    ? new MailRefused(response || error.message)
+    : new MailDown(
+        response || error.message,
+        code,
+        `The mail server ${settings.host}:${settings.port} does not take letters now (${code}), and does not say that a recipient is wrong: a limit of the account, the account itself or MAIL_FROM may be the cause. Letters wait, and are tried at least every hour.`,
+        true,
+      );
 }
