@@ -49,6 +49,11 @@ export class Bucket {
    */
   versioning: 'Enabled' | 'Suspended' | null = null;
   noncurrentDays: number | null = null;
+  /**
+   * Which checksums the service takes: `all` as Amazon S3 does; `parts` but not the completion of an upload whose parts have them,
+   * as Google Cloud Storage; `none`, and refuses every request with such a header, as Backblaze B2.
+   */
+  checksums: 'all' | 'parts' | 'none' = 'all';
   readonly #folder: string;
   readonly #now: () => Date;
 
@@ -116,6 +121,12 @@ export class Bucket {
   }
 
   async complete(upload: PendingUpload, named: readonly NamedPart[]): Promise<string> {
+    if (this.checksums === 'parts' && upload.checksum)
+      throw new S3Error(
+        412,
+        'PreconditionFailed',
+        'At least one of the pre-conditions you specified did not hold.',
+      );
     if (named.length === 0) throw new S3Error(400, 'MalformedXML', 'An upload has at least one part.');
     if (named.some(({ number }, index) => index > 0 && number <= named[index - 1]!.number))
       throw new S3Error(400, 'InvalidPartOrder', 'The list of parts was not in ascending order.');

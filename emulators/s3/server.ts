@@ -112,6 +112,9 @@ async function answer(
     (name) => name.startsWith('x-amz-') && !KNOWN_HEADERS.test(name),
   );
   if (strange) throw notEmulated(`the header ${strange}`);
+  const checksum = Object.keys(request.headers).find((name) => /^x-amz-(sdk-)?checksum-/.test(name));
+  if (checksum && bucket.checksums === 'none')
+    throw new S3Error(400, 'InvalidArgument', `Unsupported header '${checksum}' received for this API call.`);
   const [, name = '', ...rest] = url.pathname.split('/').map(decodeURIComponent);
   if (name !== S3_BUCKET) throw new S3Error(404, 'NoSuchBucket', 'The specified bucket does not exist.');
   const key = rest.join('/');

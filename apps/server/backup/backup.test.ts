@@ -383,6 +383,7 @@ test('a backup that stops half-way has no manifest, and is none', { skip }, asyn
       prefix: '',
       region: 'us-east-1',
       endpoint: 'http://127.0.0.1:9',
+      checksums: 'supported',
       credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
     },
   });

@@ -347,11 +347,12 @@ test('a bucket is written to, read and left as it was; one that refuses us is mi
     prefix: '',
     region: 'us-east-1',
     endpoint: s3.url,
+    checksums: 'supported',
     credentials: s3.keys,
   } as const;
   assert.match(
     (await asReal({ storage })).report,
-    /ok +Documents: A file was written to the bucket documents/,
+    /ok +Documents: A small and a large file were written to the bucket documents/,
   );
   assert.equal(s3.bucket.objects.size, 0);
   const versions = async () =>
@@ -368,3 +369,31 @@ test('a bucket is written to, read and left as it was; one that refuses us is mi
   assert.match(report, /missing +Documents: .*SignatureDoesNotMatch/);
   assert.equal(status, 1);
 });
+
+for (const [checksums, wrong] of [
+  ['parts', /missing +Documents: Files up to 5 MiB .* larger .*\(PreconditionFailed: .*checksums=required/],
+  [
+    'none',
+    /missing +Documents: They cannot be kept .*\(InvalidArgument: Unsupported header .*checksums=required/,
+  ],
+] as const)
+  test(`a bucket that takes ${checksums} of the checksums is missing until they are left out`, async (t) => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'induct-bucket-'));
+    const s3 = await startS3Emulator({ dataDir });
+    t.after(async () => {
+      await s3.close();
+      rmSync(dataDir, { recursive: true });
+    });
+    s3.bucket.checksums = checksums;
+    const reportOf = async (checksums: 'supported' | 'required') => {
+      const { url: endpoint, keys: credentials } = s3;
+      const region = 'us-east-1';
+      const { report } = await asReal({
+        storage: { kind: 's3', bucket: S3_BUCKET, prefix: '', region, endpoint, checksums, credentials },
+      });
+      assert.deepEqual([s3.bucket.objects.size, s3.bucket.uploads.size], [0, 0], 'nothing is left');
+      return report;
+    };
+    assert.match(await reportOf('supported'), wrong);
+    assert.match(await reportOf('required'), /ok +Documents: A small and a large file/);
+  });

@@ -12,7 +12,7 @@ import { askDatabase, askKeptAccount, askLinkSecret, type DatabaseState } from '
 import { askHubspot, type HubspotAccount } from './askHubspot.ts';
 import { askMail, type MailState, type ResolveTxt } from './askMail.ts';
 import { askRuleRefusals, type RuleRefusal } from './askRuleRefusals.ts';
-import { askStorage, type StorageState } from './askStorage.ts';
+import { askStorage, type StorageAnswer } from './askStorage.ts';
 
 export interface StandIns {
   stripe: boolean;
@@ -50,7 +50,7 @@ export interface Facts {
    */
   ruleRefusals: Answer<readonly RuleRefusal[]>;
   /** Where documents are stored, and the result of storing, reading and removing a file there. */
-  storage: { place: string; answer: Answer<StorageState> };
+  storage: StorageAnswer;
   /** The findings about the mail server; null if the society sends its letters by other means. */
   mail: MailState | null;
   /** Whether uploaded documents go to HubSpot as well. */

@@ -72,7 +72,12 @@ const live: Facts = {
   },
   keptAccount: { said: '111' },
   ruleRefusals: { said: [] },
-  storage: { place: '/data/documents', answer: { said: { unreadable: null, versions: null } } },
+  storage: {
+    place: '/data/documents',
+    answer: { said: { unreadable: null, versions: null } },
+    mayRefuseChecksums: false,
+    isOnlyLarge: false,
+  },
   attachDocuments: true,
   mail: {
     server: 'mail.society.example:465',
@@ -179,6 +184,7 @@ const cases: [string, Partial<Facts>, string, Finding['standing'], RegExp][] = [
     'documents under a key that is not there',
     {
       storage: {
+        ...live.storage,
         place: '/documents',
         answer: { said: { unreadable: 'Documents need the key x.', versions: null } },
       },
@@ -643,13 +649,18 @@ test('every property that the documents name is needed, and every needed one is 
   assert.deepEqual(named.sort(), [...neededProperties].sort());
 });
 
-test('documents that cannot be kept are missing, with the place and the reason', () => {
-  const [[standing, text]] = found(
-    { storage: { place: 'the bucket documents/', answer: { down: 'AccessDenied: no' } } },
-    'Documents',
-  ) as [[string, string]];
-  assert.equal(standing, 'missing');
-  assert.match(text, /the bucket documents\/ \(AccessDenied: no\)/);
+test('documents that cannot be kept are missing, with the place, the reason, and what may help', () => {
+  const answer = { down: 'AccessDenied: no' };
+  const textOf = (change: Partial<Facts['storage']>) => {
+    const storage = { ...live.storage, place: 'the bucket documents/', answer, ...change };
+    const [[standing, text]] = found({ storage }, 'Documents') as [[string, string]];
+    assert.equal(standing, 'missing');
+    assert.match(text, /the bucket documents\/.* \(AccessDenied: no\)/);
+    return text;
+  };
+  assert.match(textOf({}), /^They cannot be kept .*Check STORAGE_URL.*bucket\.$/);
+  assert.match(textOf({ mayRefuseChecksums: true }), /^They .*bucket\. If .*checksums=required/);
+  assert.match(textOf({ isOnlyLarge: true }), /^Files up to 5 MiB can be kept .*cannot \([^)]*\)\.$/);
 });
 
 test('the scope for files is only asked for where documents are attached', () => {

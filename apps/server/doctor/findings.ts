@@ -155,14 +155,23 @@ function ofDatabaseLink({ database, keys, mode }: Facts): Finding[] {
   return [keys.live || mode === 'live' ? finding.missing(text) : finding.ok(text)];
 }
 
-function ofStorage({ place, answer }: Facts['storage']): Finding {
+function ofStorage({ place, answer, mayRefuseChecksums, isOnlyLarge }: Facts['storage']): Finding {
   const storage = about('Documents');
-  if ('said' in answer && answer.said.unreadable !== null) return storage.missing(answer.said.unreadable);
-  return 'said' in answer
-    ? storage.ok(`A file was written to ${place}, read and removed.`)
-    : storage.missing(
-        `They cannot be kept in ${place} (${reasonOf(answer)}). Check STORAGE_URL; docs/operations.md has the permissions of a bucket.`,
-      );
+  if ('said' in answer)
+    return answer.said.unreadable !== null
+      ? storage.missing(answer.said.unreadable)
+      : storage.ok(
+          `${answer.said.versions === null ? 'A file was' : 'A small and a large file were'} written to ${place}, read and removed.`,
+        );
+  const reason = reasonOf(answer);
+  const repair = mayRefuseChecksums
+    ? ' If the service does not take checksums, add checksums=required to STORAGE_URL.'
+    : '';
+  return storage.missing(
+    isOnlyLarge
+      ? `Files up to 5 MiB can be kept in ${place}, larger ones, which are uploaded in parts, cannot (${reason}).${repair}`
+      : `They cannot be kept in ${place} (${reason}). Check STORAGE_URL; docs/operations.md has the permissions of a bucket.${repair}`,
+  );
 }
 
 function ofVersions({ answer }: Facts['storage']): Finding[] {

@@ -206,6 +206,11 @@ const refused: [string, Record<string, string>, RegExp][] = [
     /unknown part: regoin/,
   ],
   [
+    'checksums of a bucket that are not those that are required',
+    { ...emulated, STORAGE_URL: 's3://documents?checksums=none' },
+    /STORAGE_URL's checksums can only be required/,
+  ],
+  [
     'an endpoint of a bucket that is no address',
     { ...emulated, STORAGE_URL: 's3://documents?endpoint=minio:9000' },
     /endpoint must be an address/,
@@ -336,7 +341,14 @@ test('documents are in a folder beside all other state, in another folder, or in
     kind: 'folder',
     folder: '/some where',
   });
-  const bucket = { kind: 's3', bucket: 'documents', region: null, endpoint: null, credentials: null };
+  const bucket = {
+    kind: 's3',
+    bucket: 'documents',
+    region: null,
+    endpoint: null,
+    checksums: 'supported',
+    credentials: null,
+  };
   assert.deepEqual(storageOf({ STORAGE_URL: 's3://documents' }), { ...bucket, prefix: '' });
   assert.deepEqual(storageOf({ STORAGE_URL: 's3://documents/a/b/?region=eu-west-1', ...keys }), {
     ...bucket,
@@ -344,11 +356,12 @@ test('documents are in a folder beside all other state, in another folder, or in
     region: 'eu-west-1',
     credentials: { accessKeyId: 'id', secretAccessKey: 'secret' },
   });
-  assert.deepEqual(storageOf({ STORAGE_URL: 's3://documents?endpoint=http://minio:9000' }), {
-    ...bucket,
-    prefix: '',
-    region: 'us-east-1',
-    endpoint: 'http://minio:9000',
+  const minio = 's3://documents?endpoint=http://minio:9000';
+  const atMinio = { ...bucket, prefix: '', region: 'us-east-1', endpoint: 'http://minio:9000' };
+  assert.deepEqual(storageOf({ STORAGE_URL: minio }), atMinio);
+  assert.deepEqual(storageOf({ STORAGE_URL: `${minio}&checksums=required` }), {
+    ...atMinio,
+    checksums: 'required',
   });
 });
 

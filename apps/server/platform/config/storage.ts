@@ -13,6 +13,8 @@ export interface S3Settings {
   region: string | null;
   /** The URL of an S3-compatible service; null for Amazon S3. */
   endpoint: string | null;
+  /** Whether requests have a checksum wherever S3 supports one, or only where it requires one. */
+  checksums: 'supported' | 'required';
   /** The credentials for the bucket; null if the AWS SDK is to take them from its own settings. */
   credentials: { accessKeyId: string; secretAccessKey: string } | null;
 }
@@ -27,7 +29,7 @@ export function readDocumentKeys(settings: SettingReader): Secrets | null {
   return keys;
 }
 
-/** Reads where documents are stored: in a folder (file:///path), or in a bucket (s3://bucket/prefix?region=…&endpoint=…). */
+/** Reads where documents are stored: in a folder (file:///path), or in a bucket (s3://bucket/prefix?region=…&endpoint=…&checksums=…). */
 export function readStorage({ get, fault, address }: SettingReader, dataDir: string): StorageSettings {
   const here: StorageSettings = { kind: 'folder', folder: resolve(dataDir, 'documents') };
   const keys = ['STORAGE_ACCESS_KEY_ID', 'STORAGE_SECRET_ACCESS_KEY'] as const;
@@ -42,12 +44,17 @@ export function readStorage({ get, fault, address }: SettingReader, dataDir: str
     return url === null ? here : { kind: 'folder', folder: decodeURIComponent(url.pathname) };
   }
   const endpoint = url.searchParams.get('endpoint');
-  const other = [...url.searchParams.keys()].find((name) => !['region', 'endpoint'].includes(name));
+  const checksums = url.searchParams.get('checksums');
+  const other = [...url.searchParams.keys()].find(
+    (name) => !['region', 'endpoint', 'checksums'].includes(name),
+  );
   if (url.hostname === '' || url.username || url.port)
     fault('STORAGE_URL must name a bucket: s3://bucket/prefix. Keys have settings of their own.');
-  if (other) fault(`STORAGE_URL has an unknown part: ${other}. There are region and endpoint.`);
+  if (other) fault(`STORAGE_URL has an unknown part: ${other}. There are region, endpoint and checksums.`);
   if (endpoint !== null && !/^https?:\/\/[^/?#]+\/?$/.test(endpoint))
     fault("STORAGE_URL's endpoint must be an address like https://s3.example.com, without a path.");
+  if (checksums !== null && checksums !== 'required')
+    fault("STORAGE_URL's checksums can only be required: without them there is one wherever S3 supports it.");
   const prefix = decodeURIComponent(url.pathname).replace(/^\/+|\/+$/g, '');
   return {
     kind: 's3',
@@ -56,6 +63,7 @@ export function readStorage({ get, fault, address }: SettingReader, dataDir: str
     // An S3-compatible service accepts any region, but the AWS SDK needs one.
     region: url.searchParams.get('region') ?? (endpoint === null ? null : 'us-east-1'),
     endpoint,
+    checksums: checksums === null ? 'supported' : 'required',
     credentials: accessKeyId && secretAccessKey ? { accessKeyId, secretAccessKey } : null,
   };
 }

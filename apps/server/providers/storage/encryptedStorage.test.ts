@@ -44,7 +44,11 @@ async function inABucket(t: TestContext): Promise<ByteStore> {
   t.after(() => s3.close());
   const { url: endpoint, keys: credentials } = s3;
   const settings = { kind: 's3', bucket: S3_BUCKET, prefix: 'of/induct/', region: 'us-east-1' } as const;
-  return s3Storage({ ...settings, endpoint, credentials }, join(temporaryFolder(t), 'incoming'), 0);
+  return s3Storage(
+    { ...settings, endpoint, checksums: 'supported', credentials },
+    join(temporaryFolder(t), 'incoming'),
+    0,
+  );
 }
 
 for (const [where, arrange] of [

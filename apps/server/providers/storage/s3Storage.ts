@@ -24,7 +24,7 @@ import { type Arrived, type ByteStore, NotStored, StorageDown } from './storage.
 
 const CONNECT_MS = 5_000;
 const SILENCE_MS = 30_000;
-/** S3's minimum size of a part and maximum number of parts (https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html). */
+/** S3's minimum size of a part, up to which a file is uploaded as a whole, and maximum number of parts (https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html). */
 const SMALLEST_PART_BYTES = 5 * 1_048_576;
 const MOST_PARTS = 10_000;
 /** How many uploads run at once, and how many parts of each. Each part is held in memory, so both are limited. */
@@ -33,7 +33,8 @@ const UPLOADS_AT_ONCE = 4;
 
 /**
  * Returns a store that keeps files in a bucket of an S3-compatible service. A file is first written to a local folder and checked
- * there, then uploaded. Objects have the bucket's default access, and each part has a checksum that the service verifies.
+ * there, then uploaded. Objects have the bucket's default access, and each part has a checksum that the service verifies (unless
+ * `checksums` of the settings says otherwise).
  */
 export function s3Storage(settings: S3Settings, incoming: string, reserveBytes: number): ByteStore {
   const { bucket, prefix } = settings;
@@ -167,9 +168,15 @@ export async function askVersions(settings: S3Settings): Promise<Versions> {
   return expire ? 'expire' : 'stay';
 }
 
-function clientOf({ region, endpoint, credentials }: S3Settings): S3Client {
+function clientOf({ region, endpoint, checksums, credentials }: S3Settings): S3Client {
   return new S3Client({
     requestHandler: { connectionTimeout: CONNECT_MS, socketTimeout: SILENCE_MS },
+    // Some S3-compatible services refuse the CRC32 that the SDK adds by default: Google Cloud Storage when an upload in parts is
+    // completed, Backblaze B2 with every request. Without it the signature's SHA-256 still covers each request's body.
+    ...(checksums === 'required' && {
+      requestChecksumCalculation: 'WHEN_REQUIRED',
+      responseChecksumValidation: 'WHEN_REQUIRED',
+    }),
     // S3-compatible services often do not support virtual-hosted addresses, in which the host name contains the bucket's name.
     ...(endpoint === null ? {} : { endpoint, forcePathStyle: true }),
     ...(region === null ? {} : { region }),

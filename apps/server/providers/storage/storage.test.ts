@@ -71,6 +71,7 @@ async function inABucket(t: TestContext): Promise<Arranged & { s3: S3Emulator }>
         prefix: PREFIX,
         region: 'us-east-1',
         endpoint: s3.url,
+        checksums: 'supported',
         credentials: s3.keys,
       },
       folder,
@@ -289,6 +290,7 @@ test('removed documents are said to expire only by a rule that is on and that co
       prefix: PREFIX,
       region: 'us-east-1',
       endpoint: `http://127.0.0.1:${port}`,
+      checksums: 'supported',
       credentials: { accessKeyId: 'key', secretAccessKey: 'secret' },
     } as const;
     assert.equal(await askVersions(settings), expected, given);
@@ -305,7 +307,7 @@ test('keys that the service does not know open nothing', async (t) => {
     endpoint: s3.url,
   } as const;
   const credentials = { ...s3.keys, secretAccessKey: 'another' };
-  const storage = s3Storage({ ...settings, credentials }, folder, 0);
+  const storage = s3Storage({ ...settings, checksums: 'supported', credentials }, folder, 0);
   await assert.rejects(storage.put(Readable.from([letters]), anything), StorageDown);
   assert.equal(s3.bucket.objects.size, 0);
 });
