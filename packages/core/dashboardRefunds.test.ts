@@ -2,7 +2,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { bought, membership, outside, paid } from '../../tests/harness/paidOrders.ts';
-import { assignRefund, feeReadBy, isUnassigned, matchRefunds, withLines } from './dashboardRefunds.ts';
+import {
+  assignCommand,
+  assignRefund,
+  feeReadBy,
+  isUnassigned,
+  matchRefunds,
+  possibleAssignments,
+  withLines,
+} from './dashboardRefunds.ts';
 import type { OrderLine } from './orderLine.ts';
 import { counts, type GivenBack, type PaidOrder, type RefundStatus, standingAfter } from './refunds.ts';
 
@@ -316,4 +324,46 @@ test('only refunds made elsewhere get lines by their amount, or none', () => {
     refund.lines?.map(({ line, cents }) => [line, cents]),
   );
   assert.deepEqual(told, [[[1, 1200]], undefined, [[2, 1500]]]);
+});
+
+for (const [what, lines, cents, commands] of [
+  [
+    'each line that suffices, and two others together',
+    [membership('join'), pin, cord],
+    3000,
+    ['--membership', '--items 1200,2400'],
+  ],
+  [
+    'all lines where no two suffice',
+    [membership('join'), pin, cord],
+    10100,
+    ['--membership --items 1200,2400'],
+  ],
+  ['none where all do not suffice', [membership('join'), pin], 7701, []],
+] as const)
+  test(`a refund made elsewhere may have been for ${what}`, () => {
+    const refund = outside(cents);
+    const order = paid([...lines], [refund]);
+    const found = possibleAssignments(order, refund);
+    const given = found.map((parts) =>
+      assignCommand(
+        'r',
+        parts.map(({ line }) => order.lines[line]!),
+      ),
+    );
+    assert.deepEqual(
+      given,
+      commands.map((options) => `npm run operator -- refund assign r ${options}`),
+    );
+  });
+
+test('what staff have said of another refund is no more in what a refund may have been for', () => {
+  const [first, second] = [outside(1200), outside(1200)];
+  const lines = [{ line: 1, productId: 1200, name: 'Lapel Pin', cents: 1200 }];
+  const order = paid([membership('join'), pin], [{ ...first, saidBy: 'staff', lines }, second]);
+  assert.deepEqual(
+    possibleAssignments(order, second).map((parts) => parts.map(({ name }) => name)),
+    [['Membership']],
+  );
+  assert.equal(possibleAssignments(order, first).length, 2, 'it may be said anew');
 });

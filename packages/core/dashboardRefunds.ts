@@ -1,4 +1,6 @@
 import { displayPrice } from './money.ts';
+import type { OrderLine } from './orderLine.ts';
+import { isMembershipType, type MembershipType } from './product.ts';
 import {
   counts,
   type GivenBack,
@@ -118,20 +120,57 @@ export function assignRefund(
   assignment: Assignment,
 ): RefundedLine[] | string {
   if (assignment === 'none') return [];
-  const others = order.refunds.filter((refund) => refund.saidBy !== null && refund.uuid !== uuid);
-  const parts = linesLeft(order.lines, others).filter(({ line, cents, productId }) => {
-    const { type } = order.lines[line]!;
-    return cents > 0 && isWanted(assignment, type, productId);
-  });
+  const parts = assignableParts(order, uuid).filter(({ line, productId }) =>
+    isWanted(assignment, order.lines[line]!.type, productId),
+  );
   if (parts.length === 0) return 'Nothing of that is in this payment, or it has gone back already.';
   if (sumOf(parts) < amountCents)
     return `${displayPrice(amountCents)} went back; of that only ${displayPrice(sumOf(parts))} was paid and has not gone back.`;
   return sharesOf([{ amountCents }], parts)[0]!;
 }
 
-/** Returns the operator command that assigns a refund, with all its options. */
-export function assignCommand(uuid: string): string {
-  return operatorRefund('assign', uuid, '--membership, --upgrade, --items ID,ID or --none');
+/**
+ * Returns what a refund made elsewhere can be assigned to, each time as the lines with the part of their price (cents) that has not
+ * gone back: every line that suffices alone, every two of the others that suffice together, or else all lines. Empty if even all
+ * lines do not suffice.
+ */
+export function possibleAssignments(
+  order: Pick<PaidOrder, 'lines' | 'refunds'>,
+  { uuid, amountCents }: Pick<GivenBack, 'uuid' | 'amountCents'>,
+): RefundedLine[][] {
+  const parts = assignableParts(order, uuid);
+  const suffice = (some: readonly RefundedLine[]) => sumOf(some) >= amountCents;
+  const [alone, others] = [parts.filter((part) => suffice([part])), parts.filter((part) => !suffice([part]))];
+  const pairs = others.flatMap((part, at) => others.slice(at + 1).map((other) => [part, other]));
+  const found = [...alone.map((part) => [part]), ...pairs.filter(suffice)];
+  return found.length === 0 && suffice(parts) ? [parts] : found;
+}
+
+/** Returns the lines of an order of which something has not gone back, leaving aside the refund `uuid` and what was only inferred. */
+function assignableParts({ lines, refunds }: Pick<PaidOrder, 'lines' | 'refunds'>, uuid: string) {
+  const others = refunds.filter((refund) => refund.saidBy !== null && refund.uuid !== uuid);
+  return linesLeft(lines, others).filter(({ cents }) => cents > 0);
+}
+
+/**
+ * Returns the operator command that assigns a refund to these lines of its order; `none`: to nothing that was bought. Without them,
+ * the command that lists what the refund can be assigned to.
+ */
+export function assignCommand(
+  uuid: string,
+  assigned?: 'none' | readonly Pick<OrderLine, 'type' | 'productId'>[],
+): string {
+  if (assigned === undefined) return operatorRefund('assign', uuid);
+  if (assigned === 'none') return operatorRefund('assign', uuid, '--none');
+  const has = (wanted: MembershipType) => assigned.some(({ type }) => type === wanted);
+  const items = assigned.filter(({ type }) => !isMembershipType(type)).map(({ productId }) => productId);
+  return operatorRefund(
+    'assign',
+    uuid,
+    ...(has('membership') ? ['--membership'] : []),
+    ...(has('membership_upgrade') ? ['--upgrade'] : []),
+    ...(items.length > 0 ? [`--items ${items.join(',')}`] : []),
+  );
 }
 
 /**

@@ -317,7 +317,7 @@ const different: [string, string, Partial<Sides>][] = [
   ],
   [
     'refund_unassigned',
-    'npm run operator -- refund assign r --membership, --upgrade, --items ID,ID or --none',
+    'npm run operator -- refund assign r',
     {
       stripe: { ...stripe, refundedCents: 1000 },
       payment: {

@@ -127,7 +127,7 @@ test('where a lost dispute took a part, staff say what for, and then reject fina
     refused.out,
     new RegExp(`^A dispute over payment ${intentId} was lost, .* nothing was decided`),
   );
-  const [, refund] = / refund assign (\S+) --membership/.exec(refused.out)!;
+  const [, refund] = / refund assign (\S+)$/m.exec(refused.out)!;
   const assigned = await runCommand(t, server, refundAssignCommand, [refund!, '--membership']);
   assert.equal(assigned.code, 0, assigned.out);
   assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership', standing: 'charged_back' }]);
@@ -151,7 +151,7 @@ test('where a refund in the dashboard did not say what for and left less than th
     refused.out,
     new RegExp(`^\\$92\\.00 of payment ${intentId} went back .* nothing was decided`),
   );
-  const [, refund] = / refund assign (\S+) --membership/.exec(refused.out)!;
+  const [, refund] = / refund assign (\S+)$/m.exec(refused.out)!;
   const assign = async (what: string) =>
     assert.equal((await runCommand(t, server, refundAssignCommand, [refund!, what])).code, 0);
   await assign('--none');

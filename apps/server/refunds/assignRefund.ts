@@ -1,10 +1,11 @@
-import { sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { type Assignment, assignRefund } from '#core/dashboardRefunds.ts';
 import type { RefundedLine } from '#core/refunds.ts';
 import type { Deps } from '../deps.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
+import type { Tables } from '../platform/database/types.ts';
 import { lockSession, recount } from './followPayment.ts';
-import { paidOrders } from './paidOrders.ts';
+import { paidOrders, type SettledOrder } from './paidOrders.ts';
 import { NotRefundable } from './refundJoin.ts';
 
 /**
@@ -18,28 +19,57 @@ export async function sayWhatFor(
   assignment: Assignment,
 ): Promise<{ amountCents: number; intentId: string; lines: RefundedLine[] }> {
   return deps.database.transaction().execute(async (trx) => {
-    const found = await trx
-      .selectFrom('refund')
-      .select(['uuid', 'intent_id', 'reason', 'amount_cents'])
-      .where(isUuid(refund) ? 'uuid' : 'stripe_id', '=', refund)
-      .executeTakeFirst();
-    if (!found) throw new NotRefundable(`There is no refund ${refund}.`);
-    if (found.reason !== 'dashboard')
-      throw new NotRefundable(`Refund ${refund} was made here: what it was for is known.`);
-    const session = await lockSession(trx, found.intent_id);
-    const [order] = await paidOrders(deps, trx, [found.intent_id]);
-    if (order?.status !== 'succeeded')
-      throw new NotRefundable(
-        `Payment ${found.intent_id} bought nothing that refund ${refund} could be for.`,
-      );
-    const lines = assignRefund(order, { uuid: found.uuid, amountCents: found.amount_cents }, assignment);
+    const { uuid, intentId, amountCents } = await findElsewhere(trx, refund);
+    const session = await lockSession(trx, intentId);
+    const order = await orderOf(deps, trx, intentId, refund);
+    const lines = assignRefund(order, { uuid, amountCents }, assignment);
     if (typeof lines === 'string') throw new NotRefundable(lines);
     await trx
       .updateTable('refund')
       .set({ lines: JSON.stringify(lines), assigned_at: sql`now()`, updated_at: sql`now()` })
-      .where('uuid', '=', found.uuid)
+      .where('uuid', '=', uuid)
       .execute();
-    await recount(deps, trx, session, found.intent_id);
-    return { amountCents: found.amount_cents, intentId: found.intent_id, lines };
+    await recount(deps, trx, session, intentId);
+    return { amountCents, intentId, lines };
   });
+}
+
+/** Reads a refund made outside Induct with the order that it was for, so that staff can say what for. Throws as {@link sayWhatFor}. */
+export async function readAssignable(
+  deps: Deps,
+  refund: string,
+): Promise<{ uuid: string; amountCents: number; isDispute: boolean; order: SettledOrder }> {
+  const { intentId, ...found } = await findElsewhere(deps.database, refund);
+  return { ...found, order: await orderOf(deps, deps.database, intentId, refund) };
+}
+
+async function findElsewhere(database: Kysely<Tables>, refund: string) {
+  const found = await database
+    .selectFrom('refund')
+    .select([
+      'uuid',
+      'intent_id as intentId',
+      'reason',
+      'amount_cents as amountCents',
+      'is_dispute as isDispute',
+    ])
+    .where(isUuid(refund) ? 'uuid' : 'stripe_id', '=', refund)
+    .executeTakeFirst();
+  if (!found) throw new NotRefundable(`There is no refund ${refund}.`);
+  const { reason, ...elsewhere } = found;
+  if (reason !== 'dashboard')
+    throw new NotRefundable(`Refund ${refund} was made here: what it was for is known.`);
+  return elsewhere;
+}
+
+async function orderOf(
+  deps: Deps,
+  database: Kysely<Tables>,
+  intentId: string,
+  refund: string,
+): Promise<SettledOrder> {
+  const [order] = await paidOrders(deps, database, [intentId]);
+  if (order?.status !== 'succeeded')
+    throw new NotRefundable(`Payment ${intentId} bought nothing that refund ${refund} could be for.`);
+  return order;
 }

@@ -83,12 +83,24 @@ test('a refund whose amount says nothing is set apart: nobody loses anything, st
   assert.deepEqual(await standings(uuid), ['active']);
   assert.match(
     (await noticesOf(server, uuid)).join('\n'),
-    /^\$70\.00 of payment pi_\w+ was refunded outside .* npm run operator -- refund assign [\da-f-]{36} --membership, --upgrade, --items ID,ID or --none$/,
+    /^\$70\.00 of payment pi_\w+ was refunded outside .* npm run operator -- refund assign [\da-f-]{36}$/,
   );
   const named = await run(t, reconcileCommand);
   assert.equal(named.code, 1);
-  const assign = /refund assign ([\da-f-]{36}) /.exec(named.out)![1]!;
+  const assign = /refund assign ([\da-f-]{36})$/m.exec(named.out)![1]!;
 
+  const command = `npm run operator -- refund assign ${assign}`;
+  assert.deepEqual(await run(t, refundAssignCommand, assign), {
+    out: `$70.00 of ${intentId} was refunded outside Induct. It may have been for:
+  Framed Certificate  $79.00
+    ${command} --items 32
+  Membership  $65.00 and Lapel Pin  $12.00
+    ${command} --membership --items 30
+  nothing that was bought: everybody keeps what they have
+    ${command} --none
+`,
+    code: 0,
+  });
   assert.deepEqual(await run(t, refundAssignCommand, assign, '--items', '30'), {
     out: '$70.00 went back; of that only $12.00 was paid and has not gone back.\n',
     code: 1,
@@ -115,7 +127,7 @@ test('refund assign refuses what it does not understand, and refunds that were m
     .executeTakeFirstOrThrow();
   for (const args of [
     [],
-    [ours],
+    ['x'],
     ['x', '--none'],
     [ours, '--none', '--membership'],
     [ours, '--items', 'pin'],
@@ -123,7 +135,10 @@ test('refund assign refuses what it does not understand, and refunds that were m
     [ours, ours, '--none'],
   ])
     assert.equal((await run(t, refundAssignCommand, ...args)).code, 2, args.join(' '));
-  assert.match((await run(t, refundAssignCommand, ours, '--none')).out, /was made here/);
+  for (const option of [[], ['--none']]) {
+    const { code, out } = await run(t, refundAssignCommand, ours, ...option);
+    assert.deepEqual([code, /was made here/.test(out)], [1, true], out);
+  }
   for (const unknown of ['re_nobody', 'pyr_nobody', 'du_nobody', 'dp_nobody'])
     assert.match(
       (await run(t, refundAssignCommand, unknown, '--none')).out,

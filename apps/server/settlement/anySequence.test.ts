@@ -251,10 +251,7 @@ async function differencesOf({ server }: Walk): Promise<Difference[]> {
   return differences.filter(({ kind }) => kind !== 'paying_for_long');
 }
 
-/**
- * Returns the operator command that repairs a difference. If the command offers a choice of what a refund was for, takes
- * `--none`: it was for no line.
- */
-function typedBy({ repair }: Difference): string {
-  return repair.replace('npm run operator -- ', '').replace('--membership, --upgrade, --items ID,ID or ', '');
+/** Returns the operator command that repairs a difference. An unassigned refund was for no line. */
+function typedBy({ kind, repair }: Difference): string {
+  return repair.replace('npm run operator -- ', '') + (kind === 'refund_unassigned' ? ' --none' : '');
 }

@@ -1,13 +1,14 @@
+import { assignCommand, possibleAssignments } from '#core/dashboardRefunds.ts';
 import { displayPrice } from '#core/money.ts';
 import type { RefundWish } from '#core/refunds.ts';
 import type { Deps } from '../deps.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import { isIntentId } from '../payments/namedOrder.ts';
-import { type Command, misused, notId, readArgs } from '../platform/command.ts';
+import { type Command, misused, notId, plain, readArgs } from '../platform/command.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { NotAtStripe } from '../providers/stripe/failures.ts';
-import { sayWhatFor } from '../refunds/assignRefund.ts';
+import { readAssignable, sayWhatFor } from '../refunds/assignRefund.ts';
 import { NotRefundable, orNotRefundable, refundJoin } from '../refunds/refundJoin.ts';
 import { tellPlan } from '../refunds/tellPlan.ts';
 import { refundablePart, refundPayment } from './refundPayment.ts';
@@ -78,9 +79,9 @@ async function confirmOpen(deps: Deps, uuid: string): Promise<void> {
 }
 
 export const refundAssignCommand: Command = {
-  usage: 'refund assign REFUND [--membership] [--upgrade] [--items ID,ID] | --none',
+  usage: 'refund assign REFUND [[--membership] [--upgrade] [--items ID,ID] | --none]',
   summary:
-    "Say what a refund made in Stripe's dashboard, or a lost dispute, was for, by its id here or at Stripe (re_…, du_…): of the membership or the upgrade ends it; --none was for nothing that was bought, and everybody keeps what they have.",
+    "Say what a refund made in Stripe's dashboard, or a lost dispute, was for, by its id here or at Stripe (re_…, du_…): of the membership or the upgrade ends it; --none was for nothing that was bought, and everybody keeps what they have. Without an option it lists what it may have been for, with the commands.",
   async run(args, { deps }) {
     const read = readArgs(args, {
       membership: { type: 'boolean', default: false },
@@ -94,9 +95,10 @@ export const refundAssignCommand: Command = {
     const { membership, upgrade, items, none } = read.values;
     const ids = items === undefined ? [] : readItems(items);
     const isSomething = membership || upgrade || items !== undefined;
-    if (ids === null || typeof ids === 'string' || none === isSomething) return misused(refundAssignCommand);
+    if (ids === null || typeof ids === 'string' || (none && isSomething)) return misused(refundAssignCommand);
     await tellErased(deps.database, refund);
     try {
+      if (!none && !isSomething) return tellAssignable(await readAssignable(deps, refund));
       const { amountCents, intentId, lines } = await sayWhatFor(
         deps,
         refund,
@@ -113,6 +115,30 @@ export const refundAssignCommand: Command = {
     }
   },
 };
+
+/** Prints what a refund made outside Induct may have been for, with the commands that say so. Returns the exit status. */
+function tellAssignable({
+  uuid,
+  amountCents,
+  isDispute,
+  order,
+}: Awaited<ReturnType<typeof readAssignable>>): number {
+  console.log(
+    `${displayPrice(amountCents)} of ${order.intentId} was ${isDispute ? 'lost by a dispute' : 'refunded outside Induct'}. It may have been for:`,
+  );
+  for (const parts of possibleAssignments(order, { uuid, amountCents })) {
+    const lines = parts.map(({ line }) => order.lines[line]!);
+    const names = lines.map(({ name, priceCents }, at) => {
+      const backCents = priceCents - parts[at]!.cents;
+      return `${plain(name)}  ${displayPrice(priceCents)}${backCents > 0 ? `, ${displayPrice(backCents)} refunded` : ''}`;
+    });
+    console.log(`  ${names.join(' and ')}\n    ${assignCommand(uuid, lines)}`);
+  }
+  console.log(
+    `  nothing that was bought: everybody keeps what they have\n    ${assignCommand(uuid, 'none')}`,
+  );
+  return 0;
+}
 
 function readItems(text: string | undefined): RefundWish['items'] | null {
   if (text === undefined) return 'none';
