@@ -300,7 +300,7 @@ for (const [name, { concerns, ...refusal }] of Object.entries(refusals))
       for (const { uuid } of members) assert.equal((await rowOf(uuid)).refusal, null);
       const told = await notices();
       assert.equal(told.length, 1, told.join('\n'));
-      assert.match(told[0]!, new RegExp(`does not take letters now \\(${refusal.status}[^)]*\\)`));
+      assert.match(told[0]!, new RegExp(`refuses a letter \\(${refusal.status}[^)]*\\)`));
       assert.doesNotMatch(told[0]!, /@/);
       await server.mailFault(null);
       await later();

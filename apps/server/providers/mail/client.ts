@@ -227,7 +227,7 @@ function failureOf(error: SmtpError, settings: MailSettings, { from, to }: Mail)
     : new MailDown(
         response || error.message,
         code,
-        `The mail server ${settings.host}:${settings.port} does not take letters now (${code}), and does not say that a recipient is wrong: a limit of the account, the account itself or MAIL_FROM may be the cause. Letters wait, and are tried at least every hour.`,
+        `The mail server ${settings.host}:${settings.port} refuses a letter (${code}), and does not say that its recipient is wrong: a limit or a block of the account, MAIL_FROM, or this letter alone may be the cause. Every letter that it refuses like this waits, and is tried at least once an hour.`,
         true,
       );
 }
