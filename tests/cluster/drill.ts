@@ -127,8 +127,8 @@ async function play(scope: Scope, seed: number, say: (line: string) => void): Pr
   say(`Three servers, ${JOINERS} joiners at a time: ${seconds(performance.now() - began)} s`);
 
   /**
-   * Runs `work`, which causes a fault. Then waits until the joiners have made two more joins each on average. `judge` returns a
-   * fault for each call that failed during this time and should have succeeded.
+   * Runs `work`, which stops or disconnects something. Then waits until the joiners have made two more joins each on average.
+   * `judge` returns a sentence for each call that failed during this time and should have succeeded.
    */
   const during = async (name: string, work: () => Promise<unknown>, judge: Judge) => {
     await pause(integer(3_000));

@@ -33,7 +33,7 @@ export async function call(
   return answer.data;
 }
 
-/** Stores the session's id in the browser when its first page opens. Storing it at each page would undo Start Over. */
+/** Stores the session's id when the browser opens its first page. Storing it at every page would undo Start Over. */
 export async function storeSession(page: Page, uuid: string): Promise<void> {
   await page.context().addInitScript((value) => {
     if (!location.protocol.startsWith('http') || document.cookie.includes('arranged=1')) return;

@@ -59,7 +59,7 @@ for (const { name, arrange, waitsFor, title, isThere } of screens) {
       expect(stops.at(-1)?.name).toContain('(555)');
     });
 
-    // The steps below set the window's size themselves, so one of the two Playwright projects is enough.
+    // The steps below set the window's size themselves, so they run in only one of the two Playwright projects, not on the phone.
     if (isMobile) return;
     await test.step('words are kept in forced colours, and letters of twice the size have room', async () => {
       await page.emulateMedia({ forcedColors: 'active' });

@@ -45,7 +45,10 @@ export class Complaints {
   }
 }
 
-/** Whether a message is about an unknown path of the site, where the server answers 404 with the page as its body. */
+/**
+ * Whether a console message reports the 404 of a path that is no screen. The server answers such a path with 404, and the page as
+ * its body.
+ */
 function isOfNoPage(message: ConsoleMessage): boolean {
   const { url } = message.location();
   if (!/status of 404/.test(message.text()) || !URL.canParse(url)) return false;

@@ -10,7 +10,7 @@ test('the receipt of a join is in the mailbox, and every link in it works', asyn
   request,
   complaints,
 }) => {
-  // The letter is in a frame without scripts. Playwright's scripts are blocked there as well, and reported as errors.
+  // The mailbox shows letters in a frame without scripts. The browser blocks Playwright's scripts there, and logs errors.
   complaints.expect(/^Blocked script execution in .*sandboxed/, /The document is sandboxed/);
   const { intent } = await paidJoin(page);
   // Opening a page stores this join's session in the browser.

@@ -315,8 +315,8 @@ test('the next screen is there before the press: from Get Started, Student Detai
   page,
   complaints,
 }) => {
-  // Each screen downloads in advance the code of the screen that follows it. The test makes downloads fail right before it goes
-  // to a screen, so that screen fails to do so.
+  // Each screen downloads the next screen's code in advance. The test makes all downloads fail right before it opens the next
+  // screen. So that screen fails to download the code of the screen after it.
   complaints.expectFailedRequests();
   // On Membership, the download of the code that sanitizes HTML fails, too.
   complaints.expect(/Loading chunk \S+ failed/);

@@ -2,7 +2,8 @@ import { alter, call, detailedJoin, orderingJoin, paidJoin, route } from './arra
 import { expect, test } from './fixtures.ts';
 import { button, heading, total } from './steps.ts';
 
-// In these tests the society changes its file while the joiner looks at a screen: the screen's data are altered, the server's are not.
+// In these tests the society changes its file while the joiner looks at a screen. To play that, the tests alter the data that the
+// screen gets. The server's own data stay as they are.
 
 test('a membership that is not on offer any more is told, and goes from the screen', async ({
   page,

@@ -217,7 +217,7 @@ test('two quick changes of the order: the answer to the first one, which comes t
       if (request.url().endsWith('/checkout-details') && ++reads === 2) resolve();
     });
   });
-  // Delays the page's first call. The call goes on when the page has read the order again after the second change.
+  // Delays the page's first `create-payment-intent` until the page has begun to read the order after the second change.
   await page.route(
     '**/create-payment-intent',
     async (route) => {

@@ -62,7 +62,7 @@ export default defineConfig({
     locale: 'en-US',
     // Turns off confetti and transitions, which take CPU time. Tests about motion turn them on.
     contextOptions: { reducedMotion: 'reduce' },
-    // A trace takes as long as the test itself. With E2E_TRACE, failed tests have one.
+    // Recording a trace takes as long as the test itself. So traces are recorded only with E2E_TRACE, and kept of failed tests.
     trace: process.env.E2E_TRACE ? 'retain-on-failure' : 'off',
     screenshot: 'only-on-failure',
   },

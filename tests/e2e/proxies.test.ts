@@ -9,7 +9,7 @@ import { button } from './steps.ts';
 /** A reverse proxy in front of the server, such as a society runs. */
 interface Proxy {
   url: string;
-  /** Called with each request. Returns true if the proxy has answered it itself, so that it is not forwarded. */
+  /** Called with each request. Returns true if the proxy has answered the request itself, so that it is not forwarded. */
   answers: (incoming: IncomingMessage, outgoing: ServerResponse) => boolean;
 }
 

@@ -140,7 +140,7 @@ test('the receipt has the date of the society’s time zone, wherever the member
     receipt.payments[0].paidAt = '2026-11-04T03:00:00.000Z';
   });
   await page.goto('/registration/congratulations');
-  // It is nine in the evening in Chicago, and noon of the next day in Tokyo.
+  // The payment's time is nine in the evening in Chicago, the society's time zone, and noon of the next day in Tokyo.
   const receipt = page.getByRole('region', { name: 'Your receipt' });
   await expect(receipt.getByText('November 3, 2026')).toBeVisible();
 });

@@ -9,9 +9,9 @@ import type { Person } from './person.ts';
 import type { World } from './world.ts';
 
 /**
- * Carries out what each person's plan says in `aftermath` (plan.ts): staff refund the person's payment in Stripe's dashboard, or
- * the bank disputes it. Resolves with a function for the next day, in which the bank returns a refund, or decides a dispute or an
- * inquiry.
+ * Plays the evening after the joins, as each person's plan says in `aftermath` (plan.ts): staff refund the person's payment in
+ * Stripe's dashboard, or the bank disputes it. Resolves with a function that plays the next day, in which the bank returns a
+ * refund, or decides a dispute or an inquiry.
  */
 export async function spendTheEvening(world: World, people: readonly Person[]): Promise<() => Promise<void>> {
   const charges = await world.everything<Stripe.Charge>('charges');
@@ -26,7 +26,7 @@ export async function spendTheEvening(world: World, people: readonly Person[]): 
   const nextDay: (() => Promise<unknown>)[] = [];
   for (const person of people) {
     const { aftermath } = person.join;
-    // Leaves out a charge that failed, or that was refunded or disputed already.
+    // A charge that failed, or that was refunded or disputed already, is not in `untouched`: nothing more happens to it.
     const charge = untouched.get(person.screen?.intentId ?? '');
     if (!aftermath || !charge) continue;
     const refund = (form: Record<string, string> = {}) =>
@@ -116,7 +116,8 @@ async function itemOf(world: World, { metadata }: Stripe.Charge): Promise<OrderL
 }
 
 /**
- * Does what reconciling leaves to staff: assigns refunds of returned items, and refunds an upgrade whose membership has ended.
+ * Does what staff have to do after reconciling: says which item each refund of a returned item was for, and refunds an upgrade
+ * whose membership has ended.
  */
 export async function doAsStaff({ wired: { deps } }: World, people: readonly Person[]): Promise<void> {
   for (const person of people) {

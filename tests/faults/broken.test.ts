@@ -10,18 +10,18 @@ import { runPlan } from './run.ts';
 
 const preload = pathToFileURL(join(import.meta.dirname, 'broken.ts')).href;
 
-/** These tests test the fault suite itself. Each of them takes as long as a run of that suite, so `npm test` leaves them out. */
+/** Each test of the fault suite itself takes as long as a run of that suite, so `npm test` leaves these tests out. */
 const skip = !isLong && 'it tests the fault suite: npm run test:long';
 
 /**
- * The joins that are played for each variant of broken.ts, in units (plan.ts). On a server that is broken as the variant says, at
- * least one of these joins must go wrong.
+ * The joins that are played for each variant of broken.ts. A unit is one join, or several that are played together (plan.ts). On
+ * a server that is broken as the variant says, at least one of these joins must go wrong.
  */
 const units = {
   'no lock': [
     // Joins with one payment each, which four tabs and two webhooks report to our server at the same time.
     ...['a', 'b', 'c'].map((name) => [joinOf({ name, returns: 'atOnce', webhooks: 'doubled' })]),
-    // Pairs of joins of one contact, both of which are charged.
+    // Two pairs of joins. Both joins of a pair are of the same contact, and both are charged.
     ...['d', 'e'].map((name, contact) => [
       joinOf({ name, start: 'invite', contact, pays: 'direct', returns: 'atOnce' }),
       joinOf({ name: `${name}2`, start: 'checkout', contact, pays: 'direct', membership: 2, server: 1 }),
@@ -37,7 +37,7 @@ const units = {
 
 const breaking = (variant: Variant) => ({ NODE_OPTIONS: `--import=${preload}`, FAULTS_BROKEN: variant });
 
-// With slow commits, two transactions that a missing lock lets run at the same time really do overlap.
+// Commits are slow (ms). Without a lock, two transactions that run at the same time then overlap, and the defect shows.
 const differencesOf = async (variant: Variant, slowCommitMs = 100) =>
   (await runPlan(planWith(units[variant]), { slowCommitMs, env: breaking(variant) })).differences;
 

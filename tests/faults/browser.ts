@@ -29,8 +29,8 @@ export async function press<Name extends CallName>(
 }
 
 /**
- * A tab of a person's browser. While the tab's server is down, and at every second try, the tab calls the other server instead,
- * as a load balancer would.
+ * A tab of a person's browser. It calls one of the two servers. While that server is down, and at every second try, it calls the
+ * other server instead, as a load balancer would.
  */
 export class Browser {
   readonly #world: World;

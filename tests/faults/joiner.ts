@@ -204,7 +204,7 @@ async function hang(run: Run, tab: Browser, join: Join): Promise<Look> {
   return lookAt(run, tab);
 }
 
-/** Opens Checkout again, up to {@link PRESSES} times, while a provider is down or another tab changes the order. */
+/** Opens Checkout until it shows the order, or says that there is nothing to pay, but at most {@link PRESSES} times. */
 async function lookPatiently(run: Run, tab: Browser): Promise<Look> {
   for (let tries = 1; ; tries++) {
     const look = await lookAt(run, tab);

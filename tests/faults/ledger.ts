@@ -20,8 +20,8 @@ interface Membership {
 }
 
 /**
- * Compares three sources without the server's own code: Stripe's charges, our tables (read by plain SQL), and what people
- * remember of their screens. Checks in HubSpot, too, which contacts are members.
+ * Compares three sources without the server's own code: Stripe's charges, our tables (read by plain SQL), and the orders that
+ * people saw on their screens. Also checks which contacts are members in HubSpot.
  */
 export async function countByHand(world: World, people: readonly Person[]): Promise<Difference[]> {
   const found: Difference[] = [];

@@ -15,7 +15,7 @@ import { codeOf, contactIdOf, emailOf, SCHOOL_CODE, type World } from './world.t
 // to Stripe, and returns what a joiner would see.
 
 const PAGE_TIMEOUT_MS = 900;
-/** How long (ms) a payment stays undecided if its bank is to decide `soon`. */
+/** How long (ms) a payment stays undecided if the plan says that the bank decides it `soon` (plan.ts). */
 const HELD_MS = 700;
 const PRODUCT_UUID = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f00';
 const productUuid = (id: number) => PRODUCT_UUID + String(id).padStart(2, '0');
@@ -117,7 +117,8 @@ export async function lookAt({ person }: Run, tab: Browser): Promise<Look> {
         clientSecret,
         intentId: clientSecret.split('_secret_')[0]!,
       };
-      // A person who confirms the card without beginning the payment may pay the order as any of their tabs shows it.
+      // A person who confirms the card without beginning the payment may be charged for any order that one of their tabs has
+      // shown. So every order that is shown is recorded.
       if (person.join.pays === 'direct')
         person.seen.push({ kind: 'join', cents: amount, productId: person.screen.productId });
       return { screen: person.screen };
@@ -181,8 +182,7 @@ async function holdPayment(
   intentId: string,
   { until }: Processing,
 ): Promise<void> {
-  // `held` is set before anything is awaited. Otherwise another tab that presses meanwhile would make the bank hold a payment
-  // once more.
+  // `held` is set before anything is awaited. Otherwise another tab that presses Buy Now meanwhile would call this function, too.
   person.held = { intentId, settling: null };
   await world.hold(intentId, true);
   if (until === 'soon')

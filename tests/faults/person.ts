@@ -24,7 +24,7 @@ export interface Person {
   missed: KillPoint | null;
   /** Checkout as the person last saw it. */
   screen: Screen | null;
-  /** An item that was returned, with Stripe's id of its refund. */
+  /** The item that staff refunded in Stripe's dashboard, with Stripe's id of that refund. */
   returned: { refundId: string; productId: number; cents: number } | null;
   /**
    * The payment that the bank left undecided at first; null if there is none. `settling` resolves when the bank has decided it.

@@ -7,7 +7,7 @@ import { type Random, random } from './random.ts';
 export interface Join {
   name: string;
   start: 'invite' | 'school' | 'selfNomination' | 'checkout';
-  /** The index of the contact to which the person's code or link leads; null without one. Two joins may have the same contact. */
+  /** The index of the contact to whom the person's code or link leads; null for none. Two joins may have the same contact. */
   contact: number | null;
   undergraduate: boolean;
   /** The product id of the membership. */
@@ -114,8 +114,8 @@ export interface PlannedFault extends Pick<Fault, 'kind' | 'status' | 'times' | 
 }
 
 /**
- * When a server is killed, or its database connections are ended: when the server reaches a point of a call for this join, or
- * this many ms after Buy Now.
+ * When a server is killed, or its database connections are ended: when the server reaches a kill point (operations.ts), or this
+ * many ms after Buy Now.
  */
 export type Kill = { point: KillPoint } | { afterMs: number };
 

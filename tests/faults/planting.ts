@@ -37,7 +37,8 @@ export class Strike {
 
   /**
    * Arms the planned point in both servers. Called without an intent's id at first, and again once the intent exists. If the
-   * planned request is recognised by its intent, only the second call arms the point; otherwise only the first does.
+   * point is a commit, or a request that is recognised by its intent, only the second call arms it; otherwise only the first
+   * does.
    */
   arm(intentId: string | null): void {
     const { person } = this.#run;
@@ -48,8 +49,8 @@ export class Strike {
     const isAboutIntent = operation === 'commit' || operations[operation].names === 'intent';
     if (isAboutIntent !== (intentId !== null)) return;
     this.#isAsked = true;
-    // If `about` is null, the first call of this operation is hit, whichever join it is for. For most operations that are
-    // recognised by an intent, nobody knows in advance which intent they will be called with.
+    // If `about` is null, the server is hit at its first commit, or its first request of this kind, whichever join that is for.
+    // Nobody knows in advance with which intent most of these requests will be made.
     const about = isAboutIntent && operation !== 'retrieveIntent' ? null : (intentId ?? person.uuid!);
     const { world } = this.#run;
     for (const server of world.servers) {

@@ -77,8 +77,8 @@ export interface World {
   servers: readonly [Server, Server];
   webhooks: Webhooks;
   /**
-   * What the server is made of, as `wire` returns it (wire.ts), once more for this process. The suite uses it to do what staff
-   * and the background work do.
+   * The server's database, settings and providers, as `wire` returns them (apps/server/wire.ts), made once more in this process.
+   * The suite uses them to do what staff and the background work do.
    */
   wired: Wired;
   database: pg.Pool;
@@ -109,7 +109,7 @@ export interface World {
    * faults of the kind `status` are counted by their status.
    */
   clearFaults(): Promise<Record<string, number>>;
-  /** Tells the emulated Stripe what a bank does or decides. `path` names one of its calls that exist only for tests. */
+  /** Tells the emulated Stripe what a bank does or decides. `path` is that of a control, a call that only tests make. */
   bank(path: string, body: object): Promise<{ id: string }>;
   /** Sets whether, from now on, the bank leaves payments of this intent undecided (`processing`). */
   hold(intentId: string, hold: boolean): Promise<void>;
@@ -117,7 +117,7 @@ export interface World {
   refuseCard(paymentMethod: string): Promise<void>;
   /** Makes one join's Buy Now count as pressed this many seconds earlier. */
   wait(uuid: string, seconds: number): Promise<void>;
-  /** Lets time pass for everybody, also at Stripe. */
+  /** Lets this many hours pass, both in our database and at Stripe. */
   pass(hours: number): Promise<void>;
   /**
    * Runs the background work again and again, letting two hours pass in between, until the number of open payments and frozen
@@ -170,7 +170,10 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     stops.push(() => wired.database.destroy());
     await invite(wired, folder, options.contacts);
     const database = new pg.Pool({ connectionString: tested.url, max: 4 });
-    /** Makes the rows of a table due that match `due`. Skips rows that another transaction has locked, to avoid a deadlock. */
+    /**
+     * Makes rows of a table due now: those for which the SQL condition `due` holds. Skips rows that another transaction has
+     * locked, to avoid a deadlock.
+     */
     const makeDue = (table: string, key: string, column: string, due: string) =>
       database.query(
         `update ${table} set ${column} = now() where ${key} in (select ${key} from ${table} where ${due} for update skip locked)`,

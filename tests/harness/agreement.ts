@@ -18,8 +18,8 @@ export async function untilTold(database: pg.Client, patienceMs: number): Promis
 
 /**
  * Compares Stripe's payments with ours, and our members with HubSpot's. Returns a line for each payment (intent id and cents) and
- * each member (contact id) that only one of the two has. The result is meaningful only if HubSpot knows the contact of every join
- * and nothing was refunded.
+ * each member (contact id) that only one of the two sides has. The result is meaningful only if HubSpot knows the contact of
+ * every join and nothing was refunded.
  */
 export async function disagreements(
   database: pg.Client,

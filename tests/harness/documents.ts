@@ -58,7 +58,7 @@ export function encryptedPdf(permitted: number): Buffer {
   });
 }
 
-/** Makes a picture of one grey pixel, which has every segment that a decoder needs, and one scan. */
+/** Makes a JPEG of one grey pixel. It has every segment that a decoder needs, and one scan. */
 export function jpeg(): Buffer {
   return Buffer.from(
     'ffd8ffe000104a46494600010100000100010000ffdb004300' +
@@ -69,8 +69,7 @@ export function jpeg(): Buffer {
 }
 
 /**
- * Makes a picture of `count` scans, about 35 bytes each. As in a progressive picture, each scan comes with a Huffman table of its
- * own.
+ * Makes a JPEG of `count` scans, about 35 bytes each. As in a progressive JPEG, each scan comes with a Huffman table of its own.
  */
 export function jpegOfScans(count: number): Buffer {
   const whole = jpeg();
@@ -79,7 +78,7 @@ export function jpegOfScans(count: number): Buffer {
   return Buffer.concat([whole.subarray(0, -2), ...scans, whole.subarray(-2)]);
 }
 
-/** Makes a picture with `count` empty comments, 4 bytes each, before the first scan. */
+/** Makes a JPEG with `count` empty comments, 4 bytes each, before the first scan. */
 export function jpegOfSegments(count: number): Buffer {
   const whole = jpeg();
   return Buffer.concat([whole.subarray(0, 2), Buffer.alloc(4 * count, 'fffe0002', 'hex'), whole.subarray(2)]);
@@ -87,7 +86,7 @@ export function jpegOfSegments(count: number): Buffer {
 
 export const png = () => pngOfChunks(1);
 
-/** Makes a picture whose data is in `count` chunks. All but the first are empty, with 12 bytes each. */
+/** Makes a PNG whose image data is in `count` chunks. All chunks but the first are empty, with 12 bytes each. */
 export function pngOfChunks(count: number): Buffer {
   const chunk = (type: string, data: Buffer) => {
     const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);

@@ -100,9 +100,8 @@ async function ask({ url }: Url, path: string, init: RequestInit = {}): Promise<
 }
 
 /**
- * Makes a paid join, and returns two functions that each make a request for it, as often as they are called. For the request of
- * `statement`, the server runs a single SQL statement. For that of `transaction`, it runs a transaction, which holds one
- * connection.
+ * Makes a paid join, and returns two functions that each make a request for this join. For the request of `statement`, the server
+ * runs a single SQL statement. For that of `transaction`, it runs a transaction, which holds one connection.
  */
 export async function paidCalls(arranged: TestServer) {
   const client = arranged.client();

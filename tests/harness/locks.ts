@@ -9,8 +9,8 @@ import { until } from './until.ts';
 const MOST_MS = 60_000;
 
 /**
- * Opens a connection with a transaction that lasts until the test ends. The server has to wait for rows that this transaction
- * locks.
+ * Opens a connection with a transaction that lasts until the test ends. When the test locks rows in this transaction, the server
+ * has to wait for them.
  */
 export async function lockHolder(t: TestContext, { deps }: TestServer): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: deps.config.databaseUrl });

@@ -5,9 +5,9 @@ import { applyRetention } from '../../apps/server/privacy/retention.ts';
 import type { Client, TestServer } from './testServer.ts';
 import { postPdf } from './uploads.ts';
 
-/** Returns a change of society.yaml that adds these lines of retention. */
+/** Returns a function that adds a section `retention` with these lines to the text of society.yaml. */
 export const rule = (lines: string) => (source: string) => `${source}\nretention:\n${lines}`;
-/** The rule of most tests. */
+/** The retention that most tests use. */
 export const all = rule('  abandonedDays: 10\n  rejectedDays: 40\n  paidDays: 400\n  documentsDays: 20\n');
 /** What {@link applyRetention} returns when nothing was due. */
 export const none = { abandoned: 0, rejected: 0, paid: 0, documents: 0, notices: 0 };

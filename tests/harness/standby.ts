@@ -63,7 +63,7 @@ export async function startPair(): Promise<Pair> {
       await ask(standby, 'alter system reset synchronous_standby_names');
     },
     async revive() {
-      // Starts without a synchronous standby: no other server follows this one, and a commit would wait for one forever.
+      // Starts without a synchronous standby: no other server follows this one, and a commit would wait for a standby forever.
       primary = await start(first, { synchronous_standby_names: '' });
     },
     async close() {

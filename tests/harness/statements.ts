@@ -3,8 +3,8 @@ import type { TestServer } from './testServer.ts';
 
 /**
  * Runs `does`, and interrupts it once to run `happens`: right before its SQL statement number `place` (the first is 1).
- * Statements inside transactions are not counted. Returns false if `does` ran fewer than `place` statements. Then `happens` did
- * not run.
+ * Statements inside transactions are not counted. If `does` runs fewer statements than `place`, `happens` does not run, and the
+ * result is false.
  */
 export async function beforeStatement(
   { deps }: TestServer,

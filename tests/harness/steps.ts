@@ -24,7 +24,7 @@ export function details(change: Partial<StudentDetails> = {}): StudentDetails {
   };
 }
 
-/** Starts a join with an invite code. Returns its uuid, in the state `started`. */
+/** Starts a join with an invite code. The join is then in the state `started`. Returns its uuid. */
 export async function startJoin(client: Client, code = 'HONOR101'): Promise<string> {
   const checked = await client.call('checkEligibility', { body: { invitationCode: code } });
   const { contactId } = checked.data;

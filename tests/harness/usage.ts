@@ -5,7 +5,7 @@ const TICKS = 100;
 
 /**
  * Indexes into the fields of /proc/PID/stat that follow the name of the process. The name is in parentheses and may contain any
- * character, so the fields are counted from its end.
+ * character, so the fields are counted from the closing parenthesis.
  */
 const at = { parent: 1, user: 11, system: 12, childrenUser: 13, childrenSystem: 14 } as const;
 
@@ -28,8 +28,8 @@ export function memoryOf(pid: number, what: 'now' | 'peak'): number {
 }
 
 /**
- * Starts to measure how much CPU time all other programs use, those besides this process and its descendants. The returned
- * function returns their average use so far, in cores.
+ * Starts to measure how much CPU time other programs use: all but this process and its descendants. The returned function returns
+ * their average use so far, in cores.
  */
 export function watchOthers(): () => number {
   const used = () => machineBusySeconds() - cpuSecondsOf(process.pid);

@@ -19,7 +19,7 @@ export const EMAILS = ['walker@walk.example.com', 'other@walk.example.com'] as c
  * empty text is a contact without a status.
  */
 export const invitations = ['nobody', '', 'prospect', 'former'] as const;
-/** How often all due work is done. More than one round is needed, since work may make other work due: a refund makes an event. */
+/** How many rounds of due work are done. One is not enough, since work may make other work due: a refund makes an event. */
 const ROUNDS_UNTIL_QUIET = 3;
 
 export interface Join {
@@ -155,8 +155,8 @@ export class Walk {
     await server.stripeFault(null);
     await server.hubspotFault(null);
     await server.stripeControl('refunds', { answer: 'succeeded' });
-    // Makes open payments three days old, so that the server gives them up. Until then, their joins stay with a contact that was
-    // merged into another one.
+    // Makes open payments three days old, so that the server gives them up. While a join has an open payment, it stays with its
+    // contact, even if that contact was merged into another one.
     await sql`update payment set created_at = created_at - interval '3 days' where status = 'open'`.execute(
       this.database,
     );

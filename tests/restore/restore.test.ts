@@ -17,7 +17,7 @@ import { browser, type Client, startTestServer } from '../harness/testServer.ts'
 import { until } from '../harness/until.ts';
 import { postPdf } from '../harness/uploads.ts';
 
-/** How many joins are made before the backup, and again after it. */
+/** How many joins are made before the backup; as many are made after it. */
 const JOINS = isLong ? 100 : 5;
 /** The size of a document (bytes). */
 const SIZE = isLong ? 2_000_000 : 50_000;
@@ -40,7 +40,7 @@ test('after a total loss a backup brings back every paid member, every document,
     runOperator({ ...settingsOf(on), PATH: postgres.path }, args);
   let isMade = false;
   let server = await startServerProcess(world);
-  // The order matters: whatever calls a server is closed before that server.
+  // The order matters: a server is closed only after everything that calls it.
   t.after(async () => {
     isMade = true;
     await server.kill();
@@ -64,8 +64,8 @@ test('after a total loss a backup brings back every paid member, every document,
     return send(client, uuid);
   };
 
-  // Before the backup: members with documents, a join at Checkout, and two joins with an open payment intent. The joiner of one of
-  // these two never comes back.
+  // Before the backup: members with documents, a member who is erased later, a join at Checkout, and two joins with an open
+  // payment intent. The joiner of one of these two never comes back.
   for (let number = 0; number < JOINS; number++) hashes.add(await joinAndSend());
   const forgotten = somebody();
   const forgottenJoin = (await paidJoin(world, visitor(), 'LINCOLN2026', forgotten)).uuid;
@@ -81,7 +81,7 @@ test('after a total loss a backup brings back every paid member, every document,
     body: { revision: payingIntent.revision },
   });
 
-  // Makes the backup while more people join. Only some of their joins are in it.
+  // Makes the backup while more people join. Only some of these joins are in the backup.
   const folder = join(temporaryFolder(t), 'backup');
   const joinOn = async () => {
     do await joinAndSend();

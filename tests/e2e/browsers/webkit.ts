@@ -7,7 +7,7 @@ import { freePort } from '../../../tools/local/ports.ts';
 import { until } from '../../harness/until.ts';
 import { type Defer, type Hands, PATIENCE_MS } from './hands.ts';
 
-// Keeps Selenium from downloading a driver, since the code below starts an installed one, and from reporting statistics.
+// Keeps Selenium from reporting statistics, and from downloading a driver: the code below starts an installed driver.
 Object.assign(process.env, { SE_OFFLINE: 'true', SE_AVOID_STATS: 'true' });
 
 /**
