@@ -136,7 +136,7 @@ test('an invitation, an item taken back, an upgrade and the store’s code by ke
   await page.keyboard.press('Enter');
   await expect(heading(page, 'Checkout')).toBeFocused();
   await expect(cardForm(page).getByLabel('Card number')).toBeVisible();
-  // The order summary comes before the card form, so Tab starts at the top of the page again.
+  // Removes the focus, so that Tab starts at the top of the page: the order summary comes before the card form.
   await page.evaluate(() => (document.activeElement as HTMLElement).blur());
   await tabTo(page, 'Add Lapel Pin');
   await page.keyboard.press('Enter');

@@ -181,9 +181,9 @@ function isAnEnd(look: Look): boolean {
 }
 
 /**
- * Makes two changes of the order's intent, A and B, hang at Stripe:
+ * Makes two changes of the order's intent, A and B, hang: our server waits right before or after its request to Stripe.
  *
- * - A hangs for longer than the server's timeout. The server therefore replaces the intent.
+ * - A hangs for longer than our server waits for a change (createPaymentIntent.ts). The server therefore replaces the intent.
  * - Then B hangs. While it does, A ends, and the order is changed once more.
  * - B ends last, between Buy Now and the card's confirmation.
  */

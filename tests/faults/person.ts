@@ -2,7 +2,10 @@ import type { KillPoint } from './operations.ts';
 import type { Join } from './plan.ts';
 import type { World } from './world.ts';
 
-/** The order that the screen showed when a person pressed Buy Now or Upgrade Now. */
+/**
+ * An order that a screen showed, and for which the person may be charged. Recorded at Buy Now or Upgrade Now; if the person pays
+ * `direct` (plan.ts), whenever Checkout is loaded.
+ */
 export interface Seen {
   kind: 'join' | 'upgrade';
   /** The Total Due Today (cents). */
@@ -30,7 +33,7 @@ export interface Person {
    * The payment that the bank left undecided at first; null if there is none. `settling` resolves when the bank has decided it.
    */
   held: { intentId: string; settling: Promise<void> | null } | null;
-  /** How many changes of the order's intent hung at Stripe. */
+  /** How many changes of the order's intent were made to hang (joiner.ts). */
   hangs: number;
   /** A function that is called between Buy Now and the card's confirmation. */
   beforeCard: (() => Promise<unknown>) | null;

@@ -19,7 +19,7 @@ export interface Join {
   extras: readonly number[];
   /** The amount in dollars, as typed. */
   typedDonation: string | null;
-  /** Whether the person removes the first extra again. */
+  /** Whether the person adds the first of `extras` and then removes it. */
   removesOne: boolean;
   /** What the person changes in another tab. */
   changes: 'donation' | 'membership' | 'email' | null;
@@ -31,8 +31,8 @@ export interface Join {
    * - `after`: after the card was charged.
    * - `left`: after the person has left an authentication unfinished.
    * - `behind`: while a change by the first tab is on its way to Stripe. The second tab then pays.
-   * - `hung`: while a change of the intent by the first tab hangs at Stripe until the timeout.
-   * - `hungAfter`: like `hung`, but Stripe has made the change, and only its answer hangs.
+   * - `hung`: while our server waits right before it asks Stripe for the first tab's change of the intent.
+   * - `hungAfter`: while our server waits right after Stripe has made the first tab's change of the intent.
    *
    * For `hung` and `hungAfter`, a second change of the intent hangs as well. The first change ends before the order is changed
    * once more and paid.
@@ -409,8 +409,8 @@ export function isHung({ changes, changesWhen }: Join): boolean {
 
 /**
  * Assigns kills to joins, at most one to each. A quarter of the kills happen at a random time after Buy Now. The others happen at
- * a kill point (not at the `list…` points, which only background work reaches), and their joins are changed so that they reach
- * it. Every such point is used once before any is used again.
+ * a kill point (not at the `list…` points, which only background work reaches), and their joins are changed to reach it. Every
+ * such point is used once before any is used again.
  */
 function dealKills(dice: Random, units: Join[][], kills: number): void {
   const ofPair = /^(refund|moneyBack)/;

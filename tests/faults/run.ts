@@ -26,7 +26,7 @@ export interface Report {
   refunds: number;
   /** How many payments the bank left undecided for a while. */
   held: number;
-  /** How many changes of an intent hung at Stripe. */
+  /** How many changes of an intent were made to hang (joiner.ts). */
   hung: number;
   /** How often a server's database connections were ended. */
   breaks: number;
