@@ -368,8 +368,7 @@ test('an upgrade of the specified fields alone is shown, and Skip leads where th
   page,
   complaints,
 }) => {
-  // Plays a server that has only the calls of the specification. The call `skip-upgrade` is not among them, so it is answered with
-  // 404.
+  // Plays a server that has only the calls of the specification. `skip-upgrade` is not among them, so it is answered with 404.
   complaints.expect(/status of 404/);
   const { uuid, upgradePath } = await paidJoin(page, selfNomination);
   const {

@@ -19,7 +19,7 @@ export interface Join {
   extras: readonly number[];
   /** The amount in dollars, as typed. */
   typedDonation: string | null;
-  /** Whether the person adds the first of `extras` and then removes it. */
+  /** Whether the person removes one of the added items. */
   removesOne: boolean;
   /** What the person changes in another tab. */
   changes: 'donation' | 'membership' | 'email' | null;

@@ -99,7 +99,7 @@ export class Server {
     return this.#armed.some((armed) => armed.id === id);
   }
 
-  /** Disarms a point. Returns false if it was no longer armed, because the server has already reached it. */
+  /** Disarms a point. Returns false if it was not armed, for example because a server has already reached it. */
   disarm(id: number): boolean {
     if (!this.isArmed(id)) return false;
     this.#armed = this.#armed.filter((armed) => armed.id !== id);

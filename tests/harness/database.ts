@@ -90,7 +90,7 @@ async function template(admin: pg.Client, serverUrl: string): Promise<string> {
     const { rows } = await admin.query<{ datname: string }>('select datname from pg_database');
     const existing = rows.map((row) => row.datname);
     if (existing.includes(name)) return name;
-    // The process that makes the template also removes databases that killed tests and older migrations left.
+    // The process that makes the template also removes databases that killed tests and older migrations left behind.
     for (const left of existing) {
       const maker = /^test_(\d+)_/.exec(left)?.[1];
       if (

@@ -25,7 +25,7 @@ const upgradeLines: OrderLine[] = [
   { productId: 11, type: 'membership_upgrade', name: 'Distinguished Member upgrade', priceCents: 5500 },
 ];
 
-/** Returns what `compose` needs besides a letter, for the demo society. */
+/** Returns what `compose` (apps/server/letters) needs besides a letter, for the demo society. */
 export function sampleWriting(publicUrl = 'https://join.society.example', file = societyFile): Writing {
   return {
     config: { publicUrl, mail: null } as Config,
