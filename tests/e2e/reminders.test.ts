@@ -23,7 +23,7 @@ test('a reminder leads back to the join, and its link stops reminders, and undoe
   await page.goto(/http\S+\/pass#\S+/.exec(reminder)![0]);
   await expect(page).toHaveURL('/registration/membership');
 
-  // Opening the link, here or on another device, must not stop the reminders yet: only the button does that.
+  // Opening the link to stop reminders, here or on another device, must not stop them yet: only the button does that.
   const elsewhere = await browser.newPage();
   await elsewhere.goto(/http\S+\/unsubscribe\/\S+/.exec(reminder)![0]);
   await elsewhere.close();

@@ -6,8 +6,8 @@ import type { Frame, Page } from '@playwright/test';
  */
 
 /**
- * Applies the text spacing that a reader may set (1.4.12). An adopted style sheet is not subject to the page's content security
- * policy.
+ * Applies the text spacing that a reader may set (1.4.12). Uses an adopted style sheet, since the page's content security policy
+ * does not apply to such a sheet.
  */
 export async function spaceText(page: Page): Promise<void> {
   await page.evaluate(() => {

@@ -95,7 +95,7 @@ export const aftermaths = [
 export type Aftermath = (typeof aftermaths)[number];
 
 export interface Processing {
-  /** When the bank settles the payment: a moment later, or on the next day, when the person has gone. */
+  /** When the bank decides the payment: a moment later, or on the next day, when the person has gone. */
   until: 'soon' | 'nextDay';
   succeeds: boolean;
   /** Whether the person opens Checkout again and presses Buy Now there, instead of waiting on the return page. */

@@ -102,7 +102,9 @@ export function pngOfChunks(count: number): Buffer {
   ]);
 }
 
-/** Makes a compound file with streams of these names. A stream WordDocument makes it a Word document. */
+/**
+ * Makes a compound file, the format of .doc files, with streams of these names. A stream WordDocument makes it a Word document.
+ */
 export function compoundFile(...streams: string[]): Buffer {
   const sectors = 8;
   const header = Buffer.alloc(512);

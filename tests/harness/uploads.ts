@@ -51,7 +51,7 @@ export async function uploadsTo(server: TestServer) {
       };
       return { ...body, status: response.status };
     },
-    /** Runs `attempt` and asserts that it leaves neither files nor rows. */
+    /** Runs `attempt` and asserts that it adds neither files nor rows. */
     async leavesNothing<T>(attempt: () => Promise<T>): Promise<T> {
       const [files, documents] = [stored(), (await rows()).length];
       const answer = await attempt();
