@@ -48,7 +48,7 @@ export interface Screen {
   clientSecret: string;
   intentId: string;
 }
-/** One join: its person and world, and what it shares with the joins that are played together with it (a unit in plan.ts). */
+/** A join that is played: its person, its servers and stand-ins (`world`), and functions to keep step with the joins of its unit. */
 export interface Run {
   world: World;
   person: Person;

@@ -41,7 +41,7 @@ export async function startNginx(servers: readonly [number, number]) {
     url,
     /** Returns nginx's error log so far. */
     log: () => readFileSync(join(folder, 'error.log'), 'utf8'),
-    /** Returns nginx's access log so far: empty when the example turns it off. */
+    /** Returns nginx's access log so far: empty if the configuration turns the log off, as the documented example does. */
     accessLog: () => readFileSync(join(folder, 'access.log'), 'utf8'),
     async close() {
       nginx.kill('SIGTERM');

@@ -13,11 +13,11 @@ export interface PrimaryConnection {
 }
 
 /**
- * Connects to the host of a DATABASE_URL that accepts writes. Tries all hosts at once, so that a host that does not answer causes
- * no delay (docs/decisions/0045). A single host is checked for accepting writes only if `target_session_attrs` is set. With that
- * setting, a proxy is refused as long as it forwards connections to a standby.
- * If a single host is not checked, throws its error unchanged. Otherwise, if a host has refused the user, the password or the
- * database name, throws that host's error; else throws a {@link DatabaseUnavailable} with every host's error.
+ * Connects to the host of a DATABASE_URL that accepts writes.
+ * - Several hosts: tries all at once, so that a host that does not answer causes no delay (docs/decisions/0045).
+ * - One host: asks whether it accepts writes only if `target_session_attrs` is set. Otherwise its error is thrown unchanged.
+ * If no host can be used, throws the error of a host that has refused the user, the password or the database name; if there is no
+ * such host, a {@link DatabaseUnavailable} with every host's error.
  */
 export async function connectToPrimary(databaseUrl: string, times: Times = {}): Promise<PrimaryConnection> {
   if (!maybeStandby(databaseUrl)) return open(databaseUrl, times);
