@@ -48,7 +48,7 @@ export interface Screen {
   clientSecret: string;
   intentId: string;
 }
-/** A join that is played: its person, its servers and stand-ins (`world`), and functions to keep step with the joins of its unit. */
+/** A join that is played: its person, its servers and stand-ins (`world`), and functions to keep step with joins of its unit. */
 export interface Run {
   world: World;
   person: Person;

@@ -20,7 +20,7 @@ const MOST_BESIDES_BYTES = 65_536;
 
 /** The sender of an upload, and the proof of who it is. */
 export interface Sender {
-  /** Returns a name that tells senders apart. Files of uploads with the same name are inspected one after another. */
+  /** Returns a key that tells senders apart. The files of one sender are inspected one at a time. */
   name(fields: Record<string, string>): string;
   /** The form fields that prove who sends the upload, and the function that checks them; absent if no proof is needed. */
   proof?: {

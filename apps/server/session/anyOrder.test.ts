@@ -184,10 +184,11 @@ test('in whatever order somebody joins, is refunded and is joined for by others,
       numRuns: PEOPLE,
       examples: [
         ['', ['join by school', 'refund a membership by school', 'join by school']],
-        // Regression: the mirror ignored the join by a school's code because of which the contact was still a member.
+        // Regression: through the join by a school's code, the contact was still a member after the refund, but the mirror did not
+        // count that join.
         ['', ['join by code', 'join by school', 'refund a membership by code', 'join by code']],
-        // Regression: values that the join by a school's code had written were mistaken for values of the join by the contact's
-        // code.
+        // Regression: what the join by a school's code had written to HubSpot was taken for what the join by the contact's own code
+        // had written.
         ['', ['join by school', 'join by code', 'refund a membership by school']],
         // Regression: a former member who paid again by a school's code did not become a member again.
         ['', ['join by code', 'refund a membership by code', 'join by school', 'join by code']],
