@@ -21,7 +21,7 @@ export function loadPayments(payments: Site['payments']): Promise<Stripe> {
 async function load({ publishableKey, scriptUrl }: Site['payments']): Promise<Stripe> {
   if (scriptUrl !== null && !('Stripe' in window)) await addScript(scriptUrl);
   const stripe = await loadStripe(publishableKey);
-  if (!stripe) throw new Error('No browser.');
+  if (!stripe) throw new Error();
   return stripe;
 }
 

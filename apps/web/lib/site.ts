@@ -8,10 +8,9 @@ export function setSite(site: Site): void {
   current = site;
 }
 
-/** Returns the society's data to loaders and actions, which cannot use hooks. */
+/** Returns the society's data to loaders and actions, which cannot use hooks. They run only once the app has started. */
 export function theSite(): Site {
-  if (!current) throw new Error('No site was given.');
-  return current;
+  return current!;
 }
 
 export const SiteContext = createContext<Site | null>(null);

@@ -36,7 +36,7 @@ async function initiate(hubspotContactId: string, query: URLSearchParams) {
   const upsellProductId = wholeNumber(query, 'usp');
   const overrideMainPriceCents = wholeNumber(query, 'c');
   if ([mainProductId, upsellProductId, overrideMainPriceCents].some(Number.isNaN)) {
-    throw new Error('No whole number.');
+    throw new Error();
   }
   return call('initiateCheckout', {
     body: { hubspotContactId, mainProductId, upsellProductId, overrideMainPriceCents, ...signatureOf(query) },
