@@ -12,12 +12,14 @@ async function refused(t: TestContext, status: number): Promise<{ error: string;
   setSite({ apiUrl: '' } as Site);
   setToaster(async () => ({ showToast: async () => {} }));
   const failure = { success: false, status: 'error', message: 'Not this one.' };
-  t.mock.method(globalThis, 'fetch', async () => Response.json(failure, { status }));
+  const { mock } = t.mock.method(globalThis, 'fetch', async () => Response.json(failure, { status }));
   storeSession('11111111-1111-4111-8111-111111111111', 'high-school');
   t.after(forgetSession);
   const body = JSON.stringify({ membershipId: 1 });
   const request = new Request('http://localhost/', { method: 'POST', body });
   const actionResult = (await action({ request } as ActionFunctionArgs)) as { error: string };
+  // If a function is mocked twice in a test, Node restores the first mock at the end, and not the function.
+  mock.restore();
   const asked = { formMethod: 'POST', actionResult, defaultShouldRevalidate: true };
   return {
     error: actionResult.error,
