@@ -33,7 +33,7 @@ export default defineConfig({
       splitChunks: {
         preset: 'none',
         chunks: 'async',
-        minSize: 4000,
+        minSize: 3200,
         cacheGroups: {
           // All CSS is loaded with the entry. If a lazy screen had its own style sheet and the sheet failed to load, the message
           // would not be "Loading chunk … failed", which the specification requires (section 8).
