@@ -30,6 +30,9 @@ export const ELIGIBILITY_FAILED = 'Eligibility check failed. No contact found or
 export const INVITATION_EXPIRED = 'Eligibility check failed. This invite code has expired.';
 export const DETAILS_NOT_ACCEPTED = 'Failed to submit student details.';
 /** Shown on Student Details and at Checkout when the programme asks for guardian consent and it is missing. */
+/** Said while it is not known whether a payment has succeeded. */
+export const OUTCOME_UNKNOWN =
+  'We could not see yet how your payment ended. Nothing is charged twice: if it went through, Checkout will say so.';
 export const GUARDIAN_CONSENT_REQUIRED = 'Please confirm your age, or that your parent or guardian agrees.';
 export const DETAILS_SUBMITTED = 'Student details submitted successfully!';
 export const NO_SESSION_FOR_MEMBERSHIP = 'No active join session.';

@@ -95,6 +95,47 @@ test('a payment that was made, though the browser got no answer, leads on and is
   expect(await stripeApi.taken(await paidIntent(page))).toEqual([6500]);
 });
 
+test('while nobody has said how a payment ended, the page does not say that it failed, and the next press finds it', async ({
+  page,
+  complaints,
+  stripeApi,
+}) => {
+  complaints.expectFailedRequests();
+  await orderingJoin(page);
+  await page.goto(CHECKOUT);
+  await typeCard(page);
+  const unknown = /^We could not see yet how your payment ended\. Nothing is charged twice/;
+  await page.route('**/v1/payment_intents/*/confirm', async (request) => {
+    await request.fetch();
+    await request.abort();
+  });
+  await page.route('**/release-payment', (request) => request.abort());
+  await button(page, 'Buy Now').click();
+  await expect(page.getByRole('alert')).toHaveText(unknown);
+  await page.route('**/begin-payment', (request) => request.abort());
+  await button(page, 'Buy Now').click();
+  await expect(button(page, 'Buy Now')).toBeEnabled();
+  await expect(page.getByRole('alert')).toHaveText(unknown);
+  await page.unrouteAll();
+  await buyNow(page);
+  expect(await stripeApi.taken(await paidIntent(page))).toEqual([6500]);
+});
+
+test('while a payment is made, Start Over cannot be pressed', async ({ page }) => {
+  await orderingJoin(page);
+  await page.goto(CHECKOUT);
+  await typeCard(page);
+  const held = Promise.withResolvers<void>();
+  await page.route('**/begin-payment', async (request) => {
+    await held.promise;
+    await request.continue();
+  });
+  await button(page, 'Buy Now').click();
+  await expect(button(page, 'Start Over')).toBeDisabled();
+  held.resolve();
+  await paidIntent(page);
+});
+
 test('an upgrade that asks for authentication is charged once it is given', async ({ page, stripeApi }) => {
   const uuid = await orderingJoin(page, selfNomination);
   await page.goto(CHECKOUT);

@@ -335,7 +335,7 @@ test('an upgrade without a payment intent or a session says which is missing', a
   await expect(alert(page)).toHaveText('No active join session found.');
 });
 
-test('without a session a membership says so, Checkout only logs it', async ({ page, complaints }) => {
+test('without a session Checkout logs it and says so', async ({ page, complaints }) => {
   complaints.expect(/^No active join session\.$/);
   await orderingJoin(page);
   await page.goto(CHECKOUT);
@@ -344,6 +344,7 @@ test('without a session a membership says so, Checkout only logs it', async ({ p
   await button(page, 'Donate $25').click();
   await expect.poll(() => complaints.seen).toEqual(['No active join session.']);
   await expect(button(page, 'Donate $25')).toBeVisible();
+  await expect(alert(page)).toHaveText('No active join session.');
 });
 
 test('a membership without a session says No active join session.', async ({ page }) => {

@@ -7,11 +7,12 @@ import { Button } from './Button.tsx';
  * A button that removes the stored session id and its drafts, and goes to the home page (specification, section 4) of the join's
  * programme. The home page offers to undo this, except with `isLost` (the session cannot continue).
  */
-export function StartOver({ isLost = false }: { isLost?: boolean }) {
+export function StartOver({ isLost, disabled }: { isLost?: boolean; disabled?: boolean }) {
   const navigate = useNavigate();
   return (
     <Button
       variant="quiet"
+      disabled={disabled}
       onClick={() => {
         const path = getStartedPath();
         if (isLost) forgetSession();

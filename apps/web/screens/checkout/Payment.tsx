@@ -3,7 +3,12 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 import { useNavigate, useRevalidator } from 'react-router';
 import { PAYMENT_UNDER_WAY } from '#core/joinSession.ts';
 import { screens } from '#core/navigation.ts';
-import { fallback, GUARDIAN_CONSENT_REQUIRED, NO_SESSION_FOR_MEMBERSHIP } from '#core/sentences.ts';
+import {
+  fallback,
+  GUARDIAN_CONSENT_REQUIRED,
+  NO_SESSION_FOR_MEMBERSHIP,
+  OUTCOME_UNKNOWN,
+} from '#core/sentences.ts';
 import { Alert, Note, scrollIntoView } from '../../components/Alert.tsx';
 import { Button } from '../../components/Button.tsx';
 import { CardElements } from '../../components/CardElements.tsx';
@@ -28,6 +33,9 @@ interface Props {
   details: CheckoutDetails;
   intent: PaymentIntent;
   orderIsChanging: boolean;
+  /** Whether a payment is being made; false again if it has failed. */
+  processing: boolean;
+  setProcessing: (processing: boolean) => void;
 }
 
 export function Payment(props: Props) {
@@ -48,6 +56,8 @@ function CardForm({
   details,
   intent,
   orderIsChanging,
+  processing,
+  setProcessing,
   onLoadError,
 }: Props & { onLoadError: (event: { error: unknown }) => void }) {
   const { society, checkout } = useSite();
@@ -55,7 +65,6 @@ function CardForm({
   const elements = useElements();
   const navigate = useNavigate();
   const { revalidate } = useRevalidator();
-  const [processing, setProcessing] = useState(false);
   /** Not null while the card form still has the order's old total. A wallet would then show the joiner that total. */
   const [outdated, setOutdated] = useState<'updating' | 'failed' | null>(null);
   const [error, setError] = useState<string | null>(null);
@@ -67,6 +76,8 @@ function CardForm({
   const [missing, setMissing] = useState<Missing>({});
   const [ready, setReady] = useState({ address: false, card: false });
   const isWorking = useRef(false);
+  /** Whether the last payment may have succeeded: neither the provider nor the server has said how it ended. */
+  const mayBePaid = useRef(false);
   // Prefetches the screens that come after the payment.
   const isReady = ready.address && ready.card;
   useEffect(() => {
@@ -105,7 +116,7 @@ function CardForm({
     };
     window.addEventListener('pageshow', shown);
     return () => window.removeEventListener('pageshow', shown);
-  }, [revalidate]);
+  }, [revalidate, setProcessing]);
 
   // The form gets only the initial values. Later values would overwrite the joiner's input.
   const [addressOptions] = useState(() => billingOptions(details.billing));
@@ -129,6 +140,7 @@ function CardForm({
     const uuid = storedSession();
     if (!uuid) {
       console.error(NO_SESSION_FOR_MEMBERSHIP);
+      setError(NO_SESSION_FOR_MEMBERSHIP);
       return;
     }
     isWorking.current = true;
@@ -164,7 +176,7 @@ function CardForm({
         setChanged(messageOf(refused, 'Your order has changed.'));
         await revalidate();
       } else {
-        setError(messageOf(refused, fallback.payment));
+        setError(messageOf(refused, mayBePaid.current ? OUTCOME_UNKNOWN : fallback.payment));
         // The programme began to ask for guardian consent after the page was loaded, so the consent's sentence has to be loaded.
         if (refused instanceof ApiError && refused.errors.hasGuardianConsent) await revalidate();
       }
@@ -175,27 +187,31 @@ function CardForm({
         elements,
         confirmParams: { return_url: window.location.origin + screens.postPayment },
       });
-      return await release(uuid, refused.message ?? fallback.payment);
+      const isOver = refused.type === 'card_error' || refused.type === 'validation_error';
+      return await release(uuid, refused.message ?? fallback.payment, isOver);
     } catch (cause) {
       console.error(cause);
-      return await release(uuid, fallback.payment);
+      return await release(uuid, fallback.payment, false);
     }
   }
 
   /**
    * Called when the payment seems to have failed. The server asks the provider for the outcome, and unfreezes the order if the
-   * payment has failed.
+   * payment has failed. `isOver`: the provider itself says that nothing was charged. Otherwise that is not known as long as the
+   * server does not answer.
    */
-  async function release(uuid: string, sentence: string): Promise<boolean> {
+  async function release(uuid: string, sentence: string, isOver: boolean): Promise<boolean> {
     try {
       const { state, goOn } = await call('releasePayment', { params: { uuid }, body: {} });
       if (state === 'paid') {
         await navigate(goOn, { replace: true });
         return true;
       }
-      setError(state === 'paying' ? PAYMENT_UNDER_WAY : sentence);
+      mayBePaid.current = state === 'paying';
+      setError(mayBePaid.current ? PAYMENT_UNDER_WAY : sentence);
     } catch {
-      setError(sentence);
+      mayBePaid.current = !isOver;
+      setError(isOver ? sentence : OUTCOME_UNKNOWN);
     }
     return false;
   }

@@ -24,7 +24,7 @@ export async function action({ request }: ActionFunctionArgs): Promise<Changed> 
   const uuid = storedSession();
   if (!uuid) {
     console.error(NO_SESSION_FOR_MEMBERSHIP);
-    return { error: null, noSession: true };
+    return { error: NO_SESSION_FOR_MEMBERSHIP, noSession: true };
   }
   const fallbackSentence = sentences[change.kind];
   const params = { uuid };

@@ -48,6 +48,7 @@ function Screen({ checkout, error }: { checkout: Checkout; error: string | null 
   const { details, order, intent } = checkout;
   const fetchers = useFetchers();
   const { state } = useRevalidator();
+  const [processing, setProcessing] = useState(false);
   const wide = useWide();
   const recommended = stillRecommended(details);
   return (
@@ -74,6 +75,8 @@ function Screen({ checkout, error }: { checkout: Checkout; error: string | null 
             details={details}
             intent={intent}
             orderIsChanging={state !== 'idle' || fetchers.some((fetcher) => fetcher.state !== 'idle')}
+            processing={processing}
+            setProcessing={setProcessing}
           />
         )}
         <div className={ui.foot}>
@@ -85,7 +88,7 @@ function Screen({ checkout, error }: { checkout: Checkout; error: string | null 
               Back to membership
             </Link>
           )}
-          <StartOver />
+          <StartOver disabled={processing} />
         </div>
       </section>
     </div>

@@ -3,6 +3,7 @@ import { Link, type LoaderFunctionArgs, useLoaderData, useNavigate } from 'react
 import type { Data } from '#contract/schemas.ts';
 import { displayPrice } from '#core/money.ts';
 import { screens } from '#core/navigation.ts';
+import { OUTCOME_UNKNOWN } from '#core/sentences.ts';
 import { Note } from '../../components/Alert.tsx';
 import cardStyles from '../../components/Card.module.css';
 import { Card } from '../../components/Card.tsx';
@@ -32,8 +33,6 @@ interface Unknown {
   checks?: number;
 }
 
-const NOT_KNOWN =
-  'We could not see yet how your payment ended. Nothing is charged twice: if it went through, Checkout will say so.';
 const NOT_COMPLETED = 'Your payment was not completed, and nothing was charged.';
 
 /** The parameters that the card provider adds to the return URL. */
@@ -128,7 +127,7 @@ export function Component() {
         </div>
       ) : unknown ? (
         <div key="unknown" className={ui.stack}>
-          <Note>{NOT_KNOWN}</Note>
+          <Note>{OUTCOME_UNKNOWN}</Note>
           {unknown.retryMs !== undefined && (
             <TryAgain
               message={null}
