@@ -572,7 +572,7 @@ export const schemas = {
    * does not exist, and counts in the same way against the caller's limit.
    */
   verifyNumber: {
-    params: z.object({ number: z.string().max(100) }),
+    params: z.object({ number: z.string() }),
     data: z.discriminatedUnion('standing', [
       z.object({
         standing: z.literal('valid'),

@@ -34,6 +34,13 @@ test('what is printed is read back', () => {
   assert.equal(verifyPath('7K3M9QXR'), '/verify/7K3M-9QXR');
 });
 
+test('a number is found in the line with which it was copied', () => {
+  for (const text of ['Member number: 7K3M-9QXR', 'Your member number is 7k3m–9qxr.', '7K3M-9QXR (Jordan)'])
+    assert.equal(parseMemberNumber(text), '7K3M9QXR', text);
+  for (const text of ['Member number', 'Order 7K3M-9QXR2', 'x7K3M-9QXR'])
+    assert.equal(parseMemberNumber(text), null, text);
+});
+
 test('what cannot be a number is none', () => {
   for (const text of ['', '7K3M9QX', '7K3M9QXRR', '7K3M9QXU', '7K3M9QX!', 'ЖК3M9QXR'])
     assert.equal(parseMemberNumber(text), null, text);

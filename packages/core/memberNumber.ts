@@ -4,11 +4,19 @@
  */
 const NUMBER = /^[0-9A-HJKMNP-TV-Z]{8}$/;
 
+/** The printed form within a longer text. */
+const PRINTED = /\b[\dA-Z]{4}\p{Dash}[\dA-Z]{4}\b/iu;
+
 /**
  * Returns a typed member number in its stored form; null if it cannot be a member number. Ignores case, spaces, dashes, underscores
- * and dots, and reads O as 0, and I and L as 1.
+ * and dots, and reads O as 0, and I and L as 1. In a longer text, as a line that was copied from a letter, finds the first number in
+ * its printed form.
  */
 export function parseMemberNumber(typed: string): string | null {
+  return storedForm(typed) ?? storedForm(PRINTED.exec(typed)?.[0] ?? '');
+}
+
+function storedForm(typed: string): string | null {
   const number = typed
     .replace(/[\s\p{Dash}_.]/gu, '')
     .toUpperCase()
