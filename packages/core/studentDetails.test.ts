@@ -8,6 +8,7 @@ import {
   type SubmittedDetails,
   studentDetailsErrors,
   tidyPostcode,
+  trimDetails,
 } from './studentDetails.ts';
 
 const context = {
@@ -122,3 +123,9 @@ for (const [typed, country, written] of [
   test(`the postcode ${typed} of ${country} is kept as ${written}`, () => {
     assert.equal(tidyPostcode(typed, country), written);
   });
+
+test('what two spaces on a phone leave after an email is removed', () => {
+  const typed = details({ personalEmail: 'jordan@example.com. ', schoolEmail: 'jordan@school.example,' });
+  const { personalEmail, schoolEmail } = trimDetails(typed);
+  assert.deepEqual([personalEmail, schoolEmail], ['jordan@example.com', 'jordan@school.example']);
+});

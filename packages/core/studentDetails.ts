@@ -85,12 +85,21 @@ export function isEmail(value: string): boolean {
   return /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(value);
 }
 
-/** Trims all text fields, and brings the postcode into its standard form. */
+/**
+ * Trims all text fields, and brings the postcode into its standard form. Removes a full stop or comma after an email: two spaces on
+ * a phone make a full stop.
+ */
 export function trimDetails<Details extends StudentDetails>(details: Details): Details {
   const trimmed = Object.fromEntries(
     Object.entries(details).map(([key, value]) => [key, typeof value === 'string' ? value.trim() : value]),
   ) as unknown as Details;
-  return { ...trimmed, zipcode: tidyPostcode(trimmed.zipcode, trimmed.country) };
+  const tidyEmail = (email: string) => email.replace(/[.,]+$/, '');
+  return {
+    ...trimmed,
+    personalEmail: tidyEmail(trimmed.personalEmail),
+    schoolEmail: tidyEmail(trimmed.schoolEmail),
+    zipcode: tidyPostcode(trimmed.zipcode, trimmed.country),
+  };
 }
 
 /**

@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import { changeSociety } from '../../../tests/harness/changeSociety.ts';
 import { details, orderingJoin, paidJoin, startJoin } from '../../../tests/harness/steps.ts';
 import { type Client, limitWith, sharedServer, startTestServer } from '../../../tests/harness/testServer.ts';
+import { submitDetails } from './submitDetails.ts';
 
 const server = await sharedServer();
 
@@ -38,6 +39,23 @@ test('a country that the list does not have is refused at its field', async () =
     });
     assert.deepEqual([status, errors], [400, { country: 'Country is required.' }]);
   }
+});
+
+test('around New Year, the graduation years are taken that the joiner’s own day offers', async () => {
+  const client = server.client();
+  const uuid = await startJoin(client, 'LINCOLN2026');
+  const holding = { began: true, proven: false, paid: false };
+  const submit = (now: string, highSchoolGraduationYear: string) =>
+    submitDetails({ ...server.deps, now: () => new Date(now) }, uuid, holding, {
+      ...details({ highSchoolGraduationYear }),
+      hasGuardianConsent: false,
+    });
+  await submit('2026-12-31T20:00:00Z', '2036');
+  await submit('2027-01-01T08:00:00Z', '2026');
+  await submit('2026-06-01T12:00:00Z', '2026');
+  const refusal = { errors: { highSchoolGraduationYear: 'Graduation Year is required.' } };
+  await assert.rejects(submit('2026-12-30T08:00:00Z', '2036'), refusal);
+  await assert.rejects(submit('2027-01-02T20:00:00Z', '2026'), refusal);
 });
 
 test('an expired code starts nothing, by either call', async () => {

@@ -1,7 +1,12 @@
 import { sql } from 'kysely';
 import type { Holding } from '#core/holding.ts';
 import { DETAILS_NOT_ACCEPTED } from '#core/sentences.ts';
-import { type SubmittedDetails, studentDetailsErrors, trimDetails } from '#core/studentDetails.ts';
+import {
+  graduationYears,
+  type SubmittedDetails,
+  studentDetailsErrors,
+  trimDetails,
+} from '#core/studentDetails.ts';
 import { findCountry } from '#reference/countries.ts';
 import { attemptsAnew } from '../contacts/tellHubspot.ts';
 import type { Deps } from '../deps.ts';
@@ -19,6 +24,16 @@ import { stateAllows, transitions } from '../session/states.ts';
  * writes both the details and the purchase.
  */
 const TELL_AFTER_SECONDS = 120;
+const DAY_MS = 86_400_000;
+
+/**
+ * Returns the year in which a page offered this graduation year: the present year, or that of yesterday or tomorrow, because around
+ * New Year it may be another year where the joiner is.
+ */
+function yearOfPage(now: Date, graduationYear: string): number {
+  const years = [0, -DAY_MS, DAY_MS].map((ms) => new Date(now.getTime() + ms).getFullYear());
+  return years.find((year) => graduationYears(year).includes(graduationYear)) ?? years[0]!;
+}
 
 /** Saves the details of a join that is neither paid nor being paid. The details are checked by the same rules as on the page. */
 export async function submitDetails(
@@ -29,9 +44,10 @@ export async function submitDetails(
 ): Promise<void> {
   const { isTOLA: _, hasGuardianConsent, ...details } = given;
   const guardianConsent = await guardianConsentAsked(deps, uuid);
+  const currentYear = yearOfPage(deps.now(), details.highSchoolGraduationYear);
   const errors = studentDetailsErrors(
     { ...details, hasGuardianConsent },
-    { currentYear: deps.now().getFullYear(), country, asksGuardianConsent: guardianConsent !== null },
+    { currentYear, country, asksGuardianConsent: guardianConsent !== null },
   );
   if (Object.keys(errors).length > 0) throw new Refusal(400, DETAILS_NOT_ACCEPTED, { errors });
   const trimmed = trimDetails(details);
