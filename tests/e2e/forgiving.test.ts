@@ -1,6 +1,6 @@
-import { startedJoin } from './arrange.ts';
+import { hold, startedJoin } from './arrange.ts';
 import { expect, expectAccessible, test } from './fixtures.ts';
-import { enterCode, fillDetails, heading, save } from './steps.ts';
+import { button, enterCode, fillDetails, heading, save } from './steps.ts';
 
 const DETAILS = '/registration/student-details';
 
@@ -19,6 +19,34 @@ test('a mistyped mail domain is suggested better, mended by one press, and never
   await fillDetails(page, { personalEmail: 'jordan@hotmial.com' });
   await expect(page.getByRole('button', { name: 'jordan@hotmail.com' })).toBeVisible();
   await save(page);
+});
+
+test('while Student Details are submitted the form takes no correction, so that it shows what the server has', async ({
+  page,
+}) => {
+  await startedJoin(page);
+  await page.goto(DETAILS);
+  await fillDetails(page, { city: 'Austin' });
+  const release = await hold(page, 'submitDetails');
+  await button(page, 'Save').click();
+  await expect(button(page, 'Submitting...')).toBeVisible();
+  const city = page.getByLabel('City');
+  await city.press('End');
+  await city.pressSequentially(' TX');
+  await expect(city).toHaveValue('Austin');
+  await page.getByLabel('Graduation year').selectOption({ index: 3 });
+  await page.getByLabel('I agree to the policies').click();
+  await expect(page.getByLabel('I agree to the policies')).toBeChecked();
+  release();
+  await expect(page).toHaveURL('/registration/membership');
+  await page.getByRole('link', { name: 'Back', exact: true }).click();
+  await expect(city).toHaveValue('Austin');
+  const shown = await page.getByLabel('Graduation year').inputValue();
+  // The page must show what the server has stored, not what this tab remembers.
+  await page.evaluate(() => sessionStorage.clear());
+  await page.goto(DETAILS);
+  await expect(city).toHaveValue('Austin');
+  await expect(page.getByLabel('Graduation year')).toHaveValue(shown);
 });
 
 test('a code with spaces around it and a postcode with spaces in it are taken', async ({ page }) => {

@@ -84,8 +84,12 @@ export function DetailsForm({
     if (isSentenceMissing) void revalidate();
   }, [isSentenceMissing, revalidate]);
 
-  /** Sets the edited fields and removes their errors. Autofill may change several fields at once. */
+  /**
+   * Sets the edited fields and removes their errors. Autofill may change several fields at once. While the form is submitted, fields
+   * keep the submitted values: a correction would be shown from then on, but the server would not have it.
+   */
   function change(changed: Partial<SubmittedDetails>) {
+    if (busy) return;
     setValues((now) => ({ ...now, ...changed }));
     setErrors((now) => {
       const left = { ...now };
