@@ -1,8 +1,8 @@
 import type { Frame, Page } from '@playwright/test';
 import { png } from '../harness/documents.ts';
-import { details } from './arrange.ts';
+import { detailedJoin, details, refuse } from './arrange.ts';
 import { expect, test } from './fixtures.ts';
-import { cardForm, heading, total } from './steps.ts';
+import { button, cardForm, heading, total } from './steps.ts';
 
 /** Returns the frame that has the focus: the page's own, or one of the card provider's. */
 async function focusedFrame(page: Page): Promise<Frame> {
@@ -166,4 +166,15 @@ test('an invitation, an item taken back, an upgrade and the store’s code by ke
   await expect(page.getByRole('status').filter({ hasText: 'Copied' })).toBeAttached();
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('WELCOME15');
   await tabTo(page, 'Print receipt');
+});
+
+test('a membership that is refused keeps the focus on its button', async ({ page, complaints }) => {
+  complaints.expectFailedRequests();
+  await detailedJoin(page);
+  await refuse(page, 'setMembership', 409, 'Not now.');
+  await page.goto('/registration/membership');
+  await tabTo(page, 'Choose this membership: Membership');
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('main').getByRole('alert')).toHaveText('Not now.');
+  await expect(button(page, 'Choose this membership: Membership')).toBeFocused();
 });

@@ -145,6 +145,7 @@ function MembershipCard({
       <Button
         full
         variant={selected ? 'second' : 'main'}
+        busy={busy && selected && says}
         disabled={busy}
         aria-label={`${says}: ${membership.name}`}
         onClick={onChoose}
