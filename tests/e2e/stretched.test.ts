@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { alter, call, details, fillOrder, orderingJoin, paidJoin, startedJoin } from './arrange.ts';
-import { expect, expectAccessible, expectNoSidewaysScroll, test } from './fixtures.ts';
+import { expect, expectAccessible, expectFits, expectNoSidewaysScroll, test } from './fixtures.ts';
 import { button, heading, total } from './steps.ts';
 
 // These tests use names, orders and letters that are longer than those for which the pages were designed.
@@ -41,6 +41,47 @@ test('a long name fits the welcome page and its receipt at 320 px @phone-only', 
   await expect(heading(page, 'Congratulations')).toBeVisible();
   await expectNoSidewaysScroll(page);
 });
+
+for (const size of [16, 24, 32])
+  test(`every screen of a join fits 360 px if the browser’s text has ${size} px and the name 100 letters @phone-only`, async ({
+    page,
+  }) => {
+    const name = LONG.replaceAll(/[ -]/g, '').repeat(2).slice(0, 100);
+    const browser = await page.context().newCDPSession(page);
+    await browser.send('Page.setFontSizes', { fontSizes: { standard: size } });
+    await page.setViewportSize({ width: 360, height: 740 });
+    const root = page.locator('html');
+    const expectScreenFits = async (path: string, title: string | RegExp) => {
+      await page.goto(path);
+      await expect(heading(page, title)).toBeVisible();
+      await expect(root).toHaveCSS('font-size', `${size}px`);
+      await test.step(path, () => expectFits(page));
+    };
+    await expectScreenFits('/', 'Get Started');
+    await button(page, 'I am Self-Nominating').click();
+    await expectFits(page);
+    const uuid = await startedJoin(page);
+    await call(page, 'submitDetails', { uuid }, details({ firstName: name, lastName: name }));
+    await expectScreenFits('/registration/student-details', 'Student Details');
+    await expectScreenFits('/registration/membership', 'Choose your membership');
+    await call(page, 'setMembership', { uuid }, { membershipId: 1 });
+    await expectScreenFits('/registration/checkout', 'Checkout');
+    await button(page, 'Show order summary').click();
+    await expectFits(page);
+    await alter(page, 'getUpgradeDetails', (data) => {
+      data.congratulationsHeader = `Congratulations, ${name}!`;
+    });
+    await alter(page, 'getWelcome', (data) => {
+      data.firstName = name;
+      data.receipt.name = `${name} ${name}`;
+    });
+    const { upgradePath } = await paidJoin(page, async () => uuid);
+    await expectScreenFits(upgradePath, new RegExp(name));
+    await expectScreenFits('/registration/upload-transcript', 'Upload Transcript');
+    await expectScreenFits('/registration/congratulations', 'Congratulations');
+    await expect(page.getByText(`${name}, you are now a member`)).toBeVisible();
+    await expectFits(page);
+  });
 
 test('long words in features and eligibility rules fit Membership at 320 px @phone-only', async ({
   page,
