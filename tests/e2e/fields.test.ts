@@ -1,4 +1,4 @@
-import { orderingJoin, selfNomination } from './arrange.ts';
+import { orderingJoin, refuse, selfNomination } from './arrange.ts';
 import { expect, test } from './fixtures.ts';
 import { button } from './steps.ts';
 
@@ -80,6 +80,31 @@ test('a custom donation that is no amount sends nothing', async ({ page }) => {
     );
   }
   expect(sent).toEqual([]);
+});
+
+test('a screen reader hears why a custom donation was not added: an amount that is none, or a failed request', async ({
+  page,
+  complaints,
+}) => {
+  complaints.expectFailedRequests();
+  await orderingJoin(page);
+  await refuse(page, 'setCustomDonation', 409, 'Not now.');
+  await page.goto('/registration/checkout');
+  await expect(button(page, 'Buy Now')).toBeEnabled();
+  const amount = page.getByLabel('Custom amount');
+  const alert = page.getByRole('region', { name: 'Add a donation' }).getByRole('alert');
+  await amount.fill('ten');
+  await button(page, 'Add donation').click();
+  await expect(alert).toHaveText('Please enter an amount from $0.50 to $10,000.00.');
+  await expect(amount).toBeFocused();
+  await expect(amount).toHaveAccessibleDescription('Please enter an amount from $0.50 to $10,000.00.');
+  await amount.fill('10');
+  await expect(alert).toHaveCount(0);
+  await button(page, 'Add donation').click();
+  await expect(alert).toHaveText('Not now.');
+  await expect(amount).toHaveValue('10');
+  await expect(amount).not.toHaveAttribute('aria-invalid');
+  await expect(page).toHaveTitle('Error: Checkout');
 });
 
 test('while a form shows an error, the title begins with it: of Get Started, the custom amount and an upload', async ({

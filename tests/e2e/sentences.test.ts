@@ -170,7 +170,7 @@ const rows: Row[] = [
       await page.getByLabel('Custom amount').fill('7');
     },
     act: press('Add donation'),
-    place: (page) => page.locator('#customAmount-error'),
+    place: (page) => page.getByRole('region', { name: 'Add a donation' }).getByRole('alert'),
   },
   {
     name: 'a recommended product, at its line',

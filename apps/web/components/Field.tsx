@@ -8,7 +8,7 @@ export interface FieldProps {
   label: ReactNode;
   optional?: boolean;
   hint?: ReactNode;
-  error?: string | undefined;
+  error?: ReactNode;
 }
 
 /** Returns the attributes that connect a control to its label, hint and error. */
@@ -46,7 +46,7 @@ export function FieldFrame({
   );
 }
 
-function FieldError({ id, message }: { id: string; message: string | undefined }) {
+function FieldError({ id, message }: { id: string; message: ReactNode }) {
   useErrorInTitle(Boolean(message));
   return (
     message && (

@@ -75,45 +75,46 @@ function CustomDonation() {
     if (done) setTyped('');
   }, [done]);
 
-  function donate() {
-    if (busy) return;
-    const cents = parseDonation(typed, maximumCents);
-    setIsInvalid(cents === null);
-    if (cents === null) return;
-    change({ kind: 'addCustomDonation', body: { amount: toDollars(cents) } });
-  }
-
   return (
-    <form
-      noValidate
-      className={styles.custom}
-      onSubmit={(event) => {
-        event.preventDefault();
-        donate();
-      }}
-    >
-      <TextField
-        id="customAmount"
-        name="customAmount"
-        label="Custom amount"
-        inputMode="decimal"
-        autoComplete="off"
-        enterKeyHint="done"
-        placeholder="$"
-        value={typed}
-        onChange={(event) => {
-          setTyped(event.target.value);
-          setIsInvalid(false);
+    <>
+      <form
+        noValidate
+        className={styles.custom}
+        onSubmit={(event) => {
+          event.preventDefault();
+          const cents = parseDonation(typed, maximumCents);
+          setIsInvalid(cents === null);
+          if (cents === null) document.getElementById('customAmount')?.focus();
+          else change({ kind: 'addCustomDonation', body: { amount: toDollars(cents) } });
         }}
-        error={
-          isInvalid
-            ? `Please enter an amount from ${displayPrice(LEAST_DONATION_CENTS)} to ${displayPrice(maximumCents)}.`
-            : (error ?? undefined)
-        }
-      />
-      <Button type="submit" variant="second" busy={busy && 'Adding…'}>
-        Add donation
-      </Button>
-    </form>
+      >
+        <TextField
+          id="customAmount"
+          name="customAmount"
+          label="Custom amount"
+          inputMode="decimal"
+          autoComplete="off"
+          enterKeyHint="done"
+          placeholder="$"
+          value={typed}
+          onChange={(event) => {
+            setTyped(event.target.value);
+            setIsInvalid(false);
+          }}
+          error={
+            // An alert, since the focus is in the field already if Enter was pressed there.
+            isInvalid && (
+              <span role="alert">
+                {`Please enter an amount from ${displayPrice(LEAST_DONATION_CENTS)} to ${displayPrice(maximumCents)}.`}
+              </span>
+            )
+          }
+        />
+        <Button type="submit" variant="second" busy={busy && 'Adding…'}>
+          Add donation
+        </Button>
+      </form>
+      <ChangeError error={isInvalid ? null : error} />
+    </>
   );
 }
