@@ -1,4 +1,4 @@
-import { hold, startedJoin } from './arrange.ts';
+import { hold, orderingJoin, startedJoin } from './arrange.ts';
 import { expect, expectAccessible, test } from './fixtures.ts';
 import { button, enterCode, fillDetails, heading, save } from './steps.ts';
 
@@ -47,6 +47,41 @@ test('while Student Details are submitted the form takes no correction, so that 
   await page.goto(DETAILS);
   await expect(city).toHaveValue('Austin');
   await expect(page.getByLabel('Graduation year')).toHaveValue(shown);
+});
+
+test('a typed invite code and a typed donation outlast a reload and the way back, and end with their use', async ({
+  page,
+}) => {
+  await page.goto('/');
+  const code = page.getByLabel('Invite code');
+  await code.fill('LINCOLN20');
+  await page.reload();
+  await expect(code).toHaveValue('LINCOLN20');
+  await page.getByRole('link', { name: 'Send me my link' }).click();
+  await expect(page).toHaveURL('/pass');
+  await page.goBack();
+  await expect(code).toHaveValue('LINCOLN20');
+  await code.fill('LINCOLN2026');
+  await button(page, 'Submit').click();
+  await expect(heading(page, 'Student Details')).toBeVisible();
+  await page.goto('/');
+  await expect(code).toHaveValue('');
+
+  await orderingJoin(page, async () => (await page.evaluate(() => localStorage.getItem('joinSessionUuid')))!);
+  await page.goto('/registration/checkout');
+  const amount = page.getByLabel('Custom amount');
+  await amount.fill('12.50');
+  await page.reload();
+  await expect(amount).toHaveValue('12.50');
+  await page.getByRole('link', { name: 'Back to membership' }).click();
+  await expect(heading(page, 'Choose your membership')).toBeVisible();
+  await page.goBack();
+  await expect(amount).toHaveValue('12.50');
+  await button(page, 'Add donation').click();
+  await expect(amount).toHaveValue('');
+  await page.reload();
+  await expect(button(page, 'Buy Now')).toBeVisible();
+  await expect(amount).toHaveValue('');
 });
 
 test('a code with spaces around it and a postcode with spaces in it are taken', async ({ page }) => {

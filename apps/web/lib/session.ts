@@ -10,11 +10,19 @@
 const SESSION_KEY = 'joinSessionUuid';
 /** The stored value contains the session id, too: a programme counts only for the join for which it was stored. */
 const PROGRAMME_KEY = 'joinProgramme';
-type TabKey = 'joinDraft' | 'joinReturn' | 'joinPass';
+type TabKey = 'joinDraft' | 'joinCode' | 'joinDonation' | 'joinReturn' | 'joinPass';
 /** The storage key of the join that this tab had when it was last left or hidden. */
 const LEFT_KEY = 'joinLeft';
 const OWN_KEY = 'joinOwn';
-const TAB_KEYS = ['joinDraft', 'joinReturn', 'joinPass', LEFT_KEY, OWN_KEY] as const;
+const TAB_KEYS = [
+  'joinDraft',
+  'joinCode',
+  'joinDonation',
+  'joinReturn',
+  'joinPass',
+  LEFT_KEY,
+  OWN_KEY,
+] as const;
 
 const memory = new Map<string, string>();
 

@@ -4,6 +4,7 @@ import { LEAST_DONATION_CENTS } from '#core/specified.ts';
 import { Button } from '../../components/Button.tsx';
 import { TextField } from '../../components/Field.tsx';
 import { Icon } from '../../components/icons.tsx';
+import { drop, keep, recall } from '../../lib/session.ts';
 import { useSite } from '../../lib/site.ts';
 import { ChangeError } from './ChangeError.tsx';
 import type { CheckoutDetails, OrderProduct } from './order.ts';
@@ -68,11 +69,13 @@ function Preset({ option, line }: { option: Option; line: OrderProduct | undefin
 function CustomDonation() {
   const { checkout } = useSite();
   const maximumCents = fromDollars(checkout.maximumDonation);
-  const [typed, setTyped] = useState('');
+  const [typed, setTyped] = useState(() => recall<string>('joinDonation') ?? '');
   const [isInvalid, setIsInvalid] = useState(false);
   const { busy, change, error, done } = useOrderChange('custom-donation');
   useEffect(() => {
-    if (done) setTyped('');
+    if (!done) return;
+    setTyped('');
+    drop('joinDonation');
   }, [done]);
 
   return (
@@ -99,6 +102,7 @@ function CustomDonation() {
           value={typed}
           onChange={(event) => {
             setTyped(event.target.value);
+            keep('joinDonation', event.target.value);
             setIsInvalid(false);
           }}
           error={

@@ -10,7 +10,7 @@ import { Checkbox, TextField } from '../../components/Field.tsx';
 import { PageHeading } from '../../components/PageHeading.tsx';
 import ui from '../../components/ui.module.css';
 import { prefetch } from '../../lib/prefetch.ts';
-import { hasLostReturn, storedSession, undoMs } from '../../lib/session.ts';
+import { hasLostReturn, keep, recall, storedSession, undoMs } from '../../lib/session.ts';
 import { phoneLink, useSite } from '../../lib/site.ts';
 import { lazyScreens } from '../lazyScreens.tsx';
 import type { Submission } from './startJoin.ts';
@@ -32,12 +32,16 @@ export function Component() {
   const [inviteCode, setInviteCode] = useState('');
   const [touched, setTouched] = useState(false);
   const codeField = useRef<HTMLInputElement>(null);
-  // A code that was typed before hydration is in the field but not yet in React's state.
+  // A code that was typed before hydration is in the field but not yet in React's state. A code that was typed before a reload is in
+  // the tab's storage.
   useEffect(() => {
-    const typed = codeField.current?.value ?? '';
+    const typed = codeField.current?.value || (recall<string>('joinCode') ?? '');
     setInviteCode(typed);
     setTouched(typed !== '');
   }, []);
+  useEffect(() => {
+    if (touched) keep('joinCode', inviteCode);
+  }, [touched, inviteCode]);
   const [confirmed, setConfirmed] = useState(false);
   const [erredMode, setErredMode] = useState<Submission['mode'] | null>(null);
   const fetcher = useFetcher<typeof action>();
