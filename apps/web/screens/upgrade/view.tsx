@@ -7,7 +7,6 @@ import { Alert } from '../../components/Alert.tsx';
 import { Button } from '../../components/Button.tsx';
 import { Card } from '../../components/Card.tsx';
 import { Crest } from '../../components/Crest.tsx';
-import { LineDrawing } from '../../components/icons.tsx';
 import { PageHeading } from '../../components/PageHeading.tsx';
 import { PurifiedHtml } from '../../components/Purified.tsx';
 import { StartOver } from '../../components/StartOver.tsx';
@@ -180,7 +179,7 @@ function Offer({ details, paymentIntent }: { details: Offered; paymentIntent: st
               setError(null);
             }}
           >
-            <LineDrawing path="M3 6h18v12.500H3zm0 4.500h18M6.500 15h3" />
+            <Icon name="card" size={20} />
             Use another card
           </Button>
         )}

@@ -4,7 +4,6 @@ import { UPLOAD_LINK_MINUTES } from '#documents/document.ts';
 import { Alert } from '../../components/Alert.tsx';
 import { Button } from '../../components/Button.tsx';
 import { CopyByHand, useCopy } from '../../components/Copy.tsx';
-import { LineDrawing } from '../../components/icons.tsx';
 import { Icon } from '../../components/screenIcons.tsx';
 import { call, messageOf } from '../../lib/api.ts';
 import styles from './ContinueOnPhone.module.css';
@@ -69,7 +68,7 @@ export function ContinueOnPhone({
   return (
     <section className={styles.panel} aria-labelledby={heading}>
       <span className={styles.icon}>
-        <LineDrawing path="M7.500 2.500h9v19h-9zM11 18.500h2" size={26} />
+        <Icon name="mobile" size={26} />
       </span>
       <div className={styles.words}>
         <h2 id={heading} className={styles.title}>
