@@ -65,7 +65,7 @@ export function standInsOf({ providers }: Config): StandIns {
   return { stripe: providers.stripe.url !== null, hubspot: !providers.hubspot.url.startsWith('https:') };
 }
 
-/** Gathers all facts. Changes nothing, except that it stores and removes one small file. */
+/** Gathers all facts. Changes nothing, except that it stores and removes files: a small one and, in a bucket, a large one. */
 export async function examine(config: Config, standIns: StandIns, resolveTxt?: ResolveTxt): Promise<Facts> {
   const { stripe, hubspot } = config.providers;
   const { society, faults } = readOrFaults(config.societyFile);
