@@ -110,3 +110,9 @@ export async function payOrder(server: TestServer, client: Client, uuid: string)
   await reportPayment(client, uuid, intent);
   return { uuid, intentId: intent.id, clientSecret: intent.clientSecret };
 }
+
+/** Returns the lines of a join's order as Checkout shows them: type and price. */
+export async function orderLines(client: Client, uuid: string): Promise<[string, string][]> {
+  const { data } = await client.call('getCheckoutDetails', { params: { uuid } });
+  return data.products.map(({ productType, price }) => [productType, price]);
+}
