@@ -1,3 +1,4 @@
+import type { Page } from '@playwright/test';
 import { PAYMENT_UNDER_WAY } from '../../packages/core/joinSession.ts';
 import { orderingJoin, route, selfNomination } from './arrange.ts';
 import { expect, test, theInduct } from './fixtures.ts';
@@ -78,6 +79,13 @@ test('a payment whose end is not known yet is said to be under way, and not to h
   await paidIntent(page);
 });
 
+/** Lets Stripe make the payment, and gives the browser no answer. */
+const loseAnswerOfConfirm = (page: Page) =>
+  page.route('**/v1/payment_intents/*/confirm', async (request) => {
+    await request.fetch();
+    await request.abort();
+  });
+
 test('a payment that was made, though the browser got no answer, leads on and is charged once', async ({
   page,
   complaints,
@@ -87,10 +95,7 @@ test('a payment that was made, though the browser got no answer, leads on and is
   await orderingJoin(page);
   await page.goto(CHECKOUT);
   await typeCard(page);
-  await page.route('**/v1/payment_intents/*/confirm', async (request) => {
-    await request.fetch();
-    await request.abort();
-  });
+  await loseAnswerOfConfirm(page);
   await buyNow(page);
   expect(await stripeApi.taken(await paidIntent(page))).toEqual([6500]);
 });
@@ -105,10 +110,7 @@ test('while nobody has said how a payment ended, the page does not say that it f
   await page.goto(CHECKOUT);
   await typeCard(page);
   const unknown = /^We could not see yet how your payment ended\. Nothing is charged twice/;
-  await page.route('**/v1/payment_intents/*/confirm', async (request) => {
-    await request.fetch();
-    await request.abort();
-  });
+  await loseAnswerOfConfirm(page);
   await page.route('**/release-payment', (request) => request.abort());
   await button(page, 'Buy Now').click();
   await expect(page.getByRole('alert')).toHaveText(unknown);
