@@ -91,3 +91,21 @@ test('with a token of another account no contact counts as deleted, none is crea
   await pushDue(work, hubspot);
   assert.equal((await hubspot.listContacts(null)).contacts.length, 1);
 });
+
+test('a token that may not ask for its account is not checked, and contacts are created', async (t) => {
+  await server.hubspotFault({ kind: 'status', status: 403, path: '/account-info/**', times: 10 });
+  t.after(() => server.hubspotFault(null));
+  const { uuid } = await paidJoin(server, server.client(), 'LINCOLN2026', {
+    personalEmail: 'unasked@example.com',
+  });
+  const hubspot = hubspotClient(
+    server.deps.config.providers.hubspot,
+    server.deps.society.crm.fields,
+    noBudget,
+    'background',
+    tellNobody,
+  );
+  await sql`update join_session set crm_next_try_at = now() where uuid = ${uuid}`.execute(server.background);
+  await pushDue({ ...server.deps, database: server.background }, hubspot);
+  assert.notEqual(await hubspot.findByEmail('unasked@example.com'), null);
+});

@@ -8,7 +8,7 @@ import { answers, type CrmContact } from './answers.ts';
 import { type BatchOutcome, type BatchWrite, byAskedId, outcomesOf } from './batches.ts';
 import type { Budget, Urgency } from './budget.ts';
 import { DEFAULT_TIMEOUT_MS, hubspotCalls, nameOf } from './calls.ts';
-import { CrmRefused, CrmUnavailable } from './errors.ts';
+import { CrmDenied, CrmRefused, CrmUnavailable } from './errors.ts';
 import { refusedRecord } from './failures.ts';
 import { MERGED_IDS, readProperties } from './properties.ts';
 import { streamedFile } from './streamedFile.ts';
@@ -389,6 +389,8 @@ export function hubspotClient(
         const answer = await account;
         return answer && String(answer.portalId);
       } catch (error) {
+        // A token that HubSpot does not let ask this may do all other calls.
+        if (error instanceof CrmRefused || (error instanceof CrmDenied && error.status !== 401)) return null;
         account = undefined;
         throw error;
       }
