@@ -281,7 +281,8 @@ test('sync reads all contacts the first time, then what changed, and goes on whe
   const before = server;
   server = fresh;
   try {
-    await fresh.hubspotFault({ kind: 'status', status: 400, body: { message: 'Not now.' } });
+    const body = { message: 'Not now.' };
+    await fresh.hubspotFault({ kind: 'status', status: 400, body, path: '/crm/objects/**' });
     assert.deepEqual(await run(), {
       out: 'HubSpot: Not now.\nRun it again: it goes on where it was.\n',
       code: 1,
