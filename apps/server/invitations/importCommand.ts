@@ -62,6 +62,7 @@ const counted = ({ imported, unchanged, refused }: ImportReport) =>
 const doubtful: Record<Doubt, string> = {
   moved: 'codes that lead to another contact now, while their joins stay with the contact who began them',
   expired: 'codes that have expired already',
+  withdrawn: 'codes that were withdrawn, and stay so (invitations extend CODE opens one again)',
 };
 
 /**

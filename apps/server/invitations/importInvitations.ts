@@ -9,6 +9,7 @@ import { presentId } from '../session/members.ts';
 import type { Society } from '../society/society.ts';
 import { dayOf } from '../society/texts.ts';
 import { findGuessable, type Guessable } from './guessable.ts';
+import { expiryOf } from './invitations.ts';
 
 /** The number of lines in the file with each result. */
 export interface ImportReport {
@@ -23,7 +24,9 @@ export type Doubt =
   /** Before this import, the code led to another contact, who has joined with it. */
   | 'moved'
   /** The code has expired, so nobody can join with it. */
-  | 'expired';
+  | 'expired'
+  /** Staff have withdrawn the code, and it stays withdrawn. */
+  | 'withdrawn';
 
 /** Callbacks during an import. Line 1 is the header. */
 export interface ImportListener {
@@ -257,7 +260,7 @@ async function write(
     )
     insert into invitation (code, contact_id, school, programme, expires_at)
     select code, ${presentId(sql`"contactId"`)}, case when "contactId" is null then school end, programme,
-      case when "expiresAt" like '%T%' then "expiresAt"::timestamptz else ("expiresAt"::date + 1)::timestamp at time zone ${timeZone} end
+      ${expiryOf(sql`"expiresAt"`, timeZone)}
     from line
     on conflict (code) do update set
       contact_id = excluded.contact_id, school = excluded.school, programme = excluded.programme, expires_at = excluded.expires_at
@@ -270,6 +273,11 @@ async function write(
     if (isMoved) doubted(first.get(code)!, 'moved');
     if (isExpired) doubted(first.get(code)!, 'expired');
   }
+  const withdrawn = await sql<{ code: string }>`
+    select code from invitation where is_withdrawn and code = any(${lines.map(({ code }) => code)})`.execute(
+    connection,
+  );
+  for (const { code } of withdrawn.rows) doubted(first.get(code)!, 'withdrawn');
   report.imported += rows.length;
   report.unchanged += lines.length - rows.length;
 }
