@@ -6,11 +6,11 @@ import {
   DOCUMENT_EMPTY,
   DOCUMENT_UNREADABLE,
   fileTooLarge,
-  nameFault,
+  otherEndings,
   sizeInKilobytes,
   UPLOAD_FAILED,
 } from '#documents/document.ts';
-import { messageOf, type RetryMs, retryMsOf } from '../lib/api.ts';
+import { ApiError, messageOf, type RetryMs, retryMsOf } from '../lib/api.ts';
 import { useSite } from '../lib/site.ts';
 import { Alert } from './Alert.tsx';
 import { Button } from './Button.tsx';
@@ -26,7 +26,7 @@ interface UploadState {
   uploading: boolean;
   percent: number;
   error: string | null;
-  /** Whether the browser refused the file before sending it. A retry would then not help. */
+  /** Whether the file was refused for what it is. A retry would then not help. */
   isRefused: boolean;
   retryMs: RetryMs;
   /** The number of automatic retries so far. */
@@ -45,8 +45,8 @@ const idle: UploadState = {
   sent: null,
 };
 
-/** The file types that the file dialog offers. HEIC is left out, so that iPhones convert photos to JPEG. */
-const ACCEPT = Object.entries(acceptedDocuments).flat(2).join(',');
+/** What the file dialog offers first. HEIC is left out, so that iPhones convert photos to JPEG. */
+const ACCEPT = [...Object.entries(acceptedDocuments).flat(2), ...otherEndings].join(',');
 
 /**
  * A drop zone and a button to choose a file, which is uploaded immediately. Of several dropped files only the first is taken. A
@@ -67,8 +67,6 @@ export function UploadArea({ documentName, send }: { documentName: string; send:
   }, [state.uploading]);
 
   function refusal(file: File): string | null {
-    const fault = nameFault(file.name);
-    if (fault) return fault;
     if (file.size === 0) return DOCUMENT_EMPTY;
     if (uploadMaxBytes !== null && file.size > uploadMaxBytes) return fileTooLarge(uploadMaxBytes);
     return null;
@@ -91,7 +89,8 @@ export function UploadArea({ documentName, send }: { documentName: string; send:
     } catch (error) {
       if (signal.aborted) return;
       const sentence = messageOf(error, error instanceof Refused ? error.message : UPLOAD_FAILED);
-      setState({ ...idle, file, error: sentence, retryMs: retryMsOf(error), tries });
+      const isRefused = error instanceof ApiError && error.status === 415;
+      setState({ ...idle, file, error: sentence, isRefused, retryMs: retryMsOf(error), tries });
     }
   }
 
@@ -189,21 +188,13 @@ export function UploadArea({ documentName, send }: { documentName: string; send:
 }
 
 /**
- * Checks a file's content before the upload, by reading parts of it. Returns the sentence for a fault, also if the file was
- * changed or removed after it was chosen. Returns null if there is no fault, or if the browser cannot check. The server checks
- * again.
+ * Checks a file's first bytes before the upload. Returns the sentence for a fault, also if the file was changed or removed after it
+ * was chosen. Returns null if there is no fault, or if the browser cannot check.
  */
 async function contentFault(file: File): Promise<string | null> {
   try {
-    const [{ inspectDocument }, { documentFaults }] = await Promise.all([
-      import('#documents/inspectDocument.ts'),
-      import('#documents/faults.ts'),
-    ]);
-    const inspection = await inspectDocument({
-      size: file.size,
-      read: async (start, length) => new Uint8Array(await file.slice(start, start + length).arrayBuffer()),
-    });
-    return 'fault' in inspection ? documentFaults[inspection.fault] : null;
+    const { headFault, HEAD_BYTES } = await import('#documents/signature.ts');
+    return headFault(new Uint8Array(await file.slice(0, HEAD_BYTES).arrayBuffer()), file.name);
   } catch (error) {
     const cannotRead =
       error instanceof DOMException && ['NotReadableError', 'NotFoundError'].includes(error.name);
