@@ -16,6 +16,8 @@ export const DOCUMENT_EMPTY = 'This file is empty. Please choose another one.';
 export const DOCUMENT_HEIC =
   'This is a HEIC photo, which many computers cannot open. Please send it as JPEG: on an iPhone choose “Most Compatible” under Settings, Camera, Formats and take it again, or send a screenshot of it.';
 export const DOCUMENT_UNREADABLE = 'This file could not be read any more. Please choose it again.';
+export const NOT_A_FILE =
+  'What you dropped is not a file. Please save it on this device first, then choose it or drop it here.';
 /** How many minutes a QR code for uploading by phone stays valid. */
 export const UPLOAD_LINK_MINUTES = 60;
 export const UPLOAD_LINK_OVER =
@@ -84,6 +86,11 @@ export function documentName(given: string, type: DocumentType): string {
     documentType(name) === type ? name.slice(name.length - ending.length) : acceptedDocuments[type][0];
   const stem = name.slice(0, name.length - ending.length) || 'document';
   return `${stem.slice(opens.length - NAME_MAX_LENGTH)}${opens}`.toWellFormed();
+}
+
+/** Returns the sentence for several files that were dropped at once, of which the first is taken. */
+export function othersLeftOut(firstName: string): string {
+  return `Only ${firstName} was used, since files are sent one at a time. The others were not sent.`;
 }
 
 /** Returns a size as the list of uploads shows it: "12.34 KB", 1 KB being 1024 bytes (specification, section 2). */

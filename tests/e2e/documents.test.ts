@@ -1,6 +1,6 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import type { Page } from '@playwright/test';
-import { TRANSCRIPT_NOT_NEEDED } from '../../packages/documents/document.ts';
+import { NOT_A_FILE, othersLeftOut, TRANSCRIPT_NOT_NEEDED } from '../../packages/documents/document.ts';
 import { doc, docx, encryptedPdf, jpeg, pdf, permissions, png, program } from '../harness/documents.ts';
 import { npmRun } from '../harness/npmStart.ts';
 import { alter, call, paidJoin, selfNomination } from './arrange.ts';
@@ -24,16 +24,20 @@ async function openUpload(page: Page): Promise<string> {
 }
 
 /** Dispatches the events of dragging files onto the page and dropping them there. */
-async function drop(page: Page, files: { name: string; buffer: Buffer }[]): Promise<void> {
+async function drop(
+  page: Page,
+  files: { name: string; buffer: Buffer }[],
+  { zone = page.getByText('Drop your transcript here'), text = '' } = {},
+): Promise<void> {
   const data = await page.evaluateHandle(
-    (given) => {
+    ({ given, text }) => {
       const transfer = new DataTransfer();
       for (const { name, bytes } of given) transfer.items.add(new File([new Uint8Array(bytes)], name));
+      if (text !== '') transfer.setData('text/uri-list', text);
       return transfer;
     },
-    files.map(({ name, buffer }) => ({ name, bytes: [...buffer] })),
+    { given: files.map(({ name, buffer }) => ({ name, bytes: [...buffer] })), text },
   );
-  const zone = page.getByText('Drop your transcript here');
   for (const type of ['dragenter', 'dragover', 'drop'])
     await zone.dispatchEvent(type, { dataTransfer: data });
 }
@@ -65,7 +69,7 @@ test('whose membership has ended reads that no transcript is needed, and is offe
   await expect(page.getByText(/One last step|Not at hand/)).toHaveCount(0);
 });
 
-test('of two files dropped at once only the first is sent', async ({ page }) => {
+test('of two files dropped at once only the first is sent, and a sentence says so', async ({ page }) => {
   await openUpload(page);
   const sent: string[] = [];
   page.on('request', (request) => {
@@ -75,8 +79,33 @@ test('of two files dropped at once only the first is sent', async ({ page }) => 
   await expect(uploaded(page)).toHaveCount(1);
   await expect(uploaded(page)).toContainText('first.pdf');
   expect(sent).toEqual(['POST']);
+  const note = page.getByRole('status').filter({ hasText: othersLeftOut('first.pdf') });
+  await expect(note).toBeVisible();
   await page.reload();
   await expect(uploaded(page)).toHaveCount(1);
+  await drop(page, [file('second.pdf')]);
+  await expect(uploaded(page)).toHaveCount(2);
+  await expect(note).toHaveCount(0);
+});
+
+test('of two resumes dropped at once the first is sent, and the thanks say that the other was not', async ({
+  page,
+}) => {
+  await page.goto('/upload-resume/101');
+  const zone = page.getByText('Drop your resume here');
+  await drop(page, [file('first.pdf'), file('second.pdf')], { zone });
+  await expect(heading(page, 'Resume Uploaded Successfully!')).toBeVisible();
+  await expect(page.getByText(othersLeftOut('first.pdf'))).toBeVisible();
+});
+
+test('a link or a picture of another page that is dropped is said to be no file', async ({ page }) => {
+  await openUpload(page);
+  await drop(page, [], { text: 'https://example.com/transcript.png' });
+  await expect(alert(page)).toContainText(NOT_A_FILE);
+  await expect(button(page, 'Try again')).toHaveCount(0);
+  await drop(page, [file('transcript.pdf')]);
+  await expect(uploaded(page)).toHaveCount(1);
+  await expect(alert(page)).toHaveCount(0);
 });
 
 test('a file is taken whatever its name, and is listed by one that opens it', async ({ page }) => {

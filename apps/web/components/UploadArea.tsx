@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'react';
+import { type HTMLAttributes, useEffect, useRef, useState } from 'react';
 import { useDropzone } from 'react-dropzone';
 import {
   ACCEPTED_DOCUMENTS,
@@ -6,13 +6,15 @@ import {
   DOCUMENT_EMPTY,
   DOCUMENT_UNREADABLE,
   fileTooLarge,
+  NOT_A_FILE,
   otherEndings,
+  othersLeftOut,
   sizeInKilobytes,
   UPLOAD_FAILED,
 } from '#documents/document.ts';
 import { ApiError, messageOf, type RetryMs, retryMsOf } from '../lib/api.ts';
 import { useSite } from '../lib/site.ts';
-import { Alert } from './Alert.tsx';
+import { Alert, Note } from './Alert.tsx';
 import { Button } from './Button.tsx';
 import { Icon } from './screenIcons.tsx';
 import { TryAgain } from './TryAgain.tsx';
@@ -49,12 +51,21 @@ const idle: UploadState = {
 const ACCEPT = [...Object.entries(acceptedDocuments).flat(2), ...otherEndings].join(',');
 
 /**
- * A drop zone and a button to choose a file, which is uploaded immediately. Of several dropped files only the first is taken. A
- * failed upload can be retried.
+ * A drop zone and a button to choose a file, which is uploaded immediately. Of several dropped files only the first is taken;
+ * `onLeftOut` gets the sentence about the others, for a page that replaces this area. A failed upload can be retried.
  */
-export function UploadArea({ documentName, send }: { documentName: string; send: Send }) {
+export function UploadArea({
+  documentName,
+  send,
+  onLeftOut,
+}: {
+  documentName: string;
+  send: Send;
+  onLeftOut?: (sentence: string | null) => void;
+}) {
   const { uploadMaxBytes } = useSite();
   const [state, setState] = useState(idle);
+  const [leftOut, setLeftOut] = useState<string | null>(null);
   const sending = useRef<AbortController | null>(null);
   const area = useRef<HTMLDivElement>(null);
   useEffect(() => () => sending.current?.abort(), []);
@@ -94,19 +105,35 @@ export function UploadArea({ documentName, send }: { documentName: string; send:
     }
   }
 
+  function take([first, ...others]: readonly File[]) {
+    const sentence = first && others.length > 0 ? othersLeftOut(first.name) : null;
+    setLeftOut(sentence);
+    onLeftOut?.(sentence);
+    if (first) void start(first);
+    else setState({ ...idle, isRefused: true, error: NOT_A_FILE });
+  }
+
   function cancel() {
     sending.current?.abort();
     setState(idle);
+    setLeftOut(null);
   }
 
   const { getRootProps, getInputProps, isDragActive } = useDropzone({
     noKeyboard: true,
     disabled: state.uploading,
-    onDrop: ([first]) => {
-      if (first) void start(first);
-    },
+    getFilesFromEvent: filesOf,
+    onDrop: take,
   });
-  const { tabIndex: _, role: __, ...root } = getRootProps();
+  const { tabIndex: _, role: __, onDrop, ...root } = getRootProps();
+  const zone: HTMLAttributes<HTMLElement> = {
+    ...root,
+    onDrop(event) {
+      onDrop?.(event);
+      // `useDropzone` ignores text, links and pictures of other pages.
+      if (!event.dataTransfer.types.includes('Files')) take([]);
+    },
+  };
   const { style: ___, ...input } = getInputProps();
 
   return (
@@ -140,7 +167,7 @@ export function UploadArea({ documentName, send }: { documentName: string; send:
           )}
         </div>
       ) : (
-        <div {...root} className={styles.zone} data-over={isDragActive || undefined}>
+        <div {...zone} className={styles.zone} data-over={isDragActive || undefined}>
           <span className={styles.zoneIcon}>
             <Icon name="upload" size={28} />
           </span>
@@ -178,6 +205,7 @@ export function UploadArea({ documentName, send }: { documentName: string; send:
           onTry={(tries) => state.file && void start(state.file, tries)}
         />
       )}
+      {leftOut && <Note>{leftOut}</Note>}
       <p className="sr" role="status">
         {state.uploading && state.file
           ? `Uploading ${state.file.name}`
@@ -185,6 +213,16 @@ export function UploadArea({ documentName, send }: { documentName: string; send:
       </p>
     </div>
   );
+}
+
+/** Returns the files that were dropped, chosen or pasted, without folders. */
+async function filesOf(event: unknown): Promise<File[]> {
+  const { dataTransfer, clipboardData, target } = event as Partial<DragEvent & ClipboardEvent>;
+  const items = (dataTransfer ?? clipboardData)?.items;
+  if (!items) return [...((target as HTMLInputElement | null | undefined)?.files ?? [])];
+  return [...items]
+    .filter((item) => item.kind === 'file' && !item.webkitGetAsEntry()?.isDirectory)
+    .flatMap((item) => item.getAsFile() ?? []);
 }
 
 /**
