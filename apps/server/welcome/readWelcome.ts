@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import type { Data } from '#contract/schemas.ts';
+import { cleanText } from '#core/cleanText.ts';
 import type { Holding } from '#core/holding.ts';
 import { displayMemberNumber } from '#core/memberNumber.ts';
-import { tidyText } from '#core/printedText.ts';
 import { isHeld, type MembershipStanding } from '#core/refunds.ts';
 import { paperProblem } from '../certificate/paperProblem.ts';
 import type { Deps } from '../deps.ts';
@@ -92,7 +92,7 @@ async function papersOf(
     base_programme: string | null;
   },
 ): Promise<Data<'getWelcome'>['papers']> {
-  const name = tidyText(row.full_name ?? '');
+  const name = cleanText(row.full_name ?? '');
   const { member_number: number, base_programme: programme } = row;
   if (number === null || programme === null || name === '') return null;
   return {

@@ -1,6 +1,7 @@
 import { type ChangeEvent, type ReactNode, useEffect, useState } from 'react';
 import { useFetcher, useRevalidator } from 'react-router';
 import {
+  cleanDetails,
   gpaValues,
   graduationYears,
   type StudentDetailsErrors,
@@ -8,7 +9,6 @@ import {
   type SubmittedField,
   studentDetailsErrors,
   submittedFields,
-  trimDetails,
 } from '#core/studentDetails.ts';
 import { Alert } from '../../components/Alert.tsx';
 import { Button } from '../../components/Button.tsx';
@@ -114,11 +114,12 @@ export function DetailsForm({
     document.getElementById(name)?.focus();
   }
   function submit() {
-    const found = studentDetailsErrors(values, { currentYear, country: countryRule, asksGuardianConsent });
+    const details = cleanDetails(values);
+    const found = studentDetailsErrors(details, { currentYear, country: countryRule, asksGuardianConsent });
+    if (!busy) setValues(details);
     setErrors(found);
     if (Object.keys(found).length > 0) setAttention((count) => count + 1);
-    else if (!busy)
-      void fetcher.submit({ ...trimDetails(values) }, { method: 'post', encType: 'application/json' });
+    else if (!busy) void fetcher.submit({ ...details }, { method: 'post', encType: 'application/json' });
   }
 
   return (
