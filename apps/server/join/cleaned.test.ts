@@ -58,22 +58,39 @@ test('a name or ZIP code that nobody sees is missing', async () => {
   assert.deepEqual(errors, { firstName: 'First name is required.', zipcode: 'Zipcode is required.' });
 });
 
-test('what HubSpot has of a contact is cleaned, too, its code included', async () => {
+async function addContact(properties: Record<string, string>): Promise<void> {
   const response = await fetch(`${server.hubspotUrl}/crm/objects/2026-09/contacts`, {
     method: 'POST',
     headers: { authorization: `Bearer ${HUBSPOT_ACCESS_TOKEN}`, 'content-type': 'application/json' },
-    body: JSON.stringify({
-      properties: {
-        email: 'unseen@example.com',
-        firstname: 'A\u200bda\u00a0 Maria',
-        personal_email: '<mailto:unseen@example.com>',
-        invitation_code: 'UNSEEN1',
-      },
-    }),
+    body: JSON.stringify({ properties }),
   });
   assert.equal(response.status, 201);
+}
+
+test('what HubSpot has of a contact is cleaned, too, its code included', async () => {
+  await addContact({
+    email: 'unseen@example.com',
+    firstname: 'A\u200bda\u00a0 Maria',
+    personal_email: '<mailto:unseen@example.com>',
+    invitation_code: 'UNSEEN1',
+  });
   const client = server.client();
   const uuid = await startJoin(client, 'UNSEEN\u200b1');
   const { data } = await client.call('getContact', { params: { uuid } });
   assert.deepEqual([data.firstName, data.personalEmail], ['Ada Maria', 'unseen@example.com']);
+});
+
+test("a contact's country is told by the list's name, and as it is when the list has no such country", async () => {
+  for (const [told, country] of [
+    ['South Korea', 'Korea, Republic of'],
+    ['England', 'United Kingdom'],
+    ['US', 'US'],
+    ['Atlantis', 'Atlantis'],
+  ] as const) {
+    const code = `FROM${told.replace(' ', '')}`.toUpperCase();
+    await addContact({ email: `${code}@example.com`.toLowerCase(), country: told, invitation_code: code });
+    const client = server.client();
+    const uuid = await startJoin(client, code);
+    assert.equal((await client.call('getContact', { params: { uuid } })).data.country, country);
+  }
 });

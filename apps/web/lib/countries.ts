@@ -5,9 +5,9 @@ import type { BundledCountries } from '../build/countries.ts';
 /** The bundled countries, which the build inserts here (build/countries.ts). */
 declare const COUNTRIES: BundledCountries;
 
-const { countries, address } = COUNTRIES;
+const { countries, options, address } = COUNTRIES;
 
-export { countries };
+export { countries, options as countryOptions };
 export const findCountry = countryFinder(countries);
 type Country = (typeof countries)[number];
 
