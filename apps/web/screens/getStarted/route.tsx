@@ -2,6 +2,7 @@ import { type ComponentType, useEffect, useRef, useState } from 'react';
 import { type ActionFunctionArgs, Link, useFetcher, useLocation } from 'react-router';
 import type { Site } from '#contract/schemas.ts';
 import { INVITE_CODE_MAX_LENGTH, inviteCodeError } from '#core/inviteCode.ts';
+import { linkQuery } from '#core/linkQuery.ts';
 import { screens } from '#core/navigation.ts';
 import { Alert } from '../../components/Alert.tsx';
 import { Button } from '../../components/Button.tsx';
@@ -188,7 +189,7 @@ type Programme = Site['programmes'][string] & { key: string };
 /** Returns the programme in the query (`?programme=undergraduate`), otherwise the society's default. */
 function useProgramme(): Programme {
   const { programmes, defaultProgramme } = useSite();
-  const asked = new URLSearchParams(useLocation().search).get('programme');
+  const asked = linkQuery(useLocation().search).get('programme');
   const key = asked !== null && Object.keys(programmes).includes(asked) ? asked : defaultProgramme;
   return { key, ...programmes[key]! };
 }
