@@ -252,8 +252,8 @@ const token = given(200);
 /** The key of the join's programme. */
 const programmeOfJoin = z.string();
 /**
- * The key of the programme in which the join is to begin. If the key is missing or unknown, or its programme is retired, the join
- * begins in the first other programme that has the same `isTOLA` as the call.
+ * The key of the programme in which the join is to begin. Without it, the join begins in the first programme that has the same
+ * `isTOLA` as the call. A programme that is unknown or retired is refused (409).
  */
 const programmeAsked = z.string().nullish();
 const openedJoin = z.object({ uuid, goOn: z.string(), programme: programmeOfJoin });
