@@ -515,6 +515,11 @@ export const schemas = {
       rejection: nullableText,
       programme: z.string(),
       /**
+       * The joiner's email, if no mail server would take it. `writtenTo`: another email of the joiner, to which letters go; null if
+       * there is none. Null for browsers that do not hold the join. Absent in answers of the previous version.
+       */
+      unwritable: z.object({ email: z.string(), writtenTo: nullableText }).nullish(),
+      /**
        * The data of the papers that a member can print. Null for browsers that do not hold the join, and if the membership has
        * ended.
        */
