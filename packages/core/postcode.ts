@@ -60,10 +60,8 @@ export function tidyPostcode(typed: string, place: PostcodePlace): string {
  */
 export function postcodeQuestion(typed: string, place: PostcodePlace): string | null {
   if (typed === '' || isPostcode(tidyPostcode(typed, place), place)) return null;
-  if (place.country === 'United States')
-    return 'Is this right? ZIP codes in the United States have five digits.';
-  if (place.country === 'Canada')
-    return 'Is this right? Postal codes in Canada look like K1A 0B6, and begin with their province’s letter.';
+  if (place.country === 'United States') return 'Is this right? A ZIP code has five digits.';
+  if (place.country === 'Canada') return 'Is this right? Postal codes look like K1A 0B6.';
   return null;
 }
 

@@ -399,12 +399,12 @@ const soughtNames: Readonly<Record<string, string>> = {
 
 /**
  * Returns the options of a list of countries, in the order of their labels: each country under its name, and under the other names
- * with which people look for it. `value` is the country's name.
+ * with which people look for it. `name` is the country's name.
  */
-export function countryOptions(countries: readonly Listed[]): { label: string; value: string }[] {
+export function countryOptions(countries: readonly Listed[]): { label: string; name: string }[] {
   return countries
     .flatMap(({ name, code }) =>
-      [name, ...(soughtNames[code]?.split('|') ?? [])].map((label) => ({ label, value: name })),
+      [name, ...(soughtNames[code]?.split('|') ?? [])].map((label) => ({ label, name })),
     )
     .sort((a, b) => a.label.localeCompare(b.label, 'en'));
 }

@@ -72,7 +72,7 @@ test('an expired code starts nothing, by either call', async () => {
 });
 
 const CLOSED =
-  'The programme of this page is not open to new members. Please reload the page, and begin again.';
+  'The program of this page is not open to new members. Please reload the page, and begin again.';
 
 test('no join begins in a programme that is retired or not in the file, and one that has begun goes on', async (t) => {
   const client = server.client();

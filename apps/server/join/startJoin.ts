@@ -34,7 +34,7 @@ interface Asked {
 }
 
 const PROGRAMME_CLOSED =
-  'The programme of this page is not open to new members. Please reload the page, and begin again.';
+  'The program of this page is not open to new members. Please reload the page, and begin again.';
 const CONFIRM_ELIGIBILITY = 'Please confirm that you meet the eligibility requirements.';
 
 /**

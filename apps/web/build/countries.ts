@@ -10,8 +10,8 @@ import type { Country, Subdivision } from '../../../packages/reference/lookup.ts
 export interface BundledCountries {
   /** A country without `subdivisions` has them in a file of its own. */
   countries: readonly { name: string; code: string; subdivisions?: readonly Subdivision[] }[];
-  /** The options of the choice of a country: other names of countries have the country's name as their value. */
-  options: readonly { label: string; value: string }[];
+  /** The options of the choice of a country, other names of countries among them. `name` is the country's name. */
+  options: readonly { label: string; name: string }[];
   /** The URL of the folder with the files `<code>.json`, each an array of subdivisions. */
   address: string;
 }

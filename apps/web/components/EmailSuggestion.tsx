@@ -14,7 +14,8 @@ export function EmailSuggestion({ typed, onTake }: { typed: string; onTake: (ema
   const suggestion = emailSuggestion(email);
   return (
     <FieldQuestion>
-      {suggestion ? (
+      {isEmail(email) && !isProviderEmail(email) && 'Is this right? We could not write to it. '}
+      {suggestion && (
         <>
           Did you mean{' '}
           <button type="button" onClick={() => onTake(suggestion)}>
@@ -22,8 +23,6 @@ export function EmailSuggestion({ typed, onTake }: { typed: string; onTake: (ema
           </button>
           ?
         </>
-      ) : (
-        isEmail(email) && !isProviderEmail(email) && 'Is this right? We could not write to it.'
       )}
     </FieldQuestion>
   );

@@ -5,7 +5,7 @@ import styles from './ui.module.css';
 export function FieldQuestion({ children }: { children: ReactNode }) {
   return (
     <p className={styles.suggestion} role="status">
-      {children && <span>{children}</span>}
+      <span>{children}</span>
     </p>
   );
 }

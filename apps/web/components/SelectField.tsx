@@ -18,21 +18,18 @@ export function SelectField({
 }: FieldProps &
   Omit<ComponentProps<'select'>, 'children'> & {
     placeholder?: string;
-    options: readonly (string | { label: string; value: string })[];
+    options: readonly string[];
   }) {
   const common = { id, label, optional, hint, error };
   return (
     <FieldFrame {...common}>
       <select {...rest} {...fieldAttributes(common)} className={styles.input}>
         {placeholder !== undefined && <option value="">{placeholder}</option>}
-        {options.map((option) => {
-          const { label, value } = typeof option === 'string' ? { label: option, value: option } : option;
-          return (
-            <option key={label} value={value}>
-              {label}
-            </option>
-          );
-        })}
+        {options.map((option) => (
+          <option key={option} value={option}>
+            {option}
+          </option>
+        ))}
       </select>
     </FieldFrame>
   );

@@ -135,7 +135,11 @@ function Member({ welcome, failure }: Loaded) {
       <section className={`${styles.section} ${styles.screenOnly}`} aria-labelledby="emails">
         <h2 id="emails">What comes next</h2>
         <p className={styles.intro}>{congratulations.lead}</p>
-        {welcome?.unwritable && <Unwritable {...welcome.unwritable} />}
+        {welcome?.unwritable && (
+          <div className={ui.stack}>
+            <Unwritable {...welcome.unwritable} />
+          </div>
+        )}
         <ol className={styles.emails}>
           {congratulations.emails.map(({ title, text, when }) => (
             <li key={title}>

@@ -73,7 +73,11 @@ export function Component() {
     <Card>
       {Returning && <Returning />}
       <PageHeading title="Get Started" />
-      {unknown && <OtherProgrammes unknown={unknown} shown={programme} />}
+      {unknown && (
+        <div className={ui.stack}>
+          <OtherProgrammes unknown={unknown} shown={programme} />
+        </div>
+      )}
       <p className={ui.lead}>{getStarted.lead}</p>
       <fieldset className={styles.toggle} aria-label="How do you join?">
         <button type="button" aria-pressed={mode === 'invite'} onClick={() => setMode('invite')}>
@@ -190,7 +194,7 @@ function OtherProgrammes({ unknown, shown }: { unknown: string; shown: Programme
   const others = Object.entries(useSite().programmes).filter(([key]) => key !== shown.key);
   return (
     <Note>
-      This link names a programme that is not open: “{unknown.slice(0, 40)}”. This page is about {shown.name}.
+      This link names a program that is not open: “{unknown.slice(0, 40)}”. This page is about {shown.name}.
       {others.map(([key, { name }]) => (
         <Fragment key={key}>
           {' '}

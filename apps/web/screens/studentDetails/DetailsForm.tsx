@@ -23,7 +23,13 @@ import { FieldQuestion, useSettled } from '../../components/FieldQuestion.tsx';
 import { SelectField } from '../../components/SelectField.tsx';
 import { StartOver } from '../../components/StartOver.tsx';
 import ui from '../../components/ui.module.css';
-import { countryOptions, countryRule, findCountry, useSubdivisions } from '../../lib/countries.ts';
+import {
+  countryOfOption,
+  countryOptions,
+  countryRule,
+  findCountry,
+  useSubdivisions,
+} from '../../lib/countries.ts';
 import { usePrefetch } from '../../lib/prefetch.ts';
 import { keep } from '../../lib/session.ts';
 import { useSite } from '../../lib/site.ts';
@@ -117,7 +123,7 @@ export function DetailsForm({
     hint: unread[name] && `Your record says: ${unread[name]}`,
     onBlur: () => tidy(name),
     onChange: ({ target: { value } }: ChangeEvent<HTMLInputElement | HTMLSelectElement>) =>
-      change(name === 'country' ? { country: value, state: '' } : { [name]: value }),
+      change(name === 'country' ? { country: countryOfOption(value), state: '' } : { [name]: value }),
   });
   const checkbox = (name: Checked) => ({
     ...common(name),
@@ -217,7 +223,7 @@ export function DetailsForm({
         />
         {values.country !== '' && values.country !== DEFAULT_COUNTRY && (
           <Note>
-            You will pay in US dollars. {CARDS_ACCEPTED} If you have none, write to{' '}
+            You will pay in US dollars. {CARDS_ACCEPTED} If you have no such card, write to{' '}
             <a href={`mailto:${society.supportEmail}`}>{society.supportEmail}</a> before you go on.
           </Note>
         )}
