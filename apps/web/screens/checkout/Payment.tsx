@@ -4,6 +4,7 @@ import { useNavigate, useRevalidator } from 'react-router';
 import { PAYMENT_UNDER_WAY } from '#core/joinSession.ts';
 import { screens } from '#core/navigation.ts';
 import {
+  CARDS_ACCEPTED,
   fallback,
   GUARDIAN_CONSENT_REQUIRED,
   NO_SESSION_FOR_MEMBERSHIP,
@@ -226,6 +227,7 @@ function CardForm({
     >
       <section className={styles.block} aria-labelledby="billing">
         <h2 id="billing">Billing address</h2>
+        <p className={styles.intro}>{CARDS_ACCEPTED}</p>
         <div className={styles.address} data-ready={ready.address || undefined}>
           <AddressElement
             options={addressOptions}

@@ -1,0 +1,25 @@
+import { type ReactNode, useEffect, useState } from 'react';
+import styles from './ui.module.css';
+
+/**
+ * Questions under a field about what was typed. They are no errors. Screen readers announce them when they appear. Each is an
+ * element: React could not remove a text that the browser has translated.
+ */
+export function FieldQuestion({ children }: { children: ReactNode }) {
+  return (
+    <p className={styles.suggestion} role="status">
+      {children}
+    </p>
+  );
+}
+
+/** Returns a typed text once it has not changed for a moment, because "gmail.co" may be an unfinished "gmail.com"; before, ''. */
+export function useSettled(typed: string): string {
+  const [settled, setSettled] = useState('');
+  useEffect(() => {
+    setSettled('');
+    const pause = setTimeout(() => setSettled(typed), 600);
+    return () => clearTimeout(pause);
+  }, [typed]);
+  return settled;
+}
