@@ -16,7 +16,8 @@ import { explain, planFrom } from './settings.ts';
 
 const args = process.argv.slice(2);
 const program = resolve(import.meta.dirname, '../../apps/server/operator.ts');
-const asksForHelp = args.length === 0 || ['help', '--help', '-h'].includes(args[0]!);
+const asksForHelp =
+  args.length === 0 || args[0] === 'help' || args.some((arg) => arg === '--help' || arg === '-h');
 
 /** Functions that stop what was started, in the order of starting. */
 const stops: (() => Promise<void> | void)[] = [];

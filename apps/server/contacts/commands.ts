@@ -17,12 +17,15 @@ import { takeBack, takeBackNotes } from './takeBack.ts';
 
 const FAILED_SHOWN = 200;
 
+const syncOptions = { all: { type: 'boolean', default: false } } as const;
+
 export const syncCommand: Command = {
+  options: syncOptions,
   usage: 'contacts sync [--all]',
   summary:
     'Bring the mirror up to all contacts that HubSpot has changed since the last run, and look whether 2,000 others are still there; the first run, or --all, reads them all. One that was cut off goes on where it was.',
   async run(args, { deps, hubspot }) {
-    const read = readArgs(args, { all: { type: 'boolean', default: false } });
+    const read = readArgs(args, syncOptions);
     if (!read || read.positionals.length > 0) return misused(syncCommand);
     const progress = new Progress('contacts');
     try {

@@ -1,15 +1,21 @@
 import type { Deps } from '../deps.ts';
-import { type Command, misused } from '../platform/command.ts';
+import { agrees, type Command, misused, readArgs } from '../platform/command.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
 import { holdDocument } from './encryptDocuments.ts';
 import { saveDocument } from './saveDocument.ts';
 import { unknownDocuments } from './sweepDocuments.ts';
 
+const options = { yes: { type: 'boolean', default: false } } as const;
+
 export const documentsUnknownCommand: Command = {
-  usage: 'documents unknown [fetch KEY FILE|remove KEY]',
+  options,
+  usage: 'documents unknown [fetch KEY FILE|remove KEY [--yes]]',
   summary:
-    'Documents in the storage that the database does not know, as after a restore of an older backup: their keys. Fetch one to see whose it is; remove one that nobody needs.',
-  async run([what, key, path, ...more], { deps }) {
+    'Documents in the storage that the database does not know, as after a restore of an older backup: their keys. Fetch one to see whose it is; remove one that nobody needs, when you agree (--yes: without asking).',
+  async run(args, { deps }) {
+    const read = readArgs(args, options);
+    if (!read) return misused(documentsUnknownCommand);
+    const [what, key, path, ...more] = read.positionals;
     if (what === undefined) {
       let count = 0;
       for await (const unknown of unknownDocuments(deps)) {
@@ -17,9 +23,7 @@ export const documentsUnknownCommand: Command = {
         console.log(unknown);
       }
       console.log(
-        count === 0
-          ? 'The database knows every document that has been there for a day.'
-          : `${count} unknown.`,
+        count === 0 ? 'The database knows every document that is older than a day.' : `${count} unknown.`,
       );
       return count === 0 ? 0 : 1;
     }
@@ -31,6 +35,7 @@ export const documentsUnknownCommand: Command = {
       return 1;
     }
     if (!isFetch) {
+      if (!(await agrees(`Remove ${key} for good?`, { yes: read.values.yes, done: 'removed' }))) return 1;
       await deps.database.transaction().execute(async (trx) => {
         await holdDocument(trx, key);
         await deps.storage.remove(key);

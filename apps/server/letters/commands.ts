@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 import type { LetterKind } from '#core/letterKinds.ts';
 import { isEmail } from '#core/studentDetails.ts';
-import { type Command, misused, notId, plain, readArgs } from '../platform/command.ts';
+import { agrees, type Command, misused, notId, plain, readArgs } from '../platform/command.ts';
+import type { Database } from '../platform/database/client.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
 import { compose } from './compose.ts';
 import { judgeLetter } from './judgeLetter.ts';
@@ -10,7 +11,7 @@ import { readLetter } from './takeLetter.ts';
 
 const SHOWN = 200;
 
-type LetterState = 'sent' | 'refused' | 'withdrawn' | 'due' | 'later';
+type LetterState = 'sent' | 'refused' | 'withdrawn' | 'due' | 'trying again' | 'later';
 
 interface Row {
   id: string;
@@ -24,18 +25,21 @@ interface Row {
 }
 
 const state = sql<LetterState>`case when sent_at is not null then 'sent' when refusal is not null then 'refused'
-  when withdrawn_at is not null then 'withdrawn' when due_at <= now() then 'due' else 'later' end`;
+  when withdrawn_at is not null then 'withdrawn' when due_at > now() then 'later' when attempts > 0 then 'trying again' else 'due' end`;
 /** SQL for the time at which the letter was sent or withdrawn; if neither has happened, when it is tried next. */
 const at = sql<Date>`coalesce(sent_at, withdrawn_at, next_try_at)`;
 
 const minute = (date: Date) => `${date.toISOString().slice(0, 16)}Z`;
 
+const lettersListOptions = { all: { type: 'boolean', default: false } } as const;
+
 export const lettersListCommand: Command = {
+  options: lettersListOptions,
   usage: 'letters list [JOIN] [--all]',
   summary:
     'Show the letters that were not sent: refused, and due now. --all, or a join: those that were sent, and those that will be due, too.',
   async run(args, { database }) {
-    const read = readArgs(args, { all: { type: 'boolean', default: false } });
+    const read = readArgs(args, lettersListOptions);
     const [join, ...more] = read?.positionals ?? [];
     if (!read || more.length > 0 || (join !== undefined && !isUuid(join)))
       return misused(lettersListCommand, notId('join', join));
@@ -93,11 +97,14 @@ export const lettersShowCommand: Command = {
   },
 };
 
+const lettersStopOptions = { undo: { type: 'boolean', default: false } } as const;
+
 export const lettersStopCommand: Command = {
+  options: lettersStopOptions,
   usage: 'letters stop EMAIL [--undo]',
   summary: 'Remind whoever has this email of no join any more, as the link in a reminder does; or undo that.',
   async run(args, { database, deps }) {
-    const read = readArgs(args, { undo: { type: 'boolean', default: false } });
+    const read = readArgs(args, lettersStopOptions);
     const [email, ...more] = read?.positionals ?? [];
     if (!read || email === undefined || !isEmail(email.trim()) || more.length > 0)
       return misused(lettersStopCommand);
@@ -108,12 +115,30 @@ export const lettersStopCommand: Command = {
   },
 };
 
+/** Shows the letters that were refused, and asks whether to send them again. Agrees if there are none. */
+async function agreesToAll(database: Database, yes: boolean): Promise<boolean> {
+  const { rows } = await sql<{ kind: LetterKind; count: number }>`
+    select kind, count(*)::int as count from letter where refusal is not null and sent_at is null group by kind order by kind`.execute(
+    database,
+  );
+  if (rows.length === 0 || yes) return true;
+  for (const { kind, count } of rows) console.log(`${count}  ${kind}`);
+  return agrees('Send them again?', { yes, done: 'sent' });
+}
+
+const lettersRetryOptions = { yes: { type: 'boolean', default: false } } as const;
+
 export const lettersRetryCommand: Command = {
-  usage: 'letters retry all|LETTER',
-  summary: 'Send again what was refused, after its cause is mended. One that was sent is not sent again.',
-  async run([which, ...more], { database }) {
-    if (!which || more.length > 0) return misused(lettersRetryCommand);
+  options: lettersRetryOptions,
+  usage: 'letters retry all|LETTER [--yes]',
+  summary:
+    'Send again what was refused, after its cause is mended; all of it only when you agree (--yes: without asking). One that was sent is not sent again.',
+  async run(args, { database }) {
+    const read = readArgs(args, lettersRetryOptions);
+    const [which, ...more] = read?.positionals ?? [];
+    if (!read || !which || more.length > 0) return misused(lettersRetryCommand);
     if (which !== 'all' && !isUuid(which)) return misused(lettersRetryCommand, notId('letter', which));
+    if (which === 'all' && !(await agreesToAll(database, read.values.yes))) return 1;
     // The letter becomes due now, so that its five days of retries begin again. Only a letter with a code keeps its time: it must
     // be withdrawn if the code has expired.
     const { rows } = await sql`

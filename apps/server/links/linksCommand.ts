@@ -15,6 +15,7 @@ const options = {
 const MOST_DAYS = 36_500;
 
 export const linksCommand: Command = {
+  options,
   usage: 'links init|checkout|resume CONTACT_ID|FILE.csv [--mp ID] [--usp ID] [--c CENTS] [--days N]',
   summary:
     "Print a signed link to a contact's page, good for N days (30); of a file with the column contactId, a line `contactId,link` for each.",
