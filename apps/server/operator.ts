@@ -8,15 +8,15 @@ import {
   plain,
   readArgs,
   similarTo,
-  swallowedOptions,
   USAGE,
 } from './platform/command.ts';
-import { ConfigFaults, readConfig, settingsOf } from './platform/config/config.ts';
+import { ConfigFaults, npmSettings, readConfig, settingsOf } from './platform/config/config.ts';
 import { refusalOfDatabase } from './platform/database/migrateCommand.ts';
 import { sentenceOf } from './platform/database/whenReached.ts';
 import { fileFaultOf } from './platform/fileFault.ts';
 import { createLog } from './platform/http/logging.ts';
 import { Refusal } from './platform/http/refusal.ts';
+import { swallowedOptions } from './platform/swallowedOptions.ts';
 import { SocietyFaults } from './society/readSociety.ts';
 import { wire } from './wire.ts';
 
@@ -52,7 +52,7 @@ async function main(args: string[]): Promise<number> {
     }
     return unknownCommand(about);
   }
-  const swallowed = swallowedOptions(commands, process.env);
+  const swallowed = swallowedOptions(commands, npmSettings());
   if (swallowed.length > 0) {
     console.error(
       `npm has taken ${swallowed.join(' and ')} for itself, so nothing was done. Put -- before the command: npm run operator -- ${[...args, ...swallowed].join(' ')}`,
@@ -83,12 +83,14 @@ async function main(args: string[]): Promise<number> {
 
 function unknownCommand(args: readonly string[]): number {
   const [first] = args;
+  const similar = similarTo(commands, args);
   const family = commands.filter(({ usage }) => usage.split(' ')[0] === first);
-  const similar = family.length > 0 ? family : similarTo(commands, args);
   console.error(
     [
       `There is no command "${args.join(' ')}".`,
-      ...similar.map((each) => describeCommand(each)),
+      ...(similar.length > 0
+        ? similar.map((each) => describeCommand(each))
+        : family.map(({ usage }) => `  ${usage}`)),
       'All commands: npm run operator -- help',
     ].join('\n'),
   );

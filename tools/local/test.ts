@@ -3,6 +3,8 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { JSONReport, JSONReportSuite } from '@playwright/test/reporter';
+import { npmSettings } from '../../apps/server/platform/config/config.ts';
+import { swallowedOptions } from '../../apps/server/platform/swallowedOptions.ts';
 import { placeCluster, startTestPostgres } from '../../tests/harness/database.ts';
 import { beginningOf, type Outcome } from '../../tests/harness/outcomeReporter.ts';
 import { buildAll } from './builds.ts';
@@ -50,11 +52,19 @@ const suites: Record<string, () => Promise<Counts>> = {
 process.exit(await main());
 
 function readArguments() {
+  const options = {
+    only: { type: 'string', multiple: true },
+    long: { type: 'boolean', default: false },
+  } as const;
+  const [swallowed] = swallowedOptions([{ options }], npmSettings());
+  if (swallowed) {
+    console.error(
+      `npm has taken ${swallowed} for itself. Put -- before the options: npm test -- ${swallowed}`,
+    );
+    process.exit(1);
+  }
   try {
-    return parseArgs({
-      allowPositionals: true,
-      options: { only: { type: 'string', multiple: true }, long: { type: 'boolean', default: false } },
-    });
+    return parseArgs({ allowPositionals: true, options });
   } catch (error) {
     console.error(`${explain(error)}
 

@@ -11,7 +11,7 @@ import { readLetter } from './takeLetter.ts';
 
 const SHOWN = 200;
 
-type LetterState = 'sent' | 'refused' | 'withdrawn' | 'due' | 'trying again' | 'later';
+type LetterState = 'sent' | 'refused' | 'withdrawn' | 'due' | 'later';
 
 interface Row {
   id: string;
@@ -25,7 +25,7 @@ interface Row {
 }
 
 const state = sql<LetterState>`case when sent_at is not null then 'sent' when refusal is not null then 'refused'
-  when withdrawn_at is not null then 'withdrawn' when due_at > now() then 'later' when attempts > 0 then 'trying again' else 'due' end`;
+  when withdrawn_at is not null then 'withdrawn' when due_at <= now() then 'due' else 'later' end`;
 /** SQL for the time at which the letter was sent or withdrawn; if neither has happened, when it is tried next. */
 const at = sql<Date>`coalesce(sent_at, withdrawn_at, next_try_at)`;
 

@@ -42,14 +42,11 @@ const WIDTH = 80;
 export const USAGE = 'Usage: npm run operator -- ';
 
 /** Returns how a command is used and what it does, in lines of at most {@link WIDTH} characters. */
-export function describeCommand(
-  { usage, summary }: Pick<Command, 'usage' | 'summary'>,
-  before = '  ',
-): string {
+export function describeCommand({ usage, summary }: Pick<Command, 'usage' | 'summary'>, before = ''): string {
   // An option stays on a line with its value.
-  const [first, ...others] = wrap([before.trimEnd(), ...usage.split(/ (?![^[]*\])/)], WIDTH - 6);
+  const [first, ...others] = wrap(`${before}${usage}`.split(/ (?![^[]*\])/), WIDTH - 6);
   const indented = [...others, ...wrap(summary.split(' '), WIDTH - 6)].map((line) => `      ${line}`);
-  return [first, ...indented].join('\n');
+  return [before === '' ? `  ${first}` : first, ...indented].join('\n');
 }
 
 /** Joins words to lines of at most `width` characters. */
@@ -61,31 +58,6 @@ function wrap(words: readonly string[], width: number): string[] {
     else lines.push(word);
   }
   return lines;
-}
-
-/**
- * Returns the options of these commands that npm took for itself: `npm run operator refund JOIN --dry-run`, without `--` before the
- * options, hands over `refund JOIN` alone, and sets `npm_config_dry_run`. The command would do something else than was asked.
- */
-export function swallowedOptions(
-  commands: readonly Pick<Command, 'options'>[],
-  env: NodeJS.ProcessEnv,
-): string[] {
-  const options = commands.flatMap((command) => Object.entries(command.options ?? {}));
-  const taken = options.flatMap(([name, { default: byDefault }]) => {
-    const value = valueAt(env, name);
-    // npm sets an empty text for `--no-NAME`. It sets the same for options of its own that nobody gave, such as `yes`.
-    if (byDefault === true) return value === undefined ? [] : [`--no-${name}`];
-    return value ? [`--${name}`] : [];
-  });
-  return [...new Set(taken)];
-}
-
-function valueAt(env: NodeJS.ProcessEnv, option: string): string | undefined {
-  const name = `npm_config_${option.replaceAll('-', '_')}`;
-  if (env[name] !== undefined || option.length > 2) return env[name];
-  // npm completes a name this short to one of its own: `--to` becomes `token_description`.
-  return Object.entries(env).find(([key]) => key.startsWith(name))?.[1];
 }
 
 /** Returns null if `given` is absent or looks like an id. Otherwise returns a sentence that says which command prints the ids. */
@@ -165,15 +137,14 @@ export function similarTo<Named extends Pick<Command, 'usage'>>(
   commands: readonly Named[],
   args: readonly string[],
 ): Named[] {
-  const near = commands
+  return commands
     .map((command) => {
       const words = wordsOf(command);
       return { command, away: distance(words.join(' '), args.slice(0, words.length).join(' ')) };
     })
     .filter(({ away }) => away <= 2)
-    .sort((a, b) => a.away - b.away);
-  if (near.length > 0) return near.map(({ command }) => command);
-  return commands.filter((command) => distance(wordsOf(command)[0]!, args[0] ?? '') <= 2);
+    .sort((a, b) => a.away - b.away)
+    .map(({ command }) => command);
 }
 
 /** Returns how many letters must be added, removed or replaced to make `b` of `a` (the Levenshtein distance). */

@@ -12,7 +12,7 @@ export function tellPreview({ cards, kept, ended, sent, unsent, isTold }: Refund
     );
   for (const { name, cents } of kept)
     console.log(
-      `Kept: ${displayPrice(cents)} of ${plain(name)}, the processing fee of who was not eligible.`,
+      `Kept: ${displayPrice(cents)} of ${plain(name)}, the processing fee, because its payer was not eligible.`,
     );
   for (const { type, name } of ended)
     console.log(`Ends: the ${type === 'membership' ? 'membership' : 'upgrade'} ${plain(name)}.`);
