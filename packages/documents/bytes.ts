@@ -1,4 +1,4 @@
-/** A file with random access: on the server a file descriptor, in the page a `Blob`. */
+/** A file with random access. */
 export interface Bytes {
   size: number;
   /**
@@ -6,24 +6,10 @@ export interface Bytes {
    * must have room for `length` bytes.
    */
   read(start: number, length: number, memory?: Uint8Array): Promise<Uint8Array>;
-  /** Inflates a part of the file to check its declared size. If this method is absent, the declared size is trusted. */
-  inflate?(start: number, length: number, limits: InflateLimits): Promise<Inflated>;
-}
-
-export interface InflateLimits {
-  /** Inflating may stop after this many bytes. */
-  mostBytes: number;
-  /** How many of the first inflated bytes to return. */
-  headBytes: number;
-}
-
-export interface Inflated {
-  /** The inflated size (bytes); less than declared if the data cannot be inflated completely. */
-  size: number;
-  head: Uint8Array;
 }
 
 export const KIB = 1024;
+export const MIB = 1024 * KIB;
 export const CHUNK = 64 * KIB;
 
 /** Returns at least `length` bytes from `start`, or all that are left. */
@@ -57,13 +43,4 @@ export function latin1(bytes: Uint8Array): string {
   for (let at = 0; at < bytes.length; at += 8 * KIB)
     text += String.fromCharCode(...bytes.subarray(at, at + 8 * KIB));
   return text;
-}
-
-export function isBlank(text: string): boolean {
-  return text.replaceAll('\0', ' ').trim() === '';
-}
-
-export function upTo(text: string, word: string): string {
-  const end = text.indexOf(word);
-  return end < 0 ? text : text.slice(0, end);
 }

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
+  acceptedDocuments,
+  type DocumentType,
+  documentName,
   documentType,
   fileTooLarge,
   progressPercent,
@@ -24,6 +27,45 @@ const names: [string, string | null][] = [
 ];
 for (const [name, type] of names)
   test(`${JSON.stringify(name)} is ${type ?? 'not accepted'}`, () => {
+    assert.equal(documentType(name), type);
+  });
+
+const [PDF, JPEG, PNG, DOC, DOCX] = Object.keys(acceptedDocuments) as DocumentType[];
+const kept: [string, DocumentType, string][] = [
+  ['transcript.pdf', PDF!, 'transcript.pdf'],
+  ['Transcript.PDF', PDF!, 'Transcript.PDF'],
+  ['scan.JPEG', JPEG!, 'scan.JPEG'],
+  ['scan.jfif', JPEG!, 'scan.jpg'],
+  ['scan.JPE', JPEG!, 'scan.jpg'],
+  ['IMG_1.HEIC', JPEG!, 'IMG_1.jpg'],
+  ['scan.jpg', PDF!, 'scan.pdf'],
+  ['scan.jpeg', PNG!, 'scan.png'],
+  ['grades.doc', DOCX!, 'grades.docx'],
+  ['grades.docx', DOC!, 'grades.doc'],
+  ['transcript', PDF!, 'transcript.pdf'],
+  ['transcript.pdf.', PDF!, 'transcript.pdf'],
+  ['transcript.pdf. .', PDF!, 'transcript.pdf'],
+  ['transcript.pdf.exe', PDF!, 'transcript.pdf.exe.pdf'],
+  ['Grades 3.5', PDF!, 'Grades 3.5.pdf'],
+  ['.pdf', PDF!, 'document.pdf'],
+  ['', PDF!, 'document.pdf'],
+  ['...', JPEG!, 'document.jpg'],
+  ['my "official" transcript.pdf', PDF!, 'my "official" transcript.pdf'],
+  ["O'Brien; 100% ‘final’.pdf", PDF!, "O'Brien; 100% ‘final’.pdf"],
+  ['Fall\\Spring.pdf', PDF!, 'Fall\\Spring.pdf'],
+  ['C:\\Users\\me\\transcript.pdf', PDF!, 'transcript.pdf'],
+  ['\\\\server\\me\\transcript.pdf', PDF!, 'transcript.pdf'],
+  ['..\\..\\transcript.pdf', PDF!, 'transcript.pdf'],
+  ['../../transcript.pdf', PDF!, 'transcript.pdf'],
+  ['fall\r\nspring.pdf', PDF!, 'fall spring.pdf'],
+  ['transcript.pdf\u200b', PDF!, 'transcript.pdf'],
+  ['transcript\u202efdp.exe', PDF!, 'transcriptfdp.exe.pdf'],
+  ['नक़्ल 🎓.pdf', PDF!, 'नक़्ल 🎓.pdf'],
+  [`${'a'.repeat(300)}.jfif`, JPEG!, `${'a'.repeat(251)}.jpg`],
+];
+for (const [given, type, name] of kept)
+  test(`${JSON.stringify(given.slice(-40))} with the content of ${type} is kept as ${name.slice(-40)}`, () => {
+    assert.equal(documentName(given, type), name);
     assert.equal(documentType(name), type);
   });
 

@@ -8,12 +8,16 @@ export const acceptedDocuments = {
 } as const;
 export type DocumentType = keyof typeof acceptedDocuments;
 
+/** Other endings of pictures. They are offered for choosing, since the content decides. HEIC is left out: iPhones then send JPEG. */
+export const otherEndings = ['.jpe', '.jfif', '.jif', '.pjpeg', '.pjp'];
+
 export const ACCEPTED_DOCUMENTS = 'PDF, JPEG, PNG or Word (.doc, .docx)';
-const DOCUMENT_TYPE_REFUSED = `This type of file is not accepted. Please choose a ${ACCEPTED_DOCUMENTS} file.`;
 export const DOCUMENT_EMPTY = 'This file is empty. Please choose another one.';
 export const DOCUMENT_HEIC =
   'This is a HEIC photo, which many computers cannot open. Please send it as JPEG: on an iPhone choose “Most Compatible” under Settings, Camera, Formats and take it again, or send a screenshot of it.';
 export const DOCUMENT_UNREADABLE = 'This file could not be read any more. Please choose it again.';
+export const NOT_A_FILE =
+  'What you dropped is not a file. Please save it on this device first, then choose it or drop it here.';
 /** How many minutes a QR code for uploading by phone stays valid. */
 export const UPLOAD_LINK_MINUTES = 60;
 export const UPLOAD_LINK_OVER =
@@ -59,13 +63,34 @@ export function documentType(fileName: string): DocumentType | null {
   return null;
 }
 
+const NAME_MAX_LENGTH = 255;
+const ENDINGS = [...Object.values(acceptedDocuments).flat(), ...otherEndings, '.heic', '.heif', '.avif'];
+
 /**
- * Returns the sentence about a fault in a file's name; null if there is none. What decides is the file's content, which is
- * checked elsewhere (inspectDocument.ts).
+ * Returns the name under which a file of this type is kept: as its sender gave it, but safe to display and with an ending that
+ * opens it. It has no folders, no line breaks or other control characters, nothing that changes the direction of text, and no
+ * characters that nobody sees. It is at most 255 characters long, and is never used as a path.
  */
-export function nameFault(fileName: string): string | null {
-  if (/\.(heic|heif|avif)$/i.test(fileName)) return DOCUMENT_HEIC;
-  return documentType(fileName) === null ? DOCUMENT_TYPE_REFUSED : null;
+export function documentName(given: string, type: DocumentType): string {
+  const name = given
+    .replace(/^.*\//s, '')
+    // On Windows, a backslash ends a folder; elsewhere, it may be part of a name.
+    .replace(/^([A-Za-z]:|\\|\.{1,2}\\).*\\/s, '')
+    .replace(/[\t\r\n]+/g, ' ')
+    .replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\u00ad\u200b\u2060\ufeff]/gu, '')
+    .trim()
+    // Windows drops dots and spaces at the end of a name.
+    .replace(/[.\s]+$/, '');
+  const ending = ENDINGS.find((known) => name.toLowerCase().endsWith(known)) ?? '';
+  const opens =
+    documentType(name) === type ? name.slice(name.length - ending.length) : acceptedDocuments[type][0];
+  const stem = name.slice(0, name.length - ending.length) || 'document';
+  return `${stem.slice(opens.length - NAME_MAX_LENGTH)}${opens}`.toWellFormed();
+}
+
+/** Returns the sentence for several files that were dropped at once, of which the first is taken. */
+export function othersLeftOut(firstName: string): string {
+  return `Only ${firstName} was used, since files are sent one at a time. The others were not sent.`;
 }
 
 /** Returns a size as the list of uploads shows it: "12.34 KB", 1 KB being 1024 bytes (specification, section 2). */

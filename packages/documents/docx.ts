@@ -1,118 +1,187 @@
-import { type Bytes, CHUNK, forward, KIB, latin1, view } from './bytes.ts';
+import { Readable } from 'node:stream';
+import {
+  type Entry,
+  fromRandomAccessReaderPromise,
+  getFileNameLowLevel,
+  RandomAccessReader,
+  validateFileName,
+  type ZipFile,
+} from 'yauzl';
+import { type Bytes, CHUNK, latin1, MIB, view } from './bytes.ts';
 import type { DocumentType } from './document.ts';
 import { Unacceptable } from './faults.ts';
-import { ZIP_PART, ZIP_TAIL, type ZipEntry, zipEnd, zipEntries } from './zip.ts';
+import { ZIP_TAIL, zipEnd } from './foreign.ts';
 
-const DEFLATED = 8;
 /** The most parts of a .docx. A usual .docx has twenty, plus one or two for each picture. */
 const MOST_PARTS = 1_000;
-const MOST_DIRECTORY_BYTES = 4 * KIB * KIB;
 /**
  * Returns how large (bytes) a Word document of `size` bytes may be when it is unpacked. Text shrinks to a twentieth when it is
  * packed, pictures hardly at all.
  */
-const mostUnpacked = (size: number) => Math.min(100 * size, 100 * KIB * KIB + 10 * size);
+const mostUnpacked = (size: number) => Math.min(100 * size, 100 * MIB + 10 * size);
 /** The maximum size (bytes) of the list of content types. Each part of the document has an entry of about 150 bytes in it. */
-const MOST_TYPES_BYTES = KIB * KIB;
-/** How many bytes of each XML part are read to find its root element, which follows the XML declaration and perhaps a comment. */
-const MAIN_HEAD_BYTES = 4 * KIB;
+const MOST_TYPES_BYTES = MIB;
+/** How many bytes of the main part are read to find its root element, which comments may precede. */
+const MAIN_HEAD_BYTES = 4 * MIB;
 const WORD_MAIN = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml';
-/** Matches the root element of a Word document, after an optional byte order mark, XML declaration and comments. */
-const WORD_ROOT = /^(\xef\xbb\xbf)?\s*(<[?!][^>]*>\s*)*<(\w+:)?document[\s/>]/;
+/** Matches the root element of a Word document, after the XML declaration. */
+const WORD_ROOT = /^\s*(<[?!][^>]*>\s*)*<([\w.-]+:)?document[\s/>]/;
+
+interface Part {
+  name: string;
+  entry: Entry;
+}
 
 /**
  * Checks a ZIP archive (PKWARE's APPNOTE, section 4.3) that must be a Word document (ECMA-376 parts 1 and 2): it has to contain a
- * list of content types and the document's main part.
+ * list of content types and the document's main part, and each part must unpack to the size that the archive gives for it.
  */
 export async function docx(bytes: Bytes): Promise<DocumentType> {
-  const tailFrom = Math.max(0, bytes.size - ZIP_TAIL);
-  const tail = await bytes.read(tailFrom, ZIP_TAIL);
-  const end = zipEnd(tail);
-  if (end === null) throw new Unacceptable(latin1(tail).includes('PK\x05\x06') ? 'twoInOne' : 'wordBroken');
-  const last = view(tail.subarray(end));
-  const [count, size, from] = [last.getUint16(10, true), last.getUint32(12, true), last.getUint32(16, true)];
-  if (count > MOST_PARTS) throw new Unacceptable('wordCrowded');
-  if (size > MOST_DIRECTORY_BYTES) throw new Unacceptable('bomb');
-  if (from + size !== tailFrom + end) throw new Unacceptable('twoInOne');
-  const entries = zipEntries(await bytes.read(from, size), count);
-  const types = entries.find(({ name }) => name === '[Content_Types].xml');
-  if (!types || !entries.some(({ name }) => /^(word\/)?document\d*\.xml$/.test(name)))
+  await checkEnd(bytes);
+  const zip = await orBroken(
+    fromRandomAccessReaderPromise(new Reader(bytes), bytes.size, { autoClose: false, decodeStrings: false }),
+  );
+  if (zip.entryCount > MOST_PARTS) throw new Unacceptable('wordCrowded');
+  const parts = await orBroken(partsOf(zip));
+  const types = parts.find(({ name }) => name === '[Content_Types].xml');
+  if (!types || !parts.some(({ name }) => /^(word\/)?document\d*\.xml$/i.test(name)))
     throw new Unacceptable('notWord');
-  if (entries.some(({ name }) => leadsOut(name))) throw new Unacceptable('twoInOne');
-  if (entries.some(({ isEncrypted }) => isEncrypted)) throw new Unacceptable('wordProtected');
-  if (entries.some(({ name }) => /vbaProject\.bin$/i.test(name))) throw new Unacceptable('wordMacros');
-  const unpacked = entries.reduce((sum, entry) => sum + entry.size, 0);
+  // A part's name must not lead out of the folder into which the archive is unpacked.
+  if (parts.some(({ name }) => validateFileName(name) !== null || name.includes('\0')))
+    throw new Unacceptable('twoInOne');
+  if (parts.some(({ entry }) => entry.isEncrypted())) throw new Unacceptable('wordProtected');
+  if (parts.some(({ name }) => /vbaProject\.bin$/i.test(name))) throw new Unacceptable('wordMacros');
+  const unpacked = parts.reduce((sum, { entry }) => sum + entry.uncompressedSize, 0);
   if (unpacked > mostUnpacked(bytes.size)) throw new Unacceptable('bomb');
-  if (types.size > MOST_TYPES_BYTES) throw new Unacceptable('wordCrowded');
-  const heads = await partHeads(bytes, entries, from, types);
-  const typesHead = heads.get(types);
-  if (typesHead) {
-    const main = mainPart(latin1(typesHead), entries);
-    if (!WORD_ROOT.test(latin1(heads.get(main) ?? new Uint8Array()))) throw new Unacceptable('wordBroken');
+  if (types.entry.uncompressedSize > MOST_TYPES_BYTES) throw new Unacceptable('wordCrowded');
+  checkPlaces(parts);
+  const main = mainPart(xmlText(await unpack(zip, types, MOST_TYPES_BYTES)), parts);
+  for (const part of parts) {
+    if (part === types) continue;
+    const head = await unpack(zip, part, part === main ? MAIN_HEAD_BYTES : 0);
+    if (part === main && !WORD_ROOT.test(xmlText(head))) throw new Unacceptable('wordBroken');
   }
   return 'application/vnd.openxmlformats-officedocument.wordprocessingml.document';
 }
 
-/**
- * Checks where each part begins and ends in the archive and, if `bytes` has `inflate`, how large the part is when unpacked.
- * Returns the first bytes of each XML part, which show the part's kind. Of the list of content types it returns MOST_TYPES_BYTES,
- * which is all of an honest list. Without `inflate` the result is empty.
- */
-async function partHeads(
-  bytes: Bytes,
-  entries: readonly ZipEntry[],
-  directoryAt: number,
-  types: ZipEntry,
-): Promise<Map<ZipEntry, Uint8Array>> {
-  const heads = new Map<ZipEntry, Uint8Array>();
-  const read = forward(bytes, CHUNK);
-  let free = 0;
-  for (const entry of [...entries].sort((a, b) => a.offset - b.offset)) {
-    const local = (await read(entry.offset, 30)).subarray(0, 30);
-    if (local.length < 30 || !latin1(local).startsWith(ZIP_PART)) throw new Unacceptable('wordBroken');
-    const start = entry.offset + 30 + view(local).getUint16(26, true) + view(local).getUint16(28, true);
-    if (free === 0 && entry.offset !== 0) throw new Unacceptable('twoInOne');
-    // Parts must not overlap, because with overlapping parts a small archive could unpack to a huge size.
-    if (entry.offset < free) throw new Unacceptable('bomb');
-    free = start + entry.packed;
-    const isStored = entry.method === 0 && entry.packed === entry.size;
-    if (free > directoryAt || !(isStored || entry.method === DEFLATED)) throw new Unacceptable('wordBroken');
-    if (!bytes.inflate) continue;
-    const isXml = entry.name.endsWith('.xml');
-    const headBytes = entry === types ? MOST_TYPES_BYTES : isXml ? MAIN_HEAD_BYTES : 0;
-    const { size, head } = isStored
-      ? { size: entry.size, head: await bytes.read(start, Math.min(entry.size, headBytes)) }
-      : await bytes.inflate(start, entry.packed, { mostBytes: entry.size, headBytes });
-    if (size > entry.size) throw new Unacceptable('bomb');
-    if (size < entry.size) throw new Unacceptable('wordBroken');
-    if (isXml) heads.set(entry, head);
+async function partsOf(zip: ZipFile): Promise<Part[]> {
+  const parts: Part[] = [];
+  for await (const entry of zip.eachEntry()) {
+    const { generalPurposeBitFlag, fileNameRaw, extraFields } = entry;
+    parts.push({ name: getFileNameLowLevel(generalPurposeBitFlag, fileNameRaw, extraFields, false), entry });
   }
-  return heads;
+  return parts;
 }
+
+/** Refuses a file in which something precedes or follows the archive's directory and end record. */
+async function checkEnd(bytes: Bytes): Promise<void> {
+  const tailFrom = Math.max(0, bytes.size - ZIP_TAIL);
+  const tail = await bytes.read(tailFrom, ZIP_TAIL);
+  const end = zipEnd(tail);
+  if (end === null) throw new Unacceptable(latin1(tail).includes('PK\x05\x06') ? 'twoInOne' : 'wordBroken');
+  const record = view(tail.subarray(end));
+  const directoryEnd = record.getUint32(12, true) + record.getUint32(16, true);
+  const isZip64 = record.getUint32(16, true) === 0xffff_ffff;
+  // Behind the directory of an archive of the ZIP64 format, there are its two own end records.
+  if (!isZip64 && ![0, 56 + 20].includes(tailFrom + end - directoryEnd)) throw new Unacceptable('twoInOne');
+}
+
+/**
+ * Refuses an archive that does not begin with a part, and one whose parts overlap, because a small one of these could unpack to a
+ * huge size.
+ */
+function checkPlaces(parts: readonly Part[]): void {
+  let free = 0;
+  for (const { entry } of parts.toSorted((a, b) => offsetOf(a) - offsetOf(b))) {
+    if (free === 0 && entry.relativeOffsetOfLocalHeader !== 0) throw new Unacceptable('twoInOne');
+    if (entry.relativeOffsetOfLocalHeader < free) throw new Unacceptable('bomb');
+    free = entry.relativeOffsetOfLocalHeader + 30 + entry.fileNameLength + entry.compressedSize;
+  }
+}
+const offsetOf = ({ entry }: Part) => entry.relativeOffsetOfLocalHeader;
 
 /**
  * Returns the main part of a Word document: the part to which the list of content types gives the type of a main part. If the
  * list gives this type only to a file name extension, returns the part with the usual name. Throws {@link Unacceptable} if there
  * is none, or if the document has macros.
  */
-function mainPart(types: string, entries: readonly ZipEntry[]): ZipEntry {
+function mainPart(types: string, parts: readonly Part[]): Part {
   const attribute = (element: string, name: string) =>
     new RegExp(`\\s${name}\\s*=\\s*["']([^"']*)["']`).exec(element)?.[1];
-  const elements = (types.match(/<(\w+:)?(Override|Default)\s[^<>]*>/g) ?? []).map((element) => ({
+  const elements = (types.match(/<([\w.-]+:)?(Override|Default)\s[^<>]*>/g) ?? []).map((element) => ({
     part: attribute(element, 'PartName'),
-    extension: attribute(element, 'Extension'),
     type: attribute(element, 'ContentType'),
   }));
   if (elements.some(({ type }) => type?.includes('macroEnabled'))) throw new Unacceptable('wordMacros');
   const listed = elements.find(({ type }) => type === WORD_MAIN);
   if (!listed) throw new Unacceptable('notWord');
   const names = listed.part ? [listed.part.slice(1)] : ['word/document.xml', 'document.xml'];
-  const main = entries.find(({ name }) => names.includes(name));
+  // The names of parts are the same in capitals (ECMA-376 part 2, 6.2.2.3).
+  const main = parts.find(({ name }) => names.some((given) => given.toLowerCase() === name.toLowerCase()));
   if (!main) throw new Unacceptable('wordBroken');
   return main;
 }
 
-/** Whether a part's name leads outside the folder into which the archive is unpacked. Word writes no such names. */
-function leadsOut(name: string): boolean {
-  return /^[/\\]|^[A-Za-z]:|(^|[/\\])\.\.([/\\]|$)|\0/.test(name);
+/** Unpacks a part, and returns its first `headBytes` bytes. */
+async function unpack(zip: ZipFile, { entry }: Part, headBytes: number): Promise<Buffer> {
+  const head: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of await zip.openReadStreamPromise(entry)) {
+      if (size < headBytes) head.push(chunk);
+      size += chunk.length;
+    }
+  } catch (error) {
+    const isMore = /^too many bytes/.test((error as Error).message);
+    throw new Unacceptable(isMore ? 'bomb' : 'wordBroken');
+  }
+  return Buffer.concat(head).subarray(0, headBytes);
+}
+
+/** Decodes XML in UTF-8 or UTF-16, and removes its comments. */
+function xmlText(bytes: Uint8Array): string {
+  const [first, second] = bytes;
+  const isLittle = (first === 0xff && second === 0xfe) || (first === 0x3c && second === 0);
+  const isBig = (first === 0xfe && second === 0xff) || (first === 0 && second === 0x3c);
+  const text = new TextDecoder(isLittle ? 'utf-16le' : isBig ? 'utf-16be' : 'utf-8').decode(bytes);
+  const [start = '', ...rest] = text.split('<!--');
+  const afterComments = rest.map((part) => part.split('-->').slice(1).join('-->'));
+  return start + afterComments.join('');
+}
+
+/** Awaits what yauzl does. It fails if the archive is malformed. */
+async function orBroken<T>(done: Promise<T>): Promise<T> {
+  return done.catch(() => {
+    throw new Unacceptable('wordBroken');
+  });
+}
+
+/** Reads a {@link Bytes} for yauzl. */
+class Reader extends RandomAccessReader {
+  readonly #bytes: Bytes;
+  constructor(bytes: Bytes) {
+    super();
+    this.#bytes = bytes;
+  }
+
+  override _readStreamForRange(start: number, end: number): Readable {
+    return Readable.from(piecesOf(this.#bytes, start, end));
+  }
+
+  override read(
+    buffer: Buffer,
+    offset: number,
+    length: number,
+    position: number,
+    callback: (error: Error | null, bytesRead?: number) => void,
+  ): void {
+    this.#bytes.read(position, length).then((piece) => {
+      buffer.set(piece, offset);
+      callback(null, piece.length);
+    }, callback);
+  }
+}
+
+async function* piecesOf(bytes: Bytes, start: number, end: number): AsyncGenerator<Uint8Array> {
+  for (let at = start; at < end; at += CHUNK) yield await bytes.read(at, Math.min(CHUNK, end - at));
 }

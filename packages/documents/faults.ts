@@ -1,4 +1,4 @@
-import { ACCEPTED_DOCUMENTS, DOCUMENT_EMPTY, DOCUMENT_HEIC } from './document.ts';
+import { ACCEPTED_DOCUMENTS, DOCUMENT_EMPTY, DOCUMENT_HEIC, documentType } from './document.ts';
 
 /** Sentences for refused files, each with advice on what to do. */
 export const documentFaults = {
@@ -13,6 +13,8 @@ export const documentFaults = {
     'This PDF is protected with a password. Please save or print it as a PDF without one, or upload a clear photo of it.',
   pdfBroken:
     'This PDF is damaged or incomplete. Please download or save it again, check that it opens, and upload it once more.',
+  pdfTooLarge:
+    'This PDF needs to be repaired, and is too large for us to do that. Please open it, save or print it as a new PDF, and upload that.',
   imageBroken:
     'This picture is damaged or incomplete. Please save it again or take another photo, and upload that.',
   imageCrowded:
@@ -21,13 +23,24 @@ export const documentFaults = {
   wordMacros: 'This Word document contains macros. Please save it as a PDF, and upload that.',
   wordBroken: 'This Word document is damaged or incomplete. Please save it again, or as a PDF.',
   notWord: `This is an archive or another Office file, not a Word document. Please choose a ${ACCEPTED_DOCUMENTS} file.`,
+  wordTooLarge:
+    'This Word document is larger than we can check. Please save it as .docx or as a PDF, and upload that.',
   wordCrowded:
     'This Word document is made of far more parts than we can check. Please save it as a PDF, and upload that.',
   bomb: 'This Word document unpacks to far more than its size. Please save it as a PDF, and upload that.',
   unchecked:
     'Checking this file takes too long. Please save or print it as a new PDF, or upload a clear photo of it.',
 } as const;
-type Fault = keyof typeof documentFaults;
+export type Fault = keyof typeof documentFaults;
+
+const TYPE_REFUSED = `This type of file is not accepted. Please choose a ${ACCEPTED_DOCUMENTS} file.`;
+
+/** Returns the sentence for a refused file with this name. */
+export function faultSentence(fault: Fault, fileName: string): string {
+  if (fault !== 'unknown' && fault !== 'program') return documentFaults[fault];
+  if (/\.(heic|heif|avif)$/i.test(fileName)) return documentFaults.heic;
+  return documentType(fileName) === null ? TYPE_REFUSED : documentFaults[fault];
+}
 
 export class Unacceptable extends Error {
   readonly fault: Fault;

@@ -1,25 +1,24 @@
-import { type Bytes, CHUNK, latin1 } from './bytes.ts';
+import { type Bytes, CHUNK, latin1, view } from './bytes.ts';
 import { Unacceptable } from './faults.ts';
-import { ZIP_PART, ZIP_TAIL, zipEnd } from './zip.ts';
+import { isProgram, isWebPage, ZIP_PART } from './signature.ts';
 
-/** The first bytes of Windows, Linux and macOS executables, and of scripts with a `#!` line. */
-const PROGRAMS = [
-  'MZ',
-  '\x7fELF',
-  '#!',
-  '\xca\xfe\xba\xbe',
-  '\xce\xfa\xed\xfe',
-  '\xcf\xfa\xed\xfe',
-  '\xfe\xed\xfa\xce',
-  '\xfe\xed\xfa\xcf',
-];
+/** The size (bytes) of a ZIP archive's end record with the longest possible comment. */
+export const ZIP_TAIL = 22 + 65_535;
 
-export function isProgram(text: string): boolean {
-  return PROGRAMS.some((signature) => text.startsWith(signature));
-}
-
-export function isWebPage(text: string): boolean {
-  return /<(!doctype|html|script|svg|\?php)/i.test(text);
+/**
+ * Returns the offset of a ZIP archive's end record within `tail`, the last bytes of a file; null when there is none. The record
+ * must end exactly where the file ends.
+ */
+export function zipEnd(tail: Uint8Array): number | null {
+  const text = latin1(tail);
+  for (
+    let at = text.lastIndexOf('PK\x05\x06');
+    at >= 0;
+    at = at > 0 ? text.lastIndexOf('PK\x05\x06', at - 1) : -1
+  ) {
+    if (at + 22 <= tail.length && at + 22 + view(tail).getUint16(at + 20, true) === tail.length) return at;
+  }
+  return null;
 }
 
 /**

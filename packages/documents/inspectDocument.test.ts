@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { inflateRawSync } from 'node:zlib';
 import {
   array,
   assert as assertAll,
@@ -32,9 +31,9 @@ import {
   randomText,
   zip,
 } from '../../tests/harness/documents.ts';
-import type { InflateLimits } from './bytes.ts';
-import { documentFaults } from './faults.ts';
+import { documentFaults, faultSentence } from './faults.ts';
 import { inspectDocument } from './inspectDocument.ts';
+import { HEAD_BYTES, headFault } from './signature.ts';
 
 /** Returns a file that records how many times it was read, and how many bytes the reads returned. */
 function bytesOf(content: Buffer) {
@@ -45,31 +44,49 @@ function bytesOf(content: Buffer) {
     reads: 0,
     async read(start: number, length: number, memory?: Uint8Array) {
       bytes.reads += 1;
-      const part = content.subarray(start, start + length);
+      const part = Uint8Array.from(content.subarray(start, start + length));
       bytes.mostAtOnce = Math.max(bytes.mostAtOnce, part.length);
       bytes.total += part.length;
       if (!memory) return part;
       memory.set(part);
       return memory.subarray(0, part.length);
     },
-    async inflate(start: number, length: number, { mostBytes, headBytes }: InflateLimits) {
-      try {
-        const whole = inflateRawSync(content.subarray(start, start + length), { maxOutputLength: 2_000_000 });
-        return { size: whole.length, head: whole.subarray(0, headBytes) };
-      } catch {
-        return { size: mostBytes - 1, head: Buffer.alloc(0) };
-      }
-    },
   };
   return bytes;
 }
 
-const pdfWithXrefStream = (entry = '') => {
-  const body = `%PDF-1.5\n1 0 obj\n<< /Type /Catalog >>\nendobj\n`;
-  return Buffer.from(
-    `${body}2 0 obj\n<< /Type /XRef /Size 3 /Root 1 0 R ${entry}/W [1 2 1] /Length 4 >>\nstream\nabcd\nendstream\nendobj\nstartxref\n${body.length}\n%%EOF`,
+/** Makes a PDF whose cross-reference table is a stream. */
+function pdfWithXrefStream(): Buffer {
+  const whole = pdf();
+  const body = whole.subarray(0, whole.lastIndexOf('xref\n0'));
+  const places = [1, 2, 3, 4, 5].map((object) => body.indexOf(`${object} 0 obj`));
+  const rows = Buffer.from(
+    [0, ...places, body.length].flatMap((at) => [at > 0 ? 1 : 0, at >> 8, at & 255, 0]),
   );
-};
+  return Buffer.concat([
+    body,
+    Buffer.from(`6 0 obj\n<< /Type /XRef /Size 7 /Root 1 0 R /W [1 2 1] /Length ${rows.length} >>\nstream\n`),
+    rows,
+    Buffer.from(`\nendstream\nendobj\nstartxref\n${body.length}\n%%EOF`),
+  ]);
+}
+
+/** Makes a PDF whose `startxref` is this many bytes off. */
+function pdfOff(by: number, size = 0): Buffer {
+  const whole = pdf({ size }).toString('latin1');
+  return Buffer.from(
+    whole.replace(/startxref\n(\d+)/, (_, at) => `startxref\n${Number(at) + by}`),
+    'latin1',
+  );
+}
+
+const before = (text: string) => Buffer.concat([Buffer.from(text, 'latin1'), pdf()]);
+const behind = (text: string) => Buffer.concat([pdf(), Buffer.from(text, 'latin1')]);
+/** Adds a second version of an object to a PDF, as programs do that fill in a form. */
+const updated = () =>
+  behind(
+    '5 0 obj\n<< /Type /Font /Subtype /Type1 /BaseFont /Courier >>\nendobj\ntrailer\n<< /Root 1 0 R >>\n%%EOF\n',
+  );
 
 const WORD = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document';
 const MAIN = `${WORD}.main+xml`;
@@ -99,7 +116,40 @@ const accepted: [string, Buffer, string][] = [
     pdf({ trailer: '/EncryptMetadata false ' }),
     'application/pdf',
   ],
-  ['a PDF that may not be printed', encryptedPdf(permissions.butPrinting), 'application/pdf'],
+  ['an encrypted PDF that forbids nothing', encryptedPdf(), 'application/pdf'],
+  [
+    'an encrypted PDF that forbids changes',
+    encryptedPdf({ permitted: permissions.butPrinting }),
+    'application/pdf',
+  ],
+  ['a PDF behind a byte order mark', before('\xef\xbb\xbf'), 'application/pdf'],
+  ['a PDF behind blank lines', before('\r\n\n '), 'application/pdf'],
+  [
+    'a PDF behind the head of a web server',
+    before('Content-Type: application/pdf\r\n\r\n'),
+    'application/pdf',
+  ],
+  ["a PDF behind a printer's job", before('\x1b%-12345X@PJL ENTER LANGUAGE=PDF\r\n'), 'application/pdf'],
+  ['a PDF with Ctrl-Z behind it', behind('\x1a'), 'application/pdf'],
+  ['a PDF with comments behind it', behind('% made by a program\n\n%%EOF\n'), 'application/pdf'],
+  ['a PDF with 100 KB of NULs behind it', behind('\0'.repeat(100_000)), 'application/pdf'],
+  ['a PDF with 100 KB of blank lines behind it', behind('\r\n '.repeat(33_000)), 'application/pdf'],
+  ['a PDF that was changed later', updated(), 'application/pdf'],
+  ...[-1, 1, 7, 1_000_000].map((by): [string, Buffer, string] => [
+    `a PDF whose startxref is ${by} bytes off`,
+    pdfOff(by),
+    'application/pdf',
+  ]),
+  [
+    'a PDF without a startxref',
+    Buffer.from(
+      pdf()
+        .toString('latin1')
+        .replace(/startxref\n\d+\n/, ''),
+      'latin1',
+    ),
+    'application/pdf',
+  ],
   ['a JPEG', jpeg(), 'image/jpeg'],
   [
     'a JPEG with a film behind it, as phones make them',
@@ -118,6 +168,8 @@ const accepted: [string, Buffer, string][] = [
     'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
   ],
   ['a Word document of the old kind', doc(), 'application/msword'],
+  ['a Word document of the old kind, of 10 MB', doc({ size: 10_000_000 }), 'application/msword'],
+  ['a Word document of the old kind, of 30 MB', doc({ size: 30_000_000 }), 'application/msword'],
   ['a Word document', docx(), WORD],
   ['a Word document that is not packed', zip(docxParts.map((part) => ({ ...part, isStored: true }))), WORD],
   [
@@ -139,10 +191,42 @@ const accepted: [string, Buffer, string][] = [
     ),
     WORD,
   ],
+  [
+    'a Word document with a long comment before its text',
+    wordOf(override, 'word/document.xml', `<!-- ${randomText(1_000_000)} <html> --><w:document/>`),
+    WORD,
+  ],
+  [
+    'a Word document with comments in its list of parts',
+    wordOf(`<!-- ${override} ${'made by a program '.repeat(1000)} -->${override}`, 'word/document.xml'),
+    WORD,
+  ],
+  ...(['utf16le', 'utf16be'] as const).flatMap((encoding) =>
+    ['\ufeff', ''].map((mark): [string, Buffer, string] => [
+      `a Word document in ${encoding}${mark && ' with a byte order mark'}`,
+      zip(docxParts.map(({ name, data }) => ({ name, data: utf16(`${mark}${data}`, encoding) }))),
+      WORD,
+    ]),
+  ),
+  [
+    'a Word document whose names of parts are spelled in another way',
+    wordOf(override.replace('/word/document', '/Word/Document'), 'word\\document.xml'),
+    WORD,
+  ],
 ];
+function utf16(text: string, encoding: 'utf16le' | 'utf16be'): Buffer {
+  const little = Buffer.from(text, 'utf16le');
+  return encoding === 'utf16le' ? little : little.swap16();
+}
 for (const [what, content, type] of accepted)
   test(`${what} is what it is by its content`, async () => {
     assert.deepEqual(await inspectDocument(bytesOf(content)), { type });
+  });
+
+for (const [what, content] of accepted)
+  test(`the page sends ${what}, whatever its name`, () => {
+    for (const name of ['transcript.pdf', 'scan.jfif', 'IMG_1.HEIC', 'virus.exe', 'transcript', ''])
+      assert.equal(headFault(content.subarray(0, HEAD_BYTES), name), null);
   });
 
 const html = '<html><script>alert(1)</script></html>';
@@ -167,12 +251,10 @@ const refused: [string, Buffer, keyof typeof documentFaults][] = [
   ['a web page', Buffer.from(`<!DOCTYPE html>${html}`), 'webPage'],
   ['plain text', Buffer.from('My grades are all A.'), 'unknown'],
   ['one byte', Buffer.from('%'), 'unknown'],
-  ['a protected PDF', pdf({ trailer: '/Encrypt 6 0 R ' }), 'pdfProtected'],
-  ['a protected PDF with a cross-reference stream', pdfWithXrefStream('/Encrypt 6 0 R '), 'pdfProtected'],
-  ['an encrypted PDF that forbids nothing', encryptedPdf(permissions.all), 'pdfProtected'],
+  ['a PDF with a password', encryptedPdf({ password: 'secret' }), 'pdfProtected'],
   [
-    'an encrypted PDF that forbids nothing, and says so without a sign',
-    encryptedPdf(2 ** 32 + permissions.all),
+    'a PDF with a password that forbids changes, too',
+    encryptedPdf({ password: 'secret', permitted: permissions.butPrinting }),
     'pdfProtected',
   ],
   [
@@ -180,6 +262,13 @@ const refused: [string, Buffer, keyof typeof documentFaults][] = [
     pdf({ trailer: '/Encrypt 6 0 R ', more: ['<< /Filter /Adobe.PubSec /V 4 >>'] }),
     'pdfProtected',
   ],
+  [
+    'a PDF without pages',
+    Buffer.from(pdf().toString('latin1').replace('[3 0 R] /Count 1', '[     ] /Count 0')),
+    'pdfBroken',
+  ],
+  ['a PDF of 50 MB whose startxref is 1 byte off', pdfOff(1, 50_000_000), 'pdfTooLarge'],
+  ['a PDF that was changed later, and cut', updated().subarray(0, -30), 'pdfBroken'],
   ['a PDF cut in the middle', pdf({ size: 3000 }).subarray(0, 2000), 'pdfBroken'],
   ['a PDF without its last line', pdf().subarray(0, -6), 'pdfBroken'],
   [
@@ -192,7 +281,14 @@ const refused: [string, Buffer, keyof typeof documentFaults][] = [
     Buffer.concat([Buffer.from('%PDF-1.7\n'), Buffer.alloc(5000, 3)]),
     'pdfBroken',
   ],
-  ['a PDF behind something else', Buffer.concat([Buffer.from('GARBAGE\n'), pdf()]), 'twoInOne'],
+  ['a PDF behind the beginning of a program', before('MZ\x90\0\x03'), 'twoInOne'],
+  ['a PDF behind a script', before('\n#!/bin/sh\nexit\n'), 'twoInOne'],
+  ['a PDF behind a web page', before(html), 'twoInOne'],
+  ['a PDF in an archive', before('PK\x03\x04\x14\0\0\0'), 'twoInOne'],
+  ['a PDF behind other bytes', before('GIF89a\x01\0\x01\0\x80\0\0'), 'twoInOne'],
+  ['a PDF with a program behind it', Buffer.concat([behind('\n'), program()]), 'twoInOne'],
+  ['a PDF with text behind it', behind('echo hello\n'), 'twoInOne'],
+  ['a PDF with a web page in a comment behind it', behind(`% ${html}`), 'twoInOne'],
   ['a PDF with a web page behind it', Buffer.concat([pdf(), Buffer.from(html)]), 'twoInOne'],
   ['a PDF with an archive behind it', Buffer.concat([pdf(), archive]), 'twoInOne'],
   ['a PDF that is an archive too', pdfAndZip(), 'twoInOne'],
@@ -225,6 +321,13 @@ const refused: [string, Buffer, keyof typeof documentFaults][] = [
   ['a Word document of 19,000 parts', docxOfParts(19_000), 'wordCrowded'],
   ['an Excel file of the old kind', compoundFile('Workbook'), 'notWord'],
   ['a protected Word document', compoundFile('EncryptedPackage'), 'wordProtected'],
+  ['an old Word document with a password', doc({ isEncrypted: true }), 'wordProtected'],
+  ['an old Word document of 70 MB', doc({ size: 70_000_000 }), 'wordTooLarge'],
+  [
+    'an old Word document of 10 MB that lacks its end',
+    doc({ size: 10_000_000 }).subarray(0, -5000),
+    'wordBroken',
+  ],
   ['an old Word document with macros', compoundFile('WordDocument', '_VBA_PROJECT'), 'wordMacros'],
   ['an old Word document cut in the middle', doc().subarray(0, 1100), 'wordBroken'],
   ['an archive', archive, 'notWord'],
@@ -261,7 +364,7 @@ const refused: [string, Buffer, keyof typeof documentFaults][] = [
     wordOf(override.replace('document.xml', 'other.xml'), 'word/document.xml'),
     'wordBroken',
   ],
-  ...['x'.repeat(5000), '', '<html><body/></html>', '<documents/>', `<!${'-'.repeat(5000)}><document/>`].map(
+  ...['x'.repeat(5000), '', '<html><body/></html>', '<documents/>', '<!-- never closed <document/>'].map(
     (data): [string, Buffer, 'wordBroken'] => [
       `a Word document whose text begins ${JSON.stringify(data.slice(0, 20))}`,
       wordOf(override, 'word/document.xml', data),
@@ -333,7 +436,7 @@ const words = oneof(
 test('whatever is written over a document or cut from it, looking at it ends, with a verdict and bounded', async () => {
   const documents = [
     pdf(),
-    encryptedPdf(permissions.butPrinting),
+    encryptedPdf({ permitted: permissions.butPrinting }),
     jpegOfScans(20),
     png(),
     docOfEntries(40),
@@ -365,24 +468,19 @@ for (const [what, content, fault] of refused)
     assert.deepEqual(await inspectDocument(bytesOf(content)), { fault });
   });
 
+test('what is no document is told by what its name says', () => {
+  const refused = (name: string) => faultSentence('unknown', name);
+  assert.equal(refused('notes.txt'), refused('virus.exe'));
+  assert.match(refused('notes.txt'), /^This type of file is not accepted/);
+  assert.equal(refused('transcript.PDF'), documentFaults.unknown);
+  assert.equal(refused('IMG_1.heic'), documentFaults.heic);
+  assert.equal(faultSentence('program', 'transcript.pdf'), documentFaults.program);
+});
+
 test('every fault has a sentence of its own that says what to do', () => {
   const sentences = Object.values(documentFaults);
   assert.equal(new Set(sentences).size, sentences.length);
   for (const sentence of sentences) assert.match(sentence, /Please /);
-});
-
-test('a PDF that may not be printed is taken wherever its permissions lie in what is read at once', async () => {
-  const whole = encryptedPdf(permissions.butPrinting);
-  const [start, end] = [
-    whole.subarray(0, whole.indexOf('6 0 obj')),
-    whole.subarray(whole.indexOf('6 0 obj')),
-  ];
-  for (let at = 65_520; at <= 65_540; at++) {
-    const moved = Buffer.concat([start, Buffer.alloc(at - start.length, ' '), end]).toString('latin1');
-    const content = moved.replace(/startxref\n\d+/, `startxref\n${moved.indexOf('xref')}`);
-    const bytes = bytesOf(Buffer.from(content, 'latin1'));
-    assert.deepEqual(await inspectDocument(bytes), { type: 'application/pdf' }, `${at} bytes before them`);
-  }
 });
 
 test('a PDF of thousands of objects is whole wherever its trailer lies in what is read at once', async () => {

@@ -119,7 +119,7 @@ test('axe finds nothing on uploads and the welcome: empty, refused, uploaded @ph
   await expect(page.locator('input[type=file]')).toHaveCount(1);
   await inspect(page);
   const choose = page.getByLabel('Choose your transcript');
-  await choose.setInputFiles({ ...file, name: 'notes.txt' });
+  await choose.setInputFiles({ ...file, name: 'notes.txt', buffer: Buffer.from('My grades') });
   await expect(page.getByRole('alert')).toContainText('not accepted');
   await inspect(page);
   await choose.setInputFiles(file);

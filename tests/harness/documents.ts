@@ -1,4 +1,4 @@
-import { createCipheriv } from 'node:crypto';
+import { createCipheriv, createHash } from 'node:crypto';
 import { crc32, deflateRawSync, deflateSync } from 'node:zlib';
 
 /** Makes small, valid documents of every accepted type, and hostile ones. */
@@ -48,14 +48,42 @@ export function pdf({
 export const permissions = { butPrinting: -1852, all: -4 };
 
 /**
- * Makes a PDF that claims to be encrypted by the standard security handler. Its text is not encrypted, since no test decrypts it.
+ * Makes a PDF that is encrypted by the standard security handler with 40 bits (ISO 32000-2, algorithms 2 and 4). Whoever opens it
+ * is asked for `password`, unless that is empty.
  */
-export function encryptedPdf(permitted: number): Buffer {
-  const entry = 'ab'.repeat(48);
+export function encryptedPdf({ password = '', permitted = permissions.all } = {}): Buffer {
+  const padding = Buffer.from('28bf4e5e4e758a4164004e56fffa01082e2e00b6d0683e802f0ca9fe6453697a', 'hex');
+  const padded = Buffer.concat([Buffer.from(password), padding]).subarray(0, 32);
+  const [owner, id] = [Buffer.alloc(32, 'owner'), Buffer.alloc(16, 'id')];
+  const bits = Buffer.alloc(4);
+  bits.writeInt32LE(permitted);
+  const key = createHash('md5')
+    .update(Buffer.concat([padded, owner, bits, id]))
+    .digest()
+    .subarray(0, 5);
+  const user = rc4(key, padding).toString('hex');
   return pdf({
-    trailer: `/Encrypt 6 0 R /ID [<${entry}> <${entry}>] `,
-    more: [`<< /Filter /Standard /V 5 /R 6 /Length 256 /P ${permitted} /O <${entry}> /U <${entry}> >>`],
+    trailer: `/Encrypt 6 0 R /ID [<${id.toString('hex')}> <${id.toString('hex')}>] `,
+    more: [`<< /Filter /Standard /V 1 /R 2 /P ${permitted} /O <${owner.toString('hex')}> /U <${user}> >>`],
   });
+}
+
+function rc4(key: Buffer, data: Buffer): Buffer {
+  const state = Array.from({ length: 256 }, (_, index) => index);
+  const swap = (a: number, b: number) => ([state[a], state[b]] = [state[b]!, state[a]!]);
+  for (let at = 0, other = 0; at < 256; at++) {
+    other = (other + state[at]! + key[at % key.length]!) % 256;
+    swap(at, other);
+  }
+  let other = 0;
+  return Buffer.from(
+    data.map((byte, index) => {
+      const at = (index + 1) % 256;
+      other = (other + state[at]!) % 256;
+      swap(at, other);
+      return byte ^ state[(state[at]! + state[other]!) % 256]!;
+    }),
+  );
 }
 
 /** Makes a JPEG of one grey pixel. It has every segment that a decoder needs, and one scan. */
@@ -102,11 +130,74 @@ export function pngOfChunks(count: number): Buffer {
   ]);
 }
 
+/** Makes a compound file, the format of .doc files, with streams of these names. A stream WordDocument makes it a Word document. */
+export function compoundFile(...names: string[]): Buffer {
+  return compoundOf(names.map((name) => ({ name, size: 4096 })));
+}
+
+/** Makes a Word document whose pictures take `size` bytes. */
+export function doc({ size = 0, isEncrypted = false } = {}): Buffer {
+  const text = Buffer.alloc(4096, 'text ');
+  text.writeUInt16LE(0xa5ec, 0);
+  text.writeUInt16LE(isEncrypted ? 0x0100 : 0, 10);
+  return compoundOf([
+    { name: 'WordDocument', size: text.length, text },
+    { name: 'Data', size },
+  ]);
+}
+
+/** Makes a Word document of 14 kB whose directory is a cycle: its last sector points to its first. */
+export function docRing(): Buffer {
+  return compoundOf(
+    Array.from({ length: 100 }, () => ({ name: 'WordDocument', size: 0 })),
+    { isRing: true },
+  );
+}
+
+/** Makes a Word document with `count` streams in its directory. */
+export function docOfEntries(count: number): Buffer {
+  const objects = Array.from({ length: count - 1 }, () => ({ name: 'ObjInfo', size: 0 }));
+  return compoundOf([{ name: 'WordDocument', size: 4096 }, ...objects]);
+}
+
 /**
- * Makes a compound file, the format of .doc files, with streams of these names. A stream WordDocument makes it a Word document.
+ * Makes a compound file [MS-CFB] of version 3: its directory, its streams, the sectors of its table (FAT), and those of the list of
+ * these (DIFAT), since the header has room for 109.
  */
-export function compoundFile(...streams: string[]): Buffer {
-  const sectors = 8;
+function compoundOf(
+  streams: readonly { name: string; size: number; text?: Buffer }[],
+  { isRing = false } = {},
+): Buffer {
+  const NONE = 0xffff_fffe;
+  const sectorsOf = (bytes: number) => Math.ceil(bytes / 512);
+  const table: number[] = [];
+  /** Adds a chain of sectors to the table, and returns its first one. */
+  const chain = (sectors: number, { last = NONE } = {}): number => {
+    const first = table.length;
+    for (let at = 1; at <= sectors; at++) table.push(at === sectors ? last : first + at);
+    return sectors === 0 ? NONE : first;
+  };
+  const directory = Buffer.alloc(512 * sectorsOf(128 * (streams.length + 1)));
+  chain(directory.length / 512, { last: isRing ? 0 : NONE });
+  const contents: Buffer[] = [];
+  [{ name: 'Root Entry', size: 0, text: undefined }, ...streams].forEach(({ name, size, text }, index) => {
+    const entry = directory.subarray(index * 128, (index + 1) * 128);
+    entry.write(name, 'utf16le');
+    entry.writeUInt16LE(2 * name.length + 2, 64);
+    entry.writeUInt8(index === 0 ? 5 : 2, 66);
+    entry.fill(0xff, 68, 80);
+    entry.writeUInt32LE(chain(sectorsOf(size)), 116);
+    entry.writeUInt32LE(size, 120);
+    contents.push(text ?? Buffer.alloc(512 * sectorsOf(size), 'text '));
+  });
+  const used = table.length;
+  let tables = 1;
+  let lists = 0;
+  while (128 * tables < used + tables + lists) {
+    tables += 1;
+    lists = Math.ceil(Math.max(0, tables - 109) / 127);
+  }
+  const places = Array.from({ length: tables }, (_, index) => used + index);
   const header = Buffer.alloc(512);
   header.write('d0cf11e0a1b11ae1', 'hex');
   header.writeUInt16LE(0x3e, 0x18);
@@ -114,73 +205,23 @@ export function compoundFile(...streams: string[]): Buffer {
   header.writeUInt16LE(0xfffe, 0x1c);
   header.writeUInt16LE(9, 0x1e);
   header.writeUInt16LE(6, 0x20);
-  header.writeUInt32LE(1, 0x2c);
-  header.writeUInt32LE(1, 0x30);
-  header.writeUInt32LE(4096, 0x38);
-  header.writeUInt32LE(0xfffffffe, 0x3c);
-  header.writeUInt32LE(0xfffffffe, 0x44);
-  header.fill(0xff, 0x4c);
-  header.writeUInt32LE(0, 0x4c);
-  const table = Buffer.alloc(512, 0xff);
-  table.writeUInt32LE(0xfffffffd, 0);
-  table.writeUInt32LE(0xfffffffe, 4);
-  for (let sector = 2; sector < 2 + sectors; sector++)
-    table.writeUInt32LE(sector === 1 + sectors ? 0xfffffffe : sector + 1, 4 * sector);
-  const directory = Buffer.alloc(512);
-  ['Root Entry', ...streams].forEach((name, index) => {
-    const entry = directory.subarray(index * 128, (index + 1) * 128);
-    entry.write(name, 'utf16le');
-    entry.writeUInt16LE(2 * name.length + 2, 64);
-    entry.writeUInt8(index === 0 ? 5 : 2, 66);
-    entry.fill(0xff, 68, 80);
-    entry.writeUInt32LE(index === 0 ? 0xfffffffe : 2, 116);
-    entry.writeUInt32LE(index === 0 ? 0 : 512 * sectors, 120);
-  });
-  return Buffer.concat([header, table, directory, Buffer.alloc(512 * sectors, 'text ')]);
-}
-export const doc = () => compoundFile('WordDocument');
-
-/** Makes a Word document of 16 kB whose directory is a cycle: its last sector points to its first. */
-export function docRing(): Buffer {
-  return compoundOf(new Array(100).fill('WordDocument'), { next: 0 });
-}
-
-/** Makes a Word document with `count` streams in its directory. */
-export function docOfEntries(count: number): Buffer {
-  return compoundOf(['WordDocument', ...new Array(count - 1).fill('ObjInfo')]);
-}
-
-/**
- * Makes a compound file whose directory has these empty streams, four entries in a sector, with as many FAT sectors as needed.
- * `next`: the index of the directory sector that follows the last one; without it the chain ends there.
- */
-function compoundOf(streams: readonly string[], { next }: { next?: number } = {}): Buffer {
-  const header = Buffer.from(doc().subarray(0, 512));
-  const sectors = Math.ceil((streams.length + 1) / 4);
-  const tables = Math.ceil((sectors + 1) / 127);
   header.writeUInt32LE(tables, 0x2c);
-  header.writeUInt32LE(tables, 0x30);
+  header.writeUInt32LE(4096, 0x38);
+  header.writeUInt32LE(NONE, 0x3c);
+  header.writeUInt32LE(lists > 0 ? used + tables : NONE, 0x44);
+  header.writeUInt32LE(lists, 0x48);
   header.fill(0xff, 0x4c);
-  const table = Buffer.alloc(512 * tables, 0xff);
-  for (let index = 0; index < tables; index++) {
-    header.writeUInt32LE(index, 0x4c + 4 * index);
-    table.writeUInt32LE(0xfffffffd, 4 * index);
+  for (const [index, place] of places.slice(0, 109).entries()) header.writeUInt32LE(place, 0x4c + 4 * index);
+  const list = Buffer.alloc(512 * lists, 0xff);
+  for (let index = 0; index < lists; index++) {
+    const named = places.slice(109 + 127 * index, 109 + 127 * (index + 1));
+    for (const [at, place] of named.entries()) list.writeUInt32LE(place, 512 * index + 4 * at);
+    list.writeUInt32LE(index === lists - 1 ? NONE : used + tables + index + 1, 512 * index + 508);
   }
-  for (let index = 0; index < sectors; index++) {
-    const isLast = index === sectors - 1;
-    table.writeUInt32LE(
-      isLast ? (next === undefined ? 0xfffffffe : tables + next) : tables + index + 1,
-      4 * (tables + index),
-    );
-  }
-  const directory = Buffer.alloc(512 * sectors);
-  ['Root Entry', ...streams].forEach((name, index) => {
-    const entry = directory.subarray(index * 128, (index + 1) * 128);
-    entry.write(name, 'utf16le');
-    entry.writeUInt16LE(2 * name.length + 2, 64);
-    entry.writeUInt8(index === 0 ? 5 : 2, 66);
-  });
-  return Buffer.concat([header, table, directory]);
+  const entries = [...table, ...Array(tables).fill(0xffff_fffd), ...Array(lists).fill(0xffff_fffc)];
+  const tableBytes = Buffer.alloc(512 * tables, 0xff);
+  for (const [index, entry] of entries.entries()) tableBytes.writeUInt32LE(entry, 4 * index);
+  return Buffer.concat([header, directory, ...contents, tableBytes, list]);
 }
 
 export interface Part {
@@ -273,10 +314,10 @@ function uint32be(value: number): Buffer {
  */
 export function largePdf(bytes: number): { start: string; padding: number; end: string } {
   const start =
-    '%PDF-1.7\n1 0 obj\n<< /Type /Catalog /Pages 2 0 R >>\nendobj\n2 0 obj\n<< /Type /Pages /Kids [] /Count 0 >>\nendobj\n%';
+    '%PDF-1.7\n1 0 obj\n<< /Type /Catalog /Pages 2 0 R >>\nendobj\n2 0 obj\n<< /Type /Pages /Kids [3 0 R] /Count 1 >>\nendobj\n3 0 obj\n<< /Type /Page /Parent 2 0 R /MediaBox [0 0 300 150] >>\nendobj\n%';
   const endAt = (offset: number) => {
-    const place = (object: string) => String(start.indexOf(object)).padStart(10, '0');
-    return `\nxref\n0 3\n0000000000 65535 f \n${place('1 0 obj')} 00000 n \n${place('2 0 obj')} 00000 n \ntrailer\n<< /Size 3 /Root 1 0 R >>\nstartxref\n${String(offset + 1).padStart(10, '0')}\n%%EOF\n`;
+    const places = [1, 2, 3].map((object) => String(start.indexOf(`${object} 0 obj`)).padStart(10, '0'));
+    return `\nxref\n0 4\n0000000000 65535 f \n${places.map((place) => `${place} 00000 n \n`).join('')}trailer\n<< /Size 4 /Root 1 0 R >>\nstartxref\n${String(offset + 1).padStart(10, '0')}\n%%EOF\n`;
   };
   const padding = bytes - start.length - endAt(0).length;
   return { start, padding, end: endAt(start.length + padding) };

@@ -70,6 +70,17 @@ export function checkStructure(pdf: Uint8Array): void {
   withFile(pdf, (path) => execFileSync('qpdf', ['--check', path], { stdio: 'pipe' }));
 }
 
+/** Encrypts a PDF with qpdf: with a password for those who read it, one for its owner, bits of the key, and further options. */
+export function encryptedByQpdf(pdf: Uint8Array, [user, owner, bits, ...options]: readonly string[]): Buffer {
+  const encrypt = ['--encrypt', user!, owner!, bits!, ...options, '--'];
+  // 3: qpdf warns that the encryption is weak.
+  return withFile(pdf, (path) => {
+    const { status, stdout, stderr } = spawnSync('qpdf', ['--allow-weak-crypto', path, ...encrypt, '-']);
+    if (status !== 0 && status !== 3) throw new Error(stderr.toString());
+    return stdout;
+  });
+}
+
 /** Returns a PDF's first page as pixels of four bytes each: red, green, blue and alpha. */
 export function picture(
   pdf: Uint8Array,

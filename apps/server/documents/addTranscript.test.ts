@@ -9,7 +9,7 @@ import { sql } from 'kysely';
 import { pathOf } from '#contract/calls.ts';
 import { REJECTED_WITHOUT_REFUND, TRANSCRIPT_NOT_NEEDED } from '#documents/document.ts';
 import { atHubspot, deliver } from '../../../tests/harness/deliver.ts';
-import { pdf } from '../../../tests/harness/documents.ts';
+import { jpeg, pdf } from '../../../tests/harness/documents.ts';
 import { membershipOnly, undergraduate } from '../../../tests/harness/refunds.ts';
 import { runAsStaff, runCommand } from '../../../tests/harness/runCommand.ts';
 import { runOperator, settingsOf } from '../../../tests/harness/serverProcess.ts';
@@ -149,7 +149,8 @@ test('no transcript is taken of a join whose membership has ended, of staff or i
 
 for (const [what, bytes, name, sentence] of [
   ['empty', Buffer.alloc(0), 'a.pdf', /This file is empty/],
-  ['of another format', pdf(), 'a.heic', /This is a HEIC photo/],
+  ['of another format', Buffer.from('\0\0\0\x18ftypheic'), 'a.heic', /This is a HEIC photo/],
+  ['of no format', Buffer.from('x'.repeat(100)), 'a.txt', /This type of file is not accepted/],
   ['not what its name says', Buffer.from('x'.repeat(100)), 'a.pdf', /is not what its name says/],
   ['too large', pdf({ size: 5_000_001 }), 'a.pdf', /This file is too large\. The most is 4 MB\./],
 ] as const)
@@ -160,6 +161,13 @@ for (const [what, bytes, name, sentence] of [
     assert.match(out, /^Nothing is added\. Its joiner would read: /);
     assert.match(out, sentence);
   });
+
+test('a file is kept with an ending that opens it', async (t) => {
+  const { uuid } = await paidJoin(server, server.client());
+  const { out, code } = await add(t, uuid, saved(t, jpeg(), 'the "official" one.jfif'));
+  assert.equal(code, 0);
+  assert.match(out, /^the "official" one\.jpg \(image\/jpeg, /);
+});
 
 test('a file in which the virus scanner finds something is not added', async (t) => {
   server.deps.scanner = { scan: async () => 'EICAR' };

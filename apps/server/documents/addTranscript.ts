@@ -1,7 +1,8 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
+import { basename } from 'node:path';
 import type { Deps } from '../deps.ts';
-import { documentName, StorageFault, type StoredDocument, storeFile, tooLarge } from './storeFile.ts';
+import { StorageFault, type StoredDocument, storeFile, tooLarge } from './storeFile.ts';
 import { takeTranscript } from './uploadTranscript.ts';
 
 /** Thrown if the path that staff gave is not that of a file. The message is a sentence for staff. */
@@ -22,7 +23,6 @@ export async function addTranscript(
   // Reading a pipe or a device might never end.
   if (!found.isFile()) throw new NotAFile(`${path} is not a file.`);
   return takeTranscript(deps, uuid, async () => {
-    const name = documentName(path);
     const checkSize = (bytes: number) => {
       if (uploadMaxBytes !== null && bytes > uploadMaxBytes) throw tooLarge(uploadMaxBytes);
     };
@@ -30,7 +30,7 @@ export async function addTranscript(
     const bytes = createReadStream(path);
     try {
       return await storeFile(deps, {
-        name,
+        name: basename(path),
         bytes,
         expectedBytes: found.size,
         sender: () => uuid,

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import {
+  doc,
   docx,
   docxOfParts,
   docxParts,
@@ -15,6 +16,7 @@ import {
   randomText,
   zip,
 } from '../../../tests/harness/documents.ts';
+import { MAGIC } from '../providers/storage/encryption.ts';
 import { openInspector } from './inspector.ts';
 
 const anyJob = { path: '/nowhere', sizeBytes: 1 };
@@ -45,8 +47,10 @@ const ours = openInspector();
 const large = { name: 'word/media/a.bmp', data: randomText(5_000_000) };
 for (const [what, content, inspection] of [
   ['a PDF', pdf(), { type: 'application/pdf' }],
+  ['a PDF that begins like an encrypted document', Buffer.concat([MAGIC, pdf()]), { fault: 'twoInOne' }],
   ['a JPEG', jpeg(), { type: 'image/jpeg' }],
   ['a JPEG of too many scans', jpegOfScans(19_000), { fault: 'imageCrowded' }],
+  ['an old Word document of 30 MB', doc({ size: 30_000_000 }), { type: 'application/msword' }],
   ['a Word document', docx(), { type: docxType() }],
   ['a Word document with a large picture', zip([...docxParts, large]), { type: docxType() }],
   ['a Word document of 1,000 parts', docxOfParts(1_000), { type: docxType() }],
@@ -135,6 +139,14 @@ for (const [what, stuck, patienceMs] of [
     assert.deepEqual(await Promise.all(both), [{ fault: 'unchecked' }, { type: 'image/png' }]);
     assert.notEqual(started[0]!.signalCode, null, 'it has ended');
   });
+
+test('a file that takes more and more memory outside of the heap is refused', {
+  skip: process.platform !== 'linux',
+}, async () => {
+  const hoarder = program('const all = []; setInterval(() => all.push(Buffer.alloc(20_000_000, 1)), 5);');
+  const inspector = openInspector({ processes: 1, patience: () => 60_000, start: hoarder });
+  assert.deepEqual(await inspector.inspect(anyJob, 'a'), { fault: 'unchecked' });
+});
 
 test('a process that fails by itself is a failure of ours, and the next file has its turn', async () => {
   const programs = [program(`throw new Error('bug')`), program(`post({ type: 'image/png' })`)];

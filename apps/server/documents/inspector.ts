@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { Inspection } from '#documents/inspectDocument.ts';
@@ -25,6 +26,14 @@ const PROCESSES = Math.max(1, Math.min(4, Math.floor(availableParallelism() / 2)
 const patienceMs = ({ sizeBytes }: Job) => 15_000 + sizeBytes / 20_000;
 /** The heap limit of a child process. V8 ends a process that exceeds it. */
 const MOST_HEAP_MB = 128;
+/**
+ * The most memory (bytes) of a child process, V8's heap and the buffers beside it. The largest accepted files take 270 MB. A small
+ * PDF or archive can unpack to gigabytes.
+ */
+const MOST_MEMORY_BYTES = 400_000_000;
+/** A child process that has grown to more than this (bytes) inspects no other file. */
+const KEPT_MEMORY_BYTES = 150_000_000;
+const MEMORY_INTERVAL_MS = 100;
 const program = join(serverFolder, isBuilt ? 'dist/inspector.js' : 'documents/inspectorProcess.ts');
 
 interface Waiting extends PromiseWithResolvers<Inspection> {
@@ -70,17 +79,23 @@ export function openInspector({
     const inspector = idle.pop() ?? start();
     const over = new AbortController();
     const timer = setTimeout(() => inspector.kill('SIGKILL'), patience(job));
+    const memory = setInterval(() => {
+      if (residentBytes(inspector.pid) > MOST_MEMORY_BYTES) inspector.kill('SIGKILL');
+    }, MEMORY_INTERVAL_MS);
     try {
       inspector.send(job);
       const [answer] = (await Promise.race([
         once(inspector, 'message', { signal: over.signal }),
         once(inspector, 'exit', { signal: over.signal }).then(endOf),
       ])) as [Answer];
-      idle.push(inspector);
+      // What a large file took is not always given back.
+      if (residentBytes(inspector.pid) > KEPT_MEMORY_BYTES) inspector.kill('SIGKILL');
+      else idle.push(inspector);
       if ('failed' in answer) throw new Error(`Looking at a document failed: ${answer.failed}`);
       return answer.inspection;
     } finally {
       clearTimeout(timer);
+      clearInterval(memory);
       over.abort();
     }
   }
@@ -101,8 +116,17 @@ function isAlive({ connected, exitCode, signalCode }: ChildProcess): boolean {
   return connected && exitCode === null && signalCode === null;
 }
 
+/** Returns the memory of a process (bytes); 0 if it has ended, and on systems other than Linux. */
+function residentBytes(pid: number | undefined): number {
+  try {
+    return 1024 * Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0);
+  } catch {
+    return 0;
+  }
+}
+
 /**
- * Returns `unchecked` if a signal ended a child process (at our timeout, at V8's heap limit, or from the operating system).
+ * Returns `unchecked` if a signal ended a child process (at our limits, at V8's heap limit, or from the operating system).
  * Throws if the process exited by itself.
  */
 function endOf([code, signal]: (number | string | null)[]): [Answer] {

@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { UPLOAD_FAILED } from '#documents/document.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../platform/http/refusal.ts';
-import { documentName, isFull, StorageFault, type StoredDocument, storeFile, tooLarge } from './storeFile.ts';
+import { isFull, StorageFault, type StoredDocument, storeFile, tooLarge } from './storeFile.ts';
 
 export interface ReceivedUpload {
   file: StoredDocument;
@@ -50,6 +50,8 @@ export async function receiveUpload(
   if (length > (await deps.storage.room())) throw isFull(deps);
   const fields: Record<string, string> = {};
   const parts = request.parts({
+    // Without this, a name is cut at each backslash, which is a character like any other in the names of most systems.
+    preservePath: true,
     limits: {
       fields: MOST_FIELDS,
       fieldSize: MOST_FIELD_BYTES,
@@ -66,10 +68,9 @@ export async function receiveUpload(
   try {
     const part = await nextFile(parts, fields);
     if (!part) throw new Refusal(400, NO_FILE);
-    const name = documentName(part.filename);
     if (sender.proof?.fields.every((field) => field in fields)) await prove();
     const file = await storeFile(deps, {
-      name,
+      name: givenName(part.filename),
       bytes: part.file,
       expectedBytes: Number.isNaN(length) ? null : length,
       sender: () => sender.name(fields),
@@ -91,6 +92,14 @@ export async function receiveUpload(
     // Any other error means that the form is malformed or incomplete.
     throw new Refusal(400, UPLOAD_FAILED);
   }
+}
+
+/**
+ * Returns a file's name as the sender typed it. Browsers write three characters of it in another way (WHATWG, HTML, "multipart form
+ * data": the escaping of names).
+ */
+function givenName(fileName = ''): string {
+  return fileName.replace(/%(22|0D|0A)/gi, decodeURIComponent);
 }
 
 /** Returns the next file of the form; null if there is none. Collects in `fields` the text fields that precede the file. */

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
-import { DOCUMENT_EMPTY, type DocumentType, fileTooLarge, nameFault } from '#documents/document.ts';
-import { documentFaults } from '#documents/faults.ts';
+import { type DocumentType, documentName, fileTooLarge } from '#documents/document.ts';
+import { faultSentence } from '#documents/faults.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { type Arrived, StorageDown, StorageFull, type StoredFile } from '../providers/storage/storage.ts';
@@ -11,7 +11,6 @@ const NOT_SCANNED =
   'We cannot check files for viruses just now. Please try again in a few minutes, or email it to us.';
 const INFECTED =
   'Our virus scanner found something in this file. Please upload another copy, or a clear photo of it.';
-const NAME_MAX_LENGTH = 255;
 
 /** A file whose bytes are stored, and which has no row yet. */
 export interface StoredDocument extends StoredFile {
@@ -21,7 +20,7 @@ export interface StoredDocument extends StoredFile {
 
 /** A file that is to be stored. */
 export interface Incoming {
-  /** The name that {@link documentName} returned. */
+  /** The name that the sender gave. */
   name: string;
   bytes: Readable;
   /** The number of bytes; null if it is not known. */
@@ -50,12 +49,12 @@ export async function storeFile(deps: Deps, incoming: Incoming): Promise<StoredD
       bytes,
       async (file) => {
         await incoming.check(file);
-        mediaType = await inspect(deps, file, incoming.sender());
+        mediaType = await inspect(deps, file, incoming);
         await scan(deps, file.pieces());
       },
       expectedBytes,
     );
-    return { ...stored, name, mediaType: mediaType! };
+    return { ...stored, name: documentName(name, mediaType!), mediaType: mediaType! };
   } catch (error) {
     if (error instanceof Refusal) throw error;
     if (error instanceof StorageFull) throw isFull(deps);
@@ -67,17 +66,16 @@ export async function storeFile(deps: Deps, incoming: Incoming): Promise<StoredD
 async function inspect(
   deps: Deps,
   { path, sizeBytes, dataKey }: Arrived,
-  sender: string,
+  { name, sender }: Incoming,
 ): Promise<DocumentType> {
   const inspection = await deps.inspector.inspect(
     { path, sizeBytes, dataKey: dataKey && { key: dataKey.key.toString('hex'), name: dataKey.name } },
-    sender,
+    sender(),
   );
   if ('type' in inspection) return inspection.type;
   if (inspection.fault === 'unchecked')
     deps.log.error({ sizeBytes }, 'an upload was refused: looking at it took too long');
-  const sentence = documentFaults[inspection.fault];
-  throw new Refusal(sentence === DOCUMENT_EMPTY ? 400 : 415, sentence);
+  throw new Refusal(inspection.fault === 'empty' ? 400 : 415, faultSentence(inspection.fault, name));
 }
 
 /** Scans a file for viruses. Throws a {@link Refusal} if a virus is found or the scanner gives no verdict. */
@@ -108,28 +106,4 @@ function isDown({ log }: Deps, err: StorageDown): Refusal {
 
 export function tooLarge(uploadMaxBytes: number): Refusal {
   return new Refusal(413, fileTooLarge(uploadMaxBytes));
-}
-
-/**
- * Returns the name under which a file is stored, made from the name that its sender gave. Throws a {@link Refusal} if the ending
- * is not that of an accepted type.
- */
-export function documentName(given: string | undefined): string {
-  const name = safeName(given);
-  const refused = nameFault(name);
-  if (refused !== null) throw new Refusal(415, refused);
-  return name;
-}
-
-/**
- * Returns a file name that is safe to display: without folders, control characters and changes of the text direction, and in
- * well-formed Unicode. It is never used as a path.
- */
-function safeName(given: string | undefined): string {
-  return (given ?? '')
-    .replace(/^.*[/\\]/s, '')
-    .replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, '')
-    .trim()
-    .slice(-NAME_MAX_LENGTH)
-    .toWellFormed();
 }

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'react';
+import { type HTMLAttributes, useEffect, useRef, useState } from 'react';
 import { useDropzone } from 'react-dropzone';
 import {
   ACCEPTED_DOCUMENTS,
@@ -6,13 +6,15 @@ import {
   DOCUMENT_EMPTY,
   DOCUMENT_UNREADABLE,
   fileTooLarge,
-  nameFault,
+  NOT_A_FILE,
+  otherEndings,
+  othersLeftOut,
   sizeInKilobytes,
   UPLOAD_FAILED,
 } from '#documents/document.ts';
-import { messageOf, type RetryMs, retryMsOf } from '../lib/api.ts';
+import { ApiError, messageOf, type RetryMs, retryMsOf } from '../lib/api.ts';
 import { useSite } from '../lib/site.ts';
-import { Alert } from './Alert.tsx';
+import { Alert, Note } from './Alert.tsx';
 import { Button } from './Button.tsx';
 import { Icon } from './screenIcons.tsx';
 import { TryAgain } from './TryAgain.tsx';
@@ -26,7 +28,7 @@ interface UploadState {
   uploading: boolean;
   percent: number;
   error: string | null;
-  /** Whether the browser refused the file before sending it. A retry would then not help. */
+  /** Whether the file was refused for what it is. A retry would then not help. */
   isRefused: boolean;
   retryMs: RetryMs;
   /** The number of automatic retries so far. */
@@ -45,16 +47,25 @@ const idle: UploadState = {
   sent: null,
 };
 
-/** The file types that the file dialog offers. HEIC is left out, so that iPhones convert photos to JPEG. */
-const ACCEPT = Object.entries(acceptedDocuments).flat(2).join(',');
+/** What the file dialog offers first. HEIC is left out, so that iPhones convert photos to JPEG. */
+const ACCEPT = [...Object.entries(acceptedDocuments).flat(2), ...otherEndings].join(',');
 
 /**
- * A drop zone and a button to choose a file, which is uploaded immediately. Of several dropped files only the first is taken. A
- * failed upload can be retried.
+ * A drop zone and a button to choose a file, which is uploaded immediately. Of several dropped files only the first is taken;
+ * `onLeftOut` gets the sentence about the others, for a page that replaces this area. A failed upload can be retried.
  */
-export function UploadArea({ documentName, send }: { documentName: string; send: Send }) {
+export function UploadArea({
+  documentName,
+  send,
+  onLeftOut,
+}: {
+  documentName: string;
+  send: Send;
+  onLeftOut?: (sentence: string | null) => void;
+}) {
   const { uploadMaxBytes } = useSite();
   const [state, setState] = useState(idle);
+  const [leftOut, setLeftOut] = useState<string | null>(null);
   const sending = useRef<AbortController | null>(null);
   const area = useRef<HTMLDivElement>(null);
   useEffect(() => () => sending.current?.abort(), []);
@@ -67,8 +78,6 @@ export function UploadArea({ documentName, send }: { documentName: string; send:
   }, [state.uploading]);
 
   function refusal(file: File): string | null {
-    const fault = nameFault(file.name);
-    if (fault) return fault;
     if (file.size === 0) return DOCUMENT_EMPTY;
     if (uploadMaxBytes !== null && file.size > uploadMaxBytes) return fileTooLarge(uploadMaxBytes);
     return null;
@@ -91,23 +100,40 @@ export function UploadArea({ documentName, send }: { documentName: string; send:
     } catch (error) {
       if (signal.aborted) return;
       const sentence = messageOf(error, error instanceof Refused ? error.message : UPLOAD_FAILED);
-      setState({ ...idle, file, error: sentence, retryMs: retryMsOf(error), tries });
+      const isRefused = error instanceof ApiError && error.status === 415;
+      setState({ ...idle, file, error: sentence, isRefused, retryMs: retryMsOf(error), tries });
     }
+  }
+
+  function take([first, ...others]: readonly File[]) {
+    const sentence = first && others.length > 0 ? othersLeftOut(first.name) : null;
+    setLeftOut(sentence);
+    onLeftOut?.(sentence);
+    if (first) void start(first);
+    else setState({ ...idle, isRefused: true, error: NOT_A_FILE });
   }
 
   function cancel() {
     sending.current?.abort();
     setState(idle);
+    setLeftOut(null);
   }
 
   const { getRootProps, getInputProps, isDragActive } = useDropzone({
     noKeyboard: true,
     disabled: state.uploading,
-    onDrop: ([first]) => {
-      if (first) void start(first);
-    },
+    getFilesFromEvent: filesOf,
+    onDrop: take,
   });
-  const { tabIndex: _, role: __, ...root } = getRootProps();
+  const { tabIndex: _, role: __, onDrop, ...root } = getRootProps();
+  const zone: HTMLAttributes<HTMLElement> = {
+    ...root,
+    onDrop(event) {
+      onDrop?.(event);
+      // `useDropzone` ignores text, links and pictures of other pages.
+      if (!event.dataTransfer.types.includes('Files')) take([]);
+    },
+  };
   const { style: ___, ...input } = getInputProps();
 
   return (
@@ -141,7 +167,7 @@ export function UploadArea({ documentName, send }: { documentName: string; send:
           )}
         </div>
       ) : (
-        <div {...root} className={styles.zone} data-over={isDragActive || undefined}>
+        <div {...zone} className={styles.zone} data-over={isDragActive || undefined}>
           <span className={styles.zoneIcon}>
             <Icon name="upload" size={28} />
           </span>
@@ -179,6 +205,7 @@ export function UploadArea({ documentName, send }: { documentName: string; send:
           onTry={(tries) => state.file && void start(state.file, tries)}
         />
       )}
+      {leftOut && <Note>{leftOut}</Note>}
       <p className="sr" role="status">
         {state.uploading && state.file
           ? `Uploading ${state.file.name}`
@@ -188,22 +215,24 @@ export function UploadArea({ documentName, send }: { documentName: string; send:
   );
 }
 
+/** Returns the files that were dropped, chosen or pasted, without folders. */
+async function filesOf(event: unknown): Promise<File[]> {
+  const { dataTransfer, clipboardData, target } = event as Partial<DragEvent & ClipboardEvent>;
+  const items = (dataTransfer ?? clipboardData)?.items;
+  if (!items) return [...((target as HTMLInputElement | null | undefined)?.files ?? [])];
+  return [...items]
+    .filter((item) => item.kind === 'file' && !item.webkitGetAsEntry()?.isDirectory)
+    .flatMap((item) => item.getAsFile() ?? []);
+}
+
 /**
- * Checks a file's content before the upload, by reading parts of it. Returns the sentence for a fault, also if the file was
- * changed or removed after it was chosen. Returns null if there is no fault, or if the browser cannot check. The server checks
- * again.
+ * Checks a file's first bytes before the upload. Returns the sentence for a fault, also if the file was changed or removed after it
+ * was chosen. Returns null if there is no fault, or if the browser cannot check.
  */
 async function contentFault(file: File): Promise<string | null> {
   try {
-    const [{ inspectDocument }, { documentFaults }] = await Promise.all([
-      import('#documents/inspectDocument.ts'),
-      import('#documents/faults.ts'),
-    ]);
-    const inspection = await inspectDocument({
-      size: file.size,
-      read: async (start, length) => new Uint8Array(await file.slice(start, start + length).arrayBuffer()),
-    });
-    return 'fault' in inspection ? documentFaults[inspection.fault] : null;
+    const { headFault, HEAD_BYTES } = await import('#documents/signature.ts');
+    return headFault(new Uint8Array(await file.slice(0, HEAD_BYTES).arrayBuffer()), file.name);
   } catch (error) {
     const cannotRead =
       error instanceof DOMException && ['NotReadableError', 'NotFoundError'].includes(error.name);

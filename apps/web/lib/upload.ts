@@ -42,7 +42,8 @@ export function upload<Name extends UploadName>(
       try {
         const retryAfter = request.getResponseHeader('retry-after');
         const ofProxy = (status: number) => sentenceOfUpload(status, file.size);
-        resolve(readAnswer<Name>(request.status, request.response, { ofProxy, retryAfter }));
+        // The page says below the form why a file is refused (415).
+        resolve(readAnswer<Name>(request.status, request.response, { quiet: 415, ofProxy, retryAfter }));
       } catch (error) {
         reject(error);
       }

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { useLocation, useParams } from 'react-router';
 import { RESUME_THANKS, RESUME_UPLOADED } from '#core/sentences.ts';
 import { NO_CONTACT_ID, UPLOAD_FAILED } from '#documents/document.ts';
-import { Alert } from '../../components/Alert.tsx';
+import { Alert, Note } from '../../components/Alert.tsx';
 import { Card } from '../../components/Card.tsx';
 import { Icon } from '../../components/icons.tsx';
 import { PageHeading } from '../../components/PageHeading.tsx';
@@ -16,6 +16,7 @@ export function Component() {
   const { contactId } = useParams();
   const query = new URLSearchParams(useLocation().search);
   const [thanks, setThanks] = useState(false);
+  const [leftOut, setLeftOut] = useState<string | null>(null);
 
   if (thanks) {
     return (
@@ -26,6 +27,7 @@ export function Component() {
           </span>
           <PageHeading key="thanks" takesFocus title={RESUME_UPLOADED} />
           <p>{RESUME_THANKS}</p>
+          {leftOut && <Note>{leftOut}</Note>}
         </div>
       </Card>
     );
@@ -41,7 +43,7 @@ export function Component() {
       <PageHeading title="Upload Your Resume" />
       <p className={ui.lead}>Mentors and scholarship committees read it together with your membership.</p>
       {contactId ? (
-        <UploadArea documentName="resume" send={send} />
+        <UploadArea documentName="resume" send={send} onLeftOut={setLeftOut} />
       ) : (
         <div className={ui.stack}>
           <Alert>{NO_CONTACT_ID}</Alert>
