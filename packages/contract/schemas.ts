@@ -1,9 +1,10 @@
 import { z } from 'zod';
+import { cleanEmail, cleanText } from '#core/cleanText.ts';
 import { type ContactField, contactFields } from '#core/contact.ts';
 import { joinSessionStates } from '#core/joinSession.ts';
 import { productTypes } from '#core/product.ts';
 import { membershipStandings } from '#core/refunds.ts';
-import { type StudentDetailsField, studentDetailsFields } from '#core/studentDetails.ts';
+import { cleanDetails, type StudentDetailsField, studentDetailsFields } from '#core/studentDetails.ts';
 import type { CallName } from './calls.ts';
 
 /**
@@ -11,23 +12,25 @@ import type { CallName } from './calls.ts';
  * A failure is the `failure` below, with an HTTP status of 400 or above.
  */
 
-/** Text that PostgreSQL can store: without NUL characters and unpaired surrogates. */
-const text = (max: number) =>
+/**
+ * Text without what nobody sees. PostgreSQL can store it: control characters are removed, and unpaired surrogates are refused.
+ * `clean` is `cleanEmail` for an email.
+ */
+const text = (max: number, clean = cleanText) =>
   z
     .string()
+    .overwrite(clean)
     .max(max)
-    .refine(
-      (value) => !value.includes('\0') && value.isWellFormed(),
-      'Contains characters that cannot be stored.',
-    );
+    .refine((value) => value.isWellFormed(), 'Contains characters that cannot be stored.');
 
 /**
  * Text that becomes an empty string if it is missing or null, so that the rules in packages/core refuse it with their own sentence.
  */
-const given = (max: number) =>
-  text(max)
+const given = (max: number, clean = cleanText) =>
+  text(max, clean)
     .nullish()
     .transform((value) => value ?? '');
+const email = given(320, cleanEmail);
 const flag = (fallback: boolean) =>
   z
     .boolean()
@@ -38,7 +41,10 @@ const flag = (fallback: boolean) =>
  * A uuid, converted to lower case, as PostgreSQL writes it. Stripe's metadata and idempotency keys then have one spelling of it.
  */
 const uuid = z.uuid().toLowerCase();
-const contactId = z.string().regex(/^[0-9]{1,20}$/, 'A contact id has digits only.');
+const contactId = z
+  .string()
+  .overwrite(cleanText)
+  .regex(/^[0-9]{1,20}$/, 'A contact id has digits only.');
 const productId = z.int().min(1).max(2_147_483_647);
 const invitationCode = given(200);
 /** A price in dollars as text: "65.00". */
@@ -99,15 +105,17 @@ const product = z.object({
 const feature = z.object({ id: z.int(), description: z.string() });
 
 const detailText = given(1000);
-const studentDetails = z.object({
-  ...(Object.fromEntries(
-    studentDetailsFields.filter((field) => field !== 'agreeToPolicies').map((field) => [field, detailText]),
-  ) as Record<Exclude<StudentDetailsField, 'agreeToPolicies'>, typeof detailText>),
-  agreeToPolicies: flag(false),
-  /** Guardian consent, for which only some programmes ask. Absent in calls from pages of the previous version. */
-  hasGuardianConsent: flag(false),
-  isTOLA: flag(true),
-});
+const studentDetails = z
+  .object({
+    ...(Object.fromEntries(
+      studentDetailsFields.filter((field) => field !== 'agreeToPolicies').map((field) => [field, detailText]),
+    ) as Record<Exclude<StudentDetailsField, 'agreeToPolicies'>, typeof detailText>),
+    agreeToPolicies: flag(false),
+    /** Guardian consent, for which only some programmes ask. Absent in calls from pages of the previous version. */
+    hasGuardianConsent: flag(false),
+    isTOLA: flag(true),
+  })
+  .overwrite(cleanDetails);
 
 const contact = z.object({
   ...(Object.fromEntries(contactFields.map((field) => [field, nullableText])) as Record<
@@ -244,8 +252,8 @@ const token = given(200);
 /** The key of the join's programme. */
 const programmeOfJoin = z.string();
 /**
- * The key of the programme in which the join is to begin. If the key is missing or unknown, or its programme is retired, the join
- * begins in the first other programme that has the same `isTOLA` as the call.
+ * The key of the programme in which the join is to begin. Without it, the join begins in the first programme that has the same
+ * `isTOLA` as the call. A programme that is unknown or retired is refused (409).
  */
 const programmeAsked = z.string().nullish();
 const openedJoin = z.object({ uuid, goOn: z.string(), programme: programmeOfJoin });
@@ -343,7 +351,7 @@ export const schemas = {
   createPaymentIntent: {
     params: sessionParams,
     /** `amount` is in cents and only compared: the server answers 409 if its own total differs. */
-    body: z.object({ amount: z.int(), currency: z.literal('usd'), billingEmail: given(320) }),
+    body: z.object({ amount: z.int(), currency: z.literal('usd'), billingEmail: email }),
     data: paymentIntentAnswer,
   },
   beginPayment: {
@@ -507,6 +515,11 @@ export const schemas = {
       rejection: nullableText,
       programme: z.string(),
       /**
+       * The joiner's email, if no mail server would take it. `writtenTo`: another email of the joiner, to which letters go; null if
+       * there is none. Null for browsers that do not hold the join. Absent in answers of the previous version.
+       */
+      unwritable: z.object({ email: z.string(), writtenTo: nullableText }).nullish(),
+      /**
        * The data of the papers that a member can print. Null for browsers that do not hold the join, and if the membership has
        * ended.
        */
@@ -556,7 +569,7 @@ export const schemas = {
     data: openedJoin,
   },
   /** Asks for the links of an email's joins. The answer is the same whether or not there are any. */
-  sendPassLinks: { body: z.object({ email: given(320) }), data: none },
+  sendPassLinks: { body: z.object({ email }), data: none },
   /** Whether reminders to the email of this token are stopped. The token comes from a reminder's link. */
   getReminders: { params: linkParams, data: reminders },
   setReminders: { params: linkParams, body: reminders, data: reminders },

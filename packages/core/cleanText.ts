@@ -1,18 +1,77 @@
+/** Any white space: spaces, tabs, line breaks, and two characters that JavaScript does not count (next line, braille blank). */
+const SPACE = /[\s\u0085\u2800]+/g;
 /**
- * Returns a text without what nobody sees: control characters, bidirectional controls, soft hyphens, and spaces and marks without a
- * width. Any white space becomes one space, none is left at either end, and letters are composed (NFC). Joiners and variation
- * selectors stay where a script needs them, as in Persian, Hindi and Japanese names.
+ * The characters that nobody sees, except white space: zero-width and bidirectional characters, soft hyphens, fillers, tags,
+ * variation selectors and control characters; controls of hieroglyphs, and a musical symbol that is blank.
+ */
+const UNSEEN =
+  /[\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\ufff9-\ufffc\u{13430}-\u{13442}\u{1d159}]|(?![\s\u0085])\p{Cc}/u;
+
+/** A letter or mark of a script that writes words with joiners (U+200C, U+200D): "می‌خواهم", "क्‍ष". */
+const JOINING =
+  /^(?=[\p{L}\p{M}])[\p{scx=Arab}\p{scx=Syrc}\p{scx=Nko}\p{scx=Mong}\p{scx=Deva}\p{scx=Beng}\p{scx=Guru}\p{scx=Gujr}\p{scx=Orya}\p{scx=Taml}\p{scx=Telu}\p{scx=Knda}\p{scx=Mlym}\p{scx=Sinh}\p{scx=Khmr}\p{scx=Mymr}\p{scx=Tibt}\p{scx=Java}\p{scx=Bali}]$/u;
+/** A virama. With a joiner behind it, it shows another form of its letter even at the end of a word: "രമേശന്‍". */
+const VIRAMA = /^[\u094d\u09cd\u0a4d\u0acd\u0b4d\u0bcd\u0c4d\u0ccd\u0d4d\u0dca]$/;
+const EMOJI = /^(?:\p{Extended_Pictographic}|\p{Emoji_Modifier}|\ufe0f)$/u;
+
+/**
+ * Returns a text from outside without what nobody sees: characters without a glyph are removed, any white space becomes one
+ * space, and what remains is trimmed and composed (Unicode's NFC). A joiner stays within a word of a script that needs it and
+ * within an emoji; a variation selector stays behind a character that it changes.
  */
 export function cleanText(text: string): string {
-  return text
-    .normalize('NFC')
-    .replace(/(?!\p{Join_Control}|\p{Variation_Selector})\p{Default_Ignorable_Code_Point}/gu, '')
-    .replace(
-      /(?<![\p{L}\p{M}])\p{Join_Control}|(?<=\p{Script=Latin})\p{Join_Control}|\p{Join_Control}(?!\p{L})/gu,
-      '',
+  const visible = UNSEEN.test(text) ? withoutUnseen(text) : text;
+  return visible.replace(SPACE, ' ').trim().normalize('NFC');
+}
+
+function withoutUnseen(text: string): string {
+  // A byte order mark is white space to JavaScript, so what is unseen goes first.
+  const kept: string[] = [];
+  const characters = [...text];
+  characters.forEach((character, index) => {
+    if (
+      !UNSEEN.test(character) ||
+      isSensible(character, kept.at(-1) ?? '', () => nextSeen(characters, index))
     )
-    .replace(/(?<!\p{Script=Han})\p{Variation_Selector}/gu, '')
-    .replace(/[\s\u0085\u2800]+/gu, ' ')
-    .replace(/\p{Cc}/gu, '')
-    .trim();
+      kept.push(character);
+  });
+  return kept.join('');
+}
+
+function nextSeen(characters: readonly string[], index: number): string {
+  return characters.slice(index + 1).find((character) => !UNSEEN.test(character)) ?? '';
+}
+
+/** Whether a character that has no glyph itself changes how the characters around it look. */
+function isSensible(character: string, before: string, after: () => string): boolean {
+  if (character === '\u200c' || character === '\u200d')
+    return (
+      (JOINING.test(before) && JOINING.test(after())) ||
+      (character === '\u200d' &&
+        (VIRAMA.test(before) || (EMOJI.test(before) && /^\p{Extended_Pictographic}$/u.test(after()))))
+    );
+  if (/^[\u180b-\u180d\u180f]$/.test(character)) return /^\p{Script=Mongolian}$/u.test(before);
+  if (!/^\p{Variation_Selector}$/u.test(character)) return false;
+  return (
+    /^\p{Script=Han}$/u.test(before) ||
+    (character === '\ufe0f' && /^\p{Extended_Pictographic}$/u.test(before))
+  );
+}
+
+/**
+ * Returns an email from outside without what surrounds it in mails and address books: `mailto:` with its query, a name before
+ * `<…>`, quotes, brackets, and punctuation behind it. Full-width characters become ASCII ones, and spaces around the at sign and
+ * the dots of the domain go. "Ada <mailto:ada@example.com?subject=Hi>;" → "ada@example.com"
+ */
+export function cleanEmail(text: string): string {
+  let email = cleanText(text.normalize('NFKC')).replace(/[。｡]/g, '.');
+  email = /<([^<>]*@[^<>]*)>/.exec(email)?.[1] ?? /\]\((mailto:[^()]*)\)/i.exec(email)?.[1] ?? email;
+  const unwrap = () => email.replace(/^[\s"'`“”„‘’‚«»‹›<([{,;:]+|[\s"'`“”„‘’‚«»‹›>)\]},;:.]+$/g, '');
+  email = unwrap();
+  const mailto = /^(?:mailto:\s*)+(?:\/\/)?/i.exec(email);
+  if (mailto) {
+    email = email.slice(mailto[0].length).replace(/\?.*$/, '').replace(/%40/i, '@');
+    email = unwrap();
+  }
+  return email.replace(/\s*@\s*/, '@').replace(/(@.*)$/, (domain) => domain.replace(/\s*\.\s*/g, '.'));
 }

@@ -1,3 +1,5 @@
+import { cleanText } from './cleanText.ts';
+
 /** The sentences that the specification, section 5, prescribes. */
 const INVITE_CODE_REQUIRED = 'Invite code is required.';
 const INVITE_CODE_CHARACTERS = 'Invite code must contain only letters and numbers.';
@@ -8,16 +10,17 @@ const INVITE_CODE_CHARACTERS = 'Invite code must contain only letters and number
 export const INVITE_CODE_MAX_LENGTH = 64;
 
 /**
- * Returns the sentence for the rule that a typed invite code breaks; null if it breaks none. Spaces around the code are ignored.
+ * Returns the sentence for the rule that a typed invite code breaks; null if it breaks none. What nobody sees is ignored, and
+ * so are spaces around the code.
  */
 export function inviteCodeError(typed: string): string | null {
-  const code = typed.trim();
+  const code = cleanText(typed);
   if (code === '') return INVITE_CODE_REQUIRED;
   if (!/^[A-Za-z0-9]+$/.test(code) || code.length > INVITE_CODE_MAX_LENGTH) return INVITE_CODE_CHARACTERS;
   return null;
 }
 
-/** Returns a code in the form in which codes are stored and compared: trimmed and in capitals. */
+/** Returns a code in the form in which codes are stored and compared: cleaned and in capitals. */
 export function normaliseInviteCode(typed: string): string {
-  return typed.trim().toUpperCase();
+  return cleanText(typed).toUpperCase();
 }

@@ -1,3 +1,5 @@
+import { linkQuery } from './linkQuery.ts';
+
 /** The paths of the screens in the specification, section 2. */
 export const screens = {
   getStarted: '/registration/get-started',
@@ -76,7 +78,7 @@ export const passPath = (screen?: LinkedScreen) => screens.pass + (screen ? `?to
 
 /** Returns the path of the screen in the query of a letter's link; null if the query has none of {@link linkedScreens}. */
 export function linkedScreen(search: string): string | null {
-  const named = new URLSearchParams(search).get('to');
+  const named = linkQuery(search).get('to');
   const screen = linkedScreens.find((name) => name === named);
   return screen ? screens[screen] : null;
 }
@@ -118,7 +120,7 @@ export function visit(path: string, hasSession: boolean): Visit {
 
 /** Returns the part of a query that Get Started needs. The rest is dropped, because it may contain secrets. */
 export function queryForGetStarted(search: string): string {
-  const programme = new URLSearchParams(search).get('programme');
+  const programme = linkQuery(search).get('programme');
   return programme === null ? '' : `?${new URLSearchParams({ programme })}`;
 }
 

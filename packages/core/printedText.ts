@@ -1,12 +1,3 @@
-/** Returns a text in the form in which it is printed: Unicode composed, without invisible characters, one space between words. */
-export function tidyText(text: string): string {
-  return text
-    .normalize('NFC')
-    .replace(/[\p{Cf}\p{Variation_Selector}]/gu, '')
-    .replace(/\s+/g, ' ')
-    .trim();
-}
-
 /**
  * Whether a text has only Latin characters up to U+017F, without superscript digits, and usual quotes and dashes. All fonts of the
  * papers have glyphs for these, so they need not be checked.

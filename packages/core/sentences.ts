@@ -34,6 +34,8 @@ export const DETAILS_NOT_ACCEPTED = 'Failed to submit student details.';
 export const OUTCOME_UNKNOWN =
   'We could not see yet how your payment ended. Nothing is charged twice: if it went through, Checkout will say so.';
 export const GUARDIAN_CONSENT_REQUIRED = 'Please confirm your age, or that your parent or guardian agrees.';
+/** Read by joiners outside the United States before they save their details, and by all above the card form. */
+export const CARDS_ACCEPTED = 'Only cards billed in the United States or Canada can pay.';
 export const DETAILS_SUBMITTED = 'Student details submitted successfully!';
 export const NO_SESSION_FOR_MEMBERSHIP = 'No active join session.';
 export const NO_SESSION_FOR_UPGRADE = 'No active join session found.';

@@ -1,3 +1,5 @@
+import { cleanEmail, cleanText } from './cleanText.ts';
+import { tidyPostcode } from './postcode.ts';
 import { GUARDIAN_CONSENT_REQUIRED } from './sentences.ts';
 
 /** The text fields, in the order of the screen. */
@@ -85,42 +87,25 @@ export function isEmail(value: string): boolean {
   return /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(value);
 }
 
-/**
- * Trims all text fields, and brings the postcode into its standard form. Removes a full stop or comma after an email: two spaces on
- * a phone make a full stop.
- */
-export function trimDetails<Details extends StudentDetails>(details: Details): Details {
-  const trimmed = Object.fromEntries(
-    Object.entries(details).map(([key, value]) => [key, typeof value === 'string' ? value.trim() : value]),
+/** Cleans all text fields, and brings the postcode into its country's form. */
+export function cleanDetails<Details extends StudentDetails>(details: Details): Details {
+  const cleaned = Object.fromEntries(
+    Object.entries(details).map(([field, value]) => [
+      field,
+      typeof value !== 'string' ? value : field.endsWith('Email') ? cleanEmail(value) : cleanText(value),
+    ]),
   ) as unknown as Details;
-  const tidyEmail = (email: string) => email.replace(/[.,]+$/, '');
-  return {
-    ...trimmed,
-    personalEmail: tidyEmail(trimmed.personalEmail),
-    schoolEmail: tidyEmail(trimmed.schoolEmail),
-    zipcode: tidyPostcode(trimmed.zipcode, trimmed.country),
-  };
+  return { ...cleaned, zipcode: tidyPostcode(cleaned.zipcode, cleaned) };
 }
 
 /**
- * Returns a postcode as the country's post writes it: "k1a0b6" → "K1A 0B6", "787 01" → "78701", "78701 1234" → "78701-1234". A
- * postcode of any other form or country stays as typed, since the specification has no rule for it. `country` is a full name.
+ * Returns the sentence of each broken rule by field, in the order of the screen; an empty object when the details are valid. The
+ * details are those that {@link cleanDetails} returns.
  */
-export function tidyPostcode(typed: string, country: string): string {
-  const close = typed.replace(/[\s-]+/g, '').toUpperCase();
-  if (country === 'Canada' && /^[A-Z]\d[A-Z]\d[A-Z]\d$/.test(close))
-    return `${close.slice(0, 3)} ${close.slice(3)}`;
-  if (country === 'United States' && /^\d{5}$/.test(close)) return close;
-  if (country === 'United States' && /^\d{9}$/.test(close)) return `${close.slice(0, 5)}-${close.slice(5)}`;
-  return typed;
-}
-
-/** Returns the sentence of each broken rule by field, in the order of the screen; an empty object when the details are valid. */
 export function studentDetailsErrors(
-  given: SubmittedDetails,
+  details: SubmittedDetails,
   context: StudentDetailsContext,
 ): StudentDetailsErrors {
-  const details = trimDetails(given);
   const errors: StudentDetailsErrors = {};
   for (const field of submittedFields) {
     const message = fieldError(field, details, context);

@@ -1,4 +1,5 @@
 import data from 'country-region-data/data.json' with { type: 'json' };
+import { otherNameFinder } from './countryNames.ts';
 import { type Country, countryFinder } from './lookup.ts';
 
 /**
@@ -13,4 +14,11 @@ export const countries: readonly Country[] = data.map((country) => ({
   })),
 }));
 
-export const findCountry = countryFinder(countries);
+/** Finds a country by its name or code as the list has them, which is what the page knows. */
+export const findListed = countryFinder(countries);
+const findByOtherName = otherNameFinder(countries);
+
+/** Finds a country by any name that people or files have for it: "South Korea", "GBR", "Deutschland". */
+export function findCountry(text: string): Country | undefined {
+  return findListed(text) ?? findByOtherName(text);
+}

@@ -16,15 +16,6 @@ export interface Subdivision {
 /** The default country (specification, section 2). */
 export const DEFAULT_COUNTRY = 'United States';
 
-const aliases = [
-  ['usa', 'US'],
-  ['u.s.', 'US'],
-  ['u.s.a.', 'US'],
-  ['america', 'US'],
-  ['uk', 'GB'],
-  ['great britain', 'GB'],
-] as const;
-
 /** Returns a function that finds a country by its name or two-letter code, ignoring case. */
 export function countryFinder<One extends { name: string; code: string }>(
   countries: readonly One[],
@@ -34,7 +25,6 @@ export function countryFinder<One extends { name: string; code: string }>(
     byKey.set(key(country.name), country);
     byKey.set(key(country.code), country);
   }
-  for (const [alias, code] of aliases) byKey.set(alias, byKey.get(key(code))!);
   return (nameOrCode) => byKey.get(key(nameOrCode));
 }
 

@@ -115,6 +115,17 @@ test('a direct checkout: overridden price, no progress bar, policies above Buy N
   await expect(heading(page, 'Congratulations')).toBeVisible();
 });
 
+test('a direct checkout by a link whose ampersands were escaped on the way sells at its price', async ({
+  page,
+  invitation,
+}) => {
+  for (const query of ['&amp;mp=2&amp;c=5000', '&#38;mp=2&#38;c=5000']) {
+    await page.goto('about:blank');
+    await page.goto(`/initialize/checkout?vid=${invitation.contactId}${query}`);
+    await expect(total(page)).toHaveText('$50.00');
+  }
+});
+
 test('a direct checkout without products sells the default membership', async ({ page, invitation }) => {
   await page.goto(`/initialize/checkout?vid=${invitation.contactId}`);
   await expect(total(page)).toHaveText('$65.00');
@@ -127,7 +138,11 @@ for (const [what, query, sentence] of [
     'The price in this link is too low: Membership with Honor Cord costs at least $40.00.',
   ],
   ['an unknown product', 'mp=12345', 'This product cannot be bought with this link.'],
-  ['a product id that is no number', 'mp=one', 'Failed to initiate checkout.'],
+  [
+    'a product id that is no number',
+    'mp=one',
+    'We could not read “mp=one” in this link, so nothing was started. Please use the link from your email exactly as it was sent, or ask us for a new one.',
+  ],
 ] as const) {
   test(`a direct checkout with ${what} is refused, and nothing is stored`, async ({ page, complaints }) => {
     complaints.expectFailedRequests();

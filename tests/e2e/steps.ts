@@ -112,7 +112,12 @@ export async function paidIntent(page: Page): Promise<string> {
 }
 
 export const total = (page: Page) =>
-  page.getByText('Total Due Today', { exact: true }).locator('..').getByRole('definition');
+  page
+    .getByText('Total Due Today', { exact: true })
+    .locator('..')
+    .getByRole('definition')
+    .locator('span')
+    .first();
 
 export interface IntentAnswer {
   clientSecret: string;

@@ -29,8 +29,8 @@ function assertAtMost(most: number, files: readonly string[]): void {
   assert.ok(total <= most, `${total} bytes of ${most}: ${told.join(', ')}`);
 }
 
-test('the scripts of the first load weigh at most 112 kB with gzip', () => {
-  assertAtMost(112_000, firstLoad('js'));
+test('the scripts of the first load weigh at most 116 kB with gzip', () => {
+  assertAtMost(116_000, firstLoad('js'));
 });
 
 test('the style sheet, which has that of every screen, weighs at most 9.5 kB with gzip', () => {
@@ -42,8 +42,8 @@ test('the style sheet, which has that of every screen, weighs at most 9.5 kB wit
   );
 });
 
-test('all scripts of all screens together weigh at most 215 kB with gzip', () => {
-  assertAtMost(215_000, globSync(join(dist, 'static/js/**/*.js')));
+test('all scripts of all screens together weigh at most 225 kB with gzip', () => {
+  assertAtMost(225_000, globSync(join(dist, 'static/js/**/*.js')));
 });
 
 // An iPhone 6s or 7 gets no newer system than iOS 15.8, and no newer Safari than that system's. The build rewrites newer syntax

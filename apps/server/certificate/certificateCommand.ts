@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
+import { cleanText } from '#core/cleanText.ts';
 import { displayMemberNumber } from '#core/memberNumber.ts';
 import { papers } from '#core/paper.ts';
-import { tidyText } from '#core/printedText.ts';
 import { type Command, misused, notId, plain, readArgs } from '../platform/command.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
 import { certificateOf, hasProgramme, readMember, unprintable } from './member.ts';
@@ -19,7 +19,7 @@ export const certificateCommand: Command = {
     const paper = papers.find((known) => known === read?.values.paper);
     if (!read || !isUuid(uuid) || file === undefined || more.length > 0 || paper !== read.values.paper)
       return misused(certificateCommand, notId('join', uuid));
-    const given = read.values.name === undefined ? null : tidyText(read.values.name);
+    const given = read.values.name === undefined ? null : cleanText(read.values.name);
     if (given === '') {
       console.error('The name is empty: a certificate needs one.');
       return 2;

@@ -3,8 +3,9 @@ import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import jsQR from 'jsqr';
+import { cleanText } from '#core/cleanText.ts';
 import { papers } from '#core/paper.ts';
-import { isPlainlyPrintable, tidyText } from '#core/printedText.ts';
+import { isPlainlyPrintable } from '#core/printedText.ts';
 import { checkStructure, fontsOf, lacks, picture, textOf, wordsOf } from '../../../tests/harness/pdfTools.ts';
 import { missingIn, openFont } from '../society/glyphs.ts';
 import { type Certificate, drawCertificate } from './drawCertificate.ts';
@@ -67,7 +68,7 @@ const FRAME = 38;
 test('a name never leaves the frame: it shrinks before it breaks, and breaks between words', () => {
   const sheet = openSheet(typeface, { size: [792, 612], title: '', author: '', date: sinceTime });
   const width = 648;
-  for (const name of names.map(tidyText)) {
+  for (const name of names.map(cleanText)) {
     const { lines, size } = fitName(sheet, name, width, 56);
     assert.equal(lines.join(' '), name);
     assert.ok(lines.length <= 3, name);
@@ -108,11 +109,11 @@ test('the same certificate gives the same bytes, and another one others', async 
 });
 
 test('the typeface has every letter of these names, and says of others what it lacks', () => {
-  for (const name of names) assert.deepEqual(typeface.missing(tidyText(name)), [], name);
+  for (const name of names) assert.deepEqual(typeface.missing(cleanText(name)), [], name);
   assert.deepEqual(typeface.missing('محمد'), ['م', 'ح', 'د']);
   assert.deepEqual(typeface.missing('王 Bo 🎓'), ['王', '🎓']);
   assert.deepEqual(
-    typeface.missing(tidyText('Q\u0303uilla x\u0304 Ame\u0331lia')),
+    typeface.missing(cleanText('Q\u0303uilla x\u0304 Ame\u0331lia')),
     ['Q\u0303'],
     'no place for its tilde',
   );
@@ -135,7 +136,7 @@ for (const paper of papers)
     // All names are tried on Letter. On A4, which is wider in landscape, a few long names are enough.
     const tried = paper === 'letter' ? names : names.slice(15, 18);
     for (const [index, given] of tried.entries()) {
-      const name = tidyText(given);
+      const name = cleanText(given);
       const distinction = index % 2 === 0 ? 'Distinguished Member' : null;
       const pdf = await drawCertificate(typeface, certificate({ name, distinction }), paper);
       checkStructure(pdf);
@@ -302,7 +303,7 @@ for (const paper of papers)
   }, async () => {
     const long: PressFacts = {
       ...facts,
-      name: tidyText(names[16]!),
+      name: cleanText(names[16]!),
       school:
         'The Right Reverend Bartholomew Featherstonehaugh Memorial Preparatory Academy for Mathematics and the Performing Arts',
       words: { ...facts.words, why: 'Members are admitted for high achievement. '.repeat(40).trim() },

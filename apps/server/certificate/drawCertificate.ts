@@ -17,7 +17,7 @@ import type { Typeface } from './typeface.ts';
 export interface Certificate {
   society: string;
   colours: { gold: string; red: string };
-  /** The member's name after `tidyText`. The typeface must have all of its characters. */
+  /** The member's name after `cleanText`. The typeface must have all of its characters. */
   name: string;
   /** The text after the name, about the member's achievement. */
   citation: string;

@@ -1,8 +1,9 @@
 import { sql } from 'kysely';
+import { cleanText } from '#core/cleanText.ts';
 import type { Holding } from '#core/holding.ts';
 import { displayMemberNumber, verifyPath } from '#core/memberNumber.ts';
 import { type Paper, paperOf } from '#core/paper.ts';
-import { isPlainlyPrintable, tidyText } from '#core/printedText.ts';
+import { isPlainlyPrintable } from '#core/printedText.ts';
 import { isHeld, type MembershipStanding } from '#core/refunds.ts';
 import { findCountry } from '#reference/countries.ts';
 import type { Deps } from '../deps.ts';
@@ -26,7 +27,7 @@ const NO_NAME = 'We do not know your name, so we cannot print your certificate. 
 /** The facts about a member for the papers. */
 export interface Member {
   uuid: string;
-  /** The name that the member entered, after `tidyText`. */
+  /** The name that the member entered, after `cleanText`. */
   name: string;
   school: string | null;
   city: string | null;
@@ -90,15 +91,15 @@ export async function readMember(
   if (row.standing === null || row.member_number === null)
     throw new Refusal(409, row.upgrades.length > 0 ? NOT_BOUGHT_HERE : ENDED);
   if (!isHeld(row.standing)) throw new Refusal(409, ENDED);
-  const name = tidyText(row.name ?? '');
+  const name = cleanText(row.name ?? '');
   if (name === '') throw new Refusal(409, NO_NAME);
   const country = row.country === null ? undefined : findCountry(row.country);
   return {
     uuid,
     name,
-    school: row.school && tidyText(row.school),
-    city: row.city && tidyText(row.city),
-    state: row.region && tidyText(row.region),
+    school: row.school && cleanText(row.school),
+    city: row.city && cleanText(row.city),
+    state: row.region && cleanText(row.region),
     paper: paperOf(country?.code),
     number: row.member_number,
     isVerifiable: !row.is_unlisted,

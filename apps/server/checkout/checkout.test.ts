@@ -77,6 +77,18 @@ test('a payer from a country where cards are not billed gets no address of it, o
   );
 });
 
+test('a ZIP code that lost its zero goes into the billing address mended, or not at all', async () => {
+  const client = server.client();
+  const uuid = await startJoin(client, 'LINCOLN2026');
+  const billed = async (state: string) => {
+    await client.call('submitDetails', { params: { uuid }, body: details({ state, zipcode: '2139' }) });
+    await client.call('setMembership', { params: { uuid }, body: { membershipId: 1 } });
+    return (await client.call('getCheckoutDetails', { params: { uuid } })).data.billing.postalCode;
+  };
+  assert.equal(await billed('Massachusetts'), '02139');
+  assert.equal(await billed('Texas'), null);
+});
+
 test('the same preset or item twice is the one already there', async () => {
   const client = server.client();
   const uuid = await orderingJoin(client);

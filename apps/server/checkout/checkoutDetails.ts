@@ -3,6 +3,7 @@ import type { Data } from '#contract/schemas.ts';
 import type { Holding } from '#core/holding.ts';
 import { shortPrice, toDollars } from '#core/money.ts';
 import { lineUuid, type OpenLine } from '#core/orderLine.ts';
+import { isPostcode, tidyPostcode } from '#core/postcode.ts';
 import { isMembershipType } from '#core/product.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import { findCountry } from '#reference/countries.ts';
@@ -41,6 +42,8 @@ export async function checkoutDetails(
   const country = known.country ? findCountry(known.country) : undefined;
   const billable = country?.code === 'US' || country?.code === 'CA' ? country : undefined;
   const subdivision = billable && known.state ? findSubdivision(billable, known.state) : undefined;
+  const place = billable && { country: billable.name, state: subdivision?.name ?? known.state ?? '' };
+  const postcode = place ? tidyPostcode(known.zip ?? '', place) : '';
   return {
     products: session.lines.map((line) =>
       toWireLine(society, { ...line, uuid: lineUuid(uuid, line.number) }),
@@ -62,7 +65,8 @@ export async function checkoutDetails(
       line2: billable ? known.address2 || null : null,
       city: billable ? known.city : null,
       state: subdivision ? (subdivision.code ?? subdivision.name) : null,
-      postalCode: billable ? known.zip : null,
+      // A postcode that does not have its country's form is left to the payer.
+      postalCode: place && isPostcode(postcode, place) ? postcode : null,
       country: billable?.code === 'CA' ? 'CA' : 'US',
     },
     isCheckoutOnly: session.is_checkout_only,

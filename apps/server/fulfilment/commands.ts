@@ -1,3 +1,4 @@
+import { cleanText } from '#core/cleanText.ts';
 import type { Goods } from '#core/fulfilment.ts';
 import { type Command, misused, notId, plain, printCsvLine, readArgs } from '../platform/command.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
@@ -87,7 +88,7 @@ export const ordersShipCommand: Command = {
     const read = readArgs(args, ordersShipOptions);
     const asked = read && readSubject(read.positionals, read.values.item);
     if (!asked) return misused(ordersShipCommand, notId('join', read?.positionals[0]));
-    const note = read.values.note?.trim() || null;
+    const note = cleanText(read.values.note ?? '') || null;
     return said('sent', async () =>
       shipOrder(deps, asked.uuid, { items: asked.items, note, by: deps.config.operatorName }),
     );

@@ -1,3 +1,4 @@
+import { cleanEmail, cleanText } from '#core/cleanText.ts';
 import { displayMemberNumber } from '#core/memberNumber.ts';
 import { displayPrice } from '#core/money.ts';
 import { type Command, misused, plain } from '../platform/command.ts';
@@ -10,7 +11,8 @@ export const findCommand: Command = {
   summary:
     'Show the joins of somebody, the newest first, with what was bought, paid and given back. Of a name, first or last or both, the beginning is enough; an email address may be the one of a receipt.',
   async run(args, { deps }) {
-    const text = args.join(' ').trim();
+    const given = args.join(' ');
+    const text = given.includes('@') || given.includes('＠') ? cleanEmail(given) : cleanText(given);
     if (text === '') return misused(findCommand);
     const found = await findJoins(deps, text, MOST);
     for (const join of found) print(join);

@@ -43,7 +43,7 @@ export async function findJoins(
   text: string,
   most: number,
 ): Promise<FoundJoin[]> {
-  const found = sql.join(waysTo(text.trim()), sql` union `);
+  const found = sql.join(waysTo(text), sql` union `);
   const { rows } = await sql<FoundRow>`
     with found as (${found})
     select session.uuid, session.state, session.programme, session.created_at as "createdAt",

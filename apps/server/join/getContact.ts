@@ -3,6 +3,7 @@ import type { Data } from '#contract/schemas.ts';
 import { type Contact, contactFieldOf, noContact } from '#core/contact.ts';
 import type { Holding } from '#core/holding.ts';
 import { type StudentDetails, studentDetailsFields } from '#core/studentDetails.ts';
+import { findCountry, findListed } from '#reference/countries.ts';
 import type { Deps } from '../deps.ts';
 import type { ContactProfile } from '../platform/database/types.ts';
 import { guardianConsentOf } from '../session/guardianConsent.ts';
@@ -31,8 +32,10 @@ export async function getContact(deps: Deps, uuid: string, holding: Holding): Pr
       .catch((error: unknown) => deps.log.warn({ err: error }, 'a contact was not refreshed'));
   }
   if (!row) throw await refusalFor(deps, 'readContact', uuid, { holding });
+  const known = merge(row.profile, row.details, row.school);
   return {
-    ...merge(row.profile, row.details, row.school),
+    ...known,
+    country: listedCountry(known.country),
     invitation: invitationOf(row),
     guardianConsent: consentOf(row),
   };
@@ -77,6 +80,11 @@ export async function getContact(deps: Deps, uuid: string, holding: Holding): Pr
       ? null
       : { sentence: guardian_consent ?? asked, isGiven: guardian_consent !== null };
   }
+}
+
+/** Returns the list's name of a country that a contact has under another name. What is no country stays, and the page asks about it. */
+function listedCountry(text: string | null): string | null {
+  return text === null || findListed(text) ? text : (findCountry(text)?.name ?? text);
 }
 
 export function merge(

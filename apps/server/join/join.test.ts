@@ -71,6 +71,9 @@ test('an expired code starts nothing, by either call', async () => {
   assert.equal((await server.client().call('initiateJoin', { body: personal })).status, 404);
 });
 
+const CLOSED =
+  'The program of this page is not open to new members. Please reload the page, and begin again.';
+
 test('no join begins in a programme that is retired or not in the file, and one that has begun goes on', async (t) => {
   const client = server.client();
   const { database } = server.deps;
@@ -102,7 +105,7 @@ test('no join begins in a programme that is retired or not in the file, and one 
   const nominated = await server.client().call('initiateSelfNomination', {
     body: { hasConfirmedEligibility: true, isTOLA: false, programme: 'undergraduate' },
   });
-  assert.equal(nominated.data.programme, 'high-school');
+  assert.deepEqual([nominated.status, nominated.message], [409, CLOSED]);
 
   const again = await client.call('initJoin', { params: { id: '102' }, body: {} });
   assert.deepEqual([again.data.uuid, again.data.programme], [begun.data.uuid, 'undergraduate']);
@@ -161,7 +164,15 @@ test('of two programmes with the same isTOLA the join begins in the one that is 
   await client.call('checkEligibility', { body: { invitationCode: 'HONOR102' } });
   assert.deepEqual(await begin({ isTOLA: false, programme: 'graduate' }), ['graduate', 'graduate']);
   assert.deepEqual(await begin({ isTOLA: false }), ['undergraduate', 'undergraduate']);
-  assert.deepEqual(await begin({ isTOLA: false, programme: 'toString' }), ['undergraduate', 'undergraduate']);
+  for (const programme of ['toString', 'law', 'Undergraduate']) {
+    const body = { isTOLA: false, programme };
+    const nominated = await client.call('initiateSelfNomination', {
+      body: { hasConfirmedEligibility: true, ...body },
+    });
+    const invited = await client.call('initiateJoin', { body: { ...code, ...body } });
+    for (const { status, message } of [nominated, invited])
+      assert.deepEqual([status, message], [409, CLOSED]);
+  }
 });
 
 const byCode = (client: Client) => startJoin(client, 'HONOR102');

@@ -33,6 +33,8 @@ interface Asked {
   isTOLA: boolean;
 }
 
+const PROGRAMME_CLOSED =
+  'The program of this page is not open to new members. Please reload the page, and begin again.';
 const CONFIRM_ELIGIBILITY = 'Please confirm that you meet the eligibility requirements.';
 
 /**
@@ -252,9 +254,15 @@ function tooMany(deps: Deps): Refusal {
   return new Refusal(429, TOO_MANY, { retryAfter: (deps.config.limits?.joinsPerAddress.minutes ?? 1) * 60 });
 }
 
-/** Returns the key of the programme for which the caller asks. */
+/**
+ * Returns the key of the programme for which the caller asks. A named programme that is not open is refused, since another one has
+ * another price; nothing is looked up for that, so it says nothing about a code.
+ */
 function programmeFor(society: Society, { programme, isTOLA }: Asked): string {
   const { openProgrammes, defaultProgramme } = society;
-  if (programme && openProgrammes.includes(programme)) return programme;
+  if (programme) {
+    if (!openProgrammes.includes(programme)) throw new Refusal(409, PROGRAMME_CLOSED);
+    return programme;
+  }
   return openProgrammes.find((key) => society.programme(key).isTOLA === isTOLA) ?? defaultProgramme;
 }

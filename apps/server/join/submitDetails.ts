@@ -1,12 +1,7 @@
 import { sql } from 'kysely';
 import type { Holding } from '#core/holding.ts';
 import { DETAILS_NOT_ACCEPTED } from '#core/sentences.ts';
-import {
-  graduationYears,
-  type SubmittedDetails,
-  studentDetailsErrors,
-  trimDetails,
-} from '#core/studentDetails.ts';
+import { graduationYears, type SubmittedDetails, studentDetailsErrors } from '#core/studentDetails.ts';
 import { findCountry } from '#reference/countries.ts';
 import { attemptsAnew } from '../contacts/tellHubspot.ts';
 import type { Deps } from '../deps.ts';
@@ -50,18 +45,17 @@ export async function submitDetails(
     { currentYear, country, asksGuardianConsent: guardianConsent !== null },
   );
   if (Object.keys(errors).length > 0) throw new Refusal(400, DETAILS_NOT_ACCEPTED, { errors });
-  const trimmed = trimDetails(details);
   const save = async () => {
     const { rows } = await sql<{ uuid: string }>`
     with saved as (
     update join_session set
-      details = ${JSON.stringify(trimmed)}::jsonb,
+      details = ${JSON.stringify(details)}::jsonb,
       has_agreed_to_policies = true,
       ${keepGuardianConsent(guardianConsent)},
       ${transitions.submitDetails},
       profile_revision = profile_revision + 1, crm_next_try_at = now() + make_interval(secs => ${TELL_AFTER_SECONDS}),
       crm_refusal = null, crm_attempts = ${attemptsAnew},
-      ${leaveContactOfOther(trimmed.personalEmail)}
+      ${leaveContactOfOther(details.personalEmail)}
     where uuid = ${uuid} and ${stateAllows('submitDetails')} and ${isOpenTo(holding)}
     returning uuid, programme
     ), due as (${insertReminders(deps, uuid)})

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { cleanEmail } from '#core/cleanText.ts';
 import type { LetterKind } from '#core/letterKinds.ts';
 import { isEmail } from '#core/studentDetails.ts';
 import { agrees, type Command, misused, notId, plain, readArgs } from '../platform/command.ts';
@@ -105,9 +106,9 @@ export const lettersStopCommand: Command = {
   summary: 'Remind whoever has this email of no join any more, as the link in a reminder does; or undo that.',
   async run(args, { database, deps }) {
     const read = readArgs(args, lettersStopOptions);
-    const [email, ...more] = read?.positionals ?? [];
-    if (!read || email === undefined || !isEmail(email.trim()) || more.length > 0)
-      return misused(lettersStopCommand);
+    const [given = '', ...more] = read?.positionals ?? [];
+    const email = cleanEmail(given);
+    if (!read || !isEmail(email) || more.length > 0) return misused(lettersStopCommand);
     const areStopped = !read.values.undo;
     await stopReminders(deps.stopLinks.hash(email), areStopped).execute(database);
     console.log(areStopped ? 'No more reminders go to this email.' : 'Reminders go to this email.');

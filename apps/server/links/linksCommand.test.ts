@@ -228,3 +228,11 @@ test('of a file without the column contactId, that is said once, and no link is 
     assert.deepEqual([code, out], [1, sentence]);
   }
 });
+
+test('a link with escaped ampersands is checked as it was sent, and one that cannot be read is told', async (t) => {
+  const link = checkoutLink({ mp: '1', c: '4500' });
+  const escaped = await runCommand(t, server, linkCheckCommand, [link.replaceAll('&', '&amp;')]);
+  assert.deepEqual([escaped.code, escaped.out.includes('$45.00')], [0, true], escaped.out);
+  const { out, code } = await runCommand(t, server, linkCheckCommand, [link.replace('4500', '45.00')]);
+  assert.deepEqual([code, out], [1, 'It sells nothing: “c=45.00” cannot be read.\n']);
+});

@@ -1,3 +1,4 @@
+import { linkQuery, readCheckoutQuery } from '#core/linkQuery.ts';
 import { displayPrice } from '#core/money.ts';
 import { floorOf, salePrice } from '#core/price.ts';
 import { isMembershipType } from '#core/product.ts';
@@ -7,19 +8,19 @@ import type { Society } from '../society/society.ts';
 import type { Wired } from '../wire.ts';
 import type { LinkTarget } from './links.ts';
 
+const CHECKOUT = '/initialize/checkout';
+
 /** Parses a link's address; returns null if it does not lead to a contact's page. */
 export function readLink(url: URL): { target: LinkTarget; exp?: string; sig?: string } | null {
-  const query = Object.fromEntries(url.searchParams);
-  const { exp, sig, vid, ...rest } = query;
+  const { exp, sig } = Object.fromEntries(linkQuery(url.href));
   const signature = { ...(exp === undefined ? {} : { exp }), ...(sig === undefined ? {} : { sig }) };
   const init = /^\/registration\/([^/]+)\/init$/.exec(url.pathname)?.[1];
   if (init) return { target: { kind: 'init', contactId: init }, ...signature };
   const resume = /^\/upload-resume\/([^/]+)$/.exec(url.pathname)?.[1];
   if (resume) return { target: { kind: 'resume', contactId: resume }, ...signature };
-  if (url.pathname !== '/initialize/checkout' || !vid) return null;
-  const parameters = Object.fromEntries(
-    Object.entries(rest).filter(([name]) => name === 'mp' || name === 'usp' || name === 'c'),
-  );
+  const query = url.pathname === CHECKOUT ? readCheckoutQuery(url.href) : null;
+  if (query === null || 'unread' in query) return null;
+  const { vid = '', exp: _, sig: __, ...parameters } = query;
   return { target: { kind: 'checkout', contactId: vid, parameters }, ...signature };
 }
 
@@ -28,6 +29,9 @@ export async function previewLink(
   { deps, database }: Wired,
   url: URL,
 ): Promise<{ lines: string[]; isGood: boolean }> {
+  const query = url.pathname === CHECKOUT ? readCheckoutQuery(url.href) : null;
+  if (query && 'unread' in query)
+    return { lines: [`It sells nothing: “${query.unread}” cannot be read.`], isGood: false };
   const link = readLink(url);
   if (!link) return { lines: ['This is not a link to a page of a contact.'], isGood: false };
   const { target, exp, sig } = link;

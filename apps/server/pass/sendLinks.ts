@@ -28,7 +28,7 @@ export async function requestLinks(
   deps: Deps,
   { email: typed, address }: { email: string; address: string },
 ): Promise<void> {
-  const email = typed.trim().toLowerCase();
+  const email = typed.toLowerCase();
   if (!isEmail(email)) throw new Refusal(400, INVALID_EMAIL, { errors: { email: INVALID_EMAIL } });
   const { database, config, passes } = deps;
   if (config.limits) {

@@ -1,3 +1,4 @@
+import { cleanEmail } from '#core/cleanText.ts';
 import { isEmail } from '#core/studentDetails.ts';
 import { StillTelling } from '../contacts/fence.ts';
 import { lookAtContacts } from '../contacts/followContacts.ts';
@@ -38,11 +39,12 @@ export const personEraseCommand: Command = {
       return yes || isTrial || to !== undefined || read.values.hubspot
         ? misused(personEraseCommand)
         : applyJournal(deps, given ?? journalPath(deps));
-    if (given === undefined || !isEmail(given.trim()) || (yes && isTrial)) return misused(personEraseCommand);
+    const email = cleanEmail(given ?? '');
+    if (!isEmail(email) || (yes && isTrial)) return misused(personEraseCommand);
 
-    const found = await findPerson(deps, given);
+    const found = await findPerson(deps, email);
     const isAsked = await lookAtOthers(deps, hubspot, found);
-    const person = found.others.length > 0 && isAsked ? await findPerson(deps, given) : found;
+    const person = found.others.length > 0 && isAsked ? await findPerson(deps, email) : found;
     const rows = person.joins.length + person.contacts.length + person.requests;
     if (rows === 0 && !read.values.hubspot) {
       const { erasedAt, atHubspot } = person;

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { cleanEmail } from '#core/cleanText.ts';
 import { isEmail } from '#core/studentDetails.ts';
 import { saveDocument } from '../documents/saveDocument.ts';
 import { type Command, misused, plain, readArgs } from '../platform/command.ts';
@@ -16,10 +17,10 @@ export const personExportCommand: Command = {
     'Write everything that Induct has about a person to a new or empty folder: a page to read, data.json, and their documents.',
   async run(args, { deps }) {
     const read = readArgs(args, personExportOptions);
-    const [email, ...more] = read?.positionals ?? [];
+    const [given = '', ...more] = read?.positionals ?? [];
+    const email = cleanEmail(given);
     const to = read?.values.to;
-    if (!to || email === undefined || !isEmail(email.trim()) || more.length > 0)
-      return misused(personExportCommand);
+    if (!to || !isEmail(email) || more.length > 0) return misused(personExportCommand);
     const person = await findPerson(deps, email);
     const { sections, documents } = await readPerson(deps, person);
     if (sections.length === 0) {

@@ -8,7 +8,7 @@ import { noticesNaming } from './noticesNaming.ts';
 
 /** The data that Induct has for an email. Joins are given by uuid, contacts of the mirror by HubSpot's id. */
 export interface Person {
-  /** The email, trimmed and in lower case. */
+  /** The email in lower case. */
   email: string;
   joins: string[];
   contacts: string[];
@@ -50,8 +50,8 @@ export function isOfAnother(contactId: RawBuilder<unknown>, joins: RawBuilder<un
  * - a contact that a join with another email created, even if that join had this email at first;
  * - a join of which only a letter was sent to this email, since the email may have been mistyped and corrected later.
  */
-export async function findPerson({ database }: Pick<Deps, 'database'>, typed: string): Promise<Person> {
-  const email = typed.trim().toLowerCase();
+export async function findPerson({ database }: Pick<Deps, 'database'>, given: string): Promise<Person> {
+  const email = given.toLowerCase();
   const hash = await emailHash(database, email);
   const words = sql`plainto_tsquery('simple', ${email})`;
   const isOf = (person: 'details' | 'profile') => {

@@ -1,12 +1,12 @@
 import { z } from 'zod';
+import { cleanText } from '#core/cleanText.ts';
 import { type CrmField, crmFields } from '#core/crmFields.ts';
 import { fromPrice, MINIMUM_CHARGE_CENTS } from '#core/money.ts';
-import { tidyText } from '#core/printedText.ts';
 import { productTypes } from '#core/product.ts';
 
 const line = z.string().trim().min(1);
 /** A text that is printed on certificates or press releases, where its line breaks and invisible characters would be visible. */
-const printed = z.string().overwrite(tidyText).min(1);
+const printed = z.string().overwrite(cleanText).min(1);
 /** A text that has one or two lines of the certificate. A longer text would be hard to read there. */
 const printedLine = (most: number) =>
   printed.max(most, `must have at most ${most} characters: it would be too small on certificates`);

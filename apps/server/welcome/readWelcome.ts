@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import type { Data } from '#contract/schemas.ts';
+import { cleanText } from '#core/cleanText.ts';
 import type { Holding } from '#core/holding.ts';
 import { displayMemberNumber } from '#core/memberNumber.ts';
-import { tidyText } from '#core/printedText.ts';
 import { isHeld, type MembershipStanding } from '#core/refunds.ts';
 import { paperProblem } from '../certificate/paperProblem.ts';
 import type { Deps } from '../deps.ts';
@@ -10,7 +10,7 @@ import { rejectionOf } from '../documents/sessionDocuments.ts';
 import { duplicatesOf } from '../payments/duplicates.ts';
 import { isHeldBy, isOpenTo } from '../session/holding.ts';
 import { baseMembership } from '../session/members.ts';
-import { firstName, fullName } from '../session/person.ts';
+import { firstName, fullName, payerEmails, receiptEmail } from '../session/person.ts';
 import { readStanding, refusalFor } from '../session/standing.ts';
 import { receiptOf } from './receipt.ts';
 
@@ -25,13 +25,14 @@ export async function readWelcome(deps: Deps, uuid: string, holding: Holding): P
     is_its_browser: boolean;
     is_open: boolean;
     first_name: string | null;
+    emails: (string | null)[];
     full_name: string | null;
     member_number: string | null;
     is_unlisted: boolean | null;
     base_programme: string | null;
     bought: { type: 'membership' | 'membership_upgrade'; name: string; standing: MembershipStanding }[];
   }>`
-    select ${isHeldBy(holding)} as is_its_browser, ${isOpenTo(holding)} as is_open, ${firstName} as first_name, ${fullName} as full_name, base.member_number, base.is_unlisted,
+    select ${isHeldBy(holding)} as is_its_browser, ${isOpenTo(holding)} as is_open, ${firstName} as first_name, ${fullName} as full_name, ${payerEmails} || array(select receipt_email from payment where session_uuid = session.uuid order by created_at) as emails, base.member_number, base.is_unlisted,
       (select programme from join_session where uuid = base.session_uuid) as base_programme, coalesce((
         select json_agg(json_build_object('type', membership.type, 'name', line ->> 'name', 'standing', standing) order by membership.type, id)
         from membership join payment on intent_id = payment_intent
@@ -61,6 +62,7 @@ export async function readWelcome(deps: Deps, uuid: string, holding: Holding): P
       isMembership && !isOver && (programme.transcriptRequired || isAsked) && !standing.hasTranscript,
     rejection: rejection?.message ?? null,
     programme: programme.name,
+    unwritable: isItsBrowser ? unwritableOf(rows[0]!.emails) : null,
     papers: isItsBrowser && rows[0] ? await papersOf(deps, uuid, rows[0]) : null,
     refunded: (await duplicatesOf(deps, { uuid })).map(({ kind, why, amount, isReturned, isWithStaff }) => ({
       kind,
@@ -70,6 +72,13 @@ export async function readWelcome(deps: Deps, uuid: string, holding: Holding): P
       isWithStaff,
     })),
   };
+}
+
+/** Returns the preferred email if no letter can go to it, with the one that gets the letters instead; null if it can be written to. */
+function unwritableOf(emails: readonly (string | null)[]) {
+  const email = emails.find(Boolean);
+  const writtenTo = receiptEmail(emails);
+  return !email || email === writtenTo ? null : { email, writtenTo };
 }
 
 const TOLD_TO_ANYBODY = {
@@ -92,7 +101,7 @@ async function papersOf(
     base_programme: string | null;
   },
 ): Promise<Data<'getWelcome'>['papers']> {
-  const name = tidyText(row.full_name ?? '');
+  const name = cleanText(row.full_name ?? '');
   const { member_number: number, base_programme: programme } = row;
   if (number === null || programme === null || name === '') return null;
   return {

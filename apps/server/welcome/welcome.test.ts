@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { sql } from 'kysely';
 import { details, orderingJoin, paidJoin, payOrder } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
 import { charge, chargesOf, declineSavedCard } from '../../../tests/harness/upgrades.ts';
@@ -110,4 +111,29 @@ test('who only knows the id of a join sees neither its name nor its receipt', as
   const { uuid } = await paidJoin(server, server.client());
   const { data } = await server.client().call('getWelcome', { params: { uuid } });
   assert.deepEqual([data.firstName, data.receipt], [null, null]);
+});
+
+test('an email that no mail server takes is named to its member, with the one that is written to instead', async () => {
+  const unwritable = async (client: Client, uuid: string) =>
+    (await client.call('getWelcome', { params: { uuid } })).data.unwritable;
+  const client = server.client();
+  const { uuid } = await paidJoin(server, client, undefined, { personalEmail: 'un.writable@gmail..com' });
+  assert.deepEqual(await unwritable(client, uuid), {
+    email: 'un.writable@gmail..com',
+    writtenTo: 'jordan.rivera@example.com',
+  });
+  assert.equal(await unwritable(server.client(), uuid), null);
+  await sql`update payment set receipt_email = null where session_uuid = ${uuid}`.execute(
+    server.deps.database,
+  );
+  assert.deepEqual((await unwritable(client, uuid))?.writtenTo, null);
+  const known = server.client();
+  const ofContact = await paidJoin(server, known, 'HONOR103', { personalEmail: '.sam@example.com' });
+  assert.deepEqual(await unwritable(known, ofContact.uuid), {
+    email: '.sam@example.com',
+    writtenTo: 'sam.okafor@example.com',
+  });
+  const usual = server.client();
+  const { uuid: written } = await paidJoin(server, usual, undefined, { personalEmail: 'usual@example.com' });
+  assert.equal(await unwritable(usual, written), null);
 });

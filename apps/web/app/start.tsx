@@ -2,6 +2,7 @@ import { StrictMode, startTransition, useEffect, useState } from 'react';
 import { createRoot, hydrateRoot } from 'react-dom/client';
 import { RouterProvider } from 'react-router/dom';
 import type { Site } from '#contract/schemas.ts';
+import { linkQuery } from '#core/linkQuery.ts';
 import { queryForGetStarted, screens } from '#core/navigation.ts';
 import { keepOwnJoin, noteLostReturn } from '../lib/session.ts';
 import { SiteContext, setSite } from '../lib/site.ts';
@@ -32,7 +33,7 @@ export function start(site: Site) {
   const path = firstPath(pathname);
   if (path !== pathname) {
     // A payment never returns to the home page, so the home page is left out here.
-    if (pathname !== '/' && new URLSearchParams(search).has('payment_intent')) noteLostReturn();
+    if (pathname !== '/' && linkQuery(search).has('payment_intent')) noteLostReturn();
     window.history.replaceState(null, '', path + queryForGetStarted(search));
   } else if (hash === '#main') window.history.replaceState(null, '', pathname + search);
 
@@ -46,7 +47,7 @@ export function start(site: Site) {
   );
   const container = document.getElementById('root') as HTMLElement;
   // The server has prerendered Get Started for the default programme only.
-  const programme = new URLSearchParams(search).get('programme') ?? site.defaultProgramme;
+  const programme = linkQuery(search).get('programme') ?? site.defaultProgramme;
   const isPrerendered =
     ['/', screens.getStarted].includes(pathname) &&
     container.firstElementChild !== null &&

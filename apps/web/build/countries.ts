@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { RsbuildPlugin } from '@rsbuild/core';
 import { countries } from '../../../packages/reference/countries.ts';
+import { countryOptions } from '../../../packages/reference/countryNames.ts';
 import type { Country, Subdivision } from '../../../packages/reference/lookup.ts';
 
 /**
@@ -9,6 +10,8 @@ import type { Country, Subdivision } from '../../../packages/reference/lookup.ts
 export interface BundledCountries {
   /** A country without `subdivisions` has them in a file of its own. */
   countries: readonly { name: string; code: string; subdivisions?: readonly Subdivision[] }[];
+  /** The options of the choice of a country, other names of countries among them. `name` is the country's name. */
+  options: readonly { label: string; name: string }[];
   /** The URL of the folder with the files `<code>.json`, each an array of subdivisions. */
   address: string;
 }
@@ -24,6 +27,7 @@ export function bundledCountries(folder: string): BundledCountries {
     countries: countries.map((country) =>
       isBundled(country) ? country : { name: country.name, code: country.code },
     ),
+    options: countryOptions(countries),
     address: `/${folder}`,
   };
 }

@@ -1,27 +1,29 @@
-import { useEffect, useState } from 'react';
+import { cleanEmail } from '#core/cleanText.ts';
 import { emailSuggestion } from '#core/emailSuggestion.ts';
-import styles from './ui.module.css';
+import { isProviderEmail } from '#core/providerEmail.ts';
+import { isEmail } from '#core/studentDetails.ts';
+import { FieldQuestion, useSettled } from './FieldQuestion.tsx';
 
-/** Suggests another domain under an email field when the typed domain looks mistyped. */
+/**
+ * Under an email field: suggests another domain when the typed one looks mistyped, and asks about an email that no mail server
+ * would take. Neither hinders the form.
+ */
 export function EmailSuggestion({ typed, onTake }: { typed: string; onTake: (email: string) => void }) {
-  const [suggestion, setSuggestion] = useState<string | null>(null);
-  useEffect(() => {
-    setSuggestion(null);
-    // Debounced, because "gmail.co" may be an unfinished "gmail.com".
-    const pause = setTimeout(() => setSuggestion(emailSuggestion(typed)), 600);
-    return () => clearTimeout(pause);
-  }, [typed]);
+  const settled = useSettled(typed);
+  const email = cleanEmail(settled);
+  const suggestion = emailSuggestion(email);
   return (
-    <p className={styles.suggestion} role="status">
+    <FieldQuestion>
+      {isEmail(email) && !isProviderEmail(email) && 'Is this right? We could not write to it. '}
       {suggestion && (
-        <span>
+        <>
           Did you mean{' '}
           <button type="button" onClick={() => onTake(suggestion)}>
             {suggestion}
           </button>
           ?
-        </span>
+        </>
       )}
-    </p>
+    </FieldQuestion>
   );
 }

@@ -2,7 +2,10 @@ import type { ComponentProps } from 'react';
 import { FieldFrame, type FieldProps, fieldAttributes } from './Field.tsx';
 import styles from './ui.module.css';
 
-/** A dropdown. `placeholder` is the label of an empty first option. */
+/**
+ * A dropdown. `placeholder` is the label of an empty first option. Each option has its value, because a browser that translates the
+ * page changes the labels.
+ */
 export function SelectField({
   id,
   label,
@@ -13,14 +16,19 @@ export function SelectField({
   options,
   ...rest
 }: FieldProps &
-  Omit<ComponentProps<'select'>, 'children'> & { placeholder?: string; options: readonly string[] }) {
+  Omit<ComponentProps<'select'>, 'children'> & {
+    placeholder?: string;
+    options: readonly string[];
+  }) {
   const common = { id, label, optional, hint, error };
   return (
     <FieldFrame {...common}>
       <select {...rest} {...fieldAttributes(common)} className={styles.input}>
         {placeholder !== undefined && <option value="">{placeholder}</option>}
         {options.map((option) => (
-          <option key={option}>{option}</option>
+          <option key={option} value={option}>
+            {option}
+          </option>
         ))}
       </select>
     </FieldFrame>

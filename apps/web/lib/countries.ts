@@ -5,9 +5,17 @@ import type { BundledCountries } from '../build/countries.ts';
 /** The bundled countries, which the build inserts here (build/countries.ts). */
 declare const COUNTRIES: BundledCountries;
 
-const { countries, address } = COUNTRIES;
+const { countries, options, address } = COUNTRIES;
 
 export { countries };
+/** The options of the choice of a country: all names under which people look for one. */
+export const countryOptions = options.map(({ label }) => label);
+
+/** Returns the name of the country that an option means: "England" → "United Kingdom". */
+export function countryOfOption(option: string): string {
+  return options.find(({ label }) => label === option)?.name ?? '';
+}
+
 export const findCountry = countryFinder(countries);
 type Country = (typeof countries)[number];
 

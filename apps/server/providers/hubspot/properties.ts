@@ -1,3 +1,4 @@
+import { cleanEmail, cleanText } from '#core/cleanText.ts';
 import { type ContactField, contactFieldOf, contactFields } from '#core/contact.ts';
 import type { CrmField, CrmValues, FieldRules, FieldValue } from '#core/crmFields.ts';
 import { toPrice } from '#core/money.ts';
@@ -37,9 +38,11 @@ export function toProfile(rules: FieldRules, properties: Properties): ContactPro
   return profile as ContactProfile;
 }
 
+/** Returns the value of a field that HubSpot has, without what nobody sees; null if HubSpot has no value. */
 export function crmValue(rules: FieldRules, properties: Properties, field: CrmField): string | null {
   const { property } = rules[field];
-  return property === null ? null : (properties[property] ?? null);
+  const value = property === null ? null : (properties[property] ?? null);
+  return value && (/email$/i.test(field) ? cleanEmail(value) : cleanText(value));
 }
 
 export function isMember(rules: FieldRules, properties: Properties): boolean {

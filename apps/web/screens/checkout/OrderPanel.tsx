@@ -66,7 +66,9 @@ export function OrderPanel({
           <span>{open ? 'Hide order summary' : 'Show order summary'}</span>
           <Icon name="chevron" size={18} />
         </button>
-        <span className={styles.barTotal}>{total}</span>
+        <p className={styles.barTotal}>
+          <span>{total}</span> <span className={styles.currency}>USD</span>
+        </p>
       </div>
       <aside
         id="order-summary"
@@ -104,7 +106,9 @@ export function OrderPanel({
             </div>
             <div className={styles.total}>
               <dt>Total Due Today</dt>
-              <dd>{total}</dd>
+              <dd>
+                <span>{total}</span> <span className={styles.currency}>USD</span>
+              </dd>
             </div>
           </dl>
           <p className={ui.refund}>

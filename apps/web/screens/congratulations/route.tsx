@@ -135,6 +135,11 @@ function Member({ welcome, failure }: Loaded) {
       <section className={`${styles.section} ${styles.screenOnly}`} aria-labelledby="emails">
         <h2 id="emails">What comes next</h2>
         <p className={styles.intro}>{congratulations.lead}</p>
+        {welcome?.unwritable && (
+          <div className={ui.stack}>
+            <Unwritable {...welcome.unwritable} />
+          </div>
+        )}
         <ol className={styles.emails}>
           {congratulations.emails.map(({ title, text, when }) => (
             <li key={title}>
@@ -196,6 +201,24 @@ function Notes({ welcome: { refunded, memberships } }: { welcome: Welcome }) {
         ))}
       </div>
     )
+  );
+}
+
+/** Says that no letter reaches an email, right where the emails are promised, and whom to tell the right one. */
+function Unwritable({ email, writtenTo }: NonNullable<Welcome['unwritable']>) {
+  const { society } = useSite();
+  return (
+    <Alert>
+      We could not write to <b>{email}</b>
+      {writtenTo && (
+        <>
+          , so we write to <b>{writtenTo}</b>
+        </>
+      )}
+      . Your membership is safe. Please tell us the right address: write to{' '}
+      <a href={`mailto:${society.supportEmail}`}>{society.supportEmail}</a> or call{' '}
+      <a href={phoneLink(society.supportPhone)}>{society.supportPhone}</a>.
+    </Alert>
   );
 }
 

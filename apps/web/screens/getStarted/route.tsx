@@ -1,9 +1,10 @@
-import { type ComponentType, useEffect, useRef, useState } from 'react';
+import { type ComponentType, Fragment, useEffect, useRef, useState } from 'react';
 import { type ActionFunctionArgs, Link, useFetcher, useLocation } from 'react-router';
 import type { Site } from '#contract/schemas.ts';
 import { INVITE_CODE_MAX_LENGTH, inviteCodeError } from '#core/inviteCode.ts';
+import { linkQuery } from '#core/linkQuery.ts';
 import { screens } from '#core/navigation.ts';
-import { Alert } from '../../components/Alert.tsx';
+import { Alert, Note } from '../../components/Alert.tsx';
 import { Button } from '../../components/Button.tsx';
 import { Card } from '../../components/Card.tsx';
 import { Checkbox, TextField } from '../../components/Field.tsx';
@@ -27,7 +28,7 @@ export async function action({ request }: ActionFunctionArgs): Promise<Response 
 
 export function Component() {
   const { getStarted, sendsLetters } = useSite();
-  const programme = useProgramme();
+  const { programme, unknown } = useProgramme();
   const [mode, setMode] = useState<Submission['mode']>('invite');
   const [inviteCode, setInviteCode] = useState('');
   const [touched, setTouched] = useState(false);
@@ -72,6 +73,11 @@ export function Component() {
     <Card>
       {Returning && <Returning />}
       <PageHeading title="Get Started" />
+      {unknown && (
+        <div className={ui.stack}>
+          <OtherProgrammes unknown={unknown} shown={programme} />
+        </div>
+      )}
       <p className={ui.lead}>{getStarted.lead}</p>
       <fieldset className={styles.toggle} aria-label="How do you join?">
         <button type="button" aria-pressed={mode === 'invite'} onClick={() => setMode('invite')}>
@@ -183,14 +189,34 @@ function OtherWays({ onSelfNominate }: { onSelfNominate: () => void }) {
   );
 }
 
+/** Says that a link names a programme that is not open, which one the page shows, and which others there are. */
+function OtherProgrammes({ unknown, shown }: { unknown: string; shown: Programme }) {
+  const others = Object.entries(useSite().programmes).filter(([key]) => key !== shown.key);
+  return (
+    <Note>
+      This link names a program that is not open: “{unknown.slice(0, 40)}”. This page is about {shown.name}.
+      {others.map(([key, { name }]) => (
+        <Fragment key={key}>
+          {' '}
+          <Link to={`${screens.getStarted}?${new URLSearchParams({ programme: key })}`}>Go to {name}</Link>
+        </Fragment>
+      ))}
+    </Note>
+  );
+}
+
 type Programme = Site['programmes'][string] & { key: string };
 
-/** Returns the programme in the query (`?programme=undergraduate`), otherwise the society's default. */
-function useProgramme(): Programme {
+/**
+ * Returns the programme in the query (`?programme=undergraduate`), otherwise the society's default; and what the query names when
+ * there is no such programme.
+ */
+function useProgramme(): { programme: Programme; unknown: string | null } {
   const { programmes, defaultProgramme } = useSite();
-  const asked = new URLSearchParams(useLocation().search).get('programme');
-  const key = asked !== null && Object.keys(programmes).includes(asked) ? asked : defaultProgramme;
-  return { key, ...programmes[key]! };
+  const asked = linkQuery(useLocation().search).get('programme');
+  const isKnown = asked !== null && Object.keys(programmes).includes(asked);
+  const key = isKnown ? asked : defaultProgramme;
+  return { programme: { key, ...programmes[key]! }, unknown: isKnown ? null : asked || null };
 }
 
 function Eligibility({ programme, children }: { programme: Programme; children: React.ReactNode }) {

@@ -1,4 +1,5 @@
 import { redirect } from 'react-router';
+import { cleanText } from '#core/cleanText.ts';
 import { screens } from '#core/navigation.ts';
 import { ELIGIBILITY_FAILED, fallback } from '#core/sentences.ts';
 import { call, messageOf } from '../../lib/api.ts';
@@ -23,7 +24,7 @@ export async function startJoin(submission: Submission): Promise<Response | { er
 }
 
 async function joinByCode({ inviteCode, isTOLA, programme }: Submission & { mode: 'invite' }) {
-  const invitationCode = inviteCode.trim();
+  const invitationCode = cleanText(inviteCode);
   const checked = await attempt(
     call('checkEligibility', { body: { invitationCode, isTOLA } }),
     fallback.checkEligibility,

@@ -1,4 +1,5 @@
 import { Link, type LoaderFunctionArgs, redirect, replace, useLoaderData } from 'react-router';
+import { linkQuery } from '#core/linkQuery.ts';
 import { screens, screenTitles } from '#core/navigation.ts';
 import { fallback } from '#core/sentences.ts';
 import { Alert } from '../../components/Alert.tsx';
@@ -21,7 +22,7 @@ export async function loader({ params, request }: LoaderFunctionArgs): Promise<L
   const id = params.hubspotContactId;
   if (!id) throw redirect(screens.getStarted);
   prefetch(lazyScreens.studentDetails.load);
-  const body = signatureOf(new URL(request.url).searchParams);
+  const body = signatureOf(linkQuery(request.url + window.location.hash));
   const started = await outcomeOf(call('initJoin', { params: { id }, body, quiet: 503 }), fallback.initJoin);
   if ('message' in started) return started;
   storeSession(started.data.uuid, started.data.programme);

@@ -1,4 +1,5 @@
 import { Link, type LoaderFunctionArgs, replace, useLoaderData } from 'react-router';
+import { type CheckoutQuery, readCheckoutQuery, unreadInLink } from '#core/linkQuery.ts';
 import { screens } from '#core/navigation.ts';
 import { fallback } from '#core/sentences.ts';
 import { Alert } from '../../components/Alert.tsx';
@@ -10,36 +11,36 @@ import { call, type LoadFailure, outcomeOf } from '../../lib/api.ts';
 import { getStartedPath } from '../../lib/getStartedPath.ts';
 import { prefetch } from '../../lib/prefetch.ts';
 import { storeSession } from '../../lib/session.ts';
-import { signatureOf, wholeNumber } from '../../lib/signature.ts';
 import { lazyScreens } from '../lazyScreens.tsx';
 
 /**
  * Starts a checkout from a link and redirects to it. The query's parameters are vid (contact), mp (main product), usp (upgrade
- * offer) and c (price in cents). Returns a failure, or null if the link names no contact.
+ * offer) and c (price in cents). A parameter that cannot be read stops it. Returns a failure, or null if the link names no contact.
  */
 export async function loader({ request }: LoaderFunctionArgs): Promise<LoadFailure | null> {
-  const query = new URL(request.url).searchParams;
-  const hubspotContactId = query.get('vid');
-  if (!hubspotContactId) {
+  const query = readCheckoutQuery(request.url + window.location.hash);
+  if (query === null) {
     console.error('Contact ID is missing.');
     return null;
   }
+  if ('unread' in query) return { message: unreadInLink(query.unread), isLost: false, retryMs: null };
   prefetch(lazyScreens.checkout.load);
-  const started = await outcomeOf(initiate(hubspotContactId, query), fallback.initiateCheckout);
+  const started = await outcomeOf(initiate(query), fallback.initiateCheckout);
   if ('message' in started) return started;
   storeSession(started.data.joinSessionUuid, started.data.programme);
   throw replace(screens.checkout);
 }
 
-async function initiate(hubspotContactId: string, query: URLSearchParams) {
-  const mainProductId = wholeNumber(query, 'mp');
-  const upsellProductId = wholeNumber(query, 'usp');
-  const overrideMainPriceCents = wholeNumber(query, 'c');
-  if ([mainProductId, upsellProductId, overrideMainPriceCents].some(Number.isNaN)) {
-    throw new Error();
-  }
+function initiate({ vid = '', mp, usp, c, ...signature }: CheckoutQuery) {
+  const number = (text: string | undefined) => (text === undefined ? null : Number(text));
   return call('initiateCheckout', {
-    body: { hubspotContactId, mainProductId, upsellProductId, overrideMainPriceCents, ...signatureOf(query) },
+    body: {
+      hubspotContactId: vid,
+      mainProductId: number(mp),
+      upsellProductId: number(usp),
+      overrideMainPriceCents: number(c),
+      ...signature,
+    },
     quiet: 503,
   });
 }

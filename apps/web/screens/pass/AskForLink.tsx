@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { Link } from 'react-router';
+import { cleanEmail } from '#core/cleanText.ts';
 import { LINKS_SENT } from '#core/pass.ts';
 import { isEmail } from '#core/studentDetails.ts';
 import { Alert, Note } from '../../components/Alert.tsx';
@@ -15,7 +16,8 @@ import styles from './styles.module.css';
 /** The form "Send me my link". It shows the same answer for every email. */
 export function AskForLink() {
   const { society } = useSite();
-  const [email, setEmail] = useState('');
+  const [typed, setTyped] = useState('');
+  const email = cleanEmail(typed);
   const [isSent, setSent] = useState(false);
   const { busy, fault, attempt } = useAttempt('Failed to send your link.');
 
@@ -37,7 +39,7 @@ export function AskForLink() {
         noValidate
         onSubmit={(event) => {
           event.preventDefault();
-          if (isEmail(email.trim())) void send();
+          if (isEmail(email)) void send();
         }}
       >
         <TextField
@@ -46,15 +48,15 @@ export function AskForLink() {
           type="email"
           label="Email"
           hint="The one that you gave when you joined."
-          value={email}
-          onChange={(event) => setEmail(event.target.value)}
+          value={typed}
+          onChange={(event) => setTyped(event.target.value)}
           autoComplete="email"
           autoCapitalize="none"
           enterKeyHint="send"
           maxLength={320}
           required
         />
-        <Button type="submit" full disabled={!isEmail(email.trim())} busy={busy !== null && 'Sending...'}>
+        <Button type="submit" full disabled={!isEmail(email)} busy={busy !== null && 'Sending...'}>
           Send me my link
         </Button>
         {isSent && <Note isAnswer>{LINKS_SENT}</Note>}

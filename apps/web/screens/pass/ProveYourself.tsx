@@ -1,6 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import { useNavigate } from 'react-router';
 import type { Data } from '#contract/schemas.ts';
+import { cleanText } from '#core/cleanText.ts';
 import { CODE_MINUTES } from '#core/pass.ts';
 import { Alert, Note } from '../../components/Alert.tsx';
 import { Button } from '../../components/Button.tsx';
@@ -119,7 +120,7 @@ export function ProveYourself({ token, opened }: { token: string; opened: Data<'
             type="submit"
             variant="second"
             full
-            disabled={!lastName.trim() || !zipcode.trim()}
+            disabled={!cleanText(lastName) || !cleanText(zipcode)}
             busy={busy === 'name' && 'Looking...'}
           >
             Continue with name and ZIP code

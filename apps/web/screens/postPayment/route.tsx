@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'react';
 import { Link, type LoaderFunctionArgs, useLoaderData, useNavigate } from 'react-router';
 import type { Data } from '#contract/schemas.ts';
+import { linkQuery } from '#core/linkQuery.ts';
 import { displayPrice } from '#core/money.ts';
 import { screens } from '#core/navigation.ts';
 import { OUTCOME_UNKNOWN } from '#core/sentences.ts';
@@ -48,7 +49,7 @@ interface Return {
  */
 export function loader({ request }: LoaderFunctionArgs): { uuid: string; returned: Return | null } {
   const uuid = requireSession();
-  const query = new URL(request.url).searchParams;
+  const query = linkQuery(request.url);
   const paymentIntent = query.get('payment_intent');
   const paymentIntentClientSecret = query.get('payment_intent_client_secret');
   const redirectStatus = query.get('redirect_status');

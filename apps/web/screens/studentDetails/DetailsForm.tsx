@@ -1,6 +1,10 @@
 import { type ChangeEvent, type ReactNode, useEffect, useState } from 'react';
 import { useFetcher, useRevalidator } from 'react-router';
+import { cleanText } from '#core/cleanText.ts';
+import { postcodeQuestion } from '#core/postcode.ts';
+import { CARDS_ACCEPTED } from '#core/sentences.ts';
 import {
+  cleanDetails,
   gpaValues,
   graduationYears,
   type StudentDetailsErrors,
@@ -8,43 +12,52 @@ import {
   type SubmittedField,
   studentDetailsErrors,
   submittedFields,
-  trimDetails,
 } from '#core/studentDetails.ts';
-import { Alert } from '../../components/Alert.tsx';
+import { DEFAULT_COUNTRY } from '#reference/lookup.ts';
+import { Alert, Note } from '../../components/Alert.tsx';
 import { Button } from '../../components/Button.tsx';
 import { EmailSuggestion } from '../../components/EmailSuggestion.tsx';
 import { ErrorSummary } from '../../components/ErrorSummary.tsx';
 import { Checkbox, TextField } from '../../components/Field.tsx';
+import { FieldQuestion, useSettled } from '../../components/FieldQuestion.tsx';
 import { SelectField } from '../../components/SelectField.tsx';
 import { StartOver } from '../../components/StartOver.tsx';
 import ui from '../../components/ui.module.css';
-import { countries, countryRule, findCountry, useSubdivisions } from '../../lib/countries.ts';
+import {
+  countryOfOption,
+  countryOptions,
+  countryRule,
+  findCountry,
+  useSubdivisions,
+} from '../../lib/countries.ts';
 import { usePrefetch } from '../../lib/prefetch.ts';
 import { keep } from '../../lib/session.ts';
 import { useSite } from '../../lib/site.ts';
 import { lazyScreens } from '../lazyScreens.tsx';
 import type { action } from './action.ts';
+import type { UnreadFields } from './prefill.ts';
 import styles from './styles.module.css';
 
 type Checked = 'agreeToPolicies' | 'hasGuardianConsent';
 
 const CHOOSE = 'Choose…';
 const namesOf = (places: readonly { name: string }[]) => places.map(({ name }) => name);
-const countryNames = namesOf(countries);
 
 /**
  * The form of Student Details. `guardianConsent` is the sentence that asks for guardian consent; null if the programme does not
- * ask. `loadError` is the message when the contact could not be loaded; the form can still be used.
+ * ask. `unread` has the values of the contact's record that the form does not have. `loadError` is the message when the contact could not be loaded; the form can still be used.
  */
 export function DetailsForm({
   invitation,
   guardianConsent,
   initial,
+  unread,
   loadError,
 }: {
   invitation: string | null;
   guardianConsent: string | null;
   initial: SubmittedDetails;
+  unread: UnreadFields;
   loadError: string | null;
 }) {
   const { society } = useSite();
@@ -57,6 +70,7 @@ export function DetailsForm({
   const [errors, setErrors] = useState<StudentDetailsErrors>({});
   const country = findCountry(values.country);
   const subdivisions = useSubdivisions(country);
+  const settledZip = useSettled(values.zipcode);
   const asksGuardianConsent = guardianConsent !== null;
   const invalidFields = submittedFields.flatMap((field) => {
     const message = errors[field];
@@ -98,11 +112,18 @@ export function DetailsForm({
     });
   }
   const common = (name: SubmittedField) => ({ id: name, name, error: errors[name] });
+  /** Shows a field in the form in which it will be saved. */
+  function tidy(name: Exclude<SubmittedField, Checked>) {
+    const cleaned = cleanDetails(values)[name];
+    if (cleaned !== values[name]) change({ [name]: cleaned });
+  }
   const field = (name: Exclude<SubmittedField, Checked>) => ({
     ...common(name),
     value: values[name],
+    hint: unread[name] && `Your record says: ${unread[name]}`,
+    onBlur: () => tidy(name),
     onChange: ({ target: { value } }: ChangeEvent<HTMLInputElement | HTMLSelectElement>) =>
-      change(name === 'country' ? { country: value, state: '' } : { [name]: value }),
+      change(name === 'country' ? { country: countryOfOption(value), state: '' } : { [name]: value }),
   });
   const checkbox = (name: Checked) => ({
     ...common(name),
@@ -114,11 +135,12 @@ export function DetailsForm({
     document.getElementById(name)?.focus();
   }
   function submit() {
-    const found = studentDetailsErrors(values, { currentYear, country: countryRule, asksGuardianConsent });
+    const details = cleanDetails(values);
+    const found = studentDetailsErrors(details, { currentYear, country: countryRule, asksGuardianConsent });
+    if (!busy) setValues(details);
     setErrors(found);
     if (Object.keys(found).length > 0) setAttention((count) => count + 1);
-    else if (!busy)
-      void fetcher.submit({ ...trimDetails(values) }, { method: 'post', encType: 'application/json' });
+    else if (!busy) void fetcher.submit({ ...details }, { method: 'post', encType: 'application/json' });
   }
 
   return (
@@ -195,9 +217,16 @@ export function DetailsForm({
           {...field('country')}
           label="Country"
           autoComplete="country-name"
-          options={countryNames}
+          placeholder={CHOOSE}
+          options={countryOptions}
           required
         />
+        {values.country !== '' && values.country !== DEFAULT_COUNTRY && (
+          <Note>
+            You will pay in US dollars. {CARDS_ACCEPTED} If you have no such card, write to{' '}
+            <a href={`mailto:${society.supportEmail}`}>{society.supportEmail}</a> before you go on.
+          </Note>
+        )}
         <TextField
           {...field('address1')}
           label="Address line 1"
@@ -242,13 +271,16 @@ export function DetailsForm({
               autoCapitalize="words"
             />
           )}
-          <TextField
-            {...field('zipcode')}
-            label="Zipcode"
-            autoComplete="postal-code"
-            autoCapitalize="characters"
-            required
-          />
+          <div>
+            <TextField
+              {...field('zipcode')}
+              label="Zipcode"
+              autoComplete="postal-code"
+              autoCapitalize="characters"
+              required
+            />
+            <FieldQuestion>{postcodeQuestion(cleanText(settledZip), values)}</FieldQuestion>
+          </div>
         </div>
       </Group>
       <Group title="Your school">

@@ -5,11 +5,11 @@ import { DEFAULT_COUNTRY } from '#reference/lookup.ts';
 import { call, type Outcome, outcomeOf, requireSession } from '../../lib/api.ts';
 import { findCountry, subdivisionsOf } from '../../lib/countries.ts';
 import { recall } from '../../lib/session.ts';
-import type { Place } from './prefill.ts';
+import { noPlace, type Place } from './prefill.ts';
 
 /**
  * Loads the contact, and the subdivisions of the contact's country (or of the default country), which are needed to prefill the
- * state.
+ * state. A country that the list does not have has none.
  */
 export async function loader(): Promise<{ contact: Outcome<Data<'getContact'>>; place: Place }> {
   const uuid = requireSession();
@@ -17,9 +17,13 @@ export async function loader(): Promise<{ contact: Outcome<Data<'getContact'>>; 
     call('getContact', { params: { uuid }, loading: true }),
     fallback.getContact,
   );
-  const given = 'data' in contact ? findCountry(contact.data.country ?? '') : undefined;
-  const country = given ?? findCountry(DEFAULT_COUNTRY)!;
+  // Only a contact without a country gets the default one (specification, section 2).
+  const given = ('data' in contact && contact.data.country) || DEFAULT_COUNTRY;
+  const country = findCountry(given);
   const drafted = findCountry(recall<StudentDetails>('joinDraft')?.country ?? '');
-  const [subdivisions] = await Promise.all([subdivisionsOf(country), drafted && subdivisionsOf(drafted)]);
-  return { contact, place: { ...country, subdivisions } };
+  const [subdivisions] = await Promise.all([
+    country && subdivisionsOf(country),
+    drafted && subdivisionsOf(drafted),
+  ]);
+  return { contact, place: country ? { ...country, subdivisions: subdivisions ?? null } : noPlace };
 }

@@ -1,9 +1,11 @@
 import { type Contact, contactFieldOf } from '#core/contact.ts';
 import {
+  cleanDetails,
   gpaValues,
   graduationYears,
   noDetails,
   type StudentDetails,
+  type StudentDetailsField,
   studentDetailsFields,
 } from '#core/studentDetails.ts';
 import { DEFAULT_COUNTRY, findSubdivision, type Subdivision } from '#reference/lookup.ts';
@@ -18,13 +20,17 @@ export interface Place {
 /** An empty form. The country is the default, the United States (specification, section 2). */
 export const emptyDetails: StudentDetails = { ...noDetails, country: DEFAULT_COUNTRY };
 
+/** A country that the list does not have, or that was not chosen yet. It has no subdivisions to choose from. */
+export const noPlace: Place = { name: '', code: '', subdivisions: [] };
+
 /**
  * Returns the form's values for a contact. Country and state are names, even if the contact has codes (specification, section 2). A
- * value that is not among the form's choices becomes empty. `country` is the contact's country or the default.
+ * value that is not among the form's choices becomes empty, never another value: {@link unreadFields} has it. `country` is the
+ * contact's country: the default if the contact has none, and {@link noPlace} if the list does not have it.
  */
 export function prefill(contact: Contact, currentYear: number, country: Place): StudentDetails {
   const known = studentDetailsFields.map((field) => [field, contact[contactFieldOf(field)] ?? '']);
-  return {
+  return cleanDetails({
     ...(Object.fromEntries(known) as StudentDetails),
     country: country.name,
     state: stateIn(country, contact.state ?? ''),
@@ -32,7 +38,23 @@ export function prefill(contact: Contact, currentYear: number, country: Place): 
     highSchoolName: contact.highSchoolName ?? contact.schoolName ?? '',
     highSchoolGraduationYear: oneOf(graduationYears(currentYear), contact.highSchoolGraduationYear),
     highSchoolGpa: oneOf(gpaValues, asGpa(contact.highSchoolGpa)),
-  };
+  });
+}
+
+const plain = (postcode: string) => postcode.replace(/[^\p{L}\p{N}]/gu, '').toUpperCase();
+const asked = ['country', 'state', 'zipcode', 'highSchoolGraduationYear', 'highSchoolGpa'] as const;
+export type UnreadFields = Partial<Record<StudentDetailsField, string>>;
+
+/** Returns the values of a contact that the form does not offer, or that were mended for it, by field. */
+export function unreadFields(contact: Contact, prefilled: StudentDetails): UnreadFields {
+  return Object.fromEntries(
+    asked.flatMap((field) => {
+      const said = contact[contactFieldOf(field)];
+      const isRead =
+        field === 'zipcode' ? plain(String(said)) === plain(prefilled.zipcode) : prefilled[field] !== '';
+      return said === null || said === '' || isRead ? [] : [[field, String(said)]];
+    }),
+  );
 }
 
 /**
@@ -40,6 +62,7 @@ export function prefill(contact: Contact, currentYear: number, country: Place): 
  * subdivisions or they could not be fetched.
  */
 export function stateIn({ code, subdivisions }: Place, state: string): string {
+  if (code === noPlace.code) return '';
   if (!subdivisions || subdivisions.length === 0) return state;
   return findSubdivision({ code, subdivisions }, state)?.name ?? '';
 }
@@ -53,7 +76,7 @@ function oneOf(choices: readonly string[], value: string | null): string {
  * choices.
  */
 function asGpa(value: string | null): string | null {
-  if (value === null || value.trim() === '') return null;
+  if (value === null || !/^[\d.]+$/.test(value)) return null;
   const rounded = Number(value).toFixed(1);
   return Number(rounded) === Number(value) ? rounded : value;
 }

@@ -9,11 +9,12 @@ import ui from '../../components/ui.module.css';
 import { recall } from '../../lib/session.ts';
 import { DetailsForm } from './DetailsForm.tsx';
 import type { loader } from './loader.ts';
-import { emptyDetails, prefill } from './prefill.ts';
+import { emptyDetails, prefill, unreadFields } from './prefill.ts';
 
 export function Component() {
   const { contact, place } = useLoaderData<typeof loader>();
   const known = 'data' in contact ? prefill(contact.data, new Date().getFullYear(), place) : emptyDetails;
+  const unread = 'data' in contact ? unreadFields(contact.data, known) : {};
   const guardianConsent = ('data' in contact && contact.data.guardianConsent) || null;
   const hasGuardianConsent = guardianConsent?.isGiven ?? false;
   return (
@@ -31,6 +32,7 @@ export function Component() {
           invitation={'data' in contact ? contact.data.invitation : null}
           guardianConsent={guardianConsent?.sentence ?? null}
           initial={{ ...known, hasGuardianConsent, ...recall<SubmittedDetails>('joinDraft') }}
+          unread={unread}
           loadError={'message' in contact ? contact.message : null}
         />
       )}

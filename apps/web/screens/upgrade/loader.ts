@@ -1,5 +1,6 @@
 import { type LoaderFunctionArgs, replace } from 'react-router';
 import type { Data } from '#contract/schemas.ts';
+import { linkQuery } from '#core/linkQuery.ts';
 import { screens } from '#core/navigation.ts';
 import { fallback } from '#core/sentences.ts';
 import { loadCleaner } from '../../components/Purified.tsx';
@@ -21,7 +22,7 @@ export async function loader({
   request,
 }: LoaderFunctionArgs): Promise<{ paymentIntent: string | null; offered: Outcome<Offered> }> {
   const uuid = requireSession();
-  const paymentIntent = new URL(request.url).searchParams.get('payment_intent');
+  const paymentIntent = linkQuery(request.url).get('payment_intent');
   // The sanitizer is loaded at the same time, because the upgrade's features are HTML.
   const [outcome] = await Promise.all([
     outcomeOf<Specified>(

@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { useLocation, useParams } from 'react-router';
+import { linkQuery } from '#core/linkQuery.ts';
 import { RESUME_THANKS, RESUME_UPLOADED } from '#core/sentences.ts';
 import { NO_CONTACT_ID, UPLOAD_FAILED } from '#documents/document.ts';
 import { Alert, Note } from '../../components/Alert.tsx';
@@ -14,7 +15,8 @@ import styles from './styles.module.css';
 
 export function Component() {
   const { contactId } = useParams();
-  const query = new URLSearchParams(useLocation().search);
+  const { search, hash } = useLocation();
+  const query = linkQuery(search + hash);
   const [thanks, setThanks] = useState(false);
   const [leftOut, setLeftOut] = useState<string | null>(null);
 

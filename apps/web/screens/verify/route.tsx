@@ -8,6 +8,7 @@ import {
   useParams,
 } from 'react-router';
 import type { Data } from '#contract/schemas.ts';
+import { cleanText } from '#core/cleanText.ts';
 import { parseMemberNumber, verifyPath } from '#core/memberNumber.ts';
 import { Alert } from '../../components/Alert.tsx';
 import { Button } from '../../components/Button.tsx';
@@ -37,7 +38,7 @@ export async function loader({ params: { number } }: LoaderFunctionArgs): Promis
 
 /** Redirects to the page of the typed number. */
 export async function action({ request }: LoaderFunctionArgs): Promise<Response> {
-  const typed = String((await request.formData()).get('number') ?? '').trim();
+  const typed = cleanText(String((await request.formData()).get('number') ?? ''));
   const number = parseMemberNumber(typed);
   return redirect(number ? verifyPath(number) : `/verify/${encodeURIComponent(typed)}`);
 }
