@@ -29,6 +29,12 @@ import {
   ordersShowCommand,
   ordersUnshipCommand,
 } from './fulfilment/commands.ts';
+import {
+  invitationsExplainCommand,
+  invitationsExtendCommand,
+  invitationsListCommand,
+  invitationsWithdrawCommand,
+} from './invitations/commands.ts';
 import { importCommand } from './invitations/importCommand.ts';
 import { mintCommand } from './invitations/mintCommand.ts';
 import { findCommand } from './join/findCommand.ts';
@@ -57,6 +63,10 @@ import { storyCommand } from './story/storyCommand.ts';
 export const commands: readonly (Command | LoneCommand)[] = [
   importCommand,
   mintCommand,
+  invitationsListCommand,
+  invitationsExplainCommand,
+  invitationsWithdrawCommand,
+  invitationsExtendCommand,
   syncCommand,
   statusCommand,
   failedCommand,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { areAlike, followsOn } from './guessableCodes.ts';
+import { areAlike, followsOn, similarCodes } from './guessableCodes.ts';
 import { MINTED_BYTES, mintedCode } from './mintedCode.ts';
 
 const code = fc.string({ unit: fc.constantFrom(...'AB12'), minLength: 1, maxLength: 7 });
@@ -47,6 +47,18 @@ test('minted codes are never alike', () => {
       const near = bytes.slice();
       near[bit >> 3]! ^= 1 << (bit & 7);
       assert.equal(areAlike(mintedCode(bytes), mintedCode(near)), false);
+    }),
+  );
+});
+
+test('the codes that are one slip away from a code are all found, and the code itself is not', () => {
+  const similar = new Set(similarCodes('AB12'));
+  for (const slip of ['B12', 'AB1', 'XAB12', 'AB12X', 'AX12', 'BA12', 'AB21', 'A112'])
+    assert.ok(similar.has(slip), slip);
+  assert.equal(similar.has('AB12'), false);
+  fc.assert(
+    fc.property(code, code, (a, b) => {
+      if (a !== b && areAlike(a, b)) assert.ok(similarCodes(a).includes(b), `${a} and ${b}`);
     }),
   );
 });

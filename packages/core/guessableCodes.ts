@@ -10,6 +10,23 @@ export function areAlike(a: string, b: string): boolean {
   return short.slice(same + (short.length === long.length ? 1 : 0)) === long.slice(same + 1);
 }
 
+const CHARACTERS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ';
+
+/** Returns all codes that differ from a normalised one by one slip: {@link areAlike}, or two neighbours that changed places. */
+export function similarCodes(code: string): string[] {
+  const similar = new Set<string>();
+  for (let at = 0; at <= code.length; at++) {
+    const [before, here, after] = [code.slice(0, at), code.slice(at, at + 1), code.slice(at + 1)];
+    similar.add(before + after);
+    similar.add(before + after.slice(0, 1) + here + after.slice(1));
+    for (const character of CHARACTERS)
+      similar.add(before + character + after).add(before + character + here + after);
+  }
+  similar.delete(code);
+  similar.delete('');
+  return [...similar];
+}
+
 /** Whether two codes are equal except for their last number, and these numbers follow one another: HONOR0199 and HONOR0200. */
 export function followsOn(a: string, b: string): boolean {
   const [first, second] = [inParts(a), inParts(b)];

@@ -52,7 +52,7 @@ export interface StudentDetailsContext {
 }
 
 /** The maximum length of every field, in characters. */
-const FIELD_MAX_LENGTH = 200;
+export const FIELD_MAX_LENGTH = 200;
 const FIELD_TOO_LONG = `Must be ${FIELD_MAX_LENGTH} characters or fewer.`;
 export const INVALID_EMAIL = 'Invalid email address.';
 

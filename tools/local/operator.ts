@@ -3,9 +3,10 @@ import { resolve } from 'node:path';
 import { settingsOf } from '../../apps/server/platform/config/config.ts';
 import { documentKeyIn } from './documentKey.ts';
 import { startEmulators } from './emulators.ts';
+import type { FolderBackup } from './folderBackup.ts';
 import { readLocalFile } from './localFile.ts';
-import { readHolder, takeLock } from './lock.ts';
-import { startPostgres } from './postgres.ts';
+import { type Holder, readHolder, takeLock } from './lock.ts';
+import { type RunningPostgres, startPostgres } from './postgres.ts';
 import { lives } from './processes.ts';
 import { explain, planFrom } from './settings.ts';
 
@@ -23,23 +24,36 @@ const asksForHelp =
 const stops: (() => Promise<void> | void)[] = [];
 let code = 1;
 try {
-  code = await run(asksForHelp ? {} : await surroundings());
+  code = asksForHelp ? await run({}) : await runInSurroundings();
 } catch (error) {
   console.error(explain(error));
 }
 for (const stop of stops.reverse()) await stop();
 process.exit(code);
 
-/** Returns the settings that the command needs in addition to the given ones. */
-async function surroundings(): Promise<NodeJS.ProcessEnv> {
+/** Runs the command with what it needs, which is started if it does not run. */
+async function runInSurroundings(): Promise<number> {
   const { config, bringsDatabase, bringsStripe, bringsHubspot, bringsMail, bringsDocumentKey } = planFrom(
     settingsOf(args[0]),
   );
   const { dataDir } = config;
-  if (!bringsDatabase && !bringsStripe && !bringsHubspot && !bringsMail) return {};
+  if (!bringsDatabase && !bringsStripe && !bringsHubspot && !bringsMail) return run({});
+  // Loaded for these commands alone, because it loads most of the server.
+  const folders =
+    bringsDatabase && ['backup', 'restore'].includes(args[0]!) ? await import('./folderBackup.ts') : null;
+  const byFolder = (await folders?.folderBackupIn(args)) ?? null;
 
   const holder = readHolder(dataDir);
   let found = readLocalFile(dataDir);
+  const env = () => ({
+    DATA_DIR: dataDir,
+    ...(bringsDatabase && { DATABASE_URL: found!.database.url }),
+    ...(bringsStripe && found!.stripe && { STRIPE_EMULATOR_URL: found!.stripe.url }),
+    ...(bringsHubspot && found!.hubspot && { HUBSPOT_EMULATOR_URL: found!.hubspot.url }),
+    ...(bringsMail && found!.mail && { MAIL_EMULATOR_URL: found!.mail.smtpUrl }),
+    ...(bringsDocumentKey && { DOCUMENT_KEY: documentKeyIn(dataDir) }),
+  });
+  const allSettings = () => ({ ...settingsOf(args[0]), ...env() });
   if (!(holder && lives(holder) && found && isStart(holder.command))) {
     const lock = await takeLock(dataDir, 'npm run operator');
     stops.push(() => lock.release());
@@ -57,30 +71,41 @@ async function surroundings(): Promise<NodeJS.ProcessEnv> {
       void child.ended;
       found = { ...found, stripe, hubspot, mail };
     }
-    if (bringsDatabase) found.database.url = await database(dataDir);
+    if (byFolder?.kind === 'restore') {
+      if (!(await folders!.restoreFolder(byFolder, allSettings(), dataDir))) return 1;
+      await database();
+      return folders!.afterRestore(allSettings());
+    }
+    if (bringsDatabase) {
+      const postgres = await database();
+      if (byFolder) return folders!.backUpFolder(byFolder, allSettings(), dataDir, postgres);
+    }
+  } else if (byFolder) {
+    throw new Error(stopFirst(byFolder, holder));
   } else if (bringsDatabase) {
     // `npm start` runs the database. The command registers as a second user of this database. So the database keeps running for
     // the command even if `npm start` is stopped.
-    found.database.url = await database(dataDir);
+    await database();
   }
-  return {
-    DATA_DIR: dataDir,
-    ...(bringsDatabase && { DATABASE_URL: found.database.url }),
-    ...(bringsStripe && found.stripe && { STRIPE_EMULATOR_URL: found.stripe.url }),
-    ...(bringsHubspot && found.hubspot && { HUBSPOT_EMULATOR_URL: found.hubspot.url }),
-    ...(bringsMail && found.mail && { MAIL_EMULATOR_URL: found.mail.smtpUrl }),
-    ...(bringsDocumentKey && { DOCUMENT_KEY: documentKeyIn(dataDir) }),
-  };
+  return run(env());
+
+  async function database(): Promise<RunningPostgres> {
+    const postgres = await startPostgres({ dataDir });
+    // Stopping a second time would take the database from others who still use it.
+    let stopped: Promise<void> | undefined;
+    const stop = () => (stopped ??= postgres.stop());
+    stops.push(stop);
+    found!.database.url = postgres.url;
+    return { ...postgres, stop };
+  }
+}
+
+function stopFirst({ because }: FolderBackup, { command, pid }: Holder): string {
+  return `${because}\nSo the database must be stopped: end \`${command}\` (process ${pid}) first, and give the command again.`;
 }
 
 function isStart(command: string): boolean {
   return command !== 'npm run operator';
-}
-
-async function database(dataDir: string): Promise<string> {
-  const postgres = await startPostgres({ dataDir });
-  stops.push(() => postgres.stop());
-  return postgres.url;
 }
 
 function run(env: NodeJS.ProcessEnv): Promise<number> {

@@ -15,7 +15,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import type { PostgresAccount } from './postgresAccount.ts';
 import { isRunning } from './processes.ts';
 
-const major = '18';
+export const major = '18';
 /** The name of the only account that a cluster has. */
 export const user = 'induct';
 
@@ -47,13 +47,25 @@ export async function findBinaries(): Promise<string> {
   return native;
 }
 
-/** Makes the data folder once. It is made elsewhere and renamed, so that an incomplete folder is never used. */
+/** Makes a new database in the data folder if it has none. */
 export async function createCluster(
   wanted: string,
   account: PostgresAccount,
   durable: boolean,
 ): Promise<void> {
   if (existsSync(join(wanted, 'PG_VERSION'))) return;
+  await makeCluster(wanted, account, (half) => initialise(half, wanted, account, durable));
+}
+
+/**
+ * Makes the data folder by `fill`, which is given an empty folder. It is made elsewhere and renamed, so that an incomplete folder is
+ * never used.
+ */
+export async function makeCluster(
+  wanted: string,
+  account: PostgresAccount,
+  fill: (half: string) => Promise<void>,
+): Promise<void> {
   // Removes the data folder if it is a link to a folder that somebody has deleted.
   if (lstatSync(wanted, { throwIfNoEntry: false })?.isSymbolicLink()) rmSync(wanted);
   const cluster = account.place(wanted);
@@ -63,10 +75,30 @@ export async function createCluster(
       rmSync(join(dirname(cluster), name), { recursive: true, force: true });
   }
   const half = `${cluster}.new-${process.pid}-${randomBytes(4).toString('hex')}`;
-  const passwordFile = `${half}.password`;
-  const password = randomBytes(24).toString('hex');
   mkdirSync(half, { mode: 0o700 });
   account.give(half);
+  try {
+    await fill(half);
+    try {
+      renameSync(half, cluster);
+    } catch (error) {
+      // Ignores the error if another process has made the folder meanwhile.
+      if (!existsSync(join(cluster, 'PG_VERSION'))) throw error;
+    }
+  } finally {
+    rmSync(half, { recursive: true, force: true });
+  }
+}
+
+/** Makes a database in an empty folder by `initdb`, with a password of its own. */
+async function initialise(
+  half: string,
+  wanted: string,
+  account: PostgresAccount,
+  durable: boolean,
+): Promise<void> {
+  const passwordFile = `${half}.password`;
+  const password = randomBytes(24).toString('hex');
   writeFileSync(passwordFile, `${password}\n`, { mode: 0o600 });
   account.give(passwordFile);
   try {
@@ -94,15 +126,8 @@ export async function createCluster(
         `PostgreSQL could not make its data folder ${wanted}: ${output.trim().split('\n').at(-1)}`,
       );
     writeConnection(half, { port: 0, password }, account);
-    try {
-      renameSync(half, cluster);
-    } catch (error) {
-      // Ignores the error if another process has made the folder meanwhile.
-      if (!existsSync(join(cluster, 'PG_VERSION'))) throw error;
-    }
   } finally {
     rmSync(passwordFile, { force: true });
-    rmSync(half, { recursive: true, force: true });
   }
 }
 

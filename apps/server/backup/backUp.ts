@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
-import { createReadStream, createWriteStream, existsSync } from 'node:fs';
+import { createReadStream, existsSync } from 'node:fs';
 import { chmod, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import type pg from 'pg';
 import { connectToPrimary } from '../platform/database/primary.ts';
 import { switchOffTimeouts } from '../platform/database/timeouts.ts';
@@ -21,6 +20,8 @@ import {
   writeManifest,
 } from './manifest.ts';
 import { severalAtOnce } from './severalAtOnce.ts';
+import { type StoppableDatabase, stopAndCopy } from './stoppedDatabase.ts';
+import { type Written, writeFile } from './writeFile.ts';
 
 interface StoredDocument {
   key: string;
@@ -31,7 +32,8 @@ interface StoredDocument {
 /**
  * Saves the database and its documents into a new or empty folder, in this order:
  * - The PostgreSQL schema that has Induct's tables is dumped from a snapshot, with all rows. A row is written only after its
- *   document is stored, so the storage has each document of the snapshot.
+ *   document is stored, so the storage has each document of the snapshot. With `stoppable`, the database is stopped instead, and
+ *   its files are copied.
  * - The journal of erasures at `journal` is copied if it exists. The copy has everybody who was erased before the snapshot.
  * - The documents are copied.
  * - The manifest is written. A folder without a manifest is no backup.
@@ -42,20 +44,23 @@ export async function backUp(
   storage: Storage,
   folder: string,
   journal: string,
+  stoppable: StoppableDatabase | null = null,
 ): Promise<Manifest> {
   // pg_dump must connect to the host to which this client is connected, because only that host has the exported snapshot.
   const { client, address } = await connectToPrimary(databaseUrl);
   try {
     const { rows } = await client.query<{ server_version_num: string }>('show server_version_num');
     const postgres = majorOf(rows[0]!.server_version_num);
-    await requireTool('pg_dump', postgres);
+    if (!stoppable) await requireTool('pg_dump', postgres);
     // The transaction is idle while pg_dump runs, which may take long, so the connection's timeouts are switched off.
     await switchOffTimeouts(client);
     await client.query('begin isolation level repeatable read read only');
     const snapshot = await readSnapshot(client);
     await makeFolder(folder);
-    const files: Manifest['files'] = { [DUMP]: await dump(address, snapshot, join(folder, DUMP)) };
+    const files: Manifest['files'] = {};
+    if (!stoppable) files[DUMP] = await dump(address, snapshot, join(folder, DUMP));
     await client.query('commit');
+    const copy = stoppable ? await client.end().then(() => stopAndCopy(stoppable, folder)) : null;
     if (existsSync(journal))
       files[JOURNAL] = await writeFile(createReadStream(journal), join(folder, JOURNAL));
     const { documents, id: _, ...told } = snapshot;
@@ -65,7 +70,8 @@ export async function backUp(
       version,
       postgres,
       ...told,
-      files: { ...files, ...copies.files },
+      files: { ...files, ...copy?.files, ...copies.files },
+      ...(copy && { copy: copy.copy }),
       absent: copies.absent,
       damaged: copies.damaged,
       unchecked: copies.unchecked,
@@ -211,24 +217,4 @@ async function compare(
     return error.isKeyMissing ? 'unchecked' : 'damaged';
   }
   return hash.digest('hex') === sha256 ? 'good' : 'damaged';
-}
-
-type Written = Manifest['files'][string];
-
-/** Writes a new file that only its owner can read. Resolves with size and hash when the bytes are flushed to the disk. */
-async function writeFile(bytes: Readable, path: string): Promise<Written> {
-  const hash = createHash('sha256');
-  let sizeBytes = 0;
-  await pipeline(
-    bytes,
-    async function* (chunks: AsyncIterable<Buffer>) {
-      for await (const chunk of chunks) {
-        hash.update(chunk);
-        sizeBytes += chunk.length;
-        yield chunk;
-      }
-    },
-    createWriteStream(path, { flags: 'wx', mode: 0o600, flush: true }),
-  );
-  return { sizeBytes, sha256: hash.digest('hex') };
 }

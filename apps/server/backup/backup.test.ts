@@ -413,7 +413,7 @@ test('restore refuses what is not a whole backup, and changes nothing', { skip }
       JSON.stringify({ ...manifest, files: { ...manifest.files, '../../etc/passwd': named } }),
       /or it was changed/,
     ],
-    [JSON.stringify({ ...manifest, format: 5, more: {} }), /of a newer version of Induct/],
+    [JSON.stringify({ ...manifest, format: 6, more: {} }), /of a newer version of Induct/],
     [
       JSON.stringify({
         ...manifest,

@@ -67,7 +67,7 @@ test('encrypted documents are compared, saved and restored as they are stored, a
     assert.deepEqual(fileIn(join(folder, 'documents'), name), fileIn(installed.server.documents, name));
     assert.equal(fileIn(join(folder, 'documents'), name).includes('%PDF'), false);
   }
-  assert.equal((await readManifest(folder)).format, 4);
+  assert.equal((await readManifest(folder)).format, 5);
   const to = await elsewhere(t);
   const { code, out } = await run(t, restoreCommand, [folder, '--yes'], { ...to, documentKeys: null });
   assert.equal(code, 0, out);

@@ -15,9 +15,16 @@ export const JOURNAL = 'erasures.jsonl';
 const MANIFEST = 'manifest.json';
 /**
  * The version of the backup's format. Version 2 added envelopes; version 3, the journal of erasures. From version 4 on, the dump
- * has one schema, not the whole database.
+ * has one schema, not the whole database. Version 5 added copies of a stopped database's folder.
  */
-export const FORMAT = 4;
+export const FORMAT = 5;
+
+/** The folder of a backup that has the files of a stopped database, instead of a dump. */
+export const CLUSTER = 'postgres';
+/** The machine on which PostgreSQL can use such files again. */
+export const PLATFORM = `${process.platform}-${process.arch}`;
+const isInCluster = (path: string) =>
+  new RegExp(`^${CLUSTER}(/[^/\\0]+)+$`).test(path) && !path.split('/').some((name) => /^\.+$/.test(name));
 
 const documentFile = /^documents\/([^/]+)$/;
 /** Return the path of a file within a backup: of a document, or of the envelope of an encrypted document. */
@@ -54,9 +61,17 @@ const manifestSchema = z.object({
   files: z.record(
     z
       .string()
-      .refine((file) => file === DUMP || file === JOURNAL || isName(documentFile.exec(file)?.[1] ?? '')),
+      .refine(
+        (file) =>
+          file === DUMP ||
+          file === JOURNAL ||
+          isInCluster(file) ||
+          isName(documentFile.exec(file)?.[1] ?? ''),
+      ),
     z.object({ sizeBytes: z.int(), sha256 }),
   ),
+  /** Of a copied folder: where it was made, and its subfolders, the outer ones first. Absent from a backup with a dump. */
+  copy: z.object({ platform: z.string(), folders: z.array(z.string().refine(isInCluster)) }).optional(),
   /** The storage keys of documents that have a row but were not in the storage. */
   absent: z.array(z.string()),
   /**
@@ -105,7 +120,8 @@ export async function readManifest(folder: string): Promise<Manifest> {
   if (format > FORMAT)
     throw new BackupFault(`${path} is of a newer version of Induct: restore it with that one.`);
   const read = manifestSchema.safeParse(json);
-  if (!read.success || !(DUMP in read.data.files))
+  const database = read.data?.copy ? `${CLUSTER}/global/pg_control` : DUMP;
+  if (!read.success || !(database in read.data.files))
     throw new BackupFault(`${path} is not the manifest of a backup, or it was changed.`);
   return read.data;
 }

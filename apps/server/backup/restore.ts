@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
+import { createReadStream, existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -18,6 +18,7 @@ import {
   JOURNAL,
   keyOf,
   type Manifest,
+  PLATFORM,
   readManifest,
 } from './manifest.ts';
 import { severalAtOnce } from './severalAtOnce.ts';
@@ -34,12 +35,11 @@ export type Restorable = Manifest & { schema: string };
  */
 export async function examineBackup(databaseUrl: string, folder: string): Promise<Restorable> {
   const manifest = await readManifest(folder);
-  const known = (await readMigrations()).map(({ name }) => name);
-  const unknown = manifest.migrations.filter((name) => !known.includes(name));
-  if (unknown.length > 0)
+  if (manifest.copy)
     throw new BackupFault(
-      `The backup is of version ${manifest.version}, whose tables this version (${version}) does not know (${unknown.join(', ')}): restore it with version ${manifest.version}.`,
+      'The backup is a copy of the database folder of `npm start`: restore it by npm run operator, without DATABASE_URL, on a machine such as that.',
     );
+  await examineMigrations(manifest);
   const major = await ask(databaseUrl, async (client) => {
     const { rows } = await client.query<{ server_version_num: string }>('show server_version_num');
     return majorOf(rows[0]!.server_version_num);
@@ -55,20 +55,51 @@ export async function examineBackup(databaseUrl: string, folder: string): Promis
   return { ...manifest, schema };
 }
 
+async function examineMigrations(manifest: Manifest): Promise<void> {
+  const known = (await readMigrations()).map(({ name }) => name);
+  const unknown = manifest.migrations.filter((name) => !known.includes(name));
+  if (unknown.length > 0)
+    throw new BackupFault(
+      `The backup is of version ${manifest.version}, whose tables this version (${version}) does not know (${unknown.join(', ')}): restore it with version ${manifest.version}.`,
+    );
+}
+
 /**
- * Restores a backup that {@link examineBackup} has accepted, in this order:
+ * Checks a copy of a database's folder, before anything is changed. `cluster` is the folder of the database into which it is to be
+ * restored, and `postgres` the major version of the PostgreSQL that will use it. Throws {@link BackupFault}.
+ */
+export async function examineCopy(
+  folder: string,
+  { cluster, postgres }: { cluster: string; postgres: number },
+): Promise<Manifest> {
+  const manifest = await readManifest(folder);
+  await examineMigrations(manifest);
+  if (manifest.postgres !== postgres || manifest.copy?.platform !== PLATFORM)
+    throw new BackupFault(
+      `The backup is a copy of the files of PostgreSQL ${manifest.postgres} on ${manifest.copy?.platform}, which PostgreSQL ${postgres} on ${PLATFORM} cannot use: restore it where it was made.`,
+    );
+  if (existsSync(cluster))
+    throw new BackupFault(
+      `There is a database in ${cluster}, and nothing in it is overwritten: move that folder away, or set another DATA_DIR.`,
+    );
+  await checkFiles(folder, manifest);
+  return manifest;
+}
+
+/**
+ * Restores a backup that {@link examineBackup} or {@link examineCopy} has accepted, in this order:
  * - Adds the backup's erasures to the journal at `journal`. The journal is not replaced, because it may be newer than the backup.
  * - Stores the documents that the storage does not have, and checks the hash of each.
- * - Restores the database, last, so that each row has its document. This is one transaction: if it fails, the database stays
- *   empty, and the restore can be repeated.
+ * - Restores the database by `putDatabase`, last, so that each row has its document. It does this as a whole or not at all, so
+ *   that the restore can be repeated.
  * Returns how many documents were written and how many erasures added. Throws {@link BackupFault}.
  */
 export async function restore(
-  databaseUrl: string,
   storage: Storage,
   folder: string,
-  { files, schema }: Restorable,
+  { files }: Manifest,
   journal: string,
+  putDatabase: () => Promise<void>,
 ): Promise<{ written: number; erasures: number }> {
   await storage.reach();
   const erasures = JOURNAL in files ? await mergeJournal(join(folder, JOURNAL), journal) : 0;
@@ -95,7 +126,7 @@ export async function restore(
       });
     written++;
   });
-  await restoreDump(databaseUrl, join(folder, DUMP), schema);
+  await putDatabase();
   return { written, erasures };
 }
 
@@ -103,11 +134,19 @@ export async function restore(
  * Restores one schema of a dump in one transaction. Before that, creates the schema if it is missing, because `pg_restore
  * --schema` restores only the contents of a schema. If the restore fails, a schema that was created here is dropped.
  */
-async function restoreDump(databaseUrl: string, dump: string, schema: string): Promise<void> {
+export async function restoreDump(
+  databaseUrl: string,
+  folder: string,
+  { schema }: Restorable,
+): Promise<void> {
   const { client, address } = await connectToPrimary(databaseUrl);
   const isCreated = await createIfMissing(client, schema).finally(() => client.end());
   const args = ['--no-owner', '--no-privileges', '--single-transaction', '--exit-on-error'];
-  const { process, ended } = startTool('pg_restore', [...args, `--schema=${schema}`, dump], address);
+  const { process, ended } = startTool(
+    'pg_restore',
+    [...args, `--schema=${schema}`, join(folder, DUMP)],
+    address,
+  );
   process.stdout!.resume();
   try {
     await ended;

@@ -14,7 +14,7 @@ import { keepReconciliation, reconcile } from '../settlement/reconcile.ts';
 import { wire } from '../wire.ts';
 import { secondsSince, sentenceOf } from './backupCommand.ts';
 import { keyOf, type Manifest } from './manifest.ts';
-import { examineBackup, restore } from './restore.ts';
+import { examineBackup, restore, restoreDump } from './restore.ts';
 
 const restoreOptions = { yes: { type: 'boolean', default: false } } as const;
 
@@ -28,49 +28,79 @@ export const restoreCommand: LoneCommand = {
     const [given, ...more] = read?.positionals ?? [];
     if (!read || !given || more.length > 0) return misused(restoreCommand);
     const folder = resolve(given);
-    try {
-      const manifest = await examineBackup(config.databaseUrl, folder);
-      console.log(told(manifest));
-      const { pathname } = new URL(addressesOf(config.databaseUrl)[0]!);
-      const place = `${placeOf(config.databaseUrl)}${pathname}`;
-      if (!read.values.yes && !(await askPerson(`Restore it to the database ${place}?`))) {
-        console.log('Nothing was changed: say yes, or give --yes.');
-        return 1;
-      }
-      const began = performance.now();
-      const journal = journalPath({ config });
-      const storage = await openStorage(config);
-      const { written, erasures } = await restore(config.databaseUrl, storage, folder, manifest, journal);
-      console.log(
-        `Database and documents are restored in ${secondsSince(began)} s; ${written} documents were written, and the others were there.`,
-      );
-      if (erasures > 0)
-        console.log(
-          `Of the backup's journal of erasures ${erasures === 1 ? '1 entry was' : `${erasures} entries were`} added to ${journal}.`,
-        );
-    } catch (error) {
-      const sentence = sentenceOf(error);
-      if (sentence === null) throw error;
-      console.error(
-        `${sentence}\nThe database was left as it was: when that is mended, the same command may be given again.`,
-      );
-      return 1;
-    }
-    return afterwards(config);
+    const { databaseUrl } = config;
+    const { pathname } = new URL(addressesOf(databaseUrl)[0]!);
+    const isRestored = await putBack(folder, config, {
+      isAgreed: read.values.yes,
+      place: `the database ${placeOf(databaseUrl)}${pathname}`,
+      examine: () => examineBackup(databaseUrl, folder),
+      putDatabase: (manifest) => restoreDump(databaseUrl, folder, manifest),
+    });
+    return isRestored ? afterwards(config) : 1;
   },
 };
 
-function told({ takenAt, version, counts, files, absent, damaged }: Manifest): string {
+/**
+ * Restores a backup after a question, unless staff agree beforehand (`isAgreed`), and prints what was done. `place` names the
+ * database in the question. Returns whether the backup was restored.
+ */
+export async function putBack<Examined extends Manifest>(
+  folder: string,
+  config: Config,
+  {
+    isAgreed,
+    place,
+    examine,
+    putDatabase,
+  }: {
+    isAgreed: boolean;
+    place: string;
+    examine: () => Promise<Examined>;
+    putDatabase: (manifest: Examined) => Promise<void>;
+  },
+): Promise<boolean> {
+  try {
+    const manifest = await examine();
+    console.log(told(manifest));
+    if (!isAgreed && !(await askPerson(`Restore it to ${place}?`))) {
+      console.log('Nothing was changed: say yes, or give --yes.');
+      return false;
+    }
+    const began = performance.now();
+    const journal = journalPath({ config });
+    const storage = await openStorage(config);
+    const { written, erasures } = await restore(storage, folder, manifest, journal, () =>
+      putDatabase(manifest),
+    );
+    console.log(
+      `Database and documents are restored in ${secondsSince(began)} s; ${written} documents were written, and the others were there.`,
+    );
+    if (erasures > 0)
+      console.log(
+        `Of the backup's journal of erasures ${erasures === 1 ? '1 entry was' : `${erasures} entries were`} added to ${journal}.`,
+      );
+    return true;
+  } catch (error) {
+    const sentence = sentenceOf(error);
+    if (sentence === null) throw error;
+    console.error(
+      `${sentence}\nThe database was left as it was: when that is mended, the same command may be given again.`,
+    );
+    return false;
+  }
+}
+
+function told({ takenAt, version, counts, files, copy, absent, damaged }: Manifest): string {
   const documents = Object.keys(files).filter((file) => keyOf(file) !== null).length;
   return [
-    `A backup of ${takenAt}, version ${version}: ${counts.joins} joins, ${counts.payments} payments, ${counts.memberships} memberships, ${documents} documents.`,
+    `A backup of ${takenAt}, version ${version}: ${counts.joins} joins, ${counts.payments} payments, ${counts.memberships} memberships, ${documents} documents.${copy ? ' It is a copy of the folder of a stopped database.' : ''}`,
     ...absent.map((key) => `Document ${key} was not in the storage when it was made.`),
     ...damaged.map((key) => `Document ${key} was damaged when it was made, and is not restored.`),
   ].join('\n');
 }
 
 /** Migrates the restored database and reconciles it with Stripe. If a step fails, staff can repeat it with its own command. */
-async function afterwards(config: Config): Promise<number> {
+export async function afterwards(config: Config): Promise<number> {
   try {
     const names = await migrate(config.databaseUrl, { tell: console.error });
     for (const name of names) console.log(`Migration ${name} was run.`);

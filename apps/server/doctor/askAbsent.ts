@@ -40,7 +40,7 @@ export function askAbsent(
            select programme, case when state = 'paid' then 'paid' else 'unpaid' end as what from join_session where erased_at is null
            union all
            select programme, 'code' from invitation
-           where (expires_at is null or expires_at > now())
+           where not is_withdrawn and (expires_at is null or expires_at > now())
              and (contact_id is null or not exists (select from join_session where invitation_code = code))
          ) as named
          where programme <> all($1) group by 1 order by 1`,

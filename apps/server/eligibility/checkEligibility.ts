@@ -11,7 +11,7 @@ import {
   type CountedAttempt,
   countingAttempt,
   forgiveAttempt,
-  IS_IN_DATE,
+  HAS_EXPIRED,
   inTurn,
   isUsable,
   mayAttempt,
@@ -46,8 +46,8 @@ interface FoundCode {
 }
 
 /**
- * Checks whether an invite code opens a join. Returns `failed` for a code that is unknown, has expired, or is of a programme in
- * which no join may begin. If our database does not know the code, the attempt is counted by address before HubSpot is asked, and
+ * Checks whether an invite code opens a join. Returns `failed` for a code that is unknown or withdrawn, has expired, or is of a
+ * programme in which no join may begin. If our database does not know the code, the attempt is counted by address before HubSpot is asked, and
  * the count is undone if HubSpot knows the code. For a known code one read-only statement is enough, with one exception: if the
  * mirror calls the contact a member and no membership was bought here, the contact is read from HubSpot again.
  */
@@ -93,7 +93,7 @@ export async function checkEligibility(
 
   async function find(): Promise<FoundCode> {
     const { rows } = await sql<FoundCode>`
-      select code, contact_id, not ${IS_IN_DATE} as expired, ${isUsable(deps)} as is_usable,
+      select code, contact_id, coalesce(${HAS_EXPIRED}, false) as expired, ${isUsable(deps)} as is_usable,
         ${isMemberNow('invitation.contact_id')} as is_member, ${isMemberByMirrorAlone('invitation.contact_id')} as is_by_mirror_alone,
         ${mayAttempt(deps, attempt)} as is_within
       from (select) as always left join invitation on code = ${code}`.execute(deps.database);

@@ -90,15 +90,15 @@ export function countingAttempt(
  */
 export const inTurn = pLimit(1);
 
-/** SQL for whether an invitation has not expired: a condition on its row. */
-export const IS_IN_DATE = sql<boolean>`(expires_at is null or expires_at > now())`;
+/** SQL for whether an invitation has expired: a condition on its row. A withdrawn one counts as unknown instead. */
+export const HAS_EXPIRED = sql<boolean>`(expires_at <= now() and not is_withdrawn)`;
 
 /**
- * SQL for whether an invitation can be used: a condition on its row. It has not expired, and a join may begin in its programme: the
- * society's file has the programme, and has not retired it.
+ * SQL for whether an invitation can be used: a condition on its row. It was not withdrawn and has not expired, and a join may begin
+ * in its programme: the society's file has the programme, and has not retired it.
  */
 export function isUsable({ society }: Pick<Deps, 'society'>): RawBuilder<boolean> {
-  return sql<boolean>`(${IS_IN_DATE} and (invitation.programme is null or invitation.programme = any(${society.openProgrammes}::text[])))`;
+  return sql<boolean>`(is_withdrawn is not true and (expires_at is null or expires_at > now()) and (invitation.programme is null or invitation.programme = any(${society.openProgrammes}::text[])))`;
 }
 
 /**

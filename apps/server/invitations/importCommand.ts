@@ -2,13 +2,14 @@ import { statSync } from 'node:fs';
 import { SHORTEST_CODE } from '#core/guessableCodes.ts';
 import { type Command, misused, plain } from '../platform/command.ts';
 import { Progress } from '../platform/progress.ts';
+import { NotCsv } from '../platform/readCsv.ts';
 import type { Guessable } from './guessable.ts';
-import { type Doubt, importInvitations, NotInvitations } from './importInvitations.ts';
+import { type Doubt, type ImportReport, importInvitations } from './importInvitations.ts';
 
 export const importCommand: Command = {
   usage: 'invitations import FILE.csv',
   summary:
-    'Take invitations from a CSV file in UTF-8: code,contactId,firstName,lastName,email,school and, where wanted, programme,expiresAt (the last day, YYYY-MM-DD). Safe to run again.',
+    'Take invitations from a CSV file: code,contactId,firstName,lastName,email,school and, where wanted, programme,expiresAt (the last day, YYYY-MM-DD). Safe to run again.',
   async run([file, ...more], { database, deps }) {
     if (!file || more.length > 0) return misused(importCommand);
     const began = performance.now();
@@ -26,10 +27,16 @@ export const importCommand: Command = {
           doubts.set(doubt, { count: count + 1, line: first });
         },
         progress: (lines, bytes) => progress.at(lines, bytes),
+        stopped: (soFar) => {
+          progress.end();
+          console.error(
+            `It stopped before the end: so far ${counted(soFar)} When what follows is mended, give the same command again.`,
+          );
+        },
         guessable: (found) => guessable.push(found),
       });
       progress.end();
-      console.log(`${imported} imported, ${unchanged} unchanged, ${refused} not taken.`);
+      console.log(counted({ imported, unchanged, refused }));
       const lines = imported + unchanged + refused;
       const seconds = (performance.now() - began) / 1000;
       if (lines >= 10_000)
@@ -41,7 +48,7 @@ export const importCommand: Command = {
         console.log('A code opens what is known of its contact. npm run operator -- invitations mint');
       return refused > 0 ? 1 : 0;
     } catch (error) {
-      if (!(error instanceof NotInvitations)) throw error;
+      if (!(error instanceof NotCsv)) throw error;
       progress.end();
       console.error(plain(error.message));
       return 1;
@@ -49,9 +56,13 @@ export const importCommand: Command = {
   },
 };
 
+const counted = ({ imported, unchanged, refused }: ImportReport) =>
+  `${imported} imported, ${unchanged} unchanged, ${refused} not taken.`;
+
 const doubtful: Record<Doubt, string> = {
   moved: 'codes that lead to another contact now, while their joins stay with the contact who began them',
   expired: 'codes that have expired already',
+  withdrawn: 'codes that were withdrawn, and stay so (invitations extend CODE opens one again)',
 };
 
 /**

@@ -3,9 +3,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import fc from 'fast-check';
+import { sql } from 'kysely';
 import { type TestDatabase, testDatabase } from '../../../tests/harness/database.ts';
+import { mutilatedLine } from '../../../tests/harness/mutilatedLines.ts';
 import { connect, type Database } from '../platform/database/client.ts';
-import { importInvitations, NotInvitations } from './importInvitations.ts';
+import { NotCsv } from '../platform/readCsv.ts';
+import { type ImportReport, importInvitations } from './importInvitations.ts';
 
 let own: TestDatabase;
 let database: Database;
@@ -161,28 +165,10 @@ test('a line that is not UTF-8 is refused, and never taken with other letters', 
   assert.match(faults[0]!.text, /not encoded in UTF-8.*CSV UTF-8/);
 });
 
-test('a file in UTF-16 is told to be saved as UTF-8, unless its byte order mark makes it readable', async () => {
-  const path = join(folder, 'utf16.csv');
-  const text = `${HEADER}\nUTF16,499,Amélie,"Rivera, Jo",,\n`;
-  const [bare, marked, markedTwice] = ['', '\ufeff', '\ufeff\ufeff'].map((marks) =>
-    Buffer.from(marks + text, 'utf16le'),
-  );
-  for (const bytes of [bare!, markedTwice!, Buffer.from(bare!).swap16(), Buffer.from(marked!).swap16()]) {
-    writeFileSync(path, bytes);
-    await assert.rejects(take(path), (error: Error) => {
-      const sentence = `${path} is not encoded in UTF-8. In Excel, save the file as "CSV UTF-8".`;
-      assert.equal(error.message, sentence);
-      return error instanceof NotInvitations;
-    });
-  }
-  writeFileSync(path, marked!);
-  assert.equal((await take(path)).imported, 1);
-});
-
 test('a header that lacks a column, or has one too many, is refused with both named', async () => {
   await assert.rejects(take(file('code,contactId,email,school')), (error: Error) => {
     assert.match(error.message, /; missing: firstName, lastName\.$/);
-    return error instanceof NotInvitations;
+    return error instanceof NotCsv;
   });
   await assert.rejects(take(file(`${HEADER},colour,shape`)), /school; not known: colour, shape\.$/);
 });
@@ -317,18 +303,56 @@ test("a code given twice in one file is named, and stays the first one's", async
 for (const [what, lines, sentence] of [
   ['a file without the columns', ['code,contact'], /missing: contactId/],
   ['an empty file', [''], /is empty/],
-  ['a file that is no CSV', [HEADER, '"unclosed'], /not a CSV file/],
-  ['a file with a quote in the middle of a value', [HEADER, 'ab"c,101,,,,'], /not a CSV file/],
+  ['a header with an open quote', [`"${HEADER}`, 'AB2345,101,,,,'], /^The first line of .* opens a quote/],
 ] as const)
   test(`${what} is refused with a sentence`, async () => {
     await assert.rejects(
       take(file(...lines)),
-      (error) => error instanceof NotInvitations && sentence.test(error.message),
+      (error) => error instanceof NotCsv && sentence.test(error.message),
     );
   });
 
 test('a file that is not there is refused with a sentence', async () => {
-  await assert.rejects(take(join(folder, 'absent.csv')), NotInvitations);
+  await assert.rejects(take(join(folder, 'absent.csv')), NotCsv);
+});
+
+test('a fault in a late line neither stops the rest nor swallows a line', async () => {
+  const lines = Array.from({ length: 2_600 }, (_, n) => `LATE${n},${2_000_000 + n},Ada,Byron,,`);
+  lines[2_399] = 'LATE2399,2002399,"Ada,Byron,,';
+  lines[2_402] = 'LATE2402,2002402,Ada",Byron,,';
+  const { imported, unchanged, faults } = await take(file(HEADER, ...lines));
+  assert.deepEqual([imported, unchanged, faults.map(({ line }) => line)], [2_598, 0, [2_401, 2_404]]);
+  assert.match(faults[0]!.text, /^opens a quote that is not closed before the line ends/);
+  assert.match(faults[1]!.text, /^has a quote in the middle of a cell/);
+});
+
+test('the lines of any mutilated file are imported, unchanged or named, each once', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(mutilatedLine, { maxLength: 12 }), async (lines) => {
+      const path = file('contactId,code,firstName,lastName,email,school', ...lines.map(({ text }) => text));
+      const { imported, unchanged, faults } = await take(path);
+      assert.equal(imported + unchanged + faults.length, lines.filter(({ isFilled }) => isFilled).length);
+    }),
+    { numRuns: 40 },
+  );
+});
+
+test('what an import stored before it stopped is told', async (t) => {
+  const lines = Array.from({ length: 2_500 }, (_, n) => `STOPPED${n},${3_000_000 + n},,,,`);
+  const path = file(HEADER, ...lines);
+  await sql`create function refuse_stopped() returns trigger language plpgsql as $$ begin
+    if new.code = 'STOPPED2400' then raise 'no room'; end if; return new; end $$`.execute(database);
+  await sql`create trigger refuse_stopped before insert on invitation for each row execute function refuse_stopped()`.execute(
+    database,
+  );
+  t.after(() => sql`drop function refuse_stopped cascade`.execute(database));
+  const told: ImportReport[] = [];
+  const issuer = { programmes: {}, society: { timeZone: 'UTC' } };
+  await assert.rejects(
+    importInvitations(database, path, issuer, { stopped: (soFar) => told.push({ ...soFar }) }),
+    /no room/,
+  );
+  assert.deepEqual(told, [{ imported: 2_000, unchanged: 0, refused: 0 }]);
 });
 
 test('more lines than a batch are all taken', async () => {

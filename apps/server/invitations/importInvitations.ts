@@ -1,15 +1,15 @@
-import { createReadStream } from 'node:fs';
-import { pipeline } from 'node:stream';
-import { parse } from 'csv-parse';
 import { sql } from 'kysely';
 import { z } from 'zod';
-import { textOfCell } from '#core/csv.ts';
+import { contactIdFault, isMangled } from '#core/csv.ts';
 import { inviteCodeError, normaliseInviteCode } from '#core/inviteCode.ts';
-import { isEmail } from '#core/studentDetails.ts';
+import { FIELD_MAX_LENGTH, isEmail } from '#core/studentDetails.ts';
 import type { Database } from '../platform/database/client.ts';
-import { asNotCsv, NotCsv, refuseUtf16, repeatedColumn } from '../platform/readCsv.ts';
+import { readCsv } from '../platform/readCsv.ts';
 import { presentId } from '../session/members.ts';
+import type { Society } from '../society/society.ts';
+import { dayOf } from '../society/texts.ts';
 import { findGuessable, type Guessable } from './guessable.ts';
+import { expiryOf } from './invitations.ts';
 
 /** The number of lines in the file with each result. */
 export interface ImportReport {
@@ -24,21 +24,27 @@ export type Doubt =
   /** Before this import, the code led to another contact, who has joined with it. */
   | 'moved'
   /** The code has expired, so nobody can join with it. */
-  | 'expired';
+  | 'expired'
+  /** Staff have withdrawn the code, and it stays withdrawn. */
+  | 'withdrawn';
 
 /** Callbacks during an import. Line 1 is the header. */
 export interface ImportListener {
   refused(line: number, text: string): void;
   doubted(line: number, doubt: Doubt): void;
   progress(lines: number, bytes: number): void;
+  /** Called if the import stops before the end of the file, with what was stored until then. The error is thrown afterwards. */
+  stopped(soFar: ImportReport): void;
   /** Called after the import for each kind of guessable personal codes that was found. If absent, they are not searched for. */
   guessable(found: Guessable): void;
 }
 
-const columns = ['code', 'contactId', 'firstName', 'lastName', 'email', 'school'] as const;
-/** Columns that the file may leave out. */
-const optionalColumns = ['programme', 'expiresAt'] as const;
-type Column = (typeof columns)[number] | (typeof optionalColumns)[number];
+const columns = {
+  needed: ['code', 'contactId', 'firstName', 'lastName', 'email', 'school'],
+  optional: ['programme', 'expiresAt'],
+  refusesOthers: true,
+} as const;
+type Column = (typeof columns)['needed' | 'optional'][number];
 
 interface Invitation {
   code: string;
@@ -67,19 +73,23 @@ interface Issuer {
   society: { timeZone: string };
 }
 
-/** Thrown if the file cannot be read, or is not a CSV file of invitations. */
-export class NotInvitations extends Error {}
-
 /**
  * Imports invitations from a CSV file (`code,contactId,firstName,lastName,email,school`). A line with a school and no contact id
  * is a school's code. Reads the file as a stream, in batches, so that memory does not grow with the file. Reports a faulty line
  * with its number and skips it. Safe to repeat, even while the server runs: a line that was imported before changes nothing.
+ * Throws `NotCsv`.
  */
 export async function importInvitations(
   database: Database,
   file: string,
   { programmes, society: { timeZone } }: Issuer,
-  { refused = () => {}, doubted = () => {}, progress = () => {}, guessable }: Partial<ImportListener> = {},
+  {
+    refused = () => {},
+    doubted = () => {},
+    progress = () => {},
+    stopped = () => {},
+    guessable,
+  }: Partial<ImportListener> = {},
 ): Promise<ImportReport> {
   const report: ImportReport = { imported: 0, unchanged: 0, refused: 0 };
   const refuse = (line: number, text: string) => {
@@ -87,46 +97,28 @@ export async function importInvitations(
     refused(line, text);
   };
   const listener = { refused: refuse, doubted };
-  const source = createReadStream(file);
-  const parser = parse({
-    bom: true,
-    info: true,
-    trim: true,
-    skip_empty_lines: true,
-    relax_column_count: true,
-  });
-  // Errors from reading the file are thrown by the loop over `rows` below.
-  pipeline(source, refuseUtf16(file), parser, () => {});
-  const rows = parser as AsyncIterable<{ info: { lines: number }; record: string[] }>;
+  const { rows, bytesRead } = await readCsv(file, columns);
   // The codes seen so far are kept in a temporary table, which exists only on this connection.
   await database.connection().execute(async (connection) => {
     await sql`create temp table import_seen (code text primary key, line integer not null, is_personal boolean not null)`.execute(
       connection,
     );
     try {
-      let header: Column[] | null = null;
       let batch: Line[] = [];
-      for await (const { info, record } of rows) {
-        if (!header) {
-          header = readHeader(record);
-          continue;
-        }
-        const read = readLine(header, record, programmes);
-        if (typeof read === 'string') refuse(info.lines, read);
-        else batch.push({ line: info.lines, ...read });
+      for await (const { line, values, fault } of rows) {
+        const read = fault === null ? invitationOf(values, programmes) : fault;
+        if (typeof read === 'string') refuse(line, read);
+        else batch.push({ line, ...read });
         if (batch.length < BATCH) continue;
         await write(connection, batch, timeZone, report, listener);
-        progress(info.lines, source.bytesRead);
+        progress(line, bytesRead());
         batch = [];
       }
-      if (!header)
-        throw new NotInvitations(
-          `${file} is empty: its first line must name the columns ${columns.join(',')}.`,
-        );
       await write(connection, batch, timeZone, report, listener);
       if (guessable) for (const found of await findGuessable(connection)) guessable(found);
     } catch (error) {
-      throw readable(error, file);
+      stopped(report);
+      throw error;
     } finally {
       await sql`drop table import_seen`.execute(connection);
     }
@@ -134,43 +126,21 @@ export async function importInvitations(
   return report;
 }
 
-function readable(error: unknown, file: string): unknown {
-  const known = asNotCsv(error, file);
-  return known instanceof NotCsv ? new NotInvitations(known.message) : error;
-}
-
-function readHeader(record: string[]): Column[] {
-  const known: readonly string[] = [...columns, ...optionalColumns];
-  const missing = columns.filter((column) => !record.includes(column));
-  const unknown = record.filter((column) => !known.includes(column));
-  if (missing.length > 0 || unknown.length > 0)
-    throw new NotInvitations(
-      `The first line must name the columns ${columns.join(',')}${missing.length > 0 ? `; missing: ${missing.join(', ')}` : ''}${unknown.length > 0 ? `; not known: ${unknown.join(', ')}` : ''}.`,
-    );
-  const repeated = repeatedColumn(record);
-  if (repeated !== null) throw new NotInvitations(`The first line names the column ${repeated} twice.`);
-  return record as Column[];
-}
-
-/** Parses one line as an invitation. If the line is faulty, returns a sentence that says why. */
-function readLine(header: Column[], record: string[], programmes: Programmes): Invitation | string {
-  if (record.length !== header.length) return `has ${record.length} fields, not ${header.length}.`;
-  const field = (name: Column) =>
-    textOfCell(record[header.indexOf(name)] ?? '')
-      .replaceAll('\0', '')
-      .toWellFormed() || null;
+/** Returns the invitation of one line. If the line is faulty, returns a sentence that says why. */
+function invitationOf(values: Record<Column, string>, programmes: Programmes): Invitation | string {
+  const field = (name: Column) => values[name] || null;
   const read: Invitation = {
-    code: field('code') ?? '',
+    code: withoutJoiners(values.code),
     contactId: field('contactId'),
     firstName: field('firstName'),
     lastName: field('lastName'),
-    email: field('email'),
+    email: withoutJoiners(values.email) || null,
     school: field('school'),
     programme: field('programme'),
     expiresAt: field('expiresAt'),
   };
   const { code, contactId, school, expiresAt } = read;
-  const broken = lostLetters(read) ?? inviteCodeError(code);
+  const broken = codeFault(code);
   if (broken) return broken;
   if (contactId === null && school === null) return 'needs a contact id or a school.';
   const fault = faultOf(read, programmes);
@@ -183,12 +153,17 @@ function readLine(header: Column[], record: string[], programmes: Programmes): I
   };
 }
 
-/** Returns the sentence that some fields are not encoded in UTF-8; null if all are. */
-function lostLetters(fields: object): string | null {
-  // Node replaces bytes that are not UTF-8 with this character.
-  return Object.values(fields).some((field) => field?.includes('\ufffd'))
-    ? 'is not encoded in UTF-8, so that some of its letters are lost. In Excel, save the file as "CSV UTF-8".'
-    : null;
+/** Removes the joiners that some names need, and that nobody sees in a code or an email. */
+const withoutJoiners = (text: string) => text.replace(/\p{Default_Ignorable_Code_Point}/gu, '');
+
+/** Returns the reason why a text is no code; null if it is one. Does not repeat a code, since the output may end up in a log. */
+function codeFault(code: string): string | null {
+  if (/^\p{Quotation_Mark}.*\p{Quotation_Mark}$/u.test(code))
+    return 'has quotes around its code: leave them out.';
+  const broken = inviteCodeError(code);
+  return broken && isMangled(code)
+    ? `"${code}" is no code but what a spreadsheet made of one: format the column as text, and enter the code again.`
+    : broken;
 }
 
 /** Returns the reason why an import refuses a line because of a field other than the code; null if there is no such reason. */
@@ -197,10 +172,10 @@ export function faultOf(
   programmes: Programmes,
 ): string | null {
   const { contactId, email, programme, expiresAt } = invitation;
-  const lost = lostLetters(invitation);
-  if (lost) return lost;
-  if (contactId != null && !/^[0-9]{1,20}$/.test(contactId))
-    return `"${contactId}" is not a contact id: it has digits only.`;
+  const wrongId = contactId == null ? null : contactIdFault(contactId);
+  if (wrongId) return wrongId;
+  const long = Object.entries(invitation).find(([, text]) => text != null && text.length > FIELD_MAX_LENGTH);
+  if (long) return `${long[0]} is longer than ${FIELD_MAX_LENGTH} characters.`;
   if (email != null && !isEmail(email)) return `"${email}" is not an email address.`;
   const closed = programme == null ? null : programmeFault(programme, programmes);
   return closed ?? (expiresAt == null ? null : expiryFault(expiresAt));
@@ -227,6 +202,12 @@ const expiry = z
 /** Returns the reason why staff cannot let a code expire at `expiresAt`; null if they can. */
 export function expiryFault(expiresAt: string): string | null {
   return expiry.safeParse(expiresAt).success ? null : `"${expiresAt}" is not a date: write it as 2027-06-30.`;
+}
+
+/** Returns a sentence for staff if `expiresAt`, a date or time in a valid form, is past; otherwise null. */
+export function pastFault(expiresAt: string, society: Society, now: Date): string | null {
+  const isPast = expiresAt.includes('T') ? new Date(expiresAt) <= now : expiresAt < dayOf(society, now);
+  return isPast ? `"${expiresAt}" is past: nobody could join with the code.` : null;
 }
 
 /**
@@ -279,7 +260,7 @@ async function write(
     )
     insert into invitation (code, contact_id, school, programme, expires_at)
     select code, ${presentId(sql`"contactId"`)}, case when "contactId" is null then school end, programme,
-      case when "expiresAt" like '%T%' then "expiresAt"::timestamptz else ("expiresAt"::date + 1)::timestamp at time zone ${timeZone} end
+      ${expiryOf(sql`"expiresAt"`, timeZone)}
     from line
     on conflict (code) do update set
       contact_id = excluded.contact_id, school = excluded.school, programme = excluded.programme, expires_at = excluded.expires_at
@@ -292,6 +273,11 @@ async function write(
     if (isMoved) doubted(first.get(code)!, 'moved');
     if (isExpired) doubted(first.get(code)!, 'expired');
   }
+  const withdrawn = await sql<{ code: string }>`
+    select code from invitation where is_withdrawn and code = any(${lines.map(({ code }) => code)})`.execute(
+    connection,
+  );
+  for (const { code } of withdrawn.rows) doubted(first.get(code)!, 'withdrawn');
   report.imported += rows.length;
   report.unchanged += lines.length - rows.length;
 }

@@ -57,9 +57,9 @@ test('a line without a contact id is named, and the others get their codes', asy
 });
 
 test('of a file without the column contactId, that is said once, and no code is made', async (t) => {
-  const path = fileOf(t, 'contactId;email', '6001;a@example.com', '6002;b@example.com');
+  const path = fileOf(t, 'contact;email', '6001;a@example.com', '6002;b@example.com');
   const { code, out } = await mint(t, path);
-  const sentence = `The first line of ${path} must name the column contactId; commas separate columns.\n`;
+  const sentence = `The first line of ${path} must name the column contactId; missing: contactId.\n`;
   assert.deepEqual([code, out], [1, sentence]);
 });
 
@@ -191,11 +191,11 @@ test("a school's code is for everybody: nobody is warned of it", async (t) => {
 });
 
 test('a line that is not taken cannot pass off another one as ours', async (t) => {
-  const contactId = '1\u001b[2J\n9 imported, 0 unchanged, 0 not taken.';
+  const contactId = 'x\u001b[2J\u0085\u20289 imported, 0 unchanged, 0 not taken.';
   const { out } = await take(t, fileOf(t, HEADER, `EVILCODE1,"${contactId}",,,,`));
   assert.equal(
     out,
-    'line 3: "1[2J9 imported, 0 unchanged, 0 not taken." is not a contact id: it has digits only.\n0 imported, 0 unchanged, 1 not taken.\n',
+    'line 2: "x[2J 9 imported, 0 unchanged, 0 not taken." is not a contact id: it has digits only.\n0 imported, 0 unchanged, 1 not taken.\n',
   );
 });
 
@@ -256,7 +256,7 @@ test('a name that a spreadsheet would run is minted and imported as it is', asyn
 test('a file that names a column twice is refused', async (t) => {
   const path = fileOf(t, `${HEADER},email`, 'TWICE2345,6701,,,a@example.com,,b@example.com');
   const taken = await take(t, path);
-  assert.deepEqual([taken.code, taken.out], [1, 'The first line names the column email twice.\n']);
+  assert.deepEqual([taken.code, taken.out], [1, `The first line of ${path} names the column email twice.\n`]);
   const made = await mint(t, fileOf(t, 'contactId,email,email', '6701,a@example.com,b@example.com'));
   assert.equal(made.code, 1);
   assert.match(made.out, /^The first line of .* names the column email twice\.$/m);

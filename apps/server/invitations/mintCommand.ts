@@ -1,12 +1,13 @@
 import { type Command, misused, plain, printCsvLine, readArgs } from '../platform/command.ts';
-import { type CsvRow, NotCsv, readCsv } from '../platform/readCsv.ts';
+import { type CsvColumns, type CsvRow, NotCsv, readCsv } from '../platform/readCsv.ts';
 import type { Society } from '../society/society.ts';
-import { dayOf } from '../society/texts.ts';
-import { expiryFault, faultOf, programmeFault } from './importInvitations.ts';
+import { expiryFault, faultOf, pastFault, programmeFault } from './importInvitations.ts';
 import { mintCodes } from './mintInvitations.ts';
 
 const columns = ['contactId', 'firstName', 'lastName', 'email', 'school', 'programme', 'expiresAt'] as const;
-type Invitation = Partial<Record<(typeof columns)[number], string>>;
+type Column = (typeof columns)[number];
+type Invitation = Partial<Record<Column, string>>;
+const inFile = { needed: ['contactId'], optional: columns.slice(1) } as const satisfies CsvColumns<Column>;
 
 const options = {
   count: { type: 'string' },
@@ -52,7 +53,7 @@ export const mintCommand: Command = {
       const wanted =
         file === undefined
           ? Array.from({ length: Number(count) }, () => all)
-          : contactsOf(await readCsv(file, 'contactId'), { all, society: deps.society, now }, refuse);
+          : contactsOf((await readCsv(file, inFile)).rows, { all, society: deps.society, now }, refuse);
       printCsvLine(['code', ...columns]);
       for await (const { code, invitation } of mintCodes(database, wanted))
         printCsvLine([code, ...columns.map((column) => invitation[column] ?? '')]);
@@ -72,11 +73,15 @@ export const mintCommand: Command = {
  * already.
  */
 async function* contactsOf(
-  rows: AsyncIterable<CsvRow>,
+  rows: AsyncIterable<CsvRow<Column>>,
   { all, society, now }: { all: Invitation; society: Society; now: Date },
   refuse: (line: number, text: string) => void,
 ): AsyncGenerator<Invitation> {
-  for await (const { line, values } of rows) {
+  for await (const { line, values, fault: unread } of rows) {
+    if (unread !== null) {
+      refuse(line, unread);
+      continue;
+    }
     const given: Invitation = Object.fromEntries(
       columns.flatMap((column) => (values[column] ? [[column, values[column]]] : [])),
     );
@@ -86,10 +91,4 @@ async function* contactsOf(
     if (fault) refuse(line, fault);
     else yield { ...all, ...given };
   }
-}
-
-/** Returns a sentence for staff if `expiresAt`, a date or time in a valid form, is past; otherwise null. */
-function pastFault(expiresAt: string, society: Society, now: Date): string | null {
-  const isPast = expiresAt.includes('T') ? new Date(expiresAt) <= now : expiresAt < dayOf(society, now);
-  return isPast ? `"${expiresAt}" is past: nobody could join with the code.` : null;
 }

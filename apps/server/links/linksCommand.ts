@@ -1,3 +1,4 @@
+import { contactIdFault } from '#core/csv.ts';
 import { type Command, misused, plain, printCsvLine, readArgs } from '../platform/command.ts';
 import { NotCsv, readCsv } from '../platform/readCsv.ts';
 import type { LinkTarget } from './links.ts';
@@ -57,15 +58,14 @@ const isKind = (text: string): text is LinkTarget['kind'] =>
 async function mintAll(file: string, mint: (contactId: string) => string): Promise<number> {
   let refused = 0;
   try {
-    const rows = await readCsv(file, 'contactId');
+    const { rows } = await readCsv(file, { needed: ['contactId'] });
     printCsvLine(['contactId', 'link']);
-    for await (const { line, values } of rows) {
-      const contactId = values.contactId ?? '';
-      if (isContactId(contactId)) printCsvLine([contactId, mint(contactId)]);
-      else {
+    for await (const { line, values, fault } of rows) {
+      const wrong = fault === null ? contactIdFault(values.contactId) : fault;
+      if (wrong !== null) {
         refused++;
-        console.error(`line ${line}: "${plain(contactId)}" is not a contact id: it has digits only.`);
-      }
+        console.error(`line ${line}: ${plain(wrong)}`);
+      } else if (values) printCsvLine([values.contactId, mint(values.contactId)]);
     }
   } catch (error) {
     if (!(error instanceof NotCsv)) throw error;

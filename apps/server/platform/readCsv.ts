@@ -1,96 +1,232 @@
 import { createReadStream } from 'node:fs';
-import { pipeline } from 'node:stream';
-import { CsvError, parse } from 'csv-parse';
-import { textOfCell } from '#core/csv.ts';
+import { CsvError } from 'csv-parse';
+import { parse } from 'csv-parse/sync';
+import { cleanText } from '#core/cleanText.ts';
+import { cellFault, textOfCell } from '#core/csv.ts';
 
-/** Thrown if a file cannot be read, is not a CSV file in UTF-8, or lacks a column. The message is a sentence for staff. */
+/** Thrown if a file cannot be read, or is no CSV file with the columns that it needs. The message is a sentence for staff. */
 export class NotCsv extends Error {}
 
-export interface CsvRow {
-  /** The number of the row's last line in the file. Line 1 is the header. */
-  line: number;
-  /** The row's values by the names of the columns. */
-  values: Partial<Record<string, string>>;
+export interface CsvColumns<Column extends string> {
+  /** The columns that the file must have, and those that it may have. */
+  needed: readonly Column[];
+  optional?: readonly Column[];
+  /** Whether other columns are refused. By default their cells are not read. */
+  refusesOthers?: boolean;
 }
 
 /**
- * Reads a CSV file whose first line names its columns, among them `needed`. The rows are read one at a time, so that memory does
- * not grow with the file. Throws {@link NotCsv}, and reading the rows can throw it as well.
+ * A line that has anything in it, by its number in the file, or the reason why it could not be read: a sentence without its
+ * subject, which is the line. Values are clean ({@link cleanText}); a cell that is empty or absent is ''.
  */
-export async function readCsv(file: string, needed: string): Promise<AsyncIterable<CsvRow>> {
-  const parser = parse({ bom: true, info: true, trim: true, skip_empty_lines: true });
-  // Errors from reading the file are thrown by the loop in `recordsOf`.
-  pipeline(createReadStream(file), refuseUtf16(file), parser, () => {});
-  const records = recordsOf(parser, file);
-  const first = await records.next();
-  if (first.done) throw new NotCsv(`${file} is empty: its first line must name the column ${needed}.`);
-  const columns = first.value.record;
-  const fault = faultOfHeader(columns, needed);
-  if (fault) {
-    parser.destroy();
-    throw new NotCsv(`The first line of ${file} ${fault}`);
-  }
-  return rowsOf(columns, records);
-}
+export type CsvRow<Column extends string> =
+  | { line: number; values: Record<Column, string>; fault: null }
+  | { line: number; values: null; fault: string };
 
-function faultOfHeader(columns: readonly string[], needed: string): string | null {
-  if (!columns.includes(needed)) return `must name the column ${needed}; commas separate columns.`;
-  const repeated = repeatedColumn(columns);
-  return repeated === null ? null : `names the column ${repeated} twice.`;
-}
-
-/** Returns the name of a column that a CSV file has twice; null if there is none. Columns without a name do not count. */
-export function repeatedColumn(columns: readonly string[]): string | null {
-  return columns.find((column, index) => column !== '' && columns.indexOf(column) !== index) ?? null;
+export interface CsvFile<Column extends string> {
+  rows: AsyncIterable<CsvRow<Column>>;
+  /** How many bytes of the file have been read. */
+  bytesRead(): number;
 }
 
 /**
- * Returns a pipeline stage, for use before csv-parse, that passes the bytes of a file on unchanged. If the file is in UTF-16, the
- * stage throws {@link NotCsv}, except for the one form of UTF-16 that csv-parse reads: little-endian with one byte order mark.
+ * Reads a CSV file whose first line names its columns, in any case. The rows are read one at a time, so that memory does not grow
+ * with the file. Throws {@link NotCsv}, and reading the rows can throw it as well.
  */
-export function refuseUtf16(file: string) {
-  return async function* (chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-    let isFirst = true;
-    for await (const chunk of chunks) {
-      if (isFirst && isForeignUtf16(chunk.subarray(0, 4)))
-        throw new NotCsv(`${file} is not encoded in UTF-8. In Excel, save the file as "CSV UTF-8".`);
-      isFirst = false;
-      yield chunk;
-    }
-  };
+export async function readCsv<Column extends string>(
+  file: string,
+  columns: CsvColumns<Column>,
+): Promise<CsvFile<Column>> {
+  const source = createReadStream(file);
+  return { rows: await readRows(piecesOf(source, file), file, columns), bytesRead: () => source.bytesRead };
 }
 
-function isForeignUtf16(start: Buffer): boolean {
-  const bytes = start.toString('hex');
-  if (bytes.startsWith('fffe')) return bytes === 'fffefffe';
-  return bytes.startsWith('feff') || start.includes(0);
-}
-
-interface CsvRecord {
-  info: { lines: number };
-  record: string[];
-}
-
-async function* recordsOf(parser: AsyncIterable<CsvRecord>, file: string): AsyncGenerator<CsvRecord> {
+async function* piecesOf(source: AsyncIterable<Buffer>, file: string): AsyncGenerator<Buffer> {
   try {
-    yield* parser;
+    yield* source;
   } catch (error) {
-    throw asNotCsv(error, file);
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'ENOENT' && code !== 'EISDIR' && code !== 'EACCES') throw error;
+    throw new NotCsv(`${file} cannot be read.`);
   }
 }
 
-/** Returns a {@link NotCsv} for an error that comes from the file or its format, and any other error as it is. */
-export function asNotCsv(error: unknown, file: string): unknown {
-  const { code, message } = error as { code?: string; message: string };
-  if (code === 'ENOENT' || code === 'EISDIR' || code === 'EACCES')
-    return new NotCsv(`${file} cannot be read.`);
-  return error instanceof CsvError ? new NotCsv(`${file} is not a CSV file: ${message}`) : error;
+/** Does what {@link readCsv} does, with the bytes of the file in pieces of any size. `file` is its name, for sentences. */
+export async function readRows<Column extends string>(
+  pieces: AsyncIterable<Buffer>,
+  file: string,
+  columns: CsvColumns<Column>,
+): Promise<AsyncIterable<CsvRow<Column>>> {
+  const lines = linesOf(textOf(pieces, file));
+  let separator: string | undefined;
+  for (;;) {
+    const { value: first, done } = await lines.next();
+    if (done) throw new NotCsv(`${file} is empty: its first line must name the ${counted(columns.needed)}.`);
+    const text = first.text ?? '';
+    if (cleanText(text) === '') continue;
+    // Excel writes such a line, and reads it.
+    const given = /^"?sep=([^\w"])/i.exec(text.trimStart())?.[1];
+    if (given !== undefined && separator === undefined) {
+      separator = given;
+      continue;
+    }
+    const header = readHeader(text, separator, columns);
+    if (typeof header !== 'string') return rowsOf(lines, header, columns);
+    await lines.return(undefined);
+    throw new NotCsv(`The first line of ${file} ${header}`);
+  }
 }
 
-async function* rowsOf(columns: string[], records: AsyncIterable<CsvRecord>): AsyncGenerator<CsvRow> {
-  for await (const { info, record } of records)
-    yield {
-      line: info.lines,
-      values: Object.fromEntries(columns.map((column, index) => [column, textOfCell(record[index] ?? '')])),
-    };
+/** Decodes UTF-8 and UTF-16, with and without a byte order mark. What is no UTF-8 becomes U+FFFD. */
+async function* textOf(pieces: AsyncIterable<Buffer>, file: string): AsyncGenerator<string> {
+  let start: Buffer = Buffer.alloc(0);
+  let decoder: TextDecoder | null = null;
+  for await (const piece of pieces) {
+    if (decoder) {
+      yield decoder.decode(piece, { stream: true });
+      continue;
+    }
+    start = Buffer.concat([start, piece]);
+    if (start.length < 4) continue;
+    if (/^(504b0304|d0cf11e0)/.test(start.toString('hex', 0, 4)))
+      throw new NotCsv(`${file} is a workbook or an archive: in Excel, save it as "CSV UTF-8".`);
+    decoder = new TextDecoder(encodingOf(start));
+    yield decoder.decode(start, { stream: true });
+  }
+  yield decoder ? decoder.decode() : start.toString();
+}
+
+function encodingOf([first, second]: Buffer): string {
+  if ((first === 0xff && second === 0xfe) || (first !== 0 && second === 0)) return 'utf-16le';
+  if ((first === 0xfe && second === 0xff) || (first === 0 && second !== 0)) return 'utf-16be';
+  return 'utf-8';
+}
+
+/** The most characters of a line. A longer one is not kept in memory. */
+const LINE_MAX_LENGTH = 100_000;
+
+interface Line {
+  line: number;
+  /** Null if the line is too long. */
+  text: string | null;
+}
+
+/** Splits a text at LF, CR LF and CR, as editors do, whether or not a quote is open. */
+async function* linesOf(texts: AsyncIterable<string>): AsyncGenerator<Line, undefined> {
+  let line = 0;
+  let rest = '';
+  let isTooLong = false;
+  for await (const text of texts) {
+    // A CR at the end may belong to a LF that follows.
+    const pieces = (rest + text).split(/\r\n|\n|\r(?!$)/);
+    rest = pieces.pop()!;
+    for (const piece of pieces) {
+      line++;
+      yield { line, text: isTooLong || piece.length > LINE_MAX_LENGTH ? null : piece };
+      isTooLong = false;
+    }
+    if (rest.length <= LINE_MAX_LENGTH) continue;
+    isTooLong = true;
+    rest = rest.endsWith('\r') ? '\r' : '';
+  }
+  const last = rest.replace(/\r$/, '');
+  if (last !== '' || isTooLong) yield { line: line + 1, text: isTooLong ? null : last };
+}
+
+/** Returns the cells of a line, or the reason why it has none. */
+function cellsOf(text: string, delimiter: string): string[] | string {
+  if (!text.includes('"')) return text.split(delimiter);
+  try {
+    const [cells] = parse(text, { delimiter, trim: true, relax_column_count: true }) as string[][];
+    return cells ?? [];
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    return error.code === 'CSV_QUOTE_NOT_CLOSED'
+      ? 'opens a quote that is not closed before the line ends: close it, or write a quote within a cell twice. No cell can have a line break.'
+      : 'has a quote in the middle of a cell: put quotes around the whole cell, and write a quote within it twice.';
+  }
+}
+
+interface Header<Column> {
+  delimiter: string;
+  /** The columns in the order of the file; null for those that are not read. */
+  order: (Column | null)[];
+}
+
+/** Returns the header; if it is faulty, what the first line does not do or has too many of. */
+function readHeader<Column extends string>(
+  text: string,
+  separator: string | undefined,
+  { needed, optional = [], refusesOthers = false }: CsvColumns<Column>,
+): Header<Column> | string {
+  const known = new Map([...needed, ...optional].map((column) => [keyOf(column), column]));
+  const read = (delimiter: string) => {
+    const cells = cellsOf(text, delimiter);
+    if (typeof cells === 'string') return { delimiter, fault: cells, names: [], order: [], found: 0 };
+    const names = cells.map(cleanText);
+    while (names.at(-1) === '') names.pop();
+    const order = names.map((name) => known.get(keyOf(name)) ?? null);
+    return { delimiter, fault: null, names, order, found: order.filter(Boolean).length };
+  };
+  const [best] = [separator ?? ',', ',', ';', '\t'].map(read).sort((a, b) => b.found - a.found);
+  const { delimiter, fault, names, order } = best!;
+  if (fault !== null) return fault;
+  const repeated = order.find((column, index) => column !== null && order.indexOf(column) !== index);
+  if (repeated) return `names the column ${repeated} twice.`;
+  const missing = needed.filter((column) => !order.includes(column));
+  const others = refusesOthers ? names.filter((name, index) => name !== '' && order[index] === null) : [];
+  if (missing.length === 0 && others.length === 0) return { delimiter, order };
+  return [
+    `must name the ${counted(needed)}`,
+    ...(missing.length > 0 ? [`missing: ${missing.join(', ')}`] : []),
+    ...(others.length > 0 ? [`not known: ${others.join(', ')}`] : []),
+  ]
+    .join('; ')
+    .concat('.');
+}
+
+/** Returns the form in which names of columns are compared: "Contact ID" is contactId. */
+const keyOf = (name: string) => name.toLowerCase().replace(/[ _-]/g, '');
+
+const counted = (columns: readonly string[]) =>
+  `${columns.length === 1 ? 'column' : 'columns'} ${columns.join(',')}`;
+
+async function* rowsOf<Column extends string>(
+  lines: AsyncIterable<Line>,
+  { delimiter, order }: Header<Column>,
+  { needed, optional = [] }: CsvColumns<Column>,
+): AsyncGenerator<CsvRow<Column>> {
+  const none = Object.fromEntries([...needed, ...optional].map((column) => [column, ''])) as Record<
+    Column,
+    string
+  >;
+  for await (const { line, text } of lines) {
+    const cells = text === null ? `is longer than ${LINE_MAX_LENGTH} characters.` : cellsOf(text, delimiter);
+    if (typeof cells === 'string') {
+      yield { line, values: null, fault: cells };
+      continue;
+    }
+    const read = cells.map((cell) => cleanText(textOfCell(cell.trim())));
+    if (read.every((cell) => cell === '')) continue;
+    while (read.length > order.length && read.at(-1) === '') read.pop();
+    // Excel leaves out empty cells at the end of a line.
+    const isShort = order.slice(read.length).some((column) => column !== null && needed.includes(column));
+    const values = { ...none };
+    const faults: string[] = [];
+    if (isShort || read.length > order.length) faults.push(`has ${read.length} fields, not ${order.length}.`);
+    for (const [index, column] of order.entries()) {
+      if (column === null) continue;
+      values[column] = read[index] ?? '';
+      const fault = faultOfCell(column, values[column]);
+      if (fault) faults.push(fault);
+    }
+    yield faults[0] === undefined ? { line, values, fault: null } : { line, values: null, fault: faults[0] };
+  }
+}
+
+function faultOfCell(column: string, text: string): string | null {
+  if (text.includes('\ufffd'))
+    return 'is not encoded in UTF-8, so that some of its letters are lost. In Excel, save the file as "CSV UTF-8".';
+  const fault = cellFault(text, { isName: column === 'firstName' || column === 'lastName' });
+  return fault === null ? null : `${column}: ${fault}`;
 }

@@ -22,7 +22,7 @@ const nobodys: Record<string, string> = {
   erasure: 'erased_at',
   event_retry: 'attempts created_at id next_try_at',
   forget_at_stripe: 'kind',
-  invitation: 'created_at expires_at programme',
+  invitation: 'created_at expires_at is_withdrawn programme withdrawn_at',
   join_event: 'at cause id step',
   join_session:
     'begun_revision created_at crm_attempts crm_next_try_at crm_revision erased_at has_agreed_to_policies intent_change intent_changing_since is_checkout_only lines origin owns_hubspot_contact paid_at paying_since profile_revision programme proven_at provider_failures revision state updated_at upgrade upsell_product_id',

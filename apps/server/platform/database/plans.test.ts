@@ -20,6 +20,7 @@ import { syncContacts } from '../../contacts/syncContacts.ts';
 import { reviewTranscripts, waitingTranscripts } from '../../documents/review.ts';
 import { sweepDocuments } from '../../documents/sweepDocuments.ts';
 import { tellOfGuessing } from '../../eligibility/watchGuesses.ts';
+import { explainCode, extendCode, listInvitations, withdrawCode } from '../../invitations/invitations.ts';
 import { findJoins } from '../../join/findJoins.ts';
 import { sendDue } from '../../letters/sendLetters.ts';
 import { sendDueLinks } from '../../pass/sendLinks.ts';
@@ -272,6 +273,20 @@ test('the statements with which staff find a join, and are told its story, read 
     ])
       assert.ok((await findJoins(server.deps, text, 20)).length > 0, text);
     await readStory(server.deps, uuid);
+  });
+  assert.ok(statements.length >= 7, `only ${statements.length} statements were seen`);
+  await assertByIndex(statements);
+});
+
+test('the statements with which staff look at invite codes and change them read by index', async () => {
+  const statements = await statementsOf(async () => {
+    let listed = 0;
+    for await (const _ of listInvitations(server.deps.database)) listed++;
+    assert.ok(listed > LARGE);
+    await explainCode(server.deps, 'FILLED91');
+    await explainCode(server.deps, 'FILLED9O');
+    await withdrawCode(server.deps, 'FILLED91', 'Staff');
+    await extendCode(server.deps, 'FILLED91', '2099-06-30');
   });
   assert.ok(statements.length >= 7, `only ${statements.length} statements were seen`);
   await assertByIndex(statements);

@@ -87,6 +87,10 @@ export interface InvitationTable {
   programme: string | null;
   expires_at: NullableTimestamp;
   created_at: Timestamp;
+  is_withdrawn: Generated<boolean>;
+  /** When and by which member of staff the code was last withdrawn; null if it never was. */
+  withdrawn_at: NullableTimestamp;
+  withdrawn_by: string | null;
 }
 
 export interface JoinSessionTable {

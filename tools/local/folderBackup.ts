@@ -1,0 +1,97 @@
+import { existsSync, realpathSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { dirname, join, resolve, sep } from 'node:path';
+import { saveTo } from '../../apps/server/backup/backupCommand.ts';
+import { requireTool } from '../../apps/server/backup/clientTools.ts';
+import { BackupFault, readManifest } from '../../apps/server/backup/manifest.ts';
+import { examineCopy } from '../../apps/server/backup/restore.ts';
+import { afterwards, putBack } from '../../apps/server/backup/restoreCommand.ts';
+import { putCluster } from '../../apps/server/backup/stoppedDatabase.ts';
+import { readArgs } from '../../apps/server/platform/command.ts';
+import { readConfig } from '../../apps/server/platform/config/config.ts';
+import type { RunningPostgres } from './postgres.ts';
+import { choosePostgresAccount } from './postgresAccount.ts';
+import { findBinaries, major, makeCluster } from './postgresCluster.ts';
+
+/**
+ * A backup of the database of `npm start`, or a restore, by the files of its folder: there are no client tools that fit it.
+ * PostgreSQL's own files can be copied only while it is stopped.
+ */
+export interface FolderBackup {
+  kind: 'backup' | 'restore';
+  /** Why the database must be stopped: a sentence. */
+  because: string;
+  folder: string;
+  isAgreed: boolean;
+}
+
+/** Returns what the arguments ask for, if it goes by the files of the folder; null for any other command. */
+export async function folderBackupIn([kind, ...rest]: readonly string[]): Promise<FolderBackup | null> {
+  if (kind !== 'backup' && kind !== 'restore') return null;
+  if (rest.some((arg) => arg.startsWith('-') && (kind === 'backup' || arg !== '--yes'))) return null;
+  const read = readArgs(rest, { yes: { type: 'boolean', default: false } });
+  const [given, ...more] = read?.positionals ?? [];
+  if (!read || !given || more.length > 0) return null;
+  const asked = { kind, folder: resolve(given), isAgreed: read.values.yes } as const;
+  if (kind === 'restore') {
+    const manifest = await readManifest(asked.folder).catch(() => null);
+    return manifest?.copy ? { ...asked, because: 'The backup is a copy of a database folder.' } : null;
+  }
+  try {
+    await requireTool('pg_dump', Number(major));
+    return null;
+  } catch (error) {
+    if (!(error instanceof BackupFault)) throw error;
+    return { ...asked, because: error.message };
+  }
+}
+
+/** Stops the database that was started for a backup, and copies its folder. Returns the exit status. */
+export async function backUpFolder(
+  { folder, because }: FolderBackup,
+  env: NodeJS.ProcessEnv,
+  dataDir: string,
+  postgres: RunningPostgres,
+): Promise<number> {
+  const cluster = realpathSync(join(dataDir, 'postgres'));
+  if (`${folder}${sep}`.startsWith(`${cluster}${sep}`)) {
+    console.error(`${folder} is in the folder of the database: choose another one.`);
+    return 1;
+  }
+  console.log(`${because}\nSo the database is stopped, and its folder is copied.`);
+  return saveTo(folder, readConfig(env), {
+    cluster,
+    async stop() {
+      await postgres.stop();
+      if (existsSync(join(cluster, 'postmaster.pid')))
+        throw new BackupFault(`Another process uses the database in ${cluster}: stop it first.`);
+    },
+  });
+}
+
+/** Restores a copied folder into a data folder without a database. Returns whether it did. The database is started afterwards. */
+export async function restoreFolder(
+  { folder, isAgreed }: FolderBackup,
+  env: NodeJS.ProcessEnv,
+  dataDir: string,
+): Promise<boolean> {
+  const cluster = join(dataDir, 'postgres');
+  return putBack(folder, readConfig(env), {
+    isAgreed,
+    place: cluster,
+    examine: () => examineCopy(folder, { cluster, postgres: Number(major) }),
+    async putDatabase(manifest) {
+      const account = choosePostgresAccount({ dataDir, native: await findBinaries() });
+      await makeCluster(cluster, account, (half) =>
+        putCluster(folder, manifest, half, (path) => account.give(path)),
+      );
+      const parent = await open(dirname(realpathSync(cluster)), 'r');
+      await parent.sync().finally(() => parent.close());
+    },
+  });
+}
+
+/** Migrates a restored database that runs, and compares it with Stripe. Returns the exit status. */
+export function afterRestore(env: NodeJS.ProcessEnv): Promise<number> {
+  return afterwards(readConfig(env));
+}
