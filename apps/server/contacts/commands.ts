@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
 import { type Command, misused, notId, plain, readArgs } from '../platform/command.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
+import { tellAbsent } from '../platform/database/tellAbsent.ts';
 import { Progress } from '../platform/progress.ts';
 import { tokensNow } from '../providers/hubspot/budget.ts';
 import type { HubspotClient } from '../providers/hubspot/client.ts';
@@ -156,6 +157,7 @@ export const retryCommand: Command = {
   async run([which, ...more], { database }) {
     if (!which || more.length > 0) return misused(retryCommand);
     if (which !== 'all' && !isUuid(which)) return misused(retryCommand, notId('join', which));
+    if (which !== 'all' && (await tellAbsent(database, 'join', which))) return 1;
     const { rows } = await sql`
       with documents as (
         update document set crm_refusal = null, crm_next_try_at = now()

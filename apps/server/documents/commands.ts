@@ -5,6 +5,7 @@ import { type RejectionReason, rejectionReasons, sizeInKilobytes } from '#docume
 import type { Deps } from '../deps.ts';
 import { agrees, type Command, misused, notId, plain as plainText, readArgs } from '../platform/command.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
+import { tellAbsent } from '../platform/database/tellAbsent.ts';
 import type { DocumentTable } from '../platform/database/types.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { NotAtStripe } from '../providers/stripe/failures.ts';
@@ -49,6 +50,7 @@ export const documentsShowCommand: Command = {
     const isContact = /^[0-9]{1,20}$/.test(named ?? '');
     if (!named || more.length > 0) return misused(documentsShowCommand);
     if (!isContact && !isUuid(named)) return misused(documentsShowCommand, notId('join', named));
+    if (await tellAbsent(database, isContact ? 'contact' : 'join', named)) return 1;
     const of = isContact ? named : await proofJoin(database, named);
     const applicant = isContact ? null : await applicantOf(deps, of);
     if (applicant) tell(applicant);
@@ -100,6 +102,7 @@ export const documentsAcceptCommand: Command = {
     "Accept a join's transcripts that wait for a decision; where none waits, take back their last rejection, unless it was final.",
   async run([uuid], { deps }) {
     if (!isUuid(uuid)) return misused(documentsAcceptCommand, notId('join', uuid));
+    if (await tellAbsent(deps.database, 'join', uuid)) return 1;
     return orSayWhy(async () => {
       say(await reviewTranscripts(deps, uuid, { review: 'accepted' }), 'accepted');
       return 0;
@@ -126,6 +129,7 @@ export const documentsRejectCommand: Command = {
       return misused(documentsRejectCommand, notId('join', uuid));
     const { final: isFinal, 'dry-run': isTrial, yes } = read.values;
     if (yes && isTrial) return misused(documentsRejectCommand);
+    if (await tellAbsent(deps.database, 'join', uuid)) return 1;
     return orSayWhy(() =>
       isFinal
         ? rejectForGood(deps, uuid, reason as RejectionReason, { isTrial, yes })

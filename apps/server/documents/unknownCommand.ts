@@ -17,21 +17,30 @@ export const documentsUnknownCommand: Command = {
     if (!read) return misused(documentsUnknownCommand);
     const [what, key, path, ...more] = read.positionals;
     if (what === undefined) {
-      let count = 0;
-      for await (const unknown of unknownDocuments(deps)) {
-        count++;
-        console.log(unknown);
+      const old = new Set<string>();
+      for await (const key of unknownDocuments(deps)) old.add(key);
+      let young = 0;
+      for await (const unknown of unknownDocuments(deps, { all: true })) {
+        if (!old.has(unknown)) young++;
+        console.log(old.has(unknown) ? unknown : `${unknown}  younger than a day`);
       }
-      console.log(
-        count === 0 ? 'The database knows every document that is older than a day.' : `${count} unknown.`,
-      );
+      if (young > 0)
+        console.log(
+          `${young} younger than a day: an upload may be under way, so none of them can be removed yet.`,
+        );
+      const count = old.size + young;
+      console.log(count === 0 ? 'The database knows every document.' : `${count} unknown.`);
       return count === 0 ? 0 : 1;
     }
     const isFetch = what === 'fetch' && path !== undefined && more.length === 0;
     if (!isUuid(key) || !(isFetch || (what === 'remove' && path === undefined)))
       return misused(documentsUnknownCommand);
-    if (!(await isUnknown(deps, key))) {
-      console.error(`${key} is not among them.`);
+    if (!(await isUnknown(deps, key, isFetch))) {
+      console.error(
+        (await isUnknown(deps, key, true))
+          ? `${key} is younger than a day: an upload may be under way, so it cannot be removed yet.`
+          : `${key} is not among the documents that the database does not know.`,
+      );
       return 1;
     }
     if (!isFetch) {
@@ -53,7 +62,7 @@ export const documentsUnknownCommand: Command = {
   },
 };
 
-async function isUnknown(deps: Deps, key: string): Promise<boolean> {
-  for await (const unknown of unknownDocuments(deps)) if (unknown === key) return true;
+async function isUnknown(deps: Deps, key: string, all: boolean): Promise<boolean> {
+  for await (const unknown of unknownDocuments(deps, { all })) if (unknown === key) return true;
   return false;
 }

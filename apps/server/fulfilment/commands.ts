@@ -2,6 +2,7 @@ import { cleanText } from '#core/cleanText.ts';
 import type { Goods } from '#core/fulfilment.ts';
 import { type Command, misused, notId, plain, printCsvLine, readArgs } from '../platform/command.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
+import { tellAbsent } from '../platform/database/tellAbsent.ts';
 import { isWaiting, listParcels, type Parcel, parcelOf } from './orders.ts';
 import { NotShippable, type Shipped, shipOrder, unshipOrder } from './shipOrder.ts';
 
@@ -50,6 +51,7 @@ export const ordersShowCommand: Command = {
   summary: 'What of a join is to be sent, where to, and what was sent when and by whom.',
   async run([uuid, ...more], { deps, database }) {
     if (!isUuid(uuid) || more.length > 0) return misused(ordersShowCommand, notId('join', uuid));
+    if (await tellAbsent(database, 'join', uuid)) return 1;
     const parcel = await parcelOf(database, deps.society, uuid);
     if (!parcel) {
       console.error(`Join ${uuid} has paid for nothing that is sent.`);

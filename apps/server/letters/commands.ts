@@ -2,9 +2,11 @@ import { sql } from 'kysely';
 import { cleanEmail } from '#core/cleanText.ts';
 import type { LetterKind } from '#core/letterKinds.ts';
 import { isEmail } from '#core/studentDetails.ts';
+import type { Deps } from '../deps.ts';
 import { agrees, type Command, misused, notId, plain, readArgs } from '../platform/command.ts';
 import type { Database } from '../platform/database/client.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
+import { tellAbsent } from '../platform/database/tellAbsent.ts';
 import { compose } from './compose.ts';
 import { judgeLetter } from './judgeLetter.ts';
 import { stopReminders } from './remind.ts';
@@ -12,7 +14,7 @@ import { readLetter } from './takeLetter.ts';
 
 const SHOWN = 200;
 
-type LetterState = 'sent' | 'refused' | 'withdrawn' | 'due' | 'later';
+type LetterState = 'sent' | 'refused' | 'withdrawn' | 'due' | 'trying again' | 'later' | 'will not be sent';
 
 interface Row {
   id: string;
@@ -26,9 +28,12 @@ interface Row {
 }
 
 const state = sql<LetterState>`case when sent_at is not null then 'sent' when refusal is not null then 'refused'
-  when withdrawn_at is not null then 'withdrawn' when due_at <= now() then 'due' else 'later' end`;
-/** SQL for the time at which the letter was sent or withdrawn; if neither has happened, when it is tried next. */
-const at = sql<Date>`coalesce(sent_at, withdrawn_at, next_try_at)`;
+  when withdrawn_at is not null then 'withdrawn' when due_at > now() then 'later' when attempts > 0 then 'trying again' else 'due' end`;
+/**
+ * SQL for the time at which the letter was sent, withdrawn or refused; otherwise, when it is tried next. A refusal sets
+ * `next_try_at` to its own time; in rows of earlier versions it may be some minutes later.
+ */
+const at = sql<Date>`coalesce(sent_at, withdrawn_at, case when refusal is not null then least(next_try_at, now()) else next_try_at end)`;
 
 const minute = (date: Date) => `${date.toISOString().slice(0, 16)}Z`;
 
@@ -39,11 +44,12 @@ export const lettersListCommand: Command = {
   usage: 'letters list [JOIN] [--all]',
   summary:
     'Show the letters that were not sent: refused, and due now. --all, or a join: those that were sent, and those that will be due, too.',
-  async run(args, { database }) {
+  async run(args, { database, deps }) {
     const read = readArgs(args, lettersListOptions);
     const [join, ...more] = read?.positionals ?? [];
     if (!read || more.length > 0 || (join !== undefined && !isUuid(join)))
       return misused(lettersListCommand, notId('join', join));
+    if (join !== undefined && (await tellAbsent(database, 'join', join))) return 1;
     const which = join
       ? sql`session_uuid = ${join}`
       : read.values.all
@@ -52,20 +58,32 @@ export const lettersListCommand: Command = {
     const { rows } = await sql<Row>`
       select id, kind, session_uuid, email, attempts, refusal, ${state} as state, ${at} as at
       from letter where ${which} order by ${at} desc, id limit ${SHOWN}`.execute(database);
-    for (const { id, kind, session_uuid, email, attempts, refusal, state, at } of rows)
+    for (const row of rows) {
+      const { id, kind, session_uuid, email, attempts, refusal, at } = row;
+      const state = (await willBeSent(deps, row)) ? row.state : 'will not be sent';
       console.log(
         [
-          `${id}  ${kind}  ${state} ${minute(at)}`,
+          `${id}  ${kind}  ${state}${state === 'will not be sent' ? '' : ` ${minute(at)}`}`,
           ...(attempts > 1 ? [`${attempts} tries`] : []),
           ...(session_uuid ? [`join ${session_uuid}`] : []),
           ...(email ? [plain(email)] : []),
           ...(refusal ? [plain(refusal)] : []),
         ].join('  '),
       );
+    }
+    if (deps.config.mail === null) console.log('No letter goes out from here (MAIL=elsewhere).');
     console.log(rows.length === SHOWN ? `The newest ${SHOWN}.` : `${rows.length} letters.`);
     return 0;
   },
 };
+
+/** Whether a letter that waits would be sent, as things are now. True for letters that do not wait. */
+async function willBeSent(deps: Deps, { id, state }: Pick<Row, 'id' | 'state'>): Promise<boolean> {
+  if (state === 'sent' || state === 'refused' || state === 'withdrawn') return true;
+  if (deps.config.mail === null) return false;
+  const letter = await readLetter(deps, id);
+  return letter === null || (await judgeLetter(deps, letter, deps.now())) !== 'withdraw';
+}
 
 export const lettersShowCommand: Command = {
   usage: 'letters show LETTER',

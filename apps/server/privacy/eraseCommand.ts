@@ -50,7 +50,7 @@ export const personEraseCommand: Command = {
       const { erasedAt, atHubspot } = person;
       console.log(
         erasedAt
-          ? `Erased already, at ${erasedAt.toISOString()}. Nothing has come since.`
+          ? `Erased already, at ${erasedAt.toISOString()}. Nothing is left of them here.`
           : 'Induct has nothing of this email.',
       );
       if (countOf(atHubspot) > 0)
@@ -141,7 +141,11 @@ function tellPlan(
   unsent: readonly Unsent[],
   { withHubspot, isAsked }: { withHubspot: boolean; isAsked: boolean },
 ): void {
-  if (erasedAt) console.log(`Erased before, at ${erasedAt.toISOString()}; this came since:`);
+  const isNothing = joins.length + contacts.length + ofOthers === 0;
+  if (erasedAt)
+    console.log(
+      `Erased before, at ${erasedAt.toISOString()}; ${isNothing ? 'nothing is left of them here.' : 'this came since:'}`,
+    );
   for (const uuid of joins) console.log(`join ${uuid}`);
   for (const { uuid, goods } of unsent)
     console.log(
