@@ -1,7 +1,17 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { npmRun, npmStart } from '../../tests/harness/npmStart.ts';
@@ -19,12 +29,24 @@ const skip =
     'another user cannot run the npm of this machine');
 
 /**
+ * Makes a folder with a copy of this Node, since the checkout may be where no other user may enter. Returns null if another
+ * user cannot run programs there either.
+ */
+function reachable(t: TestContext): { folder: string; node: string } | null {
+  const folder = temporaryFolder(t);
+  chmodSync(folder, 0o755);
+  const node = join(folder, 'node');
+  copyFileSync(process.execPath, node);
+  chmodSync(node, 0o755);
+  return spawnSync(node, ['--version'], { ...nobody, cwd: '/' }).status === 0 ? { folder, node } : null;
+}
+
+/**
  * Copies this checkout so that it is as `git clone` and `npm install` by root would leave it: everybody may read it, and only
  * root may write.
  */
-function checkout(t: TestContext): string {
-  const tree = join(temporaryFolder(t), 'induct');
-  chmodSync(resolve(tree, '..'), 0o755);
+function checkout(folder: string): string {
+  const tree = join(folder, 'induct');
   cpSync(root, tree, {
     recursive: true,
     filter: (path) =>
@@ -32,17 +54,24 @@ function checkout(t: TestContext): string {
         path.slice(root.length + 1),
       ),
   });
-  const packages = [join(root, 'node_modules'), join(tree, 'node_modules')];
-  // Makes hard links instead of copies where the file system allows it, since that is much faster.
-  if (spawnSync('cp', ['-al', ...packages]).status !== 0)
+  const packages = [join(root, 'node_modules'), join(tree, 'node_modules')] as const;
+  // Makes hard links instead of copies where that is possible, since that is much faster. A link has the mode of its file, so
+  // packages that only root may read are copied.
+  const secret = ['-name', '.cache', '-prune', '-o', '-type', 'f', '!', '-perm', '-4', '-print', '-quit'];
+  const isSecret = spawnSync('find', [packages[0], ...secret]).stdout.length > 0;
+  if (isSecret || spawnSync('cp', ['-al', ...packages]).status !== 0)
     assert.equal(spawnSync('cp', ['-a', ...packages]).status, 0);
+  rmSync(join(tree, 'node_modules/.cache'), { recursive: true, force: true });
+  assert.equal(spawnSync('chmod', ['-R', 'go+rX', tree]).status, 0);
   return tree;
 }
 
 test('what root has built runs as another user, who may write to DATA_DIR alone: by npm start, and as the image starts it', {
   skip,
 }, async (t) => {
-  const tree = checkout(t);
+  const place = reachable(t);
+  if (!place) return t.skip(`another user cannot run programs in ${tmpdir()}`);
+  const tree = checkout(place.folder);
   const build = npmRun('build', {}, [], { cwd: tree });
   assert.equal(await build.ended, 0, build.output());
   const state = join(tree, '../state');
@@ -66,7 +95,7 @@ test('what root has built runs as another user, who may write to DATA_DIR alone:
     Object.entries(env).map(([name, value]) => [name, value.replace('/data', join(state, 'image'))]),
   );
   const port = String(await freePort());
-  const server = spawn(program === 'node' ? process.execPath : program, args, {
+  const server = spawn(program === 'node' ? place.node : program, args, {
     cwd: tree,
     ...nobody,
     env: {

@@ -203,9 +203,10 @@ async function nodeTests(files: string[], settings: NodeJS.ProcessEnv = {}): Pro
     return { passed: 0, failed: 1, failures: [`${files.join(', ')}: the process of the tests broke off`] };
   const { counts, failures } = JSON.parse(outcome) as Outcome;
   const { passed, skipped } = counts;
-  const failed = counts.tests - passed - skipped - counts.todo;
-  if (!succeeded && failed === 0) failures.push(`${files.join(', ')}: the process of the tests failed`);
-  return { passed, skipped, failed: succeeded ? failed : Math.max(failed, 1), failures };
+  // A hook that fails, or an error after the end of its test, is among the failures but is no failed test.
+  const failed = Math.max(counts.tests - passed - skipped - counts.todo, failures.length);
+  if (succeeded || failed > 0) return { passed, skipped, failed, failures };
+  return { passed, skipped, failed: 1, failures: [`${files.join(', ')}: the process of the tests failed`] };
 }
 
 function sum(one: Counts, other: Counts): Counts {

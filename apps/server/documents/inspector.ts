@@ -17,7 +17,10 @@ export interface Inspector {
   inspect(job: Job, sender: string): Promise<Inspection>;
 }
 
-/** The number of child processes. Half of the processors stay free for requests of joiners. */
+/**
+ * The number of child processes. Half of the processors stay free for requests of joiners. The processes have the usual priority:
+ * with a low one, beside other busy programs, sound files would reach the timeout and be refused.
+ */
 const PROCESSES = Math.max(1, Math.min(4, Math.floor(availableParallelism() / 2)));
 /**
  * The timeout of an inspection (ms): a hundred times the inspection time of the slowest accepted file, plus the time for reading

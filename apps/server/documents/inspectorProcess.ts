@@ -1,10 +1,5 @@
-import { existsSync, readdirSync } from 'node:fs';
-import { constants, setPriority } from 'node:os';
 import type { Inspection } from '#documents/inspectDocument.ts';
 import { inspectFile } from './inspectFile.ts';
-
-/** The folder in which Linux lists this process's threads. Each thread has a priority of its own, so each must be lowered. */
-const THREADS = '/proc/self/task';
 
 /** An uploaded file to be inspected. The path contains no user input. */
 export interface Job {
@@ -16,10 +11,6 @@ export interface Job {
 }
 /** The result of an inspection, or the message of an unexpected error. */
 export type Answer = { inspection: Inspection } | { failed: string };
-
-// Lowers the priority of this process: requests of joiners come first.
-const threads = existsSync(THREADS) ? readdirSync(THREADS).map(Number) : [process.pid];
-for (const thread of threads) setPriority(thread, constants.priority.PRIORITY_LOW);
 
 process.on('message', ({ path, sizeBytes, dataKey = null }: Job) => {
   const answer = (given: Answer) => process.send!(given);
