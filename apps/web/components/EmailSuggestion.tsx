@@ -14,15 +14,15 @@ export function EmailSuggestion({ typed, onTake }: { typed: string; onTake: (ema
   const suggestion = emailSuggestion(email);
   return (
     <FieldQuestion>
-      {isEmail(email) && !isProviderEmail(email) && 'Is this right? We could not write to it. '}
+      {isEmail(email) && !isProviderEmail(email) && <span>Is this right? We could not write to it. </span>}
       {suggestion && (
-        <>
+        <span>
           Did you mean{' '}
           <button type="button" onClick={() => onTake(suggestion)}>
             {suggestion}
           </button>
           ?
-        </>
+        </span>
       )}
     </FieldQuestion>
   );

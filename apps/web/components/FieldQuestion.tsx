@@ -1,11 +1,14 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import styles from './ui.module.css';
 
-/** A question under a field about what was typed. It is no error. Screen readers announce it when it appears. */
+/**
+ * Questions under a field about what was typed. They are no errors. Screen readers announce them when they appear. Each is an
+ * element: React could not remove a text that the browser has translated.
+ */
 export function FieldQuestion({ children }: { children: ReactNode }) {
   return (
     <p className={styles.suggestion} role="status">
-      <span>{children}</span>
+      {children}
     </p>
   );
 }

@@ -16,7 +16,6 @@ import { CardElements } from '../../components/CardElements.tsx';
 import { cardOptions } from '../../components/cardOptions.ts';
 import { Checkbox } from '../../components/Field.tsx';
 import { Icon } from '../../components/screenIcons.tsx';
-import ui from '../../components/ui.module.css';
 import { ApiError, call, messageOf } from '../../lib/api.ts';
 import { prefetch } from '../../lib/prefetch.ts';
 import { storedSession } from '../../lib/session.ts';
@@ -228,7 +227,7 @@ function CardForm({
     >
       <section className={styles.block} aria-labelledby="billing">
         <h2 id="billing">Billing address</h2>
-        <p className={ui.hint}>{CARDS_ACCEPTED}</p>
+        <p className={styles.intro}>{CARDS_ACCEPTED}</p>
         <div className={styles.address} data-ready={ready.address || undefined}>
           <AddressElement
             options={addressOptions}

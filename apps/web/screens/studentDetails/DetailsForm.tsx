@@ -70,7 +70,7 @@ export function DetailsForm({
   const [errors, setErrors] = useState<StudentDetailsErrors>({});
   const country = findCountry(values.country);
   const subdivisions = useSubdivisions(country);
-  const settledZip = useSettled(values.zipcode);
+  const zipQuestion = postcodeQuestion(cleanText(useSettled(values.zipcode)), values);
   const asksGuardianConsent = guardianConsent !== null;
   const invalidFields = submittedFields.flatMap((field) => {
     const message = errors[field];
@@ -279,7 +279,7 @@ export function DetailsForm({
               autoCapitalize="characters"
               required
             />
-            <FieldQuestion>{postcodeQuestion(cleanText(settledZip), values)}</FieldQuestion>
+            <FieldQuestion>{zipQuestion && <span>{zipQuestion}</span>}</FieldQuestion>
           </div>
         </div>
       </Group>
