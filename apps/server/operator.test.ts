@@ -7,6 +7,8 @@ import { runOperator, settingsOf } from '../../tests/harness/serverProcess.ts';
 import { paidJoin } from '../../tests/harness/steps.ts';
 import { temporaryFolder } from '../../tests/harness/temporaryFolder.ts';
 import { sharedServer } from '../../tests/harness/testServer.ts';
+import { transcriptsOn } from '../../tests/harness/transcripts.ts';
+import { followPayment } from './refunds/followPayment.ts';
 
 const server = await sharedServer();
 
@@ -75,6 +77,8 @@ test('a command that there is not is told in a few lines, with the commands that
     others.some((line) => line.startsWith('  orders list')),
     output,
   );
+  const { output: misspelt } = await runOperator(settingsOf(server), ['refnd', 'x']);
+  assert.match(misspelt, /^There is no command "refnd x"\.\n {2}refund JOIN [\s\S]*processing fee/);
   assert.equal(others.at(-1), 'All commands: npm run operator -- help');
   assert.ok(others.length < 12, output);
 });
@@ -99,4 +103,74 @@ test('a command whose output nobody reads to the end ends quietly', async () => 
     const { output, code } = await runOperator(settingsOf(server), args, 'a closed pipe');
     assert.deepEqual([output, code], ['', 1], args.join(' '));
   }
+});
+
+test('help for one command, asked for in any way, is its own lines', async () => {
+  const settings = settingsOf(server);
+  const { stdout, code } = await runOperator(settings, ['help', 'documents', 'reject']);
+  assert.equal(code, 0);
+  assert.match(stdout, /^Usage: npm run operator -- documents reject JOIN/);
+  assert.doesNotMatch(stdout, /documents accept/);
+  assert.equal((await runOperator(settings, ['documents', 'reject', '--help'])).stdout, stdout);
+  assert.match((await runOperator(settings, ['help', 'orders'])).stdout, /orders list[\s\S]*orders unship/);
+  const wrong = await runOperator(settings, ['letters', 'list', '--al']);
+  assert.equal(wrong.code, 2);
+  assert.match(wrong.output, /--al[\s\S]*Usage: npm run operator -- letters list/);
+});
+
+test('a command does not start when npm has taken an option for itself', async () => {
+  const { uuid } = await paidJoin(server, server.client());
+  for (const taken of [{ npm_config_dry_run: 'true' }, { npm_config_membership: '' }]) {
+    const { output, code } = await operator(['refund', uuid, '--yes'], taken);
+    assert.equal(code, 2);
+    assert.match(
+      output,
+      /^npm has taken --(dry-run|no-membership) for itself, so nothing was done\. Put -- before/,
+    );
+  }
+});
+
+test('what cannot be taken back is shown, and not done without a terminal or --yes', async () => {
+  const { uuid } = await transcriptsOn(server).uploaded();
+  const { intent_id: intentId } = await server.deps.database
+    .selectFrom('payment')
+    .select('intent_id')
+    .where('session_uuid', '=', uuid)
+    .executeTakeFirstOrThrow();
+  await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount: '100' });
+  await followPayment(server.deps, intentId);
+  await sql`update letter set refusal = '550' where session_uuid = ${uuid} and kind = 'confirmation'`.execute(
+    server.background,
+  );
+  const { uuid: refund } = await server.deps.database
+    .selectFrom('refund')
+    .select('uuid')
+    .where('intent_id', '=', intentId)
+    .executeTakeFirstOrThrow();
+  const written = async () =>
+    (
+      await sql`select (select json_agg((uuid, status, amount_cents, lines)::text order by uuid) from refund where intent_id = ${intentId}) as refunds,
+        (select json_agg(review) from document where session_uuid = ${uuid}) as documents,
+        (select json_agg(refusal) from letter where session_uuid = ${uuid}) as letters,
+        (select json_agg(standing) from membership where session_uuid = ${uuid}) as standings`.execute(
+        server.background,
+      )
+    ).rows[0];
+  const before = await written();
+  for (const [args, shown] of [
+    [['refund', uuid], /would go back\./],
+    [['refund', uuid, '--ineligible'], /would go back\./],
+    [['refund', intentId], /of pi_\w+ would go back\./],
+    [['refund', 'assign', refund, '--membership'], /Ends: Membership/],
+    [['letters', 'retry', 'all'], /1 {2}confirmation/],
+    [['documents', 'reject', uuid, '--reason', 'unreadable', '--final'], /would be rejected/],
+  ] as const) {
+    const { output, code } = await operator([...args]);
+    assert.equal(code, 1, output);
+    assert.match(output, shown);
+    assert.match(output, /^Nothing was \w+: say yes, or give --yes\.$/m);
+    assert.deepEqual(await written(), before, args.join(' '));
+  }
+  const migrated = await operator(['migrate']);
+  assert.deepEqual([migrated.code, migrated.output], [0, 'Nothing waits to be migrated.\n']);
 });

@@ -1,44 +1,70 @@
 import { format } from 'node:util';
 import { pino } from 'pino';
 import { commands } from './commands.ts';
-import { commandNamed, plain } from './platform/command.ts';
-import { ConfigFaults, readConfig, settingsOf } from './platform/config/config.ts';
+import {
+  commandNamed,
+  describeCommand,
+  misused,
+  plain,
+  readArgs,
+  similarTo,
+  USAGE,
+} from './platform/command.ts';
+import { ConfigFaults, npmSettings, readConfig, settingsOf } from './platform/config/config.ts';
 import { refusalOfDatabase } from './platform/database/migrateCommand.ts';
 import { sentenceOf } from './platform/database/whenReached.ts';
 import { fileFaultOf } from './platform/fileFault.ts';
 import { createLog } from './platform/http/logging.ts';
 import { Refusal } from './platform/http/refusal.ts';
+import { swallowedOptions } from './platform/swallowedOptions.ts';
 import { SocietyFaults } from './society/readSociety.ts';
 import { wire } from './wire.ts';
 
-function help(): string {
-  const described = [...commands, { usage: 'help', summary: 'Show this.' }];
-  return [
-    'npm run operator -- COMMAND',
-    ...described.map(({ usage, summary }) => `\n  ${usage}\n      ${summary}`),
-  ].join('\n');
+const HELP = { usage: 'help [COMMAND]', summary: 'Show this, or how one command is used.' };
+
+/** Returns all commands, or only those whose name begins with these words. */
+function help(words: readonly string[] = []): string {
+  const described = [...commands, HELP].filter(({ usage }) =>
+    `${usage} `.startsWith([...words, ''].join(' ')),
+  );
+  return ['npm run operator -- COMMAND', ...described.map((each) => `\n${describeCommand(each)}`)].join('\n');
 }
 
 /** The database's URL; null until the settings have been read. */
 let databaseUrl: string | null = null;
 
+const isHelp = (arg: string) => arg === '--help' || arg === '-h';
+
 async function main(args: string[]): Promise<number> {
-  if (args.length === 0 || ['help', '--help', '-h'].includes(args[0]!)) {
-    console.log(help());
-    return 0;
+  const words = args.filter((arg) => !isHelp(arg));
+  const asksForHelp = args.length === 0 || args[0] === 'help' || words.length < args.length;
+  if (asksForHelp) {
+    const about = words[0] === 'help' ? words.slice(1) : words;
+    if (about.length === 0) {
+      console.log(help());
+      return 0;
+    }
+    const named = commandNamed(commands, about);
+    const isGroup = commands.some(({ usage }) => usage.startsWith(`${about[0]} `));
+    if (named || isGroup) {
+      console.log(named ? describeCommand(named.command, USAGE) : help([about[0]!]));
+      return 0;
+    }
+    return unknownCommand(about);
   }
-  const named = commandNamed(commands, args);
-  if (!named) {
-    const similar = commands.map(({ usage }) => usage).filter((usage) => usage.split(' ')[0] === args[0]);
-    const lines = [
-      `There is no command "${args.join(' ')}".`,
-      ...similar.map((usage) => `  ${usage}`),
-      'All commands: npm run operator -- help',
-    ];
-    console.error(lines.join('\n'));
+  const swallowed = swallowedOptions(commands, npmSettings());
+  if (swallowed.length > 0) {
+    console.error(
+      `npm has taken ${swallowed.join(' and ')} for itself, so nothing was done. Put -- before the command: npm run operator -- ${[...args, ...swallowed].join(' ')}`,
+    );
     return 2;
   }
+  const named = commandNamed(commands, args);
+  if (!named) return unknownCommand(args);
   const { command, rest } = named;
+  if (!readArgs(rest, command.options ?? {})) {
+    return misused(command);
+  }
   const config = readConfig(settingsOf(args[0]));
   databaseUrl = config.databaseUrl;
   if ('runAlone' in command) return command.runAlone(rest, config);
@@ -53,6 +79,22 @@ async function main(args: string[]): Promise<number> {
   } finally {
     await wired.database.destroy();
   }
+}
+
+function unknownCommand(args: readonly string[]): number {
+  const [first] = args;
+  const similar = similarTo(commands, args);
+  const family = commands.filter(({ usage }) => usage.split(' ')[0] === first);
+  console.error(
+    [
+      `There is no command "${args.join(' ')}".`,
+      ...(similar.length > 0
+        ? similar.map((each) => describeCommand(each))
+        : family.map(({ usage }) => `  ${usage}`)),
+      'All commands: npm run operator -- help',
+    ].join('\n'),
+  );
+  return 2;
 }
 
 /**

@@ -46,14 +46,18 @@ export function shortPrice(cents: number): string {
  * donation and `maximumCents`.
  */
 export function parseDonation(amount: string | number, maximumCents: number): number | null {
-  const text =
-    typeof amount === 'number'
-      ? String(amount)
-      : amount
-          .trim()
-          .replace(/^\$\s*/, '')
-          .replace(/,(?=\d{3}(\D|$))/g, '');
-  if (!/^\d{1,9}(\.\d{1,2})?$/.test(text)) return null;
-  const cents = fromPrice(text);
-  return cents >= LEAST_DONATION_CENTS && cents <= maximumCents ? cents : null;
+  const cents = parseDollars(String(amount));
+  return cents !== null && cents >= LEAST_DONATION_CENTS && cents <= maximumCents ? cents : null;
+}
+
+/**
+ * Parses an amount in dollars, as a person types it: "45", "45.00", "$45", "1,024.50". Returns cents; null if it is none, or has
+ * more than two decimals.
+ */
+export function parseDollars(amount: string): number | null {
+  const text = amount
+    .trim()
+    .replace(/^\$\s*/, '')
+    .replace(/,(?=\d{3}(\D|$))/g, '');
+  return /^\d{1,9}(\.\d{1,2})?$/.test(text) ? fromPrice(text) : null;
 }

@@ -234,6 +234,37 @@ export function standingsAfter(
   });
 }
 
+/** What a planned refund changes beside the money. */
+export interface Consequences {
+  /** Parts of refunded lines that are kept: the processing fee (cents). */
+  kept: { name: string; cents: number }[];
+  /** The memberships and upgrades that end, each by the payment that bought it. */
+  ended: { intentId: string; type: MembershipType; name: string }[];
+}
+
+/** Returns the consequences of a plan for the orders that it was made for. */
+export function consequencesOf(
+  orders: readonly PaidOrder[],
+  plan: Pick<RefundPlan, 'refunds'>,
+): Consequences {
+  const standings = standingsAfter(orders, plan);
+  const kept = plan.refunds.flatMap(({ intentId, lines }) => {
+    const order = orders.find((each) => each.intentId === intentId)!;
+    return lines.flatMap(({ line, name, cents }) => {
+      const rest = order.lines[line]!.priceCents - centsBack(order.refunds, line) - cents;
+      return order.lines[line]!.type === 'membership' && rest > 0 ? [{ name, cents: rest }] : [];
+    });
+  });
+  const ended = orders.flatMap((order, index) => {
+    const bought = order.lines.find(({ type }) => isMembershipType(type));
+    const ends = isHeld(standingAfter(order)) && !isHeld(standings[index]!);
+    return bought && ends
+      ? [{ intentId: order.intentId, type: bought.type as MembershipType, name: bought.name }]
+      : [];
+  });
+  return { kept, ended };
+}
+
 /** Returns the lines that refunds were for, if they are known. A line that has several refunds occurs once for each of them. */
 function refundedLines(refunds: readonly Pick<GivenBack, 'status' | 'lines'>[]): RefundedLine[] {
   return refunds.filter(counts).flatMap(({ lines }) => lines ?? []);

@@ -22,9 +22,18 @@ export default async function* outcome(events: AsyncIterable<TestEvent>): AsyncG
       const why = beginningOf(String((error.cause as Error | undefined)?.message ?? error.message));
       const where = data.file ? `${relative(process.cwd(), data.file)}:${data.line ?? 0}` : '';
       failures.push(`${where} ${data.name}: ${why}`);
-    } else if (type === 'test:summary' && !data.file)
+    } else if (type === 'test:diagnostic' && isLateError(data.message)) failures.push(data.message);
+    else if (type === 'test:summary' && !data.file)
       yield JSON.stringify({ counts: data.counts, failures } satisfies Outcome);
   }
+}
+
+/**
+ * Whether a diagnostic message of Node's is an error that was thrown outside a test, or after its test had passed. Node then ends
+ * the process with an error, and counts no test as failed.
+ */
+export function isLateError(message: string): boolean {
+  return message.startsWith('Error: ') && message.includes('asynchronous activity after the test ended');
 }
 
 /** Returns the first lines of an error's message, which are enough to see why a test failed. */

@@ -3,6 +3,9 @@ import type { Command } from '../../apps/server/platform/command.ts';
 import { connect } from '../../apps/server/platform/database/client.ts';
 import type { TestServer } from './testServer.ts';
 
+/** Options with which a command does nothing that it would ask about. */
+const TRIALS = ['--dry-run', '--yes', '--ask'];
+
 /** Runs `work`, which returns an exit status. Returns what it printed, and that status. */
 export async function printed(
   t: TestContext,
@@ -21,15 +24,23 @@ export async function printed(
   }
 }
 
-/** Runs a staff command on a test server. Returns its output and its exit status. */
+/**
+ * Runs a staff command on a test server, and agrees to what it asks: a test has no terminal. Returns its output and its exit status.
+ */
 export function runCommand(
   t: TestContext,
   { deps, background, hubspot }: TestServer,
   command: Command,
   args: string[],
 ): Promise<{ out: string; code: number }> {
+  const isAsked = command.options?.yes !== undefined && !args.some((arg) => TRIALS.includes(arg));
   return printed(t, () =>
-    command.run(args, { deps: { ...deps, database: background }, database: background, background, hubspot }),
+    command.run(isAsked ? [...args, '--yes'] : args, {
+      deps: { ...deps, database: background },
+      database: background,
+      background,
+      hubspot,
+    }),
   );
 }
 

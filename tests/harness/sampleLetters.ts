@@ -63,7 +63,7 @@ export function sampleLetter(kind: LetterKind, change: Partial<Letter> = {}): Le
     paidAt: new Date(sampleNow.getTime() - (kind === 'proof-due' ? 25 * DAY_MS : 60_000)),
     memberNumber: '7K3M9QXR',
     isMember: true,
-    held: [{ type: 'membership', name: membership.name }],
+    held: kind === 'refund' ? [] : [{ type: 'membership', name: membership.name }],
     hasProof: false,
     isRejectedFinally: false,
     hasEnded: false,
@@ -73,13 +73,15 @@ export function sampleLetter(kind: LetterKind, change: Partial<Letter> = {}): Le
       ...paid,
       amountCents: bought.reduce((sum, { priceCents }) => sum + priceCents, 0),
       lines: bought,
-      isHeld: true,
-      goesBack: true,
+      isHeld: kind !== 'refund',
+      isRefunded: kind === 'refund',
+      goesBack: kind !== 'refund',
     },
     refund:
       kind === 'refund'
         ? {
             status: 'succeeded',
+            reason: 'ineligible',
             amountCents: 9000,
             lines: [{ line: 0, productId: 3, name: 'Membership', cents: 9000 }],
           }

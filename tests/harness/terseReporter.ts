@@ -1,6 +1,7 @@
 import { relative } from 'node:path';
 import type { TestEvent } from 'node:test/reporters';
 import { inspect } from 'node:util';
+import { isLateError } from './outcomeReporter.ts';
 
 /** The outcomes of a file's tests, and the time (ms) that they took. */
 interface Counts {
@@ -26,6 +27,7 @@ export default async function* terse(events: AsyncIterable<TestEvent>): AsyncGen
         files.delete(file);
       }
     }
+    if (type === 'test:diagnostic' && isLateError(data.message)) failures.push(`✖ ${data.message}\n`);
     if (type !== 'test:pass' && type !== 'test:fail') continue;
 
     if (data.file && data.details.type !== 'suite') {

@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import { resolve } from 'node:path';
-import { settingsOf } from '../../apps/server/platform/config/config.ts';
+import { commands } from '../../apps/server/commands.ts';
+import { npmSettings, settingsOf } from '../../apps/server/platform/config/config.ts';
+import { swallowedOptions } from '../../apps/server/platform/swallowedOptions.ts';
 import { documentKeyIn } from './documentKey.ts';
 import { startEmulators } from './emulators.ts';
 import type { FolderBackup } from './folderBackup.ts';
@@ -17,13 +19,18 @@ import { explain, planFrom } from './settings.ts';
 
 const args = process.argv.slice(2);
 const program = resolve(import.meta.dirname, '../../apps/server/operator.ts');
-const asksForHelp = args.length === 0 || ['help', '--help', '-h'].includes(args[0]!);
+/** Whether the command prints help or a refusal alone, for which nothing needs to be started. */
+const isAnsweredAlone =
+  args.length === 0 ||
+  args[0] === 'help' ||
+  args.some((arg) => arg === '--help' || arg === '-h') ||
+  swallowedOptions(commands, npmSettings()).length > 0;
 
 /** Functions that stop what was started, in the order of starting. */
 const stops: (() => Promise<void> | void)[] = [];
 let code = 1;
 try {
-  code = asksForHelp ? await run({}) : await runInSurroundings();
+  code = isAnsweredAlone ? await run({}) : await runInSurroundings();
 } catch (error) {
   console.error(explain(error));
 }

@@ -3,6 +3,8 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { JSONReport, JSONReportSuite } from '@playwright/test/reporter';
+import { npmSettings } from '../../apps/server/platform/config/config.ts';
+import { swallowedOptions } from '../../apps/server/platform/swallowedOptions.ts';
 import { placeCluster, startTestPostgres } from '../../tests/harness/database.ts';
 import { beginningOf, type Outcome } from '../../tests/harness/outcomeReporter.ts';
 import { buildAll } from './builds.ts';
@@ -50,11 +52,19 @@ const suites: Record<string, () => Promise<Counts>> = {
 process.exit(await main());
 
 function readArguments() {
+  const options = {
+    only: { type: 'string', multiple: true },
+    long: { type: 'boolean', default: false },
+  } as const;
+  const [swallowed] = swallowedOptions([{ options }], npmSettings());
+  if (swallowed) {
+    console.error(
+      `npm has taken ${swallowed} for itself. Put -- before the options: npm test -- ${swallowed}`,
+    );
+    process.exit(1);
+  }
   try {
-    return parseArgs({
-      allowPositionals: true,
-      options: { only: { type: 'string', multiple: true }, long: { type: 'boolean', default: false } },
-    });
+    return parseArgs({ allowPositionals: true, options });
   } catch (error) {
     console.error(`${explain(error)}
 
@@ -193,9 +203,10 @@ async function nodeTests(files: string[], settings: NodeJS.ProcessEnv = {}): Pro
     return { passed: 0, failed: 1, failures: [`${files.join(', ')}: the process of the tests broke off`] };
   const { counts, failures } = JSON.parse(outcome) as Outcome;
   const { passed, skipped } = counts;
-  const failed = counts.tests - passed - skipped - counts.todo;
-  if (!succeeded && failed === 0) failures.push(`${files.join(', ')}: the process of the tests failed`);
-  return { passed, skipped, failed: succeeded ? failed : Math.max(failed, 1), failures };
+  // A hook that fails, or an error after the end of its test, is among the failures but is no failed test.
+  const failed = Math.max(counts.tests - passed - skipped - counts.todo, failures.length);
+  if (succeeded || failed > 0) return { passed, skipped, failed, failures };
+  return { passed, skipped, failed: 1, failures: [`${files.join(', ')}: the process of the tests failed`] };
 }
 
 function sum(one: Counts, other: Counts): Counts {

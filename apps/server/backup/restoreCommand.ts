@@ -16,12 +16,15 @@ import { secondsSince, sentenceOf } from './backupCommand.ts';
 import { keyOf, type Manifest } from './manifest.ts';
 import { examineBackup, restore, restoreDump } from './restore.ts';
 
+const restoreOptions = { yes: { type: 'boolean', default: false } } as const;
+
 export const restoreCommand: LoneCommand = {
+  options: restoreOptions,
   usage: 'restore DIR [--yes]',
   summary:
     'Put a backup into an empty database and the storage, when you agree (--yes: without asking), then compare money with members. Stop the servers before.',
   async runAlone(args, config) {
-    const read = readArgs(args, { yes: { type: 'boolean', default: false } });
+    const read = readArgs(args, restoreOptions);
     const [given, ...more] = read?.positionals ?? [];
     if (!read || !given || more.length > 0) return misused(restoreCommand);
     const folder = resolve(given);

@@ -6,12 +6,15 @@ import { type Command, misused, notId, plain, readArgs } from '../platform/comma
 import { isUuid } from '../platform/database/isUuid.ts';
 import { certificateOf, hasProgramme, readMember, unprintable } from './member.ts';
 
+const certificateOptions = { name: { type: 'string' }, paper: { type: 'string' } } as const;
+
 export const certificateCommand: Command = {
+  options: certificateOptions,
   usage: 'certificate JOIN [--name NAME] [--paper letter|a4] FILE.pdf',
   summary:
     'Write the certificate of a join to a new file, with another spelling of the name where the member has asked for one.',
   async run(args, { deps }) {
-    const read = readArgs(args, { name: { type: 'string' }, paper: { type: 'string' } });
+    const read = readArgs(args, certificateOptions);
     const [uuid = '', file, ...more] = read?.positionals ?? [];
     const paper = papers.find((known) => known === read?.values.paper);
     if (!read || !isUuid(uuid) || file === undefined || more.length > 0 || paper !== read.values.paper)

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
 import { type Command, misused, notId, plain, readArgs } from '../platform/command.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
+import { tellAbsent } from '../platform/database/tellAbsent.ts';
 import { Progress } from '../platform/progress.ts';
 import { tokensNow } from '../providers/hubspot/budget.ts';
 import type { HubspotClient } from '../providers/hubspot/client.ts';
@@ -17,12 +18,15 @@ import { takeBack, takeBackNotes } from './takeBack.ts';
 
 const FAILED_SHOWN = 200;
 
+const syncOptions = { all: { type: 'boolean', default: false } } as const;
+
 export const syncCommand: Command = {
+  options: syncOptions,
   usage: 'contacts sync [--all]',
   summary:
     'Bring the mirror up to all contacts that HubSpot has changed since the last run, and look whether 2,000 others are still there; the first run, or --all, reads them all. One that was cut off goes on where it was.',
   async run(args, { deps, hubspot }) {
-    const read = readArgs(args, { all: { type: 'boolean', default: false } });
+    const read = readArgs(args, syncOptions);
     if (!read || read.positionals.length > 0) return misused(syncCommand);
     const progress = new Progress('contacts');
     try {
@@ -153,6 +157,7 @@ export const retryCommand: Command = {
   async run([which, ...more], { database }) {
     if (!which || more.length > 0) return misused(retryCommand);
     if (which !== 'all' && !isUuid(which)) return misused(retryCommand, notId('join', which));
+    if (which !== 'all' && (await tellAbsent(database, 'join', which))) return 1;
     const { rows } = await sql`
       with documents as (
         update document set crm_refusal = null, crm_next_try_at = now()

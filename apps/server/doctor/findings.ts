@@ -109,7 +109,9 @@ function ofDatabase(answer: Facts['database']): Finding {
     );
   const files = waiting === 1 ? '1 migration waits' : `${waiting} migrations wait`;
   return mayMigrate
-    ? database.ok(`Reachable. ${files}; the next start of the server runs ${waiting === 1 ? 'it' : 'them'}.`)
+    ? database.ok(
+        `Reachable, and not at this version yet: ${files}. The start of a server runs ${waiting === 1 ? 'it' : 'them'}, and so does npm run operator -- migrate.`,
+      )
     : database.missing(
         `${files}, and the user of DATABASE_URL may not make tables. Grant it CREATE on the schema.`,
       );

@@ -3,8 +3,9 @@ import { operatorRefund } from '#core/refunds.ts';
 import { PROOF_DUE_DAYS } from '#core/specified.ts';
 import { type RejectionReason, rejectionReasons, sizeInKilobytes } from '#documents/document.ts';
 import type { Deps } from '../deps.ts';
-import { type Command, misused, notId, plain as plainText, readArgs } from '../platform/command.ts';
+import { agrees, type Command, misused, notId, plain as plainText, readArgs } from '../platform/command.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
+import { tellAbsent } from '../platform/database/tellAbsent.ts';
 import type { DocumentTable } from '../platform/database/types.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { NotAtStripe } from '../providers/stripe/failures.ts';
@@ -13,7 +14,7 @@ import { NotRefundable } from '../refunds/refundJoin.ts';
 import { tellPlan } from '../refunds/tellPlan.ts';
 import { addTranscript, NotAFile } from './addTranscript.ts';
 import { proofJoin } from './proofJoin.ts';
-import { rejectFinally } from './rejectFinally.ts';
+import { type FinalRejection, rejectFinally } from './rejectFinally.ts';
 import {
   type Applicant,
   applicantOf,
@@ -49,6 +50,7 @@ export const documentsShowCommand: Command = {
     const isContact = /^[0-9]{1,20}$/.test(named ?? '');
     if (!named || more.length > 0) return misused(documentsShowCommand);
     if (!isContact && !isUuid(named)) return misused(documentsShowCommand, notId('join', named));
+    if (await tellAbsent(database, isContact ? 'contact' : 'join', named)) return 1;
     const of = isContact ? named : await proofJoin(database, named);
     const applicant = isContact ? null : await applicantOf(deps, of);
     if (applicant) tell(applicant);
@@ -100,6 +102,7 @@ export const documentsAcceptCommand: Command = {
     "Accept a join's transcripts that wait for a decision; where none waits, take back their last rejection, unless it was final.",
   async run([uuid], { deps }) {
     if (!isUuid(uuid)) return misused(documentsAcceptCommand, notId('join', uuid));
+    if (await tellAbsent(deps.database, 'join', uuid)) return 1;
     return orSayWhy(async () => {
       say(await reviewTranscripts(deps, uuid, { review: 'accepted' }), 'accepted');
       return 0;
@@ -107,23 +110,31 @@ export const documentsAcceptCommand: Command = {
   },
 };
 
+const documentsRejectOptions = {
+  reason: { type: 'string' },
+  final: { type: 'boolean', default: false },
+  'dry-run': { type: 'boolean', default: false },
+  yes: { type: 'boolean', default: false },
+} as const;
+
 export const documentsRejectCommand: Command = {
-  usage: `documents reject JOIN --reason ${Object.keys(rejectionReasons).join('|')} [--final] [--dry-run]`,
-  summary:
-    'Reject them, or correct the reason of a rejection: the applicant reads why on the upload and the welcome page, and can upload again. --final: nothing more is taken, the membership goes back less the processing fee, and the upgrade in full. --dry-run: only shows what would go back.',
+  options: documentsRejectOptions,
+  usage: 'documents reject JOIN --reason REASON [--final] [--dry-run | --yes]',
+  summary: `Reject them, for one of the reasons ${Object.keys(rejectionReasons).join(', ')}; or correct the reason of a rejection: the applicant reads why on the upload and the welcome page, and can upload again. --final: nothing more is taken, the membership goes back less the processing fee, and the upgrade in full; shown first, and done when you agree (--yes: without asking; --dry-run: only shown).`,
   async run(args, { deps }) {
-    const read = readArgs(args, {
-      reason: { type: 'string' },
-      final: { type: 'boolean', default: false },
-      'dry-run': { type: 'boolean', default: false },
-    });
+    const read = readArgs(args, documentsRejectOptions);
     const [uuid] = read?.positionals ?? [];
     const reason = read?.values.reason;
     if (!read || !isUuid(uuid) || reason === undefined || !Object.hasOwn(rejectionReasons, reason))
       return misused(documentsRejectCommand, notId('join', uuid));
-    const { final: isFinal, 'dry-run': isTrial } = read.values;
-    const reject = isFinal ? rejectForGood : rejectForNow;
-    return orSayWhy(() => reject(deps, uuid, reason as RejectionReason, isTrial));
+    const { final: isFinal, 'dry-run': isTrial, yes } = read.values;
+    if (yes && isTrial) return misused(documentsRejectCommand);
+    if (await tellAbsent(deps.database, 'join', uuid)) return 1;
+    return orSayWhy(() =>
+      isFinal
+        ? rejectForGood(deps, uuid, reason as RejectionReason, { isTrial, yes })
+        : rejectForNow(deps, uuid, reason as RejectionReason, isTrial),
+    );
   },
 };
 
@@ -153,9 +164,26 @@ async function rejectForGood(
   deps: Deps,
   uuid: string,
   reason: RejectionReason,
-  isTrial: boolean,
+  { isTrial, yes }: { isTrial: boolean; yes: boolean },
 ): Promise<number> {
-  const { reviewed, sentence, plan, promised, others } = await rejectFinally(deps, uuid, reason, { isTrial });
+  let seen: FinalRejection | undefined;
+  if (!yes) {
+    seen = await rejectFinally(deps, uuid, reason, { isTrial: true });
+    tellRejection(seen, true);
+    const status = tellPlan([{ ...seen.plan, given: null, preview: seen.preview }], true);
+    if (isTrial) return status;
+    if (!(await agrees('Reject it for good?', { yes, done: 'decided' }))) return 1;
+  }
+  const rejection = await rejectFinally(deps, uuid, reason, { seen });
+  const { plan, promised, preview } = rejection;
+  tellRejection(rejection, false);
+  for (const { intentId } of plan.refunds) await makeRefund(deps, intentId);
+  const given = await givenOf(deps, promised);
+  const notes = [...plan.notes, ...given.notes, ...given.refused];
+  return tellPlan([{ ...plan, notes, given, preview }], false);
+}
+
+function tellRejection({ reviewed, sentence, others }: FinalRejection, isTrial: boolean): void {
   if (reviewed.count > 0) {
     say(reviewed, 'rejected', isTrial);
     sayRead(sentence, isTrial);
@@ -164,10 +192,6 @@ async function rejectForGood(
     console.log(
       `The same name and email still hold a membership by join ${others.join(' and join ')}. If it is the same person, give it back, too: ${operatorRefund(others[0]!, '--ineligible', '--upgrade')}`,
     );
-  if (isTrial) return tellPlan([{ ...plan, given: null }], isTrial);
-  for (const { intentId } of plan.refunds) await makeRefund(deps, intentId);
-  const given = await givenOf(deps, promised);
-  return tellPlan([{ ...plan, notes: [...plan.notes, ...given.notes, ...given.refused], given }], isTrial);
 }
 
 /** Makes a decided refund at Stripe. If Stripe does not answer, the refund stays due, and a background task retries it. */

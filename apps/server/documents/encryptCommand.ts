@@ -2,12 +2,15 @@ import { type Command, misused, readArgs } from '../platform/command.ts';
 import { documentKeys } from '../providers/storage/envelope.ts';
 import { encryptDocuments } from './encryptDocuments.ts';
 
+const documentsEncryptOptions = { 'dry-run': { type: 'boolean', default: false } } as const;
+
 export const documentsEncryptCommand: Command = {
+  options: documentsEncryptOptions,
   usage: 'documents encrypt [--dry-run]',
   summary:
     'Encrypt documents that are stored as they are, and put the envelopes of the others under DOCUMENT_KEY. Servers may run, and it may be ended and given again at any time. --dry-run: only count.',
   async run(args, { deps }) {
-    const read = readArgs(args, { 'dry-run': { type: 'boolean', default: false } });
+    const read = readArgs(args, documentsEncryptOptions);
     if (!read || read.positionals.length > 0) return misused(documentsEncryptCommand);
     const secrets = deps.config.documentKeys;
     if (secrets === null) {

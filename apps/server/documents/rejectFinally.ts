@@ -16,7 +16,15 @@ import { finalRejection, type RejectionReason } from '#documents/document.ts';
 import type { Deps } from '../deps.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { othersOfPayer } from '../refunds/membershipStanding.ts';
-import { decideRefunds, followJoin, lockPaid, NotRefundable, type PaidJoins } from '../refunds/refundJoin.ts';
+import { previewRefund, type RefundPreview } from '../refunds/previewRefund.ts';
+import {
+  decideRefunds,
+  followJoin,
+  lockPaid,
+  mustBeSeen,
+  NotRefundable,
+  type PaidJoins,
+} from '../refunds/refundJoin.ts';
 import { contactOfJoin } from '../session/members.ts';
 import { proofJoin } from './proofJoin.ts';
 import {
@@ -36,6 +44,8 @@ export interface FinalRejection {
   /** The sentence that the applicant reads. */
   sentence: string;
   plan: RefundPlan;
+  /** What the plan does beside the refunds. */
+  preview: RefundPreview;
   /** The uuids of the refunds that are now due. */
   promised: string[];
   /** The uuids of other joins of the same payer that hold a membership. Because of them the payer stays a member. */
@@ -45,7 +55,8 @@ export interface FinalRejection {
 /**
  * Rejects the transcripts of a join for good and decides the refund, in one transaction. Refunds the membership less the
  * processing fee, and its upgrade in full, but no donations or store items. For an upgrade by link, `uuid` may be the upgrade's
- * join or its base's. With `isTrial`, writes nothing. A repeated call decides refunds that are still missing.
+ * join or its base's. With `isTrial`, writes nothing. With `seen`, the
+ * result of a trial, decides nothing unless the same would still go back. A repeated call decides refunds that are still missing.
  * - Throws {@link NothingToDecide} if there is no transcript, or if staff have already refunded the membership and it has ended.
  * - Throws {@link NotRefundable}, and decides nothing, if the membership or upgrade would stay held, or if Stripe cannot tell how
  *   much was already refunded.
@@ -54,7 +65,7 @@ export async function rejectFinally(
   deps: Deps,
   uuid: string,
   reason: RejectionReason,
-  { isTrial = false } = {},
+  { isTrial = false, seen }: { isTrial?: boolean; seen?: FinalRejection | undefined } = {},
 ): Promise<FinalRejection> {
   const join = await proofJoin(deps.database, uuid);
   const joins = [join, ...(await upgradesByLink(deps.database, join))];
@@ -79,11 +90,13 @@ export async function rejectFinally(
     const standings = standingsAfter(orders, plan);
     const kept = orders.find((_, index) => isHeld(standings[index]!));
     if (kept) throw new NotRefundable(whyKept(kept, join));
+    if (seen) mustBeSeen(seen.plan, plan);
+    const preview = await previewRefund(deps, trx, orders, plan);
     const promised = isTrial ? [] : await decideRefunds(deps, trx, paid, plan, 'ineligible');
     const base = orders.findIndex(({ lines }) => lines.some(({ type }) => type === 'membership'));
     const isReturned = standings[base] === 'refunded';
     const others = await othersOfPayer(trx, join);
-    return { reviewed, sentence: finalRejection({ isReturned }), plan, promised, others };
+    return { reviewed, sentence: finalRejection({ isReturned }), plan, preview, promised, others };
   });
 }
 

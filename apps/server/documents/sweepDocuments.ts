@@ -47,9 +47,13 @@ export async function sweepDocuments(deps: Deps): Promise<number> {
   return removed;
 }
 
-/** Yields the keys of complete documents that have no row and were last written more than a day ago. */
+/**
+ * Yields the keys of complete documents that have no row and were last written more than a day ago. `all`: also the younger ones,
+ * whose upload may be under way.
+ */
 export async function* unknownDocuments(
   deps: Pick<Deps, 'storage' | 'database' | 'now'>,
+  { all = false } = {},
 ): AsyncGenerator<string> {
   let keys: string[] = [];
   const unknown = async () => {
@@ -59,7 +63,7 @@ export async function* unknownDocuments(
     keys = [];
     return rows.map(({ key }) => key);
   };
-  for await (const name of restingFiles(deps)) {
+  for await (const name of all ? deps.storage.olderThan(new Date(8.64e15)) : restingFiles(deps)) {
     if (!isKey(name)) continue;
     keys.push(name);
     if (keys.length === BATCH) yield* await unknown();

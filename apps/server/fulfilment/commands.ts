@@ -2,6 +2,7 @@ import { cleanText } from '#core/cleanText.ts';
 import type { Goods } from '#core/fulfilment.ts';
 import { type Command, misused, notId, plain, printCsvLine, readArgs } from '../platform/command.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
+import { tellAbsent } from '../platform/database/tellAbsent.ts';
 import { isWaiting, listParcels, type Parcel, parcelOf } from './orders.ts';
 import { NotShippable, type Shipped, shipOrder, unshipOrder } from './shipOrder.ts';
 
@@ -12,15 +13,18 @@ const COLUMNS = ['name', 'address1', 'address2', 'city', 'state', 'zip', 'countr
 const day = (date: Date) => date.toISOString().slice(0, 10);
 const days = (count: number) => `${count} day${count === 1 ? '' : 's'}`;
 
+const ordersListOptions = {
+  all: { type: 'boolean', default: false },
+  csv: { type: 'boolean', default: false },
+} as const;
+
 export const ordersListCommand: Command = {
+  options: ordersListOptions,
   usage: 'orders list [--all] [--csv]',
   summary:
     'What was bought and is still to be sent, the oldest first. With --all also what was sent, and what is not to be sent. With --csv the packing list of what is to be sent, to standard output.',
   async run(args, { deps }) {
-    const read = readArgs(args, {
-      all: { type: 'boolean', default: false },
-      csv: { type: 'boolean', default: false },
-    });
+    const read = readArgs(args, ordersListOptions);
     if (!read || read.positionals.length > 0 || (read.values.all && read.values.csv))
       return misused(ordersListCommand);
     const parcels = await listParcels(deps, read.values);
@@ -47,6 +51,7 @@ export const ordersShowCommand: Command = {
   summary: 'What of a join is to be sent, where to, and what was sent when and by whom.',
   async run([uuid, ...more], { deps, database }) {
     if (!isUuid(uuid) || more.length > 0) return misused(ordersShowCommand, notId('join', uuid));
+    if (await tellAbsent(database, 'join', uuid)) return 1;
     const parcel = await parcelOf(database, deps.society, uuid);
     if (!parcel) {
       console.error(`Join ${uuid} has paid for nothing that is sent.`);
@@ -74,12 +79,15 @@ export const ordersShowCommand: Command = {
   },
 };
 
+const ordersShipOptions = { item: { type: 'string' }, note: { type: 'string' } } as const;
+
 export const ordersShipCommand: Command = {
+  options: ordersShipOptions,
   usage: 'orders ship JOIN [--item PRODUCT_ID,PRODUCT_ID] [--note TEXT]',
   summary:
     'Say that all that is open of a join was sent, or only these products, with a note such as a tracking number. What is held is sent only when it is named. Asked twice, sent once.',
   async run(args, { deps }) {
-    const read = readArgs(args, { item: { type: 'string' }, note: { type: 'string' } });
+    const read = readArgs(args, ordersShipOptions);
     const asked = read && readSubject(read.positionals, read.values.item);
     if (!asked) return misused(ordersShipCommand, notId('join', read?.positionals[0]));
     const note = cleanText(read.values.note ?? '') || null;
@@ -89,12 +97,15 @@ export const ordersShipCommand: Command = {
   },
 };
 
+const ordersUnshipOptions = { item: { type: 'string' } } as const;
+
 export const ordersUnshipCommand: Command = {
+  options: ordersUnshipOptions,
   usage: 'orders unship JOIN [--item PRODUCT_ID,PRODUCT_ID]',
   summary:
     'Take back that something of a join was sent: it is to be sent again. What was said before is kept.',
   async run(args, { deps }) {
-    const read = readArgs(args, { item: { type: 'string' } });
+    const read = readArgs(args, ordersUnshipOptions);
     const asked = read && readSubject(read.positionals, read.values.item);
     if (!asked) return misused(ordersUnshipCommand, notId('join', read?.positionals[0]));
     return said('taken back', async () =>

@@ -20,16 +20,19 @@ import {
 /** How many invitations are listed unless staff say otherwise. */
 const LISTED = 20;
 
+const listOptions = {
+  state: { type: 'string' },
+  programme: { type: 'string' },
+  limit: { type: 'string', default: String(LISTED) },
+} as const;
+
 export const invitationsListCommand: Command = {
+  options: listOptions,
   usage: 'invitations list [--state STATE] [--programme ID] [--limit N]',
   summary:
     'Count the codes that are unused, used, expired and withdrawn (STATE is one of these), and show the first N (20).',
   async run(args, { deps, database }) {
-    const read = readArgs(args, {
-      state: { type: 'string' },
-      programme: { type: 'string' },
-      limit: { type: 'string', default: String(LISTED) },
-    });
+    const read = readArgs(args, listOptions);
     if (!read || read.positionals.length > 0) return misused(invitationsListCommand);
     const { state, programme, limit } = read.values;
     if (!/^\d{1,7}$/.test(limit)) return misused(invitationsListCommand, '--limit is a number.');
@@ -94,12 +97,15 @@ export const invitationsWithdrawCommand: Command = {
   },
 };
 
+const extendOptions = { until: { type: 'string' } } as const;
+
 export const invitationsExtendCommand: Command = {
+  options: extendOptions,
   usage: 'invitations extend CODE --until DATE',
   summary:
     'Let a code expire later: DATE is its last day (YYYY-MM-DD), or a time with its offset. A withdrawn code is opened again.',
   async run(args, { deps }) {
-    const read = readArgs(args, { until: { type: 'string' } });
+    const read = readArgs(args, extendOptions);
     const code = read && codeIn(read.positionals);
     const until = read?.values.until;
     if (!code || until === undefined) return misused(invitationsExtendCommand);

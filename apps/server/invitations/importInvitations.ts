@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
+import { cleanEmail } from '#core/cleanText.ts';
 import { contactIdFault, isMangled } from '#core/csv.ts';
 import { inviteCodeError, normaliseInviteCode } from '#core/inviteCode.ts';
 import { FIELD_MAX_LENGTH, isEmail } from '#core/studentDetails.ts';
@@ -134,7 +135,7 @@ function invitationOf(values: Record<Column, string>, programmes: Programmes): I
     contactId: field('contactId'),
     firstName: field('firstName'),
     lastName: field('lastName'),
-    email: withoutJoiners(values.email) || null,
+    email: cleanEmail(values.email) || null,
     school: field('school'),
     programme: field('programme'),
     expiresAt: field('expiresAt'),
@@ -153,7 +154,7 @@ function invitationOf(values: Record<Column, string>, programmes: Programmes): I
   };
 }
 
-/** Removes the joiners that some names need, and that nobody sees in a code or an email. */
+/** Removes the joiners that some names need, and that nobody sees in a code. */
 const withoutJoiners = (text: string) => text.replace(/\p{Default_Ignorable_Code_Point}/gu, '');
 
 /** Returns the reason why a text is no code; null if it is one. Does not repeat a code, since the output may end up in a log. */

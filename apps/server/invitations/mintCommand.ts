@@ -17,6 +17,7 @@ const options = {
 } as const;
 
 export const mintCommand: Command = {
+  options,
   usage: 'invitations mint FILE.csv|--count N [--school NAME] [--programme ID] [--expires DATE]',
   summary:
     'Make codes that cannot be guessed, as a file for `invitations import`: for the contacts of a file (contactId), a school, or to be filled in.',

@@ -19,16 +19,19 @@ const COLUMNS = [
   'balance transaction',
 ];
 
+const ledgerOptions = {
+  from: { type: 'string' },
+  to: { type: 'string' },
+  csv: { type: 'boolean', default: false },
+} as const;
+
 export const ledgerCommand: Command = {
+  options: ledgerOptions,
   usage: 'ledger --from YYYY-MM-DD --to YYYY-MM-DD [--csv]',
   summary:
     "For the accountant: every product sold and refunded, Stripe's fees, disputes and payouts, line by line, equal to Stripe's balance transactions to the cent. Days are in UTC, --to included. With --csv the lines go to standard output and the totals beside it. Exit status 1 when they are not equal.",
   async run(args, { deps }) {
-    const read = readArgs(args, {
-      from: { type: 'string' },
-      to: { type: 'string' },
-      csv: { type: 'boolean', default: false },
-    });
+    const read = readArgs(args, ledgerOptions);
     const from = readDay(read?.values.from);
     const to = readDay(read?.values.to);
     if (!read || read.positionals.length > 0) return misused(ledgerCommand);

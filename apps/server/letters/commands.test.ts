@@ -28,6 +28,8 @@ test('staff see why a letter was not sent, read it, and send it when the cause i
     ),
   );
   const [id] = list.out.split(' ');
+  const refusedAt = new Date(/refused (\S+Z)/.exec(list.out)![1]!);
+  assert.ok(refusedAt <= new Date(), 'when it was refused, not when it could be taken again');
   const shown = await operator(t, 'letters', 'show', id!);
   assert.match(
     shown.out,
@@ -50,6 +52,7 @@ test('staff see why a letter was not sent, read it, and send it when the cause i
   const portal = (await operator(t, 'letters', 'list', uuid)).out
     .split('\n')
     .find((line) => / portal /.test(line))!;
+  assert.match(portal, /portal {2}will not be sent {2}join/);
   assert.match(
     (await operator(t, 'letters', 'show', portal.split(' ')[0]!)).out,
     /^What it says does not hold any more/,
@@ -88,7 +91,7 @@ test('a letter that was given up after days is tried for days again', async (t) 
   await sendDue(server.deps, server.deps.config.mail!);
   assert.match(
     (await operator(t, 'letters', 'list', uuid)).out,
-    new RegExp(`${rows[0]!.id}  confirmation  due`),
+    new RegExp(`${rows[0]!.id}  confirmation  (due|trying again)`),
   );
 });
 

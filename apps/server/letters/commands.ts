@@ -2,8 +2,11 @@ import { sql } from 'kysely';
 import { cleanEmail } from '#core/cleanText.ts';
 import type { LetterKind } from '#core/letterKinds.ts';
 import { isEmail } from '#core/studentDetails.ts';
-import { type Command, misused, notId, plain, readArgs } from '../platform/command.ts';
+import type { Deps } from '../deps.ts';
+import { agrees, type Command, misused, notId, plain, readArgs } from '../platform/command.ts';
+import type { Database } from '../platform/database/client.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
+import { tellAbsent } from '../platform/database/tellAbsent.ts';
 import { compose } from './compose.ts';
 import { judgeLetter } from './judgeLetter.ts';
 import { stopReminders } from './remind.ts';
@@ -11,7 +14,7 @@ import { readLetter } from './takeLetter.ts';
 
 const SHOWN = 200;
 
-type LetterState = 'sent' | 'refused' | 'withdrawn' | 'due' | 'later';
+type LetterState = 'sent' | 'refused' | 'withdrawn' | 'due' | 'trying again' | 'later' | 'will not be sent';
 
 interface Row {
   id: string;
@@ -25,21 +28,28 @@ interface Row {
 }
 
 const state = sql<LetterState>`case when sent_at is not null then 'sent' when refusal is not null then 'refused'
-  when withdrawn_at is not null then 'withdrawn' when due_at <= now() then 'due' else 'later' end`;
-/** SQL for the time at which the letter was sent or withdrawn; if neither has happened, when it is tried next. */
-const at = sql<Date>`coalesce(sent_at, withdrawn_at, next_try_at)`;
+  when withdrawn_at is not null then 'withdrawn' when due_at > now() then 'later' when attempts > 0 then 'trying again' else 'due' end`;
+/**
+ * SQL for the time at which the letter was sent, withdrawn or refused; otherwise, when it is tried next. A refusal sets
+ * `next_try_at` to its own time; in rows of earlier versions it may be some minutes later.
+ */
+const at = sql<Date>`coalesce(sent_at, withdrawn_at, case when refusal is not null then least(next_try_at, now()) else next_try_at end)`;
 
 const minute = (date: Date) => `${date.toISOString().slice(0, 16)}Z`;
 
+const lettersListOptions = { all: { type: 'boolean', default: false } } as const;
+
 export const lettersListCommand: Command = {
+  options: lettersListOptions,
   usage: 'letters list [JOIN] [--all]',
   summary:
     'Show the letters that were not sent: refused, and due now. --all, or a join: those that were sent, and those that will be due, too.',
-  async run(args, { database }) {
-    const read = readArgs(args, { all: { type: 'boolean', default: false } });
+  async run(args, { database, deps }) {
+    const read = readArgs(args, lettersListOptions);
     const [join, ...more] = read?.positionals ?? [];
     if (!read || more.length > 0 || (join !== undefined && !isUuid(join)))
       return misused(lettersListCommand, notId('join', join));
+    if (join !== undefined && (await tellAbsent(database, 'join', join))) return 1;
     const which = join
       ? sql`session_uuid = ${join}`
       : read.values.all
@@ -48,20 +58,32 @@ export const lettersListCommand: Command = {
     const { rows } = await sql<Row>`
       select id, kind, session_uuid, email, attempts, refusal, ${state} as state, ${at} as at
       from letter where ${which} order by ${at} desc, id limit ${SHOWN}`.execute(database);
-    for (const { id, kind, session_uuid, email, attempts, refusal, state, at } of rows)
+    for (const row of rows) {
+      const { id, kind, session_uuid, email, attempts, refusal, at } = row;
+      const state = (await willBeSent(deps, row)) ? row.state : 'will not be sent';
       console.log(
         [
-          `${id}  ${kind}  ${state} ${minute(at)}`,
+          `${id}  ${kind}  ${state}${state === 'will not be sent' ? '' : ` ${minute(at)}`}`,
           ...(attempts > 1 ? [`${attempts} tries`] : []),
           ...(session_uuid ? [`join ${session_uuid}`] : []),
           ...(email ? [plain(email)] : []),
           ...(refusal ? [plain(refusal)] : []),
         ].join('  '),
       );
+    }
+    if (deps.config.mail === null) console.log('No letter goes out from here (MAIL=elsewhere).');
     console.log(rows.length === SHOWN ? `The newest ${SHOWN}.` : `${rows.length} letters.`);
     return 0;
   },
 };
+
+/** Whether a letter that waits would be sent, as things are now. True for letters that do not wait. */
+async function willBeSent(deps: Deps, { id, state }: Pick<Row, 'id' | 'state'>): Promise<boolean> {
+  if (state === 'sent' || state === 'refused' || state === 'withdrawn') return true;
+  if (deps.config.mail === null) return false;
+  const letter = await readLetter(deps, id);
+  return letter === null || (await judgeLetter(deps, letter, deps.now())) !== 'withdraw';
+}
 
 export const lettersShowCommand: Command = {
   usage: 'letters show LETTER',
@@ -94,11 +116,14 @@ export const lettersShowCommand: Command = {
   },
 };
 
+const lettersStopOptions = { undo: { type: 'boolean', default: false } } as const;
+
 export const lettersStopCommand: Command = {
+  options: lettersStopOptions,
   usage: 'letters stop EMAIL [--undo]',
   summary: 'Remind whoever has this email of no join any more, as the link in a reminder does; or undo that.',
   async run(args, { database, deps }) {
-    const read = readArgs(args, { undo: { type: 'boolean', default: false } });
+    const read = readArgs(args, lettersStopOptions);
     const [given = '', ...more] = read?.positionals ?? [];
     const email = cleanEmail(given);
     if (!read || !isEmail(email) || more.length > 0) return misused(lettersStopCommand);
@@ -109,12 +134,30 @@ export const lettersStopCommand: Command = {
   },
 };
 
+/** Shows the letters that were refused, and asks whether to send them again. Agrees if there are none. */
+async function agreesToAll(database: Database, yes: boolean): Promise<boolean> {
+  const { rows } = await sql<{ kind: LetterKind; count: number }>`
+    select kind, count(*)::int as count from letter where refusal is not null and sent_at is null group by kind order by kind`.execute(
+    database,
+  );
+  if (rows.length === 0 || yes) return true;
+  for (const { kind, count } of rows) console.log(`${count}  ${kind}`);
+  return agrees('Send them again?', { yes, done: 'sent' });
+}
+
+const lettersRetryOptions = { yes: { type: 'boolean', default: false } } as const;
+
 export const lettersRetryCommand: Command = {
-  usage: 'letters retry all|LETTER',
-  summary: 'Send again what was refused, after its cause is mended. One that was sent is not sent again.',
-  async run([which, ...more], { database }) {
-    if (!which || more.length > 0) return misused(lettersRetryCommand);
+  options: lettersRetryOptions,
+  usage: 'letters retry all|LETTER [--yes]',
+  summary:
+    'Send again what was refused, after its cause is mended; all of it only when you agree (--yes: without asking). One that was sent is not sent again.',
+  async run(args, { database }) {
+    const read = readArgs(args, lettersRetryOptions);
+    const [which, ...more] = read?.positionals ?? [];
+    if (!read || !which || more.length > 0) return misused(lettersRetryCommand);
     if (which !== 'all' && !isUuid(which)) return misused(lettersRetryCommand, notId('letter', which));
+    if (which === 'all' && !(await agreesToAll(database, read.values.yes))) return 1;
     // The letter becomes due now, so that its five days of retries begin again. Only a letter with a code keeps its time: it must
     // be withdrawn if the code has expired.
     const { rows } = await sql`

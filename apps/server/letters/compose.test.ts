@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { simpleParser } from 'mailparser';
-import type { letterKinds } from '#core/letterKinds.ts';
+import { letterKinds } from '#core/letterKinds.ts';
 import { displayPrice } from '#core/money.ts';
 import type { OrderLine } from '#core/orderLine.ts';
 import { productTypes } from '#core/product.ts';
@@ -188,13 +188,103 @@ test('a society that has a portal of its own and an address for replies is writt
   assert.deepEqual([letter.from, letter.replyTo], [mail.from, replyTo]);
 });
 
-test('a refund of which it is not known what it was for names its amount alone', () => {
-  const refund = { status: 'succeeded' as const, amountCents: 500, lines: null };
-  assert.match(write('refund', { refund }).text, /\n-+\nReturned {2}\$5\.00\n|\n\n-+\nReturned {2}\$5\.00/);
-  // The refund's lines add up to less than its amount, so they must not be listed.
+test('a refund of which it is not known what it was for names its amount, and all of it the lines that were paid', () => {
+  const { payment } = sampleLetter('refund');
   const lines = [{ line: 0, productId: 3, name: 'Membership', cents: 300 }];
-  const { text } = write('refund', { refund: { ...refund, lines } });
-  assert.deepEqual(text.match(/\$[\d.]+/g), ['$5.00', '$5.00'], text);
+  const part = { status: 'succeeded' as const, reason: 'dashboard' as const, amountCents: 500, lines: null };
+  // Lines that add up to less than the amount must not be listed.
+  for (const refund of [part, { ...part, lines: [] }, { ...part, lines }]) {
+    const { text } = write('refund', { refund });
+    assert.deepEqual(text.match(/\$[\d.]+/g), ['$5.00', '$5.00', '$5.00'], text);
+    assert.match(text, /\n\nPart of your payment {2}\$5\.00\n-+\nReturned +\$5\.00\n/);
+  }
+  const all = { ...part, amountCents: payment!.amountCents };
+  assert.match(
+    write('refund', { refund: all }).text,
+    /\nMembership +\$95\.00\nDonation to [\s\S]*\nReturned/,
+  );
+  const lost = { ...payment!, lines: [] };
+  assert.match(
+    write('refund', { refund: all, payment: lost }).text,
+    /\nYour payment +\$119\.34\n-+\nReturned/,
+  );
+});
+
+test('no table of any letter is without a line, whatever is known of the payment and its refund', () => {
+  const sample = sampleLetter('refund');
+  const refunds = [[], null, sample.refund!.lines].flatMap((lines) =>
+    [500, 9000, sample.payment!.amountCents].flatMap((amountCents) =>
+      (['duplicate', 'unconfirmed', 'requested', 'ineligible', 'dashboard'] as const).map((reason) => ({
+        status: 'succeeded' as const,
+        reason,
+        amountCents,
+        lines,
+      })),
+    ),
+  );
+  for (const kind of letterKinds)
+    for (const lines of [sample.payment!.lines, []])
+      for (const refund of refunds) {
+        const letter = sampleLetter(kind);
+        const payment = { ...letter.payment!, lines };
+        const { text, html } = write(kind, { payment, ...(letter.refund ? { refund } : {}) });
+        const what = `${kind} ${JSON.stringify(refund)}`;
+        assert.doesNotMatch(text, /\n\n-{3,}\n/, what);
+        for (const [table] of html.matchAll(/<table width="100%" cellspacing.*?<\/table>/gs))
+          assert.ok(table.split('<tr>').length > 2, what);
+      }
+});
+
+/** The sentences that follow the table of a refund, on one line. */
+const consequences = (change: Partial<Letter>, kind: 'refund' | 'proof-rejected' = 'refund') =>
+  write(kind, change)
+    .text.replace(/\s+/g, ' ')
+    .match(/We ke[^.]*of \$.*? for [^.]*\.|Your [^.]* has ended\./g) ?? [];
+
+test('a refund tells what was kept and why, and what has ended', () => {
+  const sample = sampleLetter('refund');
+  const [payment, refund] = [sample.payment!, sample.refund!];
+  const kept = 'We kept the processing fee of $5.00, because you were not eligible for Honor Collegians.';
+  const ended = 'Your membership has ended.';
+  const bought = (name: string) => ({
+    ...payment,
+    lines: payment.lines.with(0, { ...payment.lines[0]!, name }),
+  });
+  const upgrade = { ...sampleLetter('upgrade').payment!, isHeld: false, isRefunded: true };
+  const ofPin = {
+    ...refund,
+    amountCents: 1200,
+    lines: [{ line: 2, productId: 30, name: 'Lapel Pin', cents: 1200 }],
+  };
+  for (const [change, sentences] of [
+    [{}, [kept, ended]],
+    [{ refund: { ...refund, reason: 'requested' } }, [ended]],
+    [{ refund: { ...refund, lines: [{ ...refund.lines![0]!, cents: 9500 }] } }, [ended]],
+    [{ refund: { ...refund, lines: null } }, []],
+    [{ refund: { ...refund, lines: null }, payment: { ...payment, goesBack: true } }, [ended]],
+    [{ payment: { ...payment, isHeld: true, isRefunded: false } }, [kept]],
+    [{ held: [{ type: 'membership', name: 'Membership' }] }, [kept]],
+    [{ payment: bought('Membership in Chess') }, [kept, 'Your membership in Chess has ended.']],
+    [{ payment: bought('Fellowship') }, [kept, 'Your Fellowship has ended.']],
+    [{ refund: ofPin }, []],
+    [
+      { payment: upgrade, refund: { ...refund, lines: [{ ...refund.lines![0]!, cents: 5500 }] } },
+      ['Your Distinguished Member upgrade has ended.'],
+    ],
+    [{ payment: null }, []],
+  ] as [Partial<Letter>, string[]][])
+    assert.deepEqual(consequences(change), sentences, JSON.stringify(change));
+});
+
+test('a final rejection tells what was kept and why, and what has ended', () => {
+  const { payment, refund, held } = sampleLetter('refund');
+  const final = { data: { reason: 'outdated', isFinal: true }, isReturned: true, held };
+  assert.deepEqual(consequences({ ...final, payment, refund }, 'proof-rejected'), [
+    'We keep the processing fee of $5.00, because you were not eligible for Honor Collegians.',
+    'Your membership has ended.',
+  ]);
+  assert.deepEqual(consequences({ ...final, refund: null }, 'proof-rejected'), []);
+  assert.deepEqual(consequences({}, 'proof-rejected'), []);
 });
 
 test('what goes back is told as its own amount, and not as one that was paid', () => {

@@ -142,6 +142,8 @@ function valuesOf({ society, passes }: Writing, letter: Letter, now: Date): Lett
     firstName,
     membership: bought?.name,
     upgrade: bought?.name,
+    keptFee: keptFeeOf(letter, letter.processingFeeCents ?? programme.processingFeeCents),
+    endedMembership: endedMembershipOf(letter),
     alreadyHeld: alreadyHeld?.name,
     upgradeOfEnded: isOfEnded ? bought.name : null,
     total: payment && displayPrice((data as Partial<FailedData>).amountCents ?? payment.amountCents),
@@ -171,7 +173,7 @@ function valuesOf({ society, passes }: Writing, letter: Letter, now: Date): Lett
     }),
     tables: definedOf({
       receipt: payment ? receiptTable(payment, letter.kind === 'second-payment', paidOn, card) : undefined,
-      refundReceipt: refund ? refundTable(refund, payment?.intentId, card) : undefined,
+      refundReceipt: refund ? refundTable(refund, payment, card) : undefined,
     }),
   };
 }
@@ -204,11 +206,15 @@ function receiptTable(
 ): AmountTable {
   const paid = paidOn ? `Paid on ${paidOn}` : 'Paid';
   return {
-    lines: lines.map((line) => ({ name: nameOf(line), amount: displayPrice(line.priceCents) })),
+    // A restore may have lost the order.
+    lines: lines.length > 0 ? linesOf(lines) : [{ name: 'Your payment', amount: displayPrice(amountCents) }],
     total: { name: goesBack ? 'Goes back' : 'Total paid', amount: displayPrice(amountCents) },
     notes: [`${paid}${card ? ` with ${card}` : ''}`, `Reference: ${intentId}`],
   };
 }
+
+const linesOf = (lines: readonly OrderLine[]) =>
+  lines.map((line) => ({ name: nameOf(line), amount: displayPrice(line.priceCents) }));
 
 /**
  * Returns the name of an order line. A donation is always called a donation, whatever its name in the catalogue, because it may be
@@ -220,15 +226,41 @@ function nameOf({ type, name }: OrderLine): string {
 
 function refundTable(
   { amountCents, lines }: NonNullable<Letter['refund']>,
-  intentId: string | undefined,
+  payment: Letter['payment'],
   card: string | undefined,
 ): AmountTable {
+  const amount = displayPrice(amountCents);
   const given = lines ?? [];
-  const isWhole = given.reduce((sum, { cents }) => sum + cents, 0) === amountCents;
+  // If the sum of the lines is not the whole refund, it is not fully known what the refund was for.
+  const isKnown = given.length > 0 && given.reduce((sum, { cents }) => sum + cents, 0) === amountCents;
+  const isAll = payment?.amountCents === amountCents;
+  const instead = { name: isAll ? 'Your payment' : 'Part of your payment', amount };
   return {
-    // The lines are left out if their sum is not the whole refund, because then it is not fully known what the refund was for.
-    lines: isWhole ? given.map(({ name, cents }) => ({ name, amount: displayPrice(cents) })) : [],
-    total: { name: 'Returned', amount: displayPrice(amountCents) },
-    notes: [...(card ? [`To ${card}`] : []), ...(intentId ? [`Reference: ${intentId}`] : [])],
+    lines: isKnown
+      ? given.map(({ name, cents }) => ({ name, amount: displayPrice(cents) }))
+      : isAll && payment.lines.length > 0
+        ? linesOf(payment.lines)
+        : [instead],
+    total: { name: 'Returned', amount },
+    notes: [...(card ? [`To ${card}`] : []), ...(payment ? [`Reference: ${payment.intentId}`] : [])],
   };
+}
+
+/** Returns the part of the processing fee that was kept of a membership, for display; null if none was. */
+function keptFeeOf({ payment, refund }: Letter, feeCents: number): string | null {
+  if (!payment || payment.goesBack || refund?.reason !== 'ineligible') return null;
+  const part = refund.lines?.find(({ line }) => payment.lines[line]?.type === 'membership');
+  if (!part) return null;
+  const cents = Math.min(feeCents, payment.lines[part.line]!.priceCents - part.cents);
+  return cents > 0 ? displayPrice(cents) : null;
+}
+
+/** Returns the name of the membership or upgrade that ended by the refund, as within a sentence; null if none did. */
+function endedMembershipOf({ payment, refund, held }: Letter): string | null {
+  if (!payment?.isRefunded || !refund) return null;
+  const at = payment.lines.findIndex(({ type }) => isMembershipType(type));
+  const bought = payment.lines[at];
+  const isByRefund = payment.goesBack || refund.lines?.some(({ line }) => line === at);
+  if (!bought || !isByRefund || held.some(({ type }) => type === bought.type)) return null;
+  return bought.name.replace(/^Membership\b/, 'membership');
 }

@@ -113,7 +113,9 @@ async function handle(
 /** Records a letter as refused; it is not sent until staff retry it. Staff get one notice a day for each cause. */
 async function setAside({ database }: Deps, { id }: Letter, reason: string): Promise<void> {
   await database.transaction().execute(async (trx) => {
-    await sql`update letter set refusal = ${reason} where id = ${id} and sent_at is null`.execute(trx);
+    await sql`update letter set refusal = ${reason}, next_try_at = now() where id = ${id} and sent_at is null`.execute(
+      trx,
+    );
     await tellStaff(trx, null, 'letter_refused', noticeOf(reason));
   });
 }

@@ -40,7 +40,7 @@ test('a payment that failed is told to who has not paid since, by it or by anoth
 });
 
 test('a refund is told when it is made', () => {
-  const refund = { amountCents: 500, lines: null };
+  const refund = { reason: 'requested' as const, amountCents: 500, lines: null };
   for (const status of ['due', 'pending', 'succeeded', 'failed', 'canceled'] as const)
     assert.equal(isSent('refund', { refund: { ...refund, status } }), status === 'succeeded', status);
 });

@@ -4,7 +4,7 @@ import type { LetterKind } from '#core/letterKinds.ts';
 import type { OrderLine } from '#core/orderLine.ts';
 import { CODE_MINUTES } from '#core/pass.ts';
 import type { MembershipType } from '#core/product.ts';
-import type { RefundedLine, RefundStatus } from '#core/refunds.ts';
+import type { RefundedLine, RefundReason, RefundStatus } from '#core/refunds.ts';
 import { reminderKinds } from '#core/reminders.ts';
 import { PROOF_DUE_DAYS } from '#core/specified.ts';
 import type { RejectionReason } from '#documents/document.ts';
@@ -13,6 +13,7 @@ import type { PaymentTable } from '../platform/database/types.ts';
 import { mailTimes } from '../providers/mail/client.ts';
 import { goesBack } from '../session/goesBack.ts';
 import {
+  baseMembership,
   contactOfJoin,
   hasEnded,
   isJoinerMember,
@@ -75,10 +76,18 @@ export interface Letter {
     lines: OrderLine[];
     /** Whether the membership or upgrade that this payment bought is held. */
     isHeld: boolean;
+    /** Whether the membership or upgrade that this payment bought has ended by a refund. */
+    isRefunded: boolean;
     /** Whether all of the payment is refunded, due to be refunded or lost in a dispute. */
     goesBack: boolean;
   } | null;
-  refund: { status: RefundStatus; amountCents: number; lines: RefundedLine[] | null } | null;
+  /** The refund that the letter is about. For a final rejection, the latest refund of its membership that keeps the fee. */
+  refund: {
+    status: RefundStatus;
+    reason: RefundReason;
+    amountCents: number;
+    lines: RefundedLine[] | null;
+  } | null;
   /** The present review of the document that the letter is about (`open`: not decided); null if the letter is about none. */
   review: 'open' | 'accepted' | 'rejected' | null;
 }
@@ -136,14 +145,19 @@ const readLetters = sql`
       'amountCents', payment.amount_cents, 'succeededAt', succeeded_at,
       'card', case when card_last4 is not null then json_build_object('brand', coalesce(card_brand, 'Card'), 'last4', card_last4) end,
       'lines', coalesce(snapshot.items, '[]'),
-      'isHeld', exists (select from membership where payment_intent = payment.intent_id and is_held), 'goesBack', ${goesBack}) end as payment,
-    case when refund.uuid is not null then json_build_object('status', refund.status, 'amountCents', refund.amount_cents,
+      'isHeld', exists (select from membership where payment_intent = payment.intent_id and is_held),
+      'isRefunded', exists (select from membership where payment_intent = payment.intent_id and standing = 'refunded'),
+      'goesBack', ${goesBack}) end as payment,
+    case when refund.uuid is not null then json_build_object('status', refund.status, 'reason', refund.reason, 'amountCents', refund.amount_cents,
       'lines', refund.lines) end as refund,
     document.review
   from letter
     left join join_session session on session.uuid = letter.session_uuid
     left join contact on contact.id = session.contact_id
-    left join refund on refund.uuid = case when letter.kind = 'refund' then subject::uuid end
+    left join refund on refund.uuid = case when letter.kind = 'refund' then subject::uuid
+      when letter.kind = 'proof-rejected' and data -> 'isFinal' = 'true' then (
+        select uuid from refund as kept where reason = 'ineligible' and status not in ('failed', 'canceled')
+          and intent_id = (select payment_intent from ${baseMembership} as base) order by created_at desc limit 1) end
     left join document on document.id = case when letter.kind in ('proof-accepted', 'proof-rejected') then subject::uuid end
     left join payment on payment.intent_id = coalesce(refund.intent_id, subject)
     left join order_snapshot snapshot on snapshot.session_uuid = payment.session_uuid and snapshot.kind = payment.kind

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
-import { atStripe, chargeOf, refundsOf } from '../../../tests/harness/refunds.ts';
+import { simpleParser } from 'mailparser';
+import { atStripe, chargeOf, refundsOf, undergraduate } from '../../../tests/harness/refunds.ts';
 import { noticesOf } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import {
@@ -138,4 +139,24 @@ test('whose next transcript was accepted is not asked for another one by the lat
     subjects.filter((subject) => /transcript/i.test(subject)),
     ['Your transcript was accepted'],
   );
+});
+
+test('the letters about a final rejection tell what was kept and that the membership has ended', async (t) => {
+  const { client, uuid } = await undergraduate(server);
+  assert.equal((await postPdf(client, `/api/public/join-session/${uuid}/upload-transcript`)).status, 200);
+  const args = [uuid, '--reason', 'below-requirement', '--final'];
+  assert.equal((await runCommand(t, server, documentsRejectCommand, args)).code, 0);
+  while (await sendDue(server.deps, server.deps.config.mail!));
+  const mails = await server.letters();
+  const parsed = await Promise.all(mails.map(({ raw }) => simpleParser(Buffer.from(raw, 'latin1'))));
+  const texts = parsed.map(({ text }) => text!.replace(/\s+/g, ' '));
+  assert.ok(
+    texts.some((text) => /We kept the processing fee of \$5\.00, because/.test(text)),
+    texts.join('\n'),
+  );
+  assert.ok(
+    texts.some((text) => /We keep the processing fee of \$5\.00, because/.test(text)),
+    texts.join('\n'),
+  );
+  assert.equal(texts.filter((text) => /Your membership has ended\./.test(text)).length, 2);
 });

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { inflateSync } from 'node:zlib';
+import jsQR from 'jsqr';
 import { sql } from 'kysely';
 import { changeSociety } from '../../../tests/harness/changeSociety.ts';
 import { newContact } from '../../../tests/harness/deliver.ts';
@@ -16,6 +18,9 @@ import { readLink } from './previewLink.ts';
 const server = await sharedServer({ PUBLIC_URL: 'https://join.society.example' });
 const folder = mkdtempSync(join(tmpdir(), 'induct-links-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Returns the link in what the command has printed, which begins with for whom the link is. */
+const linkIn = (out: string) => out.trimEnd().split('\n').at(-1)!;
 
 /** Signs a checkout link with any parameters, such as a link from before the society changed its products. */
 function checkoutLink(parameters: Record<string, string>): string {
@@ -31,12 +36,12 @@ test('a link that was printed tells what it does: contact, product, price, floor
     '103',
     '--mp',
     '1',
-    '--c',
-    '4500',
+    '--price',
+    '45.00',
     '--days',
     '3',
   ]);
-  const { out, code } = await runCommand(t, server, linkCheckCommand, [minted.out.trim()]);
+  const { out, code } = await runCommand(t, server, linkCheckCommand, [linkIn(minted.out)]);
   const expires = new Date(server.deps.now().getTime() + 3 * 86_400_000).toISOString().slice(0, 13);
   assert.equal(code, 0, out);
   for (const line of [
@@ -53,7 +58,7 @@ test('a link that was printed tells what it does: contact, product, price, floor
 
 test('a link without a price or an upgrade of its own tells those of the product', async (t) => {
   const minted = await runCommand(t, server, linksCommand, ['checkout', '103']);
-  const { out, code } = await runCommand(t, server, linkCheckCommand, [minted.out.trim()]);
+  const { out, code } = await runCommand(t, server, linkCheckCommand, [linkIn(minted.out)]);
   assert.equal(code, 0, out);
   for (const line of ['price     $65.00 (floor $20.00)', 'upgrade   10 Distinguished Member upgrade, $45.00'])
     assert.ok(out.includes(line), `${line}\nin\n${out}`);
@@ -75,7 +80,7 @@ test('a link with an upgrade of its own tells that one, and is refused when it i
 test('a link that starts a join tells of no product', async (t) => {
   await server.deps.contacts.refresh('103');
   const minted = await runCommand(t, server, linksCommand, ['init', '103']);
-  const { out, code } = await runCommand(t, server, linkCheckCommand, [minted.out.trim()]);
+  const { out, code } = await runCommand(t, server, linkCheckCommand, [linkIn(minted.out)]);
   assert.equal(code, 0, out);
   assert.match(out, /does {6}starts a join\n$/);
 });
@@ -88,34 +93,206 @@ test('a link to a contact that was merged tells of the one that it is now', asyn
   const { id } = await askHubspot(server.hubspotUrl, 'POST', '/merge', merge);
   await server.deps.contacts.refresh(id);
   const minted = await runCommand(t, server, linksCommand, ['init', old]);
-  const { out } = await runCommand(t, server, linkCheckCommand, [minted.out.trim()]);
+  const { out } = await runCommand(t, server, linkCheckCommand, [linkIn(minted.out)]);
   assert.match(out, new RegExp(`^contact {3}${old} \\(Prudence\\)$`, 'm'));
 });
 
 test('a link to a contact who is a member tells that they are one', async (t) => {
   await server.deps.contacts.refresh('105');
-  const minted = await runCommand(t, server, linksCommand, ['init', '105']);
-  const { out } = await runCommand(t, server, linkCheckCommand, [minted.out.trim()]);
+  const minted = await runCommand(t, server, linksCommand, ['resume', '105']);
+  const { out } = await runCommand(t, server, linkCheckCommand, [linkIn(minted.out)]);
   assert.match(out, /^contact {3}105 \(.+, already a member\)$/m);
 });
 
 test('a checkout link to a contact that was deleted is told to sell nothing', async (t) => {
   await server.deps.contacts.refresh('104');
-  await sql`update contact set deleted_at = now() where id = '104'`.execute(server.deps.database);
   const minted = await runCommand(t, server, linksCommand, ['checkout', '104']);
-  const { out, code } = await runCommand(t, server, linkCheckCommand, [minted.out.trim()]);
+  await sql`update contact set deleted_at = now() where id = '104'`.execute(server.deps.database);
+  const { out, code } = await runCommand(t, server, linkCheckCommand, [linkIn(minted.out)]);
   assert.equal(code, 1, out);
   assert.match(out, /the contact was deleted in HubSpot/);
 });
 
+test('a link whose price is no amount is told to sell nothing', async (t) => {
+  for (const c of ['abc', '-5', '45.00', '99999999999']) {
+    const { out, code } = await runCommand(t, server, linkCheckCommand, [checkoutLink({ mp: '1', c })]);
+    assert.deepEqual([code, out.includes(`price     c=${c} is no amount in cents`)], [1, true], out);
+  }
+});
+
+test('a price is given in dollars', async (t) => {
+  const price = async (...args: string[]) =>
+    runCommand(t, server, linksCommand, ['checkout', '103', '--mp', '1', ...args]);
+  for (const typed of ['45', '45.0', '45.00', '$45', '$45.00', ' 45 ']) {
+    const { out, code } = await price('--price', typed);
+    assert.deepEqual([code, new URL(linkIn(out)).searchParams.get('c')], [0, '4500'], typed);
+  }
+  for (const typed of ['', '45,00', '45.001', '45 cents', '4e3', '-45', '45$', 'free']) {
+    const { out, code } = await price(`--price=${typed}`);
+    assert.deepEqual(
+      [code, out.split('\n')[0]],
+      [2, `"${typed}" is not a price in dollars, such as 45 or 45.00.`],
+    );
+  }
+  for (const old of [['--c', '4500'], ['--c=4500'], ['--price', '45', '--c', '4500']]) {
+    const { out, code } = await price(...old);
+    assert.equal(code, 2);
+    assert.match(out, /^There is no option --c any more\. The price is given in dollars: --price 45 /);
+  }
+});
+
+test('for whom a link is, what it sells and until when is told beside the link', async (t) => {
+  const told = async (...args: string[]) => {
+    const { out } = await runCommand(t, server, linksCommand, [...args, '--days', '3']);
+    return out.split('\n')[0]!;
+  };
+  const until = `${new Date(server.deps.now().getTime() + 3 * 86_400_000).toISOString().slice(0, 15)}.Z\\.`;
+  const sells = 'sells Membership at \\$45\\.00, then offers Distinguished Member upgrade at \\$45\\.00';
+  assert.match(
+    await told('checkout', '103', '--mp', '1', '--price', '45'),
+    new RegExp(`^Sam Okafor \\(contact 103\\): ${sells}; expires ${until}$`),
+  );
+  assert.match(await told('init', '103'), new RegExp(`: starts a join; expires ${until}$`));
+  assert.match(await told('resume', '103'), new RegExp(`: takes a resume; expires ${until}$`));
+});
+
+/** Contacts for whom no link of a kind is signed, each with the reason. */
+async function refusedContacts() {
+  const deleted = await newContact(server, 'link.deleted@example.com');
+  await server.deps.contacts.refresh(deleted);
+  await askHubspot(server.hubspotUrl, 'DELETE', `/${deleted}`);
+  // Somebody has followed an older link with an id that HubSpot does not have.
+  await sql`insert into contact (id) values ('987654320') on conflict do nothing`.execute(
+    server.deps.database,
+  );
+  return [
+    ['987654321', ['init'], /is known neither here nor to HubSpot/],
+    ['987654320', ['resume'], /is known neither here nor to HubSpot/],
+    [deleted, ['resume'], /was deleted in HubSpot/],
+    [deleted, ['checkout'], /was deleted in HubSpot/],
+    ['105', ['init'], /is a member already/],
+    ['105', ['checkout', '--mp', '1'], /is a member already/],
+    ['103', ['checkout', '--mp', '11'], /is not a member, and only members can buy an upgrade/],
+  ] as const;
+}
+
+test('no link is signed for whom nobody knows, who was deleted, or to whom it would sell nothing, nor in a file', async (t) => {
+  for (const [index, [contact, [kind, ...more], why]] of (await refusedContacts()).entries()) {
+    const one = await runCommand(t, server, linksCommand, [kind, contact, ...more]);
+    assert.deepEqual([one.code, why.test(one.out), one.out.includes('https://')], [1, true, false], one.out);
+    const file = join(folder, `refused${index}.csv`);
+    writeFileSync(file, `contactId\n${contact}\n`);
+    const all = await runCommand(t, server, linksCommand, [kind, file, ...more]);
+    assert.match(all.out, /^line 2: .*no link is signed/m);
+    assert.deepEqual([all.code, why.test(all.out), all.out.includes('https://')], [1, true, false], all.out);
+  }
+  const upgrade = await runCommand(t, server, linksCommand, ['checkout', '105', '--mp', '11']);
+  assert.equal(upgrade.code, 0, upgrade.out);
+});
+
+test('a contact that HubSpot cannot be asked about gets a link, and that is told', async (t) => {
+  t.mock.method(server.deps.contacts, 'refresh', async () => 'unavailable');
+  const { out, code } = await runCommand(t, server, linksCommand, ['checkout', '987654322']);
+  assert.equal(code, 0, out);
+  assert.match(
+    out,
+    /^contact 987654322: sells .*\ncontact 987654322 could not be looked up in HubSpot\.\nhttps:/,
+  );
+});
+
+test('of a file larger than a batch, every contact is told and gets its link, in order', async (t) => {
+  const file = join(folder, 'many.csv');
+  const ids = Array.from({ length: 250 }, (_, index) => ['103', '104', '987654321', 'x'][index % 4]!);
+  writeFileSync(file, ['contactId', ...ids].join('\n'));
+  const { out, code } = await runCommand(t, server, linksCommand, ['init', file]);
+  assert.equal(code, 1);
+  const links = out.split('\n').filter((line) => line.includes('https://'));
+  assert.deepEqual(
+    links.map((line) => line.split(',')[0]),
+    ids.filter((id) => id === '103' || id === '104'),
+  );
+  assert.equal(out.split('\n').filter((line) => line.startsWith('line ')).length, 250);
+});
+
+test('--qr writes the link as a code that a reader reads', async (t) => {
+  for (const [name, pixels] of [
+    ['code.png', pixelsOfPng],
+    ['code.SVG', pixelsOfSvg],
+  ] as const) {
+    const file = join(folder, name);
+    const { out, code } = await runCommand(t, server, linksCommand, ['checkout', '103', '--qr', file]);
+    assert.equal(code, 0, out);
+    const { data, side } = pixels(readFileSync(file));
+    assert.equal(jsQR.default(data, side, side)?.data, linkIn(out));
+  }
+});
+
+test('--qr does not overwrite, and takes no other ending, folder or file of links', async (t) => {
+  const there = join(folder, 'there.svg');
+  const file = join(folder, 'some.csv');
+  writeFileSync(there, 'kept');
+  writeFileSync(file, 'contactId\n103\n');
+  for (const [subject, qr, status, why] of [
+    ['103', there, 1, /there\.svg is there already/],
+    ['103', join(folder, 'nowhere', 'code.png'), 1, /could not be read or written \(ENOENT\)/],
+    ['103', join(folder, 'code.jpg'), 2, /ends with \.svg or \.png, not ".*code\.jpg"/],
+    ['103', '', 2, /ends with \.svg or \.png/],
+    [file, join(folder, 'codes.svg'), 2, /for a single link, not for a file/],
+  ] as const) {
+    const { out, code } = await runCommand(t, server, linksCommand, ['init', subject, `--qr=${qr}`]);
+    assert.deepEqual([code, why.test(out), out.includes('https://')], [status, true, false], out);
+  }
+  assert.equal(readFileSync(there, 'utf8'), 'kept');
+});
+
+/** Returns grey pixels as jsQR reads them. */
+function readable(side: number, isLight: (x: number, y: number) => boolean) {
+  const data = new Uint8ClampedArray(side * side * 4).fill(255);
+  for (let at = 0; at < side * side; at++)
+    if (!isLight(at % side, Math.floor(at / side))) data.fill(0, at * 4, at * 4 + 3);
+  return { data, side };
+}
+
+/** Reads a grey PNG without filters, in one chunk. */
+function pixelsOfPng(file: Buffer) {
+  const side = file.readUInt32BE(16);
+  const at = file.indexOf('IDAT');
+  const rows = inflateSync(file.subarray(at + 4, at + 4 + file.readUInt32BE(at - 4)));
+  return readable(side, (x, y) => rows[y * (side + 1) + 1 + x]! > 127);
+}
+
+/** Reads an SVG of one path, whose outlines have whole coordinates: a module is dark if a ray from it crosses them an odd number of times. */
+function pixelsOfSvg(file: Buffer) {
+  const svg = file.toString();
+  const [left, , side] = /viewBox="([^"]+)"/.exec(svg)![1]!.split(' ').map(Number) as [
+    number,
+    number,
+    number,
+  ];
+  const outlines = /<path d="([^"]+)"/.exec(svg)![1]!.split('Z').filter(Boolean);
+  const corners = outlines.map((outline) =>
+    [...outline.matchAll(/(\d+) (\d+)/g)].map(([, x, y]) => [Number(x), Number(y)] as const),
+  );
+  const isLight = (x: number, y: number) => {
+    const crossed = corners.flatMap((outline) =>
+      outline.filter(([ax, ay], index) => {
+        const [, by] = outline[(index + 1) % outline.length]!;
+        return ay > y + 0.5 !== by > y + 0.5 && ax > x + 0.5;
+      }),
+    );
+    return crossed.length % 2 === 0;
+  };
+  return readable(side * 4, (x, y) => isLight(Math.floor(x / 4) + left, Math.floor(y / 4) + left));
+}
+
 test('a link that was changed, has expired, sells too low or leads elsewhere is refused, and why is said', async (t) => {
   const check = async (url: string) => await runCommand(t, server, linkCheckCommand, [url]);
-  const mint = async (...args: string[]) => (await runCommand(t, server, linksCommand, args)).out.trim();
-  const good = await mint('checkout', '103', '--mp', '1', '--c', '4500');
+  const mint = async (...args: string[]) => linkIn((await runCommand(t, server, linksCommand, args)).out);
+  const good = await mint('checkout', '103', '--mp', '1', '--price', '45');
   const changed = await check(good.replace('c=4500', 'c=2500'));
   assert.deepEqual([changed.code, /Refused: This link is not valid/.test(changed.out)], [1, true]);
   const low = await check(checkoutLink({ mp: '1', c: '1999' }));
-  assert.deepEqual([low.code, /1999 cents is too low \(floor \$20\.00\)/.test(low.out)], [1, true]);
+  assert.deepEqual([low.code, /price {5}\$19\.99 is too low \(floor \$20\.00\)/.test(low.out)], [1, true]);
   const item = await check(checkoutLink({ mp: '30' }));
   assert.deepEqual([item.code, /product {3}30 cannot be bought with a link/.test(item.out)], [1, true]);
   const { exp, sig } = server.deps.links.sign(
@@ -134,8 +311,9 @@ test('no link is signed that could sell nothing, nor a file of them', async (t) 
   const file = join(folder, 'dear.csv');
   writeFileSync(file, 'contactId\n103\n');
   for (const [args, why] of [
-    [['--c', '45'], /45 cents is too low \(floor \$20\.00\)/],
-    [['--c', '999999999'], /999999999 cents is too high/],
+    [['--price', '0.45'], /\$0\.45 is too low \(floor \$20\.00\)/],
+    [['--price', '0'], /\$0\.00 is too low/],
+    [['--price', '$999,999'], /\$999,999\.00 is too high/],
     [['--mp', '30'], /30 cannot be bought with a link/],
     [['--mp', '999'], /999 cannot be bought with a link/],
     [['--usp', '2'], /2 is not an upgrade/],
@@ -160,8 +338,9 @@ test('no link is signed that would begin a join in a retired programme', async (
   changeSociety(t, server, (source) =>
     source.replace('name: Honor Collegians\n', 'name: Honor Collegians\n    retired: true\n'),
   );
-  const sign = (mp: string) => runCommand(t, server, linksCommand, ['checkout', '103', '--mp', mp]);
-  const membership = await sign('3');
+  const sign = (contact: string, mp: string) =>
+    runCommand(t, server, linksCommand, ['checkout', contact, '--mp', mp]);
+  const membership = await sign('103', '3');
   assert.deepEqual(
     [membership.code, membership.out],
     [
@@ -169,7 +348,7 @@ test('no link is signed that would begin a join in a retired programme', async (
       'No link is signed, since it could sell nothing:\nproduct   3 begins a join, and its programme undergraduate is retired\n',
     ],
   );
-  assert.equal((await sign('11')).code, 0, 'members may buy the upgrade');
+  assert.equal((await sign('105', '11')).code, 0, 'members may buy the upgrade');
 });
 
 test('no link is signed whose upgrade is retired, and a printed one sells its membership', async (t) => {
@@ -193,8 +372,8 @@ test('no link is signed whose upgrade is retired, and a printed one sells its me
     '103',
     '--usp',
     '11',
-    '--c',
-    '45',
+    '--price',
+    '0.45',
   ]);
   assert.ok(cheap.startsWith('No link is signed, since it could sell nothing:\n'), cheap);
 });

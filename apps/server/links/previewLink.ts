@@ -1,7 +1,7 @@
 import { linkQuery, readCheckoutQuery } from '#core/linkQuery.ts';
 import { displayPrice } from '#core/money.ts';
 import { floorOf, salePrice } from '#core/price.ts';
-import { isMembershipType } from '#core/product.ts';
+import { isMembershipType, type MembershipType } from '#core/product.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { isMemberNow, presentId } from '../session/members.ts';
 import type { Society } from '../society/society.ts';
@@ -76,14 +76,15 @@ export async function previewLink(
 }
 
 /**
- * Returns lines for staff that say what a checkout link with these parameters sells, and whether it may be sold.
+ * Returns lines for staff that say what a checkout link with these parameters sells, and whether it may be sold. `type` and `words`
+ * say of a link that may what it sells.
  * `isUpgradeRetired`: whether the upgrade in the link is retired. Such a link sells its product, but offers no upgrade after the
  * purchase.
  */
 export function previewSale(
   society: Society,
   { mp, usp, c }: NonNullable<LinkTarget['parameters']>,
-): { lines: string[]; isGood: boolean; isUpgradeRetired: boolean } {
+): { lines: string[]; isGood: boolean; isUpgradeRetired: boolean; type: MembershipType; words: string } {
   const id = mp === undefined ? society.programme(society.defaultProgramme).defaultMembership : Number(mp);
   const product = society.linkOffer(id);
   if (!product || !isMembershipType(product.type)) {
@@ -92,12 +93,14 @@ export function previewSale(
       begins?.type === 'membership'
         ? `begins a join, and its programme ${begins.programme} is retired`
         : 'cannot be bought with a link';
-    return { lines: [`product   ${id} ${why}`], isGood: false, isUpgradeRetired: false };
+    const lines = [`product   ${id} ${why}`];
+    return { lines, isGood: false, isUpgradeRetired: false, type: 'membership', words: '' };
   }
-  const price = salePrice(product, c === undefined ? null : Number(c));
+  const isAmount = c === undefined || /^\d{1,9}$/.test(c);
+  const price = isAmount ? salePrice(product, c === undefined ? null : Number(c)) : 'no amount in cents';
   const lines = [
     `product   ${product.id} ${product.name}, ${displayPrice(product.priceCents ?? 0)}`,
-    `price     ${typeof price === 'number' ? displayPrice(price) : `${c} cents is ${price}`} (floor ${displayPrice(floorOf(product))})`,
+    `price     ${typeof price === 'number' ? displayPrice(price) : `${isAmount ? displayPrice(Number(c)) : `c=${c}`} is ${price}`} (floor ${displayPrice(floorOf(product))})`,
   ];
   const named = usp === undefined ? undefined : society.product(Number(usp));
   const isUpgrade = usp === undefined || named?.type === 'membership_upgrade';
@@ -107,5 +110,12 @@ export function previewSale(
   else if (isUpgradeRetired)
     lines.push(`upgrade   ${usp} ${named?.name} is retired: nothing is offered after the purchase`);
   else if (offer) lines.push(`upgrade   ${offer.id} ${offer.name}, ${displayPrice(offer.priceCents ?? 0)}`);
-  return { lines, isGood: typeof price === 'number' && isUpgrade, isUpgradeRetired };
+  const offered = offer ? `, then offers ${offer.name} at ${displayPrice(offer.priceCents ?? 0)}` : '';
+  return {
+    lines,
+    isGood: typeof price === 'number' && isUpgrade,
+    isUpgradeRetired,
+    type: product.type,
+    words: typeof price === 'number' ? `sells ${product.name} at ${displayPrice(price)}${offered}` : '',
+  };
 }

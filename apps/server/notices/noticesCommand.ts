@@ -1,12 +1,15 @@
 import { type Command, misused, readArgs } from '../platform/command.ts';
 import { blockedKinds } from '../reports/reports.ts';
 
+const noticesOptions = { days: { type: 'string', default: '30' } } as const;
+
 export const noticesCommand: Command = {
+  options: noticesOptions,
   usage: 'notices [--days N]',
   summary:
     'Show what staff should know: payments returned, refunds and disputes from outside, differences (30 days); and what browsers block on our pages.',
   async run(args, { database }) {
-    const read = readArgs(args, { days: { type: 'string', default: '30' } });
+    const read = readArgs(args, noticesOptions);
     if (!read || read.positionals.length > 0 || !/^[1-9]\d{0,4}$/.test(read.values.days))
       return misused(noticesCommand);
     const since = new Date(Date.now() - Number(read.values.days) * 86_400_000);

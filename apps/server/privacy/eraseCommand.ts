@@ -17,18 +17,21 @@ import { openReceipt } from './receiptFile.ts';
 import { StoppedErasing } from './stoppedErasing.ts';
 import { refusalsOf } from './underWay.ts';
 
+const personEraseOptions = {
+  hubspot: { type: 'boolean', default: false },
+  to: { type: 'string' },
+  yes: { type: 'boolean', default: false },
+  'dry-run': { type: 'boolean', default: false },
+  again: { type: 'boolean', default: false },
+} as const;
+
 export const personEraseCommand: Command = {
+  options: personEraseOptions,
   usage: 'person erase EMAIL [--hubspot] [--to FILE] [--yes | --dry-run] | --again [FILE]',
   summary:
     'Erase everything that names a person, here and at Stripe, when you agree (--yes: without asking; --dry-run: only shown), and with --hubspot at HubSpot, too. Money stays without the person. What went and what stays is told, and written to FILE. --again: after a restore, erase once more whom the journal of erasures names.',
   async run(args, { deps, hubspot }) {
-    const read = readArgs(args, {
-      hubspot: { type: 'boolean', default: false },
-      to: { type: 'string' },
-      yes: { type: 'boolean', default: false },
-      'dry-run': { type: 'boolean', default: false },
-      again: { type: 'boolean', default: false },
-    });
+    const read = readArgs(args, personEraseOptions);
     const [given, ...more] = read?.positionals ?? [];
     if (!read || more.length > 0) return misused(personEraseCommand);
     const { yes, to, again, 'dry-run': isTrial } = read.values;
@@ -47,7 +50,7 @@ export const personEraseCommand: Command = {
       const { erasedAt, atHubspot } = person;
       console.log(
         erasedAt
-          ? `Erased already, at ${erasedAt.toISOString()}. Nothing has come since.`
+          ? `Erased already, at ${erasedAt.toISOString()}. Nothing is left of them here.`
           : 'Induct has nothing of this email.',
       );
       if (countOf(atHubspot) > 0)
@@ -138,7 +141,11 @@ function tellPlan(
   unsent: readonly Unsent[],
   { withHubspot, isAsked }: { withHubspot: boolean; isAsked: boolean },
 ): void {
-  if (erasedAt) console.log(`Erased before, at ${erasedAt.toISOString()}; this came since:`);
+  const isNothing = joins.length + contacts.length + ofOthers === 0;
+  if (erasedAt)
+    console.log(
+      `Erased before, at ${erasedAt.toISOString()}; ${isNothing ? 'nothing is left of them here.' : 'this came since:'}`,
+    );
   for (const uuid of joins) console.log(`join ${uuid}`);
   for (const { uuid, goods } of unsent)
     console.log(

@@ -8,12 +8,15 @@ import { type Command, misused, plain, readArgs } from '../platform/command.ts';
 import { findPerson } from './findPerson.ts';
 import { pageOf, readPerson } from './readPerson.ts';
 
+const personExportOptions = { to: { type: 'string' } } as const;
+
 export const personExportCommand: Command = {
+  options: personExportOptions,
   usage: 'person export EMAIL --to DIR',
   summary:
     'Write everything that Induct has about a person to a new or empty folder: a page to read, data.json, and their documents.',
   async run(args, { deps }) {
-    const read = readArgs(args, { to: { type: 'string' } });
+    const read = readArgs(args, personExportOptions);
     const [given = '', ...more] = read?.positionals ?? [];
     const email = cleanEmail(given);
     const to = read?.values.to;

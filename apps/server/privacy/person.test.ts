@@ -298,7 +298,10 @@ test('whom HubSpot was not told of is erased there when it is asked for later, b
   // The contact's email was changed in HubSpot, so the contact is found only by its stored id.
   await editAtHubspot(server, contact, { email: 'changed@example.com' });
   const told = await erase(t, email, '--yes');
-  assert.match(told.out, /^Erased already, .*\nHubSpot may still have 1 contact and 1 file of theirs/);
+  assert.match(
+    told.out,
+    /^Erased already, .* Nothing is left of them here\.\nHubSpot may still have 1 contact and 1 file of theirs/,
+  );
   assert.deepEqual([told.code, (await filesThere()).includes(file)], [0, true]);
   const { code, out } = await erase(t, email, '--yes', '--hubspot');
   assert.match(out, /At HubSpot: 1 contact and 1 file\./);

@@ -4,15 +4,18 @@ import { tellStripe } from './atStripe.ts';
 import { applyRetention, MOST, NotAllRemoved, overdue, owing, type Stage, stages } from './retention.ts';
 import { reasonOf } from './stoppedErasing.ts';
 
+const retentionOptions = {
+  'dry-run': { type: 'boolean', default: false },
+  yes: { type: 'boolean', default: false },
+} as const;
+
 export const retentionCommand: Command = {
+  options: retentionOptions,
   usage: 'retention [--dry-run | --yes]',
   summary:
     'Show what is over the time that society.yaml gives it (retention), and remove it when you agree (--yes: without asking; --dry-run: only shown). The servers do it once a day by themselves.',
   async run(args, { deps }) {
-    const read = readArgs(args, {
-      'dry-run': { type: 'boolean', default: false },
-      yes: { type: 'boolean', default: false },
-    });
+    const read = readArgs(args, retentionOptions);
     if (!read || read.positionals.length > 0 || (read.values.yes && read.values['dry-run']))
       return misused(retentionCommand);
     let total = 0;

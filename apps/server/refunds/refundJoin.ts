@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type Kysely, sql } from 'kysely';
 import type { JoinSessionState } from '#core/joinSession.ts';
 import {
@@ -16,6 +17,7 @@ import { goesBack } from '../session/goesBack.ts';
 import { followPayment, type LockedSession, lockJoins, recount } from './followPayment.ts';
 import { type Given, giveBack, givenOf, promiseRefund } from './giveBack.ts';
 import { paidOrders, type SettledOrder } from './paidOrders.ts';
+import { previewRefund, type RefundPreview } from './previewRefund.ts';
 
 /** Thrown if nothing can be refunded. The message is a sentence for staff with the reason. */
 export class NotRefundable extends Error {}
@@ -117,20 +119,28 @@ async function keptPayments(trx: Kysely<Tables>, uuid: string): Promise<string[]
   );
 }
 
+/** Throws {@link NotRefundable} if what would go back now is not what somebody was shown before. */
+export function mustBeSeen(seen: Pick<RefundPlan, 'refunds'>, now: Pick<RefundPlan, 'refunds'>): void {
+  if (isDeepStrictEqual(seen.refunds, now.refunds)) return;
+  throw new NotRefundable(
+    'What would go back has changed since it was shown, so nothing was refunded. Please look again.',
+  );
+}
+
 /**
  * Refunds the things that staff have named, from the payments for the join and for its upgrade. Records all decisions in one
  * transaction, so that a repeated request refunds nothing twice. After the commit, Stripe is asked to make the refunds; refunds
  * that fail are retried in the background (settlement/sweep.ts). `given` is the outcome. With `isTrial`, decides nothing, and
- * `given` is null.
+ * `given` is null. With `seen`, the result of a trial, decides nothing unless exactly the same would still go back.
  */
 export async function refundJoin(
   deps: Deps,
   uuid: string,
   wish: RefundWish,
-  { isTrial = false } = {},
-): Promise<RefundPlan & { given: Given | null }> {
+  { isTrial = false, seen }: { isTrial?: boolean; seen?: RefundPlan } = {},
+): Promise<RefundPlan & { given: Given | null; preview: RefundPreview }> {
   await followJoin(deps, uuid);
-  const { plan, promised } = await deps.database.transaction().execute(async (trx) => {
+  const { plan, promised, preview } = await deps.database.transaction().execute(async (trx) => {
     const paid = await lockPaid(deps, trx, [uuid]);
     const [session] = paid.sessions;
     if (!session) throw new NotRefundable(`There is no join ${uuid}.`);
@@ -148,12 +158,14 @@ export async function refundJoin(
     const planned = planRefund(paid.orders, wish);
     const plan = { ...planned, notes: [...planned.notes, ...kept] };
     if (plan.refunds.length === 0 && plan.disputed.length > 0) throw new NotRefundable(plan.notes.join('\n'));
-    if (isTrial) return { plan, promised: [] };
+    const preview = await previewRefund(deps, trx, paid.orders, plan);
+    if (isTrial) return { plan, promised: [], preview };
+    if (seen) mustBeSeen(seen, plan);
     const reason = wish.ineligible ? 'ineligible' : 'requested';
-    return { plan, promised: await decideRefunds(deps, trx, paid, plan, reason) };
+    return { plan, promised: await decideRefunds(deps, trx, paid, plan, reason), preview };
   });
-  if (isTrial) return { ...plan, given: null };
+  if (isTrial) return { ...plan, given: null, preview };
   for (const { intentId } of plan.refunds) await giveBack(deps, intentId);
   const given = await givenOf(deps, promised);
-  return { ...plan, notes: [...plan.notes, ...given.notes, ...given.refused], given };
+  return { ...plan, notes: [...plan.notes, ...given.notes, ...given.refused], given, preview };
 }

@@ -2,15 +2,17 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import { dump } from '../../../tests/harness/dump.ts';
-import { standingsOf } from '../../../tests/harness/refunds.ts';
+import { everything, membershipOnly, standingsOf, undergraduate } from '../../../tests/harness/refunds.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { openIntent, orderingJoin, paidJoin, payByCard, payOrder } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { documentsRejectCommand } from '../documents/commands.ts';
+import { shipOrder } from '../fulfilment/shipOrder.ts';
 import { findCommand } from '../join/findCommand.ts';
 import { noticesCommand } from '../notices/noticesCommand.ts';
 import type { Command } from '../platform/command.ts';
 import { RefundRefused } from '../providers/stripe/failures.ts';
+import { refundJoin } from '../refunds/refundJoin.ts';
 import { settleCommand } from './commands.ts';
 import { refundCommand } from './refundCommands.ts';
 
@@ -21,7 +23,12 @@ const run = (t: TestContext, command: Command, ...args: string[]) => runCommand(
 test('refund says line by line what goes back, tries without doing, and says when nothing is left', async (t) => {
   const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
   assert.deepEqual(await run(t, refundCommand, uuid, '--dry-run'), {
-    out: `$65.00  Membership  (${intentId})\n$65.00 would go back.\n`,
+    out: `$65.00  Membership  (${intentId})
+To the card: Visa ending 4242.
+Ends: the membership Membership.
+A letter tells the payer of the refund once Stripe has made it.
+$65.00 would go back.
+`,
     code: 0,
   });
   assert.equal(
@@ -33,6 +40,28 @@ test('refund says line by line what goes back, tries without doing, and says whe
     'Membership has already been refunded.\nThis join has no upgrade that was paid for.\n$0.00 goes back: nothing of what was asked for is left to refund.\n',
   );
   assert.equal((await run(t, refundCommand, intentId)).out, `All of ${intentId} has already gone back.\n`);
+});
+
+test('the trial of a refund says what is kept, what ends and what was sent', async (t) => {
+  const { uuid } = await undergraduate(server);
+  await shipOrder(server.deps, uuid, { items: null, note: null, by: 'staff' });
+  const { out } = await run(t, refundCommand, uuid, '--ineligible', '--items', 'all', '--dry-run');
+  for (const line of [
+    /^\$90\.00 {2}Membership/m,
+    /^Kept: \$5\.00 of Membership[^\n]*, the processing fee, because its payer was not eligible\.$/m,
+    /^Ends: the membership Membership/m,
+    /^Sent already, on \d{4}-\d\d-\d\d: Lapel Pin\.$/m,
+    /^\$102\.00 would go back\.$/m,
+  ])
+    assert.match(out, line);
+});
+
+test('what has changed since it was shown is not given back', async () => {
+  const { uuid } = await undergraduate(server);
+  const seen = await refundJoin(server.deps, uuid, everything, { isTrial: true });
+  await refundJoin(server.deps, uuid, { ...membershipOnly, membership: false, items: 'all' });
+  await assert.rejects(refundJoin(server.deps, uuid, everything, { seen }), /changed since it was shown/);
+  assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership', standing: 'active' }]);
 });
 
 test('a refund that names an item which the join does not have refunds nothing', async (t) => {
@@ -105,7 +134,11 @@ test('settle and refund say what Stripe does not make yet', async (t) => {
 test('a dry run of refunding a payment tells what would go back, and gives nothing back', async (t) => {
   const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
   assert.deepEqual(await run(t, refundCommand, intentId, '--dry-run'), {
-    out: `$65.00 of ${intentId} would go back.\n`,
+    out: `To the card: Visa ending 4242.
+Ends: the membership Membership.
+A letter tells the payer of the refund once Stripe has made it.
+$65.00 of ${intentId} would go back.
+`,
     code: 0,
   });
   const { refunds, held } = await sql<{ refunds: number; held: boolean }>`
@@ -134,10 +167,14 @@ const writtenOf = async (uuid: string) =>
   ).rows[0];
 
 test('a dry run of refunding a payment writes nothing, whatever is known of the payment here', async (t) => {
-  const dryRun = (intentId: string) => run(t, refundCommand, intentId, '--dry-run');
+  const dryRun = async (intentId: string) => last(await run(t, refundCommand, intentId, '--dry-run'));
   const would = (intentId: string, amount = '$65.00') => ({
     out: `${amount} of ${intentId} would go back.\n`,
     code: 0,
+  });
+  const last = ({ out, code }: { out: string; code: number }) => ({
+    out: `${out.trimEnd().split('\n').at(-1)}\n`,
+    code,
   });
   const client = server.client();
   const unconfirmed = await orderingJoin(client);
@@ -167,10 +204,9 @@ test('after the dry run of a payment whose order a restore has lost, the payment
   await client.call('setCustomDonation', { params: { uuid }, body: { amount: '10.00' } });
   const { intentId } = await payOrder(server, client, uuid);
   await restore();
-  assert.deepEqual(await run(t, refundCommand, intentId, '--dry-run'), {
-    out: `$75.00 of ${intentId} would go back.\n`,
-    code: 0,
-  });
+  const tried = await run(t, refundCommand, intentId, '--dry-run');
+  assert.equal(tried.code, 0);
+  assert.match(tried.out, /\$75\.00 of pi_\w+ would go back\.\n$/);
   assert.equal((await run(t, settleCommand, intentId)).code, 0);
   assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership', standing: 'active' }]);
 });

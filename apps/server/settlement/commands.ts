@@ -9,12 +9,15 @@ import { NotSettled, settleJoin, settleMissing, settlePayment } from './settle.t
 
 const NIGHTS_SHOWN = 14;
 
+const reconcileOptions = { days: { type: 'string' }, history: { type: 'boolean', default: false } } as const;
+
 export const reconcileCommand: Command = {
+  options: reconcileOptions,
   usage: 'reconcile [--days N] [--history]',
   summary:
     'Compare money with members: Stripe, our payments, joins and memberships side by side (of the last N days, or all). Every difference with the command that repairs it. Exit status 1 when there is one. It also runs every night: --history shows what the runs over all payments found.',
   async run(args, { deps, database }) {
-    const read = readArgs(args, { days: { type: 'string' }, history: { type: 'boolean', default: false } });
+    const read = readArgs(args, reconcileOptions);
     const days = read?.values.days;
     if (!read || read.positionals.length > 0 || (days !== undefined && !/^[1-9]\d{0,4}$/.test(days)))
       return misused(reconcileCommand);
@@ -53,12 +56,15 @@ export function tellReconciliation({ counts, differences }: Reconciliation): voi
   );
 }
 
+const settleOptions = { missing: { type: 'boolean', default: false } } as const;
+
 export const settleCommand: Command = {
+  options: settleOptions,
   usage: 'settle PAYMENT_INTENT|JOIN | settle --missing',
   summary:
     'Bring a payment, or all payments of a join, to what Stripe says of them: confirm what succeeded, give up what did not. A join that was paid and is not in this database is made again from what Stripe knows; --missing, after a restore and before servers start: all such joins, and what went back meanwhile.',
   async run(args, { deps }) {
-    const read = readArgs(args, { missing: { type: 'boolean', default: false } });
+    const read = readArgs(args, settleOptions);
     const [subject = '', ...more] = read?.positionals ?? [];
     if (!read || more.length > 0) return misused(settleCommand);
     if (read.values.missing) {

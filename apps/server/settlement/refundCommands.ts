@@ -4,32 +4,38 @@ import type { RefundWish } from '#core/refunds.ts';
 import type { Deps } from '../deps.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import { isIntentId } from '../payments/namedOrder.ts';
-import { type Command, misused, notId, plain, readArgs } from '../platform/command.ts';
+import { agrees, type Command, misused, notId, plain, readArgs } from '../platform/command.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { NotAtStripe } from '../providers/stripe/failures.ts';
 import { readAssignable, sayWhatFor } from '../refunds/assignRefund.ts';
 import { NotRefundable, orNotRefundable, refundJoin } from '../refunds/refundJoin.ts';
 import { tellPlan } from '../refunds/tellPlan.ts';
+import { tellPreview } from '../refunds/tellPreview.ts';
 import { refundablePart, refundPayment } from './refundPayment.ts';
 import { tellErased } from './tellErased.ts';
 
+const refundOptions = {
+  ineligible: { type: 'boolean', default: false },
+  upgrade: { type: 'boolean', default: false },
+  items: { type: 'string' },
+  membership: { type: 'boolean', default: true },
+  'dry-run': { type: 'boolean', default: false },
+  yes: { type: 'boolean', default: false },
+} as const;
+
 export const refundCommand: Command = {
+  options: refundOptions,
   usage:
-    'refund JOIN [--ineligible] [--upgrade] [--items all|ID,ID] [--no-membership] [--dry-run] | refund PAYMENT_INTENT [--dry-run]',
+    'refund JOIN [--ineligible] [--upgrade] [--items all|ID,ID] [--no-membership] [--dry-run | --yes] | refund PAYMENT_INTENT [--dry-run | --yes]',
   summary:
-    'Give money back. Of a join: its membership, less the processing fee if its payer is --ineligible; the upgrade, donations and store items only if asked for. Of a payment: all that is left. Asked twice, given once. With --dry-run it only says what would go back.',
+    'Give money back. Of a join: its membership, less the processing fee if its payer is --ineligible; the upgrade, donations and store items only if asked for. Of a payment: all that is left. What would go back and what ends is shown first, and done when you agree (--yes: without asking; --dry-run: only shown). Asked twice, given once.',
   async run(args, { deps }) {
-    const read = readArgs(args, {
-      ineligible: { type: 'boolean', default: false },
-      upgrade: { type: 'boolean', default: false },
-      items: { type: 'string' },
-      membership: { type: 'boolean', default: true },
-      'dry-run': { type: 'boolean', default: false },
-    });
+    const read = readArgs(args, refundOptions);
     if (read?.positionals.length !== 1) return misused(refundCommand);
     const [subject] = read.positionals as [string];
-    const { 'dry-run': isTrial, items, ineligible, upgrade, membership } = read.values;
+    const { 'dry-run': isTrial, yes, items, ineligible, upgrade, membership } = read.values;
+    if (yes && isTrial) return misused(refundCommand);
     const wanted = readItems(items);
     if (wanted === null) return misused(refundCommand);
     if (!isIntentId(subject) && !isUuid(subject)) return misused(refundCommand, notId('join', subject));
@@ -37,18 +43,33 @@ export const refundCommand: Command = {
     try {
       if (isIntentId(subject)) {
         if (ineligible || upgrade || items !== undefined || !membership) return misused(refundCommand);
-        const { cents, notes, refused } = isTrial
-          ? { cents: await refundablePart(deps, subject), notes: [], refused: [] }
-          : await refundPayment(deps, subject);
+        let seenCents: number | undefined;
+        if (!yes) {
+          const { cents, preview } = await refundablePart(deps, subject);
+          if (cents > 0) tellPreview(preview);
+          console.log(
+            cents > 0
+              ? `${displayPrice(cents)} of ${subject} would go back.`
+              : `All of ${subject} has already gone back.`,
+          );
+          if (isTrial || cents === 0) return 0;
+          if (!(await agrees('Give it back?', { yes, done: 'refunded' }))) return 1;
+          seenCents = cents;
+        }
+        const { cents, notes, refused } = await refundPayment(deps, subject, seenCents);
         for (const note of [...notes, ...refused]) console.log(note);
-        if (cents > 0)
-          console.log(`${displayPrice(cents)} of ${subject} ${isTrial ? 'would go' : 'goes'} back.`);
+        if (cents > 0) console.log(`${displayPrice(cents)} of ${subject} goes back.`);
         else if (notes.length + refused.length === 0) console.log(`All of ${subject} has already gone back.`);
         return refused.length > 0 ? 1 : 0;
       }
       await confirmOpen(deps, subject);
       const wish: RefundWish = { membership, ineligible, upgrade, items: wanted };
-      return tellPlan([await refundJoin(deps, subject, wish, { isTrial })], isTrial);
+      if (yes) return tellPlan([await refundJoin(deps, subject, wish)], false);
+      const seen = await refundJoin(deps, subject, wish, { isTrial: true });
+      const status = tellPlan([seen], true);
+      if (isTrial || seen.refunds.length === 0) return status;
+      if (!(await agrees('Give it back?', { yes, done: 'refunded' }))) return 1;
+      return tellPlan([await refundJoin(deps, subject, wish, { seen })], false);
     } catch (error) {
       if (error instanceof Refusal && !(error instanceof NotAtStripe)) {
         // A Refusal comes only after the refunds were decided: failures of Stripe before that are thrown as NotRefundable.
@@ -78,17 +99,21 @@ async function confirmOpen(deps: Deps, uuid: string): Promise<void> {
   for (const { intent_id } of open) await orNotRefundable(confirmPayment(deps, intent_id));
 }
 
+const refundAssignOptions = {
+  membership: { type: 'boolean', default: false },
+  upgrade: { type: 'boolean', default: false },
+  items: { type: 'string' },
+  none: { type: 'boolean', default: false },
+  yes: { type: 'boolean', default: false },
+} as const;
+
 export const refundAssignCommand: Command = {
-  usage: 'refund assign REFUND [[--membership] [--upgrade] [--items ID,ID] | --none]',
+  options: refundAssignOptions,
+  usage: 'refund assign REFUND [[--membership] [--upgrade] [--items ID,ID] | --none] [--yes]',
   summary:
-    "Say what a refund made in Stripe's dashboard, or a lost dispute, was for, by its id here or at Stripe (re_…, du_…): of the membership or the upgrade ends it; --none was for nothing that was bought, and everybody keeps what they have. Without an option it lists what it may have been for, with the commands.",
+    "Say what a refund made in Stripe's dashboard, or a lost dispute, was for, by its id here or at Stripe (re_…, du_…): of the membership or the upgrade ends it; --none was for nothing that was bought, and everybody keeps what they have. It asks before (--yes: it does not). Without an option it lists what it may have been for, with the commands.",
   async run(args, { deps }) {
-    const read = readArgs(args, {
-      membership: { type: 'boolean', default: false },
-      upgrade: { type: 'boolean', default: false },
-      items: { type: 'string' },
-      none: { type: 'boolean', default: false },
-    });
+    const read = readArgs(args, refundAssignOptions);
     const [refund = '', ...more] = read?.positionals ?? [];
     if (!read || more.length > 0 || !(isUuid(refund) || /^(re|pyr|du|dp)_[A-Za-z0-9_]+$/.test(refund)))
       return misused(refundAssignCommand);
@@ -99,6 +124,15 @@ export const refundAssignCommand: Command = {
     await tellErased(deps.database, refund);
     try {
       if (!none && !isSomething) return tellAssignable(await readAssignable(deps, refund));
+      if (!read.values.yes) {
+        const { order, amountCents } = await readAssignable(deps, refund);
+        const ends = order.lines.filter(
+          ({ type }) => (type === 'membership' && membership) || (type === 'membership_upgrade' && upgrade),
+        );
+        console.log(`${displayPrice(amountCents)} of ${order.intentId} went back outside Induct.`);
+        for (const { name } of ends) console.log(`Ends: ${plain(name)}.`);
+        if (!(await agrees('Say that it was for this?', { yes: false, done: 'changed' }))) return 1;
+      }
       const { amountCents, intentId, lines } = await sayWhatFor(
         deps,
         refund,

@@ -9,6 +9,7 @@ import { RefundRefused } from '../providers/stripe/failures.ts';
 import { followPayment, lockSession, recount } from '../refunds/followPayment.ts';
 import { type Given, giveBack, promiseRefund, promiseReturn, watchRefunds } from '../refunds/giveBack.ts';
 import { paidOrders } from '../refunds/paidOrders.ts';
+import { previewRefund, type RefundPreview } from '../refunds/previewRefund.ts';
 import { NotRefundable, orNotRefundable } from '../refunds/refundJoin.ts';
 
 /**
@@ -24,22 +25,35 @@ async function receivedPayment(deps: Deps, intentId: string) {
 }
 
 /**
- * Returns how many cents of a payment {@link refundPayment} would refund: all that Stripe has received and has neither refunded
+ * Returns how many cents of a payment {@link refundPayment} would refund, and what that would do: all that Stripe has received and has neither refunded
  * nor lost by a dispute. Refunds that are due count as not made. Writes nothing. In particular, it does not confirm the payment,
  * because a payment that is then recorded as a duplicate could not be settled any more.
  */
-export async function refundablePart(deps: Deps, intentId: string): Promise<number> {
+export async function refundablePart(
+  deps: Deps,
+  intentId: string,
+): Promise<{ cents: number; preview: RefundPreview }> {
   const { intent } = await receivedPayment(deps, intentId);
   const [order] = await paidOrders(deps, deps.database, [intentId]);
   const lost = (order?.refunds ?? []).filter(({ isDispute }) => isDispute);
   const left = leftCents({ amountCents: intent.amountReceivedCents, refunds: lost });
   const cents = Math.max(0, left - (intent.charge?.refundedCents ?? 0));
   if (cents > 0 && order?.dispute) throw new NotRefundable(disputedSentence(order));
-  return cents;
+  const orders = order ? [order] : [];
+  const lines = order?.status === 'succeeded' ? restOf(order) : [];
+  const refunds = cents > 0 ? [{ intentId, amountCents: cents, lines }] : [];
+  return { cents, preview: await previewRefund(deps, deps.database, orders, { refunds }) };
 }
 
-/** Refunds all that is left of one payment, whatever it was for and whether or not it can be confirmed. */
-export async function refundPayment(deps: Deps, intentId: string): Promise<Given> {
+/**
+ * Refunds all that is left of one payment, whatever it was for and whether or not it can be confirmed. With `seenCents`, what
+ * {@link refundablePart} has returned before, refunds nothing if that has changed.
+ */
+export async function refundPayment(deps: Deps, intentId: string, seenCents?: number): Promise<Given> {
+  if (seenCents !== undefined && (await refundablePart(deps, intentId)).cents !== seenCents)
+    throw new NotRefundable(
+      'What would go back has changed since it was shown, so nothing was refunded. Please look again.',
+    );
   const { intent, named } = await receivedPayment(deps, intentId);
   const given = await watchRefunds(deps, intentId);
   const backBefore = intent.charge?.refundedCents ?? 0;

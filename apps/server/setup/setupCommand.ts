@@ -12,12 +12,15 @@ import { planHubspot } from './planHubspot.ts';
 import { planStripe } from './planStripe.ts';
 import type { SetupPlan } from './step.ts';
 
+const setupOptions = { yes: { type: 'boolean' }, 'dry-run': { type: 'boolean' } } as const;
+
 export const setupCommand: LoneCommand = {
+  options: setupOptions,
   usage: 'setup [--dry-run | --yes]',
   summary:
     "Set up the providers' accounts: what is missing is shown, and done when you agree (--yes: without asking; --dry-run: only shown).",
   async runAlone(args, config) {
-    const read = readArgs(args, { yes: { type: 'boolean' }, 'dry-run': { type: 'boolean' } });
+    const read = readArgs(args, setupOptions);
     if (!read || read.positionals.length > 0) return misused(setupCommand);
     const { yes = false, 'dry-run': isTrial = false } = read.values;
     if (yes && isTrial) return misused(setupCommand);

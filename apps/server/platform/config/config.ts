@@ -95,6 +95,11 @@ export function environmentOfTool(
   return { PATH, HOME, ...more };
 }
 
+/** Returns the settings that npm hands over to a script, by name: `npm_config_…`. Options of npm's command line are among them. */
+export function npmSettings(env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => name.startsWith('npm_config_')));
+}
+
 /** Parses every setting. Throws one {@link ConfigFaults} with all faults. Settings are read from the environment only here. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const settings = settingReader(env);

@@ -1,22 +1,32 @@
-import { type LoneCommand, misused, readArgs } from '../command.ts';
+import { agrees, type LoneCommand, misused, readArgs } from '../command.ts';
 import { migrate, migrationState } from './migrate.ts';
 import { describeMigration, planMigrations } from './planMigrations.ts';
 import { connectToPrimary } from './primary.ts';
 
+const migrateOptions = {
+  'dry-run': { type: 'boolean', default: false },
+  yes: { type: 'boolean', default: false },
+} as const;
+
 export const migrateCommand: LoneCommand = {
-  usage: 'migrate [--plan]',
+  options: migrateOptions,
+  usage: 'migrate [--dry-run | --yes]',
   summary:
-    'Bring the database to this version, as the start of a server does. No other command changes its tables. --plan: only show what would be run, what it locks and for how long, and change nothing.',
+    'Bring the database to this version, as the start of a server does. No other command changes its tables. If it has data, what would be run, what it locks and for how long is shown first, and done when you agree (--yes: without asking; --dry-run: only shown).',
   async runAlone(args, { databaseUrl }) {
-    const read = readArgs(args, { plan: { type: 'boolean', default: false } });
+    const read = readArgs(args, migrateOptions);
     if (!read || read.positionals.length > 0) return misused(migrateCommand);
-    const { planned, foreign } = await planMigrations(databaseUrl);
+    const { yes, 'dry-run': isTrial } = read.values;
+    if (yes && isTrial) return misused(migrateCommand);
+    const { planned, foreign, isEmpty } = await planMigrations(databaseUrl);
     if (foreign) {
       console.error(foreign);
       return 1;
     }
-    if (read.values.plan) {
+    const asks = planned.length > 0 && !isEmpty && !yes;
+    if (isTrial || asks)
       for (const migration of planned) console.log(describeMigration(migration).join('\n  '));
+    if (isTrial) {
       console.log(
         planned.length === 0
           ? 'Nothing waits to be migrated.'
@@ -24,6 +34,8 @@ export const migrateCommand: LoneCommand = {
       );
       return 0;
     }
+    if (asks && !(await agrees('Run them? A backup brings back what was before.', { yes, done: 'changed' })))
+      return 1;
     const names = await migrate(databaseUrl, { tell: console.error });
     for (const name of names) console.log(name);
     console.log(names.length > 0 ? `${names.length} migrations were run.` : 'Nothing waits to be migrated.');

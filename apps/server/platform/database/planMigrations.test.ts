@@ -57,7 +57,7 @@ test('the plan names what waits in order, with words, rows and what is locked fo
       select gen_random_uuid(), 'school', 'high-school' from generate_series(1, 3)`);
   const before = await schemaOf(client);
 
-  const { output, code } = await operator(url, 'migrate', '--plan');
+  const { output, code } = await operator(url, 'migrate', '--dry-run');
   assert.equal(code, 0, output);
   assert.deepEqual(
     output.match(/^\d{4}-.*\.sql$/gm),
@@ -109,13 +109,13 @@ test('the log of a server, and the command, say for whom a migration waits', asy
 
 test('the plan of an empty database, and of one that has everything', async (t) => {
   const { url, client } = await database(t);
-  const empty = await operator(url, 'migrate', '--plan');
+  const empty = await operator(url, 'migrate', '--dry-run');
   assert.equal(empty.code, 0);
   assert.match(empty.output, /^0001-foundation\.sql$/m);
   assert.deepEqual(await schemaOf(client), []);
   await migrate(url);
   assert.deepEqual(
-    await operator(url, 'migrate', '--plan').then(({ output, code }) => [output.trim(), code]),
+    await operator(url, 'migrate', '--dry-run').then(({ output, code }) => [output.trim(), code]),
     ['Nothing waits to be migrated.', 0],
   );
 });
@@ -126,7 +126,7 @@ test('a database that a newer version has changed is refused with a sentence, pl
   await client.query(
     "insert into migration (name, checksum, oldest_version) values ('9999-later.sql', 'x', '99.0.0')",
   );
-  for (const args of [['migrate', '--plan'], ['migrate']]) {
+  for (const args of [['migrate', '--dry-run'], ['migrate']]) {
     const { output, code } = await operator(url, ...args);
     assert.equal(code, 1);
     assert.match(
@@ -135,7 +135,7 @@ test('a database that a newer version has changed is refused with a sentence, pl
     );
     assert.doesNotMatch(output, /\n +at /);
   }
-  const away = await operator('postgres://127.0.0.1:9/nothing', 'migrate', '--plan');
+  const away = await operator('postgres://127.0.0.1:9/nothing', 'migrate', '--dry-run');
   assert.equal(away.code, 1);
   assert.match(away.output, /^The database at 127\.0\.0\.1:9 cannot be reached/);
   assert.equal((await operator(url, 'migrate', '--plans')).code, 2);

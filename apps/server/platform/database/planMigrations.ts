@@ -6,6 +6,9 @@ import { type Effect, effectsOf, wordsOf } from './readStatements.ts';
 /** The number up to which a table's rows are counted. Above it, staff are only told that there are more. */
 const COUNTED = 1_000_000;
 
+/** The tables with people. */
+const PEOPLE = ['join_session', 'invitation', 'contact'];
+
 export interface PlannedTable {
   table: string;
   /** The number of rows. COUNTED + 1 stands for any number above COUNTED. */
@@ -28,12 +31,13 @@ export interface PlannedMigration {
 
 /**
  * Returns the migrations that a database does not have yet, in order, with their effects. `foreign` says why this version must not
- * run on the database; null if it may. Runs in one read-only transaction.
+ * run on the database; null if it may. `isEmpty`: nobody has joined in the database, nor been invited. Runs in one read-only
+ * transaction.
  */
 export async function planMigrations(
   databaseUrl: string,
   options: { migrations?: string; version?: string } = {},
-): Promise<{ planned: PlannedMigration[]; foreign: string | null }> {
+): Promise<{ planned: PlannedMigration[]; foreign: string | null; isEmpty: boolean }> {
   const { client } = await connectToPrimary(databaseUrl);
   try {
     await client.query('begin transaction read only');
@@ -48,7 +52,9 @@ export async function planMigrations(
       }
       planned.push({ name, words: wordsOf(sql), oldestVersion, tables, unread });
     }
-    return { planned, foreign };
+    let people = 0;
+    for (const table of PEOPLE) people += (await countRows(client, table)) ?? 0;
+    return { planned, foreign, isEmpty: people === 0 };
   } finally {
     await client.end();
   }

@@ -1,4 +1,4 @@
-import { crc32, deflateSync } from 'node:zlib';
+import { encodePng } from '../png.ts';
 
 /** The society's colours, as #RRGGBB. */
 interface Colours {
@@ -64,7 +64,7 @@ export function iconPng(colours: Colours, size: number): Buffer {
     points,
     rgb: [1, 3, 5].map((start) => Number.parseInt(fill.slice(start, start + 2), 16)),
   }));
-  const rows = Buffer.alloc(size * (1 + size * 4));
+  const pixels = Buffer.alloc(size * size * 4);
   for (let y = 0; y < size; y++)
     for (let x = 0; x < size; x++) {
       const sum = [0, 0, 0, 0];
@@ -78,20 +78,9 @@ export function iconPng(colours: Colours, size: number): Buffer {
       }
       const covered = sum[3]!;
       const pixel = sum.slice(0, 3).map((value) => (covered === 0 ? 0 : Math.round(value / covered)));
-      const offset = y * (1 + size * 4) + 1 + x * 4;
-      rows.set([...pixel, Math.round((covered / SAMPLES ** 2) * 255)], offset);
+      pixels.set([...pixel, Math.round((covered / SAMPLES ** 2) * 255)], (y * size + x) * 4);
     }
-  const header = Buffer.alloc(13);
-  header.writeUInt32BE(size, 0);
-  header.writeUInt32BE(size, 4);
-  // Bit depth 8; colour type 6: red, green, blue and alpha.
-  header.set([8, 6], 8);
-  return Buffer.concat([
-    Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
-    chunk('IHDR', header),
-    chunk('IDAT', deflateSync(rows)),
-    chunk('IEND', Buffer.alloc(0)),
-  ]);
+  return encodePng(pixels, size, 'rgba');
 }
 
 /** Whether a point is inside a polygon: a ray to the right then crosses its edges an odd number of times. */
@@ -103,12 +92,4 @@ function isInside([x, y]: Point, points: readonly Point[]): boolean {
     if (ay > y !== by > y && x < ax + ((y - ay) / (by - ay)) * (bx - ax)) inside = !inside;
   }
   return inside;
-}
-
-function chunk(name: string, data: Buffer): Buffer {
-  const named = Buffer.concat([Buffer.from(name), data]);
-  const [length, check] = [Buffer.alloc(4), Buffer.alloc(4)];
-  length.writeUInt32BE(data.length);
-  check.writeUInt32BE(crc32(named));
-  return Buffer.concat([length, named, check]);
 }
