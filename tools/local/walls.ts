@@ -19,7 +19,7 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
   join: ['contacts', 'eligibility', 'letters', 'links', 'payments', 'platform', 'session', 'society'],
   ledger: ['payments', 'platform', 'providers'],
   letters: ['notices', 'platform', 'providers', 'session', 'society'],
-  links: ['contacts', 'platform', 'session', 'society'],
+  links: ['contacts', 'platform', 'providers', 'session', 'society'],
   membership: ['payments', 'platform', 'session', 'society'],
   notices: ['platform', 'providers', 'reports'],
   pass: ['letters', 'platform', 'session'],

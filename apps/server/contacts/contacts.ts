@@ -111,7 +111,7 @@ function unanswered(error: unknown): null {
  * Whether a number is written like an id of HubSpot: below 2^63, without leading zeros. Any other number would make HubSpot refuse
  * the whole batch, or answer with a different id.
  */
-function isRecordId(contactId: string): boolean {
+export function isRecordId(contactId: string): boolean {
   const id = BigInt(contactId);
   return id < 2n ** 63n && String(id) === contactId;
 }

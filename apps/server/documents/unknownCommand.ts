@@ -30,7 +30,7 @@ export const documentsUnknownCommand: Command = {
         );
       const count = old.size + young;
       console.log(count === 0 ? 'The database knows every document.' : `${count} unknown.`);
-      return count === 0 ? 0 : 1;
+      return old.size === 0 ? 0 : 1;
     }
     const isFetch = what === 'fetch' && path !== undefined && more.length === 0;
     if (!isUuid(key) || !(isFetch || (what === 'remove' && path === undefined)))

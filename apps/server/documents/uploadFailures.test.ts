@@ -87,12 +87,22 @@ test('a half-written upload is swept when it has rested for a day; a whole docum
   assert.match(told.rows[0]!.message, /^The storage has 1 document that this database does not know/);
 
   const run = (...args: string[]) => runCommand(t, server, documentsUnknownCommand, args);
-  assert.deepEqual(await run(), { code: 1, out: `${orphan}\n1 unknown.\n` });
+  const listed = [
+    orphan,
+    `${young}  younger than a day`,
+    '1 younger than a day: an upload may be under way, so none of them can be removed yet.',
+    '2 unknown.',
+  ];
+  const all = await run();
+  assert.deepEqual([all.code, all.out.trim().split('\n').sort()], [1, listed.sort()]);
   const copy = join(storageDir, '../copy.pdf');
   assert.equal((await run('fetch', orphan, copy)).code, 0);
   assert.equal(readFileSync(copy, 'utf8'), 'x');
   assert.match((await run('fetch', orphan, copy)).out, /is there already/);
-  for (const other of [young, kept[0]!]) assert.match((await run('remove', other)).out, /is not among them/);
+  assert.match((await run('remove', young)).out, /is younger than a day: .* cannot be removed yet/);
+  assert.match((await run('remove', kept[0]!)).out, /is not among the documents/);
+  const youngCopy = join(storageDir, '../young.pdf');
+  assert.equal((await run('fetch', young, youngCopy)).code, 0);
   assert.equal((await run('remove')).code, 2);
   assert.equal((await run('remove', orphan)).code, 0);
   assert.deepEqual(stored(), [...kept, young, 'not-ours.txt'].sort());

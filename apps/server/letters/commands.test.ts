@@ -7,6 +7,7 @@ import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { commands } from '../commands.ts';
 import type { Command } from '../platform/command.ts';
 import { commandNamed } from '../platform/command.ts';
+import { lettersListCommand } from './commands.ts';
 import { sendDue } from './sendLetters.ts';
 
 const server = await sharedServer();
@@ -93,6 +94,15 @@ test('a letter that was given up after days is tried for days again', async (t) 
     (await operator(t, 'letters', 'list', uuid)).out,
     new RegExp(`${rows[0]!.id}  confirmation  (due|trying again)`),
   );
+});
+
+test('where letters are sent by other means, none reads as if it would be sent', async (t) => {
+  const { uuid } = await paidJoin(server, server.client());
+  const elsewhere = { ...server, deps: { ...server.deps, config: { ...server.deps.config, mail: null } } };
+  const { out } = await runCommand(t, elsewhere, lettersListCommand, [uuid]);
+  assert.match(out, /^No letter goes out from here \(MAIL=elsewhere\)\.$/m);
+  assert.doesNotMatch(out, / (due|later|trying again) /);
+  assert.equal(out.match(/ {2}will not be sent {2}join /g)?.length, 3, out);
 });
 
 test('a code that was refused is not sent when it has expired meanwhile', async (t) => {

@@ -11,6 +11,7 @@ import { newContact } from '../../../tests/harness/deliver.ts';
 import { askHubspot } from '../../../tests/harness/providers.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { linkCheckCommand, linksCommand } from './linksCommand.ts';
 import { mintLink } from './mintLink.ts';
 import { readLink } from './previewLink.ts';
@@ -190,14 +191,36 @@ test('no link is signed for whom nobody knows, who was deleted, or to whom it wo
   assert.equal(upgrade.code, 0, upgrade.out);
 });
 
-test('a contact that HubSpot cannot be asked about gets a link, and that is told', async (t) => {
-  t.mock.method(server.deps.contacts, 'refresh', async () => 'unavailable');
-  const { out, code } = await runCommand(t, server, linksCommand, ['checkout', '987654322']);
-  assert.equal(code, 0, out);
+test('while HubSpot cannot be asked, links are signed for whom the mirror does not refuse, and that is told', async (t) => {
+  await server.deps.contacts.refresh('105');
+  t.mock.method(server.hubspot, 'readContacts', async () => {
+    throw new CrmUnavailable('down');
+  });
+  for (const [contact, mp] of [
+    ['987654322', '1'],
+    ['103', '1'],
+    ['103', '11'],
+  ] as const) {
+    const { out, code } = await runCommand(t, server, linksCommand, ['checkout', contact, '--mp', mp]);
+    assert.equal(code, 0, out);
+    assert.match(
+      out,
+      new RegExp(`${contact}\\)?: sells .*\\n.*${contact}\\)? could not be looked up in HubSpot\\.\\nhttps:`),
+    );
+  }
+  const member = await runCommand(t, server, linksCommand, ['checkout', '105', '--mp', '1']);
+  assert.deepEqual([member.code, /is a member already/.test(member.out)], [1, true]);
+});
+
+test("a number that HubSpot cannot have as an id stands in nobody's way", async (t) => {
+  const file = join(folder, 'ids.csv');
+  writeFileSync(file, 'contactId\n99999999999999999999\n0103\n103\n');
+  const { out } = await runCommand(t, server, linksCommand, ['init', file]);
   assert.match(
     out,
-    /^contact 987654322: sells .*\ncontact 987654322 could not be looked up in HubSpot\.\nhttps:/,
+    /^line 2: .*known neither here nor to HubSpot\.\nline 3: .*known neither .*\nline 4: .*\n103,https:/m,
   );
+  assert.doesNotMatch(out, /could not be looked up/);
 });
 
 test('of a file larger than a batch, every contact is told and gets its link, in order', async (t) => {

@@ -32,7 +32,8 @@ export const linksCommand: Command = {
     'links init|checkout|resume CONTACT_ID|FILE.csv [--mp ID] [--usp ID] [--price DOLLARS] [--days N] [--qr FILE.svg|FILE.png]',
   summary:
     "Print a signed link to a contact's page, good for N days (30); of a file with the column contactId, a line `contactId,link` for each. For whom it is and what it sells is told beside it. --qr: write its code to a new file, too.",
-  async run(args, { deps }) {
+  async run(args, wired) {
+    const { deps } = wired;
     const read = readArgs(args, options);
     if (!read) return misused(linksCommand);
     const { days, price, qr, c, ...products } = read.values;
@@ -73,7 +74,7 @@ export const linksCommand: Command = {
     const sells: MembershipType | null =
       { init: 'membership' as const, resume: null, checkout: sale?.type }[kind] ?? null;
     const signing: Signing = {
-      lookUp: (contactIds) => recipientsOf(deps, contactIds, sells),
+      lookUp: (contactIds) => recipientsOf(wired, contactIds, sells),
       mint: (contactId) =>
         mintLink(deps.links, deps.config.publicUrl, { kind, contactId, parameters }, expires),
       does: `${does}; expires ${expires.toISOString().slice(0, 16)}Z`,

@@ -1,8 +1,10 @@
 import { sql } from 'kysely';
 import type { MembershipType } from '#core/product.ts';
-import { wasAtHubspot } from '../contacts/followContacts.ts';
-import type { Deps } from '../deps.ts';
+import { isRecordId } from '../contacts/contacts.ts';
+import { lookAtContacts, wasAtHubspot } from '../contacts/followContacts.ts';
+import { CrmRefused, CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { presentId, type SaleRefusal, saleRefusal } from '../session/members.ts';
+import type { Wired } from '../wire.ts';
 
 /** For whom a link is. */
 export interface Recipient {
@@ -10,16 +12,16 @@ export interface Recipient {
   who: string;
   /** Why no link is signed for them; null if one may be. */
   refusal: string | null;
-  /** Whether it is known that HubSpot has the contact: false while HubSpot cannot be asked. */
+  /** Whether HubSpot was asked about the contact. If not, only what the mirror knows of it could be judged. */
   isLookedUp: boolean;
 }
 
 interface Row {
-  asked: string;
+  given: string;
   id: string | null;
   name: string;
   isDeleted: boolean;
-  isLookedUp: boolean;
+  /** Whether HubSpot once had the contact, or an import named it. */
   isKnown: boolean;
   sale: SaleRefusal | null;
 }
@@ -33,35 +35,51 @@ const noSale: Record<MembershipType, Record<SaleRefusal, string>> = {
 };
 
 /**
- * Looks up the contacts of links, up to 100 with one request to HubSpot. `sells`: what the links sell to them; null if nothing.
+ * Looks up the contacts of links at HubSpot, with one request for up to 100. `sells`: what the links sell to them; null if nothing.
  * Returns the recipients in the order of `contactIds`.
  */
 export async function recipientsOf(
-  { contacts, database }: Pick<Deps, 'contacts' | 'database'>,
+  { deps: { database, society }, hubspot }: Pick<Wired, 'deps' | 'hubspot'>,
   contactIds: readonly string[],
   sells: MembershipType | null,
 ): Promise<Recipient[]> {
-  const found = await Promise.all(contactIds.map((id) => contacts.refresh(id)));
+  const ids = [...new Set(contactIds)].filter(isRecordId);
+  const isAsked = await lookAtContacts(database, hubspot, society.crm.fields, ids).then(
+    () => true,
+    (error: unknown) => {
+      if (error instanceof CrmUnavailable || error instanceof CrmRefused) return false;
+      throw error;
+    },
+  );
   const { rows } = await sql<Row>`
-    select asked, contact.id, concat_ws(' ', nullif(profile ->> 'firstName', ''), nullif(profile ->> 'lastName', '')) as name,
-      deleted_at is not null as "isDeleted", fetched_at is not null as "isLookedUp",
-      fill_at is not null or ${wasAtHubspot} or exists (select from invitation where contact_id = contact.id) as "isKnown",
+    select given, contact.id, concat_ws(' ', nullif(profile ->> 'firstName', ''), nullif(profile ->> 'lastName', '')) as name,
+      deleted_at is not null as "isDeleted",
+      ${wasAtHubspot} or exists (select from invitation where contact_id = contact.id) as "isKnown",
       ${sells === null ? sql`null` : saleRefusal(sells, 'contact.id')} as sale
-    from unnest(${contactIds}::text[]) with ordinality as given (asked, place)
-      left join contact on contact.id = ${presentId(sql.ref('asked'))}
+    from unnest(${contactIds}::text[]) with ordinality as contacts (given, place)
+      left join contact on contact.id = ${presentId(sql.ref('given'))}
     order by place`.execute(database);
-  return rows.map((row, index) => {
-    const { asked, id, name, isDeleted, isLookedUp, isKnown, sale } = row;
-    const now = id === null || id === asked ? '' : `, now ${id}`;
-    const who = `${name ? `${name} (contact ${asked}${now})` : `contact ${asked}${now}`}`;
-    const isUnknown = id === null ? found[index] === 'unknown' : !isKnown;
-    const refusal = isDeleted
-      ? 'was deleted in HubSpot'
-      : isUnknown
-        ? 'is known neither here nor to HubSpot'
-        : sells !== null && sale !== null
-          ? noSale[sells][sale]
-          : null;
-    return { who, refusal, isLookedUp };
+  return rows.map((row) => {
+    const { given, id, name } = row;
+    const contact = id === null || id === given ? `contact ${given}` : `contact ${given}, now ${id}`;
+    const isLookedUp = isAsked || !isRecordId(given);
+    return {
+      who: name ? `${name} (${contact})` : contact,
+      refusal: refusalOf(row, sells, isLookedUp),
+      isLookedUp,
+    };
   });
+}
+
+function refusalOf(
+  { id, isDeleted, isKnown, sale }: Row,
+  sells: MembershipType | null,
+  isLookedUp: boolean,
+): string | null {
+  if (isDeleted) return 'was deleted in HubSpot';
+  if (isLookedUp && (id === null || !isKnown)) return 'is known neither here nor to HubSpot';
+  if (sells === null || sale === null || id === null) return null;
+  // Only HubSpot knows all members.
+  if (sale === 'not a member' && !isLookedUp) return null;
+  return noSale[sells][sale];
 }

@@ -416,7 +416,7 @@ test('who owns an email that somebody mistyped, and corrected, is given and ends
     select from letter where lower(email) = ${slip}
     union all select from payment where lower(receipt_email) = ${slip}`.execute(deps.database);
   assert.equal(rows.length, 0);
-  assert.match((await erase(t, slip)).out, /Nothing has come since/);
+  assert.match((await erase(t, slip)).out, /Nothing is left of them here/);
 });
 
 test('a letter that waits for an erased email goes to nobody, though its join has another email', async (t) => {
