@@ -88,7 +88,7 @@ test('the link of a membership that was refunded says so on any device, also whe
   const device = await context.newPage();
   await device.goto(link);
   await expect(button(device, 'Email me a code')).toBeVisible();
-  await operate('refund', uuid);
+  await operate('refund', uuid, '--yes');
   // This page was already open when the payment was refunded.
   await button(device, 'Email me a code').click();
   await expect(device.getByRole('alert')).toContainText(INVALID);

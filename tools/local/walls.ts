@@ -27,7 +27,7 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
   platform: ['society'],
   privacy: ['contacts', 'documents', 'fulfilment', 'payments', 'platform', 'providers', 'session'],
   providers: ['platform'],
-  refunds: ['contacts', 'letters', 'notices', 'platform', 'providers', 'session'],
+  refunds: ['contacts', 'fulfilment', 'letters', 'notices', 'platform', 'providers', 'session'],
   reports: ['platform'],
   session: ['platform', 'society'],
   settlement: ['notices', 'payments', 'platform', 'providers', 'refunds', 'session'],

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
-import { type Command, misused, notId, plain, readArgs } from '../platform/command.ts';
+import { agrees, type Command, misused, notId, plain, readArgs } from '../platform/command.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
 import { tellAbsent } from '../platform/database/tellAbsent.ts';
 import { Progress } from '../platform/progress.ts';
@@ -46,12 +46,17 @@ export const syncCommand: Command = {
   },
 };
 
+const accountOptions = { yes: { type: 'boolean', default: false } } as const;
+
 export const accountCommand: Command = {
-  usage: 'contacts account [ID]',
+  options: accountOptions,
+  usage: 'contacts account [ID [--yes]]',
   summary:
-    "Show of which HubSpot account the contacts are, and of which the token is. With the id of the token's account: the society has moved there, and contacts that are not there count as deleted.",
-  async run([id, ...more], { database, hubspot }) {
-    if (more.length > 0) return misused(accountCommand);
+    "Show of which HubSpot account the contacts are, and of which the token is. With the id of the token's account: the society has moved there, and contacts that are not there count as deleted. That is done when you agree (--yes: without asking).",
+  async run(args, { database, hubspot }) {
+    const read = readArgs(args, accountOptions);
+    const [id, ...more] = read?.positionals ?? [];
+    if (!read || more.length > 0) return misused(accountCommand);
     try {
       const { kept, present } = await accountsOf(database, hubspot);
       if (present === null) {
@@ -60,7 +65,11 @@ export const accountCommand: Command = {
       }
       if (id !== undefined && id !== present)
         return misused(accountCommand, `The token is of the HubSpot account ${present}.`);
-      if (id !== undefined) await changeAccount(database, id);
+      if (id !== undefined && id !== kept) {
+        const question = `The contacts are of account ${kept}. Those that account ${id} lacks count as deleted. Has the society moved?`;
+        if (!(await agrees(question, { yes: read.values.yes, done: 'changed' }))) return 1;
+        await changeAccount(database, id);
+      }
       console.log(
         `The contacts are of the HubSpot account ${id ?? kept}, and the token is of ${(id ?? kept) === present ? 'the same' : present}.`,
       );

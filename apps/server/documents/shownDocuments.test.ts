@@ -109,7 +109,7 @@ test("a contact's resumes are shown by its id", async (t) => {
   assert.equal(code, 0);
   assert.match(out, /^[\da-f-]{36} {2}[\d-]+ {2}resume\n {2}resume\.pdf \(application\/pdf, /);
   const none = await runCommand(t, server, documentsShowCommand, ['103']);
-  assert.deepEqual([none.code, none.out], [1, 'Contact 103 has no documents.\n']);
+  assert.deepEqual([none.code, none.out], [1, 'Induct knows no contact 103.\n']);
 });
 
 test('a document is fetched byte for byte, and never over another file', async (t) => {

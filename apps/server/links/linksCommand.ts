@@ -17,8 +17,6 @@ const options = {
   price: { type: 'string' },
   days: { type: 'string', default: '30' },
   qr: { type: 'string' },
-  /** Gone: the price in cents. Read only to name --price instead. */
-  c: { type: 'string' },
 } as const;
 
 /** The maximum of `--days`. Numbers of days in a society's file have the same maximum. */
@@ -36,12 +34,7 @@ export const linksCommand: Command = {
     const { deps } = wired;
     const read = readArgs(args, options);
     if (!read) return misused(linksCommand);
-    const { days, price, qr, c, ...products } = read.values;
-    if (c !== undefined)
-      return misused(
-        linksCommand,
-        'There is no option --c any more. The price is given in dollars: --price 45 or --price 45.00.',
-      );
+    const { days, price, qr, ...products } = read.values;
     if (read.positionals.length !== 2) return misused(linksCommand);
     const [kind, subject] = read.positionals as [string, string];
     const numbers = [days, ...Object.values(products)];

@@ -1,11 +1,11 @@
 import type { Database } from './client.ts';
 
-/** Returns whether there is no join, or no contact in the mirror, with this id; and if so, prints that for staff. */
+/** Returns whether there is no join, or no contact in the mirror, with this id. If so, prints that for staff. */
 export async function tellAbsent(database: Database, of: 'join' | 'contact', id: string): Promise<boolean> {
   const found =
     of === 'join'
       ? await database.selectFrom('join_session').select('uuid').where('uuid', '=', id).executeTakeFirst()
       : await database.selectFrom('contact').select('id').where('id', '=', id).executeTakeFirst();
-  if (!found) console.error(`There is no ${of} ${id}.`);
+  if (!found) console.error(of === 'join' ? `There is no join ${id}.` : `Induct knows no contact ${id}.`);
   return !found;
 }
