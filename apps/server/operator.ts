@@ -52,14 +52,16 @@ async function main(args: string[]): Promise<number> {
     }
     return unknownCommand(about);
   }
+  const named = commandNamed(commands, args);
   const swallowed = swallowedOptions(commands, npmSettings());
   if (swallowed.length > 0) {
+    // npm reads an unknown short option as several letters, so that only options of this command are surely what was meant.
+    const own = swallowedOptions(named ? [named.command] : [], npmSettings());
     console.error(
-      `npm has taken ${swallowed.join(' and ')} for itself, so nothing was done. Put -- before the command: npm run operator -- ${[...args, ...swallowed].join(' ')}`,
+      `npm has taken ${own.join(' and ') || 'an option'} for itself, so nothing was done. Put -- before the command: npm run operator -- ${args[0] ?? 'COMMAND'} …`,
     );
     return 2;
   }
-  const named = commandNamed(commands, args);
   if (!named) return unknownCommand(args);
   const { command, rest } = named;
   if (!readArgs(rest, command.options ?? {})) {
