@@ -13,7 +13,7 @@ import { sealedPasses } from './pass/passes.ts';
 import { stripeFailures } from './payments/stripeFailures.ts';
 import type { Config } from './platform/config/config.ts';
 import { connect, type Database } from './platform/database/client.ts';
-import { patience } from './platform/database/patience.ts';
+import { type Patience, patience } from './platform/database/patience.ts';
 import { sharedSecret } from './platform/database/secrets.ts';
 import { browserCookie } from './platform/http/browserCookie.ts';
 import { countedAddress } from './platform/http/countedAddress.ts';
@@ -37,18 +37,19 @@ export interface Wired {
 
 /**
  * Connects everything that the configuration names. The database must already be migrated. If a part fails, closes the database
- * and throws. With `actor`, the name of a member of staff, all changes are recorded as made by that person.
+ * and throws. With `actor`, the name of a member of staff, all changes are recorded as made by that person. `waits`: the timeouts
+ * of `deps.database`.
  */
 export async function wire(
   config: Config,
   log: Log,
-  { actor = null }: { actor?: string | null } = {},
+  {
+    actor = null,
+    // Commands of staff may wait longer for a statement than calls may.
+    waits = actor === null ? patience.ofCalls : patience.ofWork,
+  }: { actor?: string | null; waits?: Patience } = {},
 ): Promise<Wired> {
-  // Commands of staff may wait longer for a statement than calls may.
-  const database = connect(config.databaseUrl, {
-    actor,
-    waits: actor === null ? patience.ofCalls : patience.ofWork,
-  });
+  const database = connect(config.databaseUrl, { actor, waits });
   try {
     return await wireWith(database, config, log);
   } catch (error) {

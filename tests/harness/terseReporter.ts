@@ -16,7 +16,6 @@ interface Counts {
  * in full, and the output of the tests. A process may run several files.
  */
 export default async function* terse(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
-  const failures: string[] = [];
   const files = new Map<string, Counts>();
   for await (const { type, data } of events) {
     if (type === 'test:stderr' || type === 'test:stdout') yield data.message;
@@ -27,7 +26,7 @@ export default async function* terse(events: AsyncIterable<TestEvent>): AsyncGen
         files.delete(file);
       }
     }
-    if (type === 'test:diagnostic' && isLateError(data.message)) failures.push(`✖ ${data.message}\n`);
+    if (type === 'test:diagnostic' && isLateError(data.message)) yield `✖ ${data.message}\n`;
     if (type !== 'test:pass' && type !== 'test:fail') continue;
 
     if (data.file && data.details.type !== 'suite') {
@@ -44,10 +43,8 @@ export default async function* terse(events: AsyncIterable<TestEvent>): AsyncGen
     const error = data.details.error as Error & { failureType?: string };
     if (error.failureType === 'subtestsFailed') continue;
     const where = data.file ? `${relative(process.cwd(), data.file)}:${data.line ?? 0}` : '';
-    failures.push(`✖ ${data.name}\n  ${where}\n${indent(inspect(error.cause ?? error))}\n`);
-    yield `✖ ${data.name} (${where})\n`;
+    yield `✖ ${data.name}\n  ${where}\n${indent(inspect(error.cause ?? error))}\n`;
   }
-  if (failures.length > 0) yield `\n${failures.join('\n')}`;
 }
 
 function lineOf(file: string, { passed, failed, skipped, ms }: Counts): string {

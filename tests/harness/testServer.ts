@@ -10,6 +10,7 @@ import type { Deps } from '../../apps/server/deps.ts';
 import { importInvitations } from '../../apps/server/invitations/importInvitations.ts';
 import { readConfig } from '../../apps/server/platform/config/config.ts';
 import type { Database } from '../../apps/server/platform/database/client.ts';
+import { patience } from '../../apps/server/platform/database/patience.ts';
 import { createLog } from '../../apps/server/platform/http/logging.ts';
 import type { HubspotClient } from '../../apps/server/providers/hubspot/client.ts';
 import { wire } from '../../apps/server/wire.ts';
@@ -151,10 +152,12 @@ export async function startTestServer(
     const config = readConfig({
       ...settingsFor(standIns, database.url, folder),
       LIMITS: 'off',
+      // A busy machine is no reason to refuse a call of a test, nor is a slow statement.
+      SHED_EVENT_LOOP_DELAY_MS: '0',
       LOG_LEVEL: 'fatal',
       ...env,
     });
-    return { config, wired: await wire(config, createLog('silent')) };
+    return { config, wired: await wire(config, createLog('silent'), { waits: patience.ofWork }) };
   }
 }
 

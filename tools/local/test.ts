@@ -189,6 +189,8 @@ async function nodeTests(files: string[], settings: NodeJS.ProcessEnv = {}): Pro
       '--disable-warning=ExperimentalWarning',
       '--test',
       '--test-isolation=none',
+      // A hook that fails may leave something running, which would keep the process for good.
+      '--test-force-exit',
       `--test-timeout=${TEST_TIMEOUT_MS}`,
       '--test-reporter=./tests/harness/terseReporter.ts',
       '--test-reporter-destination=stdout',

@@ -8,6 +8,7 @@ import { sql } from 'kysely';
 import { type TestDatabase, testDatabase } from '../../../tests/harness/database.ts';
 import { mutilatedLine } from '../../../tests/harness/mutilatedLines.ts';
 import { connect, type Database } from '../platform/database/client.ts';
+import { patience } from '../platform/database/patience.ts';
 import { NotCsv } from '../platform/readCsv.ts';
 import { type ImportReport, importInvitations } from './importInvitations.ts';
 
@@ -16,7 +17,7 @@ let database: Database;
 const folder = mkdtempSync(join(tmpdir(), 'induct-import-'));
 before(async () => {
   own = await testDatabase();
-  database = connect(own.url);
+  database = connect(own.url, { waits: patience.ofWork });
 });
 after(async () => {
   await database.destroy();

@@ -5,6 +5,7 @@ import { type TestDatabase, testDatabase } from '../../../../tests/harness/datab
 import { readLimits } from '../config/limits.ts';
 import { settingReader } from '../config/reader.ts';
 import { connect, type Database } from '../database/client.ts';
+import { patience } from '../database/patience.ts';
 import { countWithin, forgetCounts } from './limits.ts';
 
 let made: TestDatabase;
@@ -12,7 +13,7 @@ let made: TestDatabase;
 let servers: Database[];
 before(async () => {
   made = await testDatabase();
-  servers = [connect(made.url), connect(made.url)];
+  servers = [connect(made.url, { waits: patience.ofWork }), connect(made.url, { waits: patience.ofWork })];
 });
 after(async () => {
   await Promise.all(servers.map((database) => database.destroy()));

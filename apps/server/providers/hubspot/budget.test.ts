@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import { type TestDatabase, testDatabase } from '../../../../tests/harness/database.ts';
 import { beforeEachIn } from '../../../../tests/harness/hooks.ts';
 import { connect, type Database } from '../../platform/database/client.ts';
+import { patience } from '../../platform/database/patience.ts';
 import { type Budget, sharedBudget } from './budget.ts';
 
 let made: TestDatabase;
@@ -13,7 +14,7 @@ let one: Budget;
 let two: Budget;
 before(async () => {
   made = await testDatabase();
-  database = connect(made.url);
+  database = connect(made.url, { waits: patience.ofWork });
 });
 beforeEachIn(import.meta.filename, async () => {
   await sql`update crm_budget set tokens = 0, failures = 0, blocked_until = '-infinity', refilled_at = now()`.execute(
