@@ -55,7 +55,6 @@ test('a link that has expired says so, and a new one opens the join @phone-only'
   page,
   complaints,
 }) => {
-  test.slow();
   complaints.expectFailedRequests();
   const uuid = await joinElsewhere(page);
   const link = await linkOf(uuid, undefined, new Date(Date.now() - 30 * DAY_MS - 60_000));
@@ -64,7 +63,6 @@ test('a link that has expired says so, and a new one opens the join @phone-only'
 });
 
 test('a link that staff have revoked says so, and a new one opens the join', async ({ page, complaints }) => {
-  test.slow();
   complaints.expectFailedRequests();
   const uuid = await joinElsewhere(page);
   const link = await linkOf(uuid);
@@ -80,7 +78,6 @@ test('the link of a membership that was refunded says so on any device, also whe
   browser,
   complaints,
 }) => {
-  test.slow();
   complaints.expectFailedRequests();
   const { uuid } = await paidJoin(page);
   const link = await linkOf(uuid, 'congratulations');

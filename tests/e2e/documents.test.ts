@@ -146,7 +146,6 @@ test('every accepted type is taken', async ({ page }) => {
 test('a slow upload shows real progress, can be cancelled, and goes through the second time @phone-only', async ({
   page,
 }) => {
-  test.slow();
   const uuid = await openUpload(page);
   const network = await page.context().newCDPSession(page);
   await network.send('Network.enable');

@@ -69,7 +69,6 @@ async function answerOnceAsBefore(page: Page, name: CallName): Promise<void> {
 test('a programme that asks has a required checkbox beside the policies, which stays ticked, and the join is paid @phone-only', async ({
   page,
 }) => {
-  test.slow();
   await selfNominate(page);
   await fillDetails(page);
   await expect(consent(page)).not.toBeChecked();
@@ -109,7 +108,6 @@ test('a programme that asks has a required checkbox beside the policies, which s
 test('Checkout by a link asks beside the policies, and Buy Now leads to what is not ticked @phone-only', async ({
   page,
 }) => {
-  test.slow();
   await page.goto('/initialize/checkout?vid=103');
   await expect(heading(page, 'Checkout')).toBeVisible();
   await typeBillingAddress(page);

@@ -45,7 +45,6 @@ test('the whole join by keyboard alone: focus is seen, and each new screen’s h
   page,
   stripeApi,
 }) => {
-  test.slow();
   const given = details();
   await page.goto('/');
   await tabTo(page, 'Skip to the page');
@@ -122,7 +121,6 @@ test('an invitation, an item taken back, an upgrade and the store’s code by ke
   invitation,
   stripeApi,
 }) => {
-  test.slow();
   await page.goto('/');
   await typeInto(page, 'Invite code', invitation.code);
   await page.keyboard.press('Enter');

@@ -25,7 +25,6 @@ test('npm start killed at checkout, and again after the card was charged: the jo
   baseURL,
   complaints,
 }) => {
-  test.slow();
   complaints.expect(/^Failed to load resource/, /could not be sent/);
   const first = await npmStartApart({ PORT: new URL(baseURL!).port });
   let induct: NpmStart = first;

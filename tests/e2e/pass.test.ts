@@ -14,7 +14,6 @@ test('a join begun in one browser is finished in another from the mail, and the 
   browser,
   complaints,
 }) => {
-  test.slow();
   complaints.expectFailedRequests();
   const email = `jordan.${Date.now()}@example.com`;
   const elsewhere = await browser.newContext({ baseURL: theInduct().server.url });

@@ -10,7 +10,6 @@ test('a reminder leads back to the join, and its link stops reminders, and undoe
   page,
   browser,
 }) => {
-  test.slow();
   const personalEmail = `left.${randomUUID().slice(0, 8)}@example.com`;
   const uuid = await selfNomination(page, { isTOLA: false });
   await call(page, 'submitDetails', { uuid }, details({ personalEmail }));

@@ -23,7 +23,6 @@ test('Back, reload and a second tab at every step lose nothing and charge once',
   complaints,
   stripeApi,
 }) => {
-  test.slow();
   complaints.expect(/status of 409/);
   const intents = watchIntents(page);
   await page.goto('/');
@@ -106,7 +105,6 @@ test('what was typed stays with its tab, and nothing of it is left after paying'
   page,
   context,
 }) => {
-  test.slow();
   await startedJoin(page);
   await page.goto('/registration/student-details');
   await page.getByLabel('First name').fill('Jordan');

@@ -36,7 +36,6 @@ async function inspect(page: Page): Promise<void> {
 test('another society runs with only its file changed: its names, its colours, one membership, and axe finds nothing', async ({
   page,
 }) => {
-  test.slow();
   await page.goto('/');
   await expect(page.getByRole('banner')).toContainText('Meridian Guild of Scholars');
   await inspect(page);

@@ -38,7 +38,6 @@ test('a decline of the saved card offers another card, which pays the exact amou
   complaints,
 }) => {
   // The test is slow because axe checks the page and the card form's frame in each state of the screen.
-  test.slow();
   complaints.expect(/status of 402/);
   const { uuid, upgradePath } = await declinedLater(page);
   await page.goto(upgradePath);
