@@ -9,10 +9,8 @@ import { type Client, sharedServer } from '../../../tests/harness/testServer.ts'
 
 /** `npm run test:long` runs this test with twenty times as many joins. */
 const JOINS = isLong ? 500 : 25;
-/** How long HubSpot takes to answer (ms): far longer than a joiner waits, even on a busy machine. */
-const SLOW_MS = isLong ? 30_000 : 6_000;
-/** The longest time (ms) that a page's request may take when it waits for HubSpot. The server itself waits two seconds. */
-const PATIENCE_MS = 2_500;
+/** How long HubSpot takes to answer (ms): longer than a test may take, so that a join which waits for the answer does not end. */
+const SLOW_MS = 3_600_000;
 
 const server = await sharedServer();
 
@@ -28,21 +26,14 @@ async function invite(prefix: string): Promise<void> {
   );
 }
 
-/** Makes a join, from its start to the payment. Returns the time of its slowest call (ms). */
-async function join(
-  client: Client,
-  prefix: string,
-  number: number,
-): Promise<{ uuid: string; slowest: number }> {
-  let slowest = 0;
+/** Makes a join, from its start to the payment. Every call must succeed. */
+async function join(client: Client, prefix: string, number: number): Promise<void> {
   const call: Client['call'] = async (name, options) => {
-    const began = performance.now();
     const answer = await client.call(name, options);
-    slowest = Math.max(slowest, performance.now() - began);
     assert.ok(answer.status < 400, `${calls[name as CallName].path}: ${answer.status} ${answer.message}`);
     return answer;
   };
-  const timed = { ...client, call };
+  const checked = { ...client, call };
   const contactId = `${prefix}${number}`;
   const code = `OUT${contactId}`;
   await call('checkEligibility', { body: { invitationCode: code } });
@@ -54,16 +45,15 @@ async function join(
     body: details({ firstName: `First${contactId}`, personalEmail: `${contactId}@example.com` }),
   });
   await call('setMembership', { params: { uuid }, body: { membershipId: 1 } });
-  const intent = await openIntent(timed, uuid);
-  await beginPayment(timed, uuid, intent.revision);
+  const intent = await openIntent(checked, uuid);
+  await beginPayment(checked, uuid, intent.revision);
   await payByCard(server, intent.id);
-  assert.equal((await reportPayment(timed, uuid, intent)).data.status, 'succeeded');
-  return { uuid, slowest };
+  assert.equal((await reportPayment(checked, uuid, intent)).data.status, 'succeeded');
 }
 
 const outages: [string, string, readonly object[]][] = [
   ['is down', '61', [{ kind: 'cut', times: 1_000_000 }]],
-  [`answers after ${SLOW_MS / 1000} seconds`, '62', [{ kind: 'slow', ms: SLOW_MS, times: 1_000_000 }]],
+  ['does not answer within an hour', '62', [{ kind: 'slow', ms: SLOW_MS, times: 1_000_000 }]],
   [
     'says 429 for a minute',
     '63',
@@ -81,21 +71,13 @@ for (const [what, prefix, faults] of outages)
     // During the outage HubSpot has none of these contacts.
     for (const one of faults) await server.hubspotFault(one);
     let next = 1;
-    const slowest: number[] = [];
     await Promise.all(
       Array.from({ length: 5 }, async () => {
-        while (next <= JOINS) slowest.push((await join(server.client(), prefix, next++)).slowest);
+        while (next <= JOINS) await join(server.client(), prefix, next++);
       }),
     );
     await deliver(server);
     await server.hubspotFault(null);
-    assert.equal(slowest.length, JOINS);
-    assert.ok(Math.max(...slowest) < SLOW_MS, `one call took ${Math.max(...slowest)} ms`);
-    // A busy machine may delay any call. Therefore only the fastest of the calls that waited for HubSpot must keep the limit.
-    const waited = slowest.filter((ms) => ms > 1_000);
-    if (waited.length > 0)
-      assert.ok(Math.min(...waited) < PATIENCE_MS, `whoever waited, did so for ${Math.min(...waited)} ms`);
-
     await sql`update join_session set contact_id = null where contact_id like ${`${prefix}%`}`.execute(
       server.deps.database,
     );
