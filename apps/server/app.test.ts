@@ -35,7 +35,7 @@ before(async () => {
       server.deps.database,
     );
     return rows.length === 0;
-  }, 10_000);
+  });
 });
 after(() => server.close());
 

@@ -18,7 +18,6 @@ import { NO_DATABASE } from './platform/http/errors.ts';
 const skip = !caddyProgram && 'caddy is not installed (apt-get install caddy)';
 /** How many joiners are simulated at the same time. */
 const JOINERS = 2;
-const PATIENCE_MS = 60_000;
 
 test('a join is paid behind Caddy while no server is ready, as when the bucket of the documents is down', {
   skip,
@@ -56,10 +55,7 @@ test('behind Caddy a joiner reads our sentence while the database is away, on a 
   const started = ports.map((port) => launchServerProcess(serverOn(port)));
   atEnd(() => Promise.all(started.map((server) => server.kill())));
   for (const port of ports)
-    await until(
-      async () => (await fetch(`http://127.0.0.1:${port}/healthz`).catch(() => null))?.ok === true,
-      PATIENCE_MS,
-    );
+    await until(async () => (await fetch(`http://127.0.0.1:${port}/healthz`).catch(() => null))?.ok === true);
   const page = await fetch(caddy.url);
   assert.equal(page.status, 503);
   assert.equal(page.headers.get('retry-after'), '5');
@@ -72,7 +68,7 @@ test('behind Caddy a joiner reads our sentence while the database is away, on a 
   // When a starting server has reached its database, it refuses connections for a moment: it has stopped serving the page that
   // reloads itself, and does not yet listen for the real pages. Caddy up to 2.11.1 loses a call with a body in this moment:
   // https://github.com/caddyserver/caddy/issues/7546
-  await until(async () => (await check()).status === 200, PATIENCE_MS);
+  await until(async () => (await check()).status === 200);
 });
 
 test('two servers behind Caddy lose no call when they are replaced one after the other, and the other takes over when one is killed', {
@@ -85,16 +81,13 @@ test('two servers behind Caddy lose no call when they are replaced one after the
     assert.equal(await servers[index]!.stop(), 0);
     servers[index] = await startServerProcess(serverOn(port));
     const sofar = joiners.joined.length;
-    await Promise.race([
-      until(() => joiners.joined.length >= sofar + 2 * JOINERS, PATIENCE_MS),
-      joiners.broken,
-    ]);
+    await Promise.race([until(() => joiners.joined.length >= sofar + 2 * JOINERS), joiners.broken]);
   }
   await joiners.finish();
   const lost = joiners.failures.filter((failure) => !isOfBusyMachine(failure));
   assert.equal(lost.length, 0, `${JSON.stringify(lost, null, 1)}\n${errorsOf(caddy)}`);
 
-  await until(() => [...caddy.log().matchAll(/"host is up","host":"([^"]+)"/g)].length === 2, PATIENCE_MS);
+  await until(() => [...caddy.log().matchAll(/"host is up","host":"([^"]+)"/g)].length === 2);
   await servers[0]!.kill();
   await assertAllServed(caddy);
 });
@@ -107,7 +100,7 @@ test('when the only server that is ready is killed, Caddy passes calls to the ot
   const unready = withSettings(serverOn(ports[1]), { STORAGE_URL: 'file:///proc/nothing/here' });
   servers[1] = await startServerProcess(unready);
   const isUnready = `"status_code":503,"host":"127.0.0.1:${ports[1]}"`;
-  await until(() => caddy.log().includes(isUnready), PATIENCE_MS);
+  await until(() => caddy.log().includes(isUnready));
   await servers[0]!.kill();
   await assertAllServed(caddy);
 });
@@ -128,7 +121,7 @@ for (const readiness of [200, 503])
     const { port } = server.address() as AddressInfo;
     const caddy = await startCaddy([port]);
     t.after(() => caddy.close());
-    if (readiness !== 200) await until(() => caddy.log().includes('"status_code":503,"host":'), PATIENCE_MS);
+    if (readiness !== 200) await until(() => caddy.log().includes('"status_code":503,"host":'));
     const answer = await fetch(`${caddy.url}/api/public/eligibility/check`, {
       method: 'POST',
       headers: { 'x-forwarded-for': '203.0.113.7' },
@@ -186,5 +179,5 @@ async function startTwoBehindCaddy(t: TestContext, settings: Record<string, stri
 async function untilNoneIsReady({ log }: Caddy) {
   const notReady = /"status_code":503,"host":"([^"]+)"/g;
   const hosts = () => new Set([...log().matchAll(notReady)].map(([, host]) => host));
-  await until(() => hosts().size === 2, PATIENCE_MS);
+  await until(() => hosts().size === 2);
 }

@@ -6,8 +6,6 @@ import { here, type Machine } from './network.ts';
 
 const PASSWORD = 'of-the-drill';
 const template = join(import.meta.dirname, '../../ops/cluster/patroni.yml');
-/** The longest wait (ms) for the cluster to settle: until all members run, or until another machine has become the leader. */
-const PATIENCE_MS = 180_000;
 
 interface Member {
   name: string;
@@ -107,7 +105,7 @@ export class Cluster {
           ({ state, timeline }) => /running|streaming/.test(state) && timeline === members[0]!.timeline,
         )
       );
-    }, PATIENCE_MS).catch(() => {
+    }).catch(() => {
       throw new Error(`The databases did not come together: ${JSON.stringify(members)}`);
     });
     const machineOf = (role: Member['role']) =>
@@ -120,7 +118,7 @@ export class Cluster {
     await until(async () => {
       const leader = leaderOf(await this.members());
       return leader !== undefined && leader !== name;
-    }, PATIENCE_MS);
+    });
   }
 }
 

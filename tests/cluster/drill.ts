@@ -106,7 +106,7 @@ async function play(scope: Scope, seed: number, say: (line: string) => void): Pr
   const servers: ServerProcess[] = await Promise.all(SERVERS.map((_, index) => startServer(index)));
   scope.onEnd(() => Promise.all(servers.map((server) => server.kill())));
   const url = `http://${address(HAPROXY)}:8080`;
-  await until(async () => (await fetch(`${url}/readyz`).catch(() => null))?.ok === true, PATIENCE_MS);
+  await until(async () => (await fetch(`${url}/readyz`).catch(() => null))?.ok === true);
 
   const prober = new Prober(cluster.url('postgres'));
   await prober.start();
@@ -121,7 +121,7 @@ async function play(scope: Scope, seed: number, say: (line: string) => void): Pr
   const { joined, broken } = joiners;
   const go = async () => {
     const sofar = joined.length;
-    await until(() => joined.length >= sofar + 2 * JOINERS, PATIENCE_MS);
+    await until(() => joined.length >= sofar + 2 * JOINERS);
   };
   await Promise.race([go(), broken]);
   say(`Three servers, ${JOINERS} joiners at a time: ${seconds(performance.now() - began)} s`);
@@ -320,7 +320,7 @@ async function startHaproxy(scope: Scope, folder: string, database: string): Pro
     // Until its first health checks, HAProxy distributes connections over the primary and the standbys. One connection could reach
     // the primary by chance, so three connections must reach it.
     return Promise.all([1, 2, 3].map(() => isPrimary(database))).then((all) => all.every(Boolean));
-  }, PATIENCE_MS);
+  });
 }
 
 async function isPrimary(database: string): Promise<boolean> {

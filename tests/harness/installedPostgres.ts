@@ -92,7 +92,7 @@ export async function startInstalledPostgres(): Promise<InstalledPostgres> {
     await client.connect();
     await client.query(statement).finally(() => client.end());
   };
-  await until(isUp, 60_000);
+  await until(isUp);
   let databases = 0;
   return {
     url: address('postgres'),

@@ -5,9 +5,6 @@ import type { Database } from '../../apps/server/platform/database/client.ts';
 import type { TestServer } from './testServer.ts';
 import { until } from './until.ts';
 
-/** The timeout of {@link waiting} (ms). It is long, since the statements may come from a process that has yet to start. */
-const MOST_MS = 60_000;
-
 /**
  * Opens a connection with a transaction that lasts until the test ends. When the test locks rows in this transaction, the server
  * has to wait for them.
@@ -37,6 +34,6 @@ export async function countWaiting(holder: pg.Client | Database): Promise<number
 
 /** Waits until at least `count` statements of the server wait for a lock. Background work's statements count, too. */
 export async function waiting(holder: pg.Client | Database, count: number): Promise<'waiting'> {
-  await until(async () => (await countWaiting(holder)) >= count, MOST_MS);
+  await until(async () => (await countWaiting(holder)) >= count);
   return 'waiting';
 }

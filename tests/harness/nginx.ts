@@ -36,7 +36,7 @@ export async function startNginx(servers: readonly [number, number]) {
   const nginx = spawn(nginxProgram!, ['-p', folder, '-c', file, '-e', 'error.log'], { stdio: 'ignore' });
   const ended = once(nginx, 'exit');
   const url = `http://127.0.0.1:${port}`;
-  await until(async () => (await fetch(`${url}/healthz`).catch(() => null))?.ok === true, 20_000);
+  await until(async () => (await fetch(`${url}/healthz`).catch(() => null))?.ok === true);
   return {
     url,
     /** Returns nginx's error log so far. */

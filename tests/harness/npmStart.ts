@@ -83,7 +83,7 @@ export async function npmStart(settings: Settings, whereabouts: Whereabouts = {}
     await until(() => {
       if (code !== undefined) throw new Error(`npm start ended with ${code}:\n${command.output()}`);
       return command.output().includes('Induct is ready');
-    }, 60_000);
+    });
   } catch (error) {
     if (code === undefined) process.kill(-command.process.pid!, 'SIGINT');
     throw error;

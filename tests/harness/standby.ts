@@ -47,7 +47,7 @@ export async function startPair(): Promise<Pair> {
   await ask(primary, "alter system set synchronous_standby_names = '*'");
   await ask(primary, 'select pg_reload_conf()');
   const attached = "select from pg_stat_replication where sync_state = 'sync'";
-  await until(async () => (await ask(primary, attached)).length === 1, 60_000);
+  await until(async () => (await ask(primary, attached)).length === 1);
   return {
     get primary() {
       return primary;

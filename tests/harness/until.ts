@@ -1,10 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Calls `holds` again and again until it returns true. Rejects if that takes longer than `patience` (ms). */
-export async function until(holds: () => boolean | Promise<boolean>, patience: number): Promise<void> {
-  const deadline = Date.now() + patience;
+/** Ends a wait for something that does not come (ms): far longer than anything takes, even on a busy machine. */
+const GUARD_MS = 120_000;
+
+/** Calls `holds` again and again until it returns true. */
+export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + GUARD_MS;
   while (!(await holds())) {
-    if (Date.now() > deadline) throw new Error(`This did not hold within ${patience} ms: ${holds}`);
+    if (Date.now() > deadline) throw new Error(`This did not hold within ${GUARD_MS} ms: ${holds}`);
     await pause(25);
   }
 }

@@ -185,7 +185,7 @@ test('after a total loss a backup brings back every paid member, every document,
     (await rows<{ intent: string }>('select payment_intent as intent from membership where is_held')).map(
       ({ intent }) => intent,
     );
-  await until(async () => (await members()).length === paid.length, 60_000);
+  await until(async () => (await members()).length === paid.length);
   assert.deepEqual((await members()).sort(), paid.map(({ id }) => id).sort());
   const compared = await operator(world, 'reconcile');
   assert.equal(compared.code, 0, compared.output);

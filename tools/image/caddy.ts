@@ -47,11 +47,11 @@ export async function startCaddy(ports: readonly number[]): Promise<Caddy> {
   const authority = join(folder, 'caddy/pki/authorities/local/root.crt');
   // Caddy may still be writing the file when it exists.
   const certificate = () => (existsSync(authority) ? readFileSync(authority, 'utf8').trimEnd() : '');
-  await until(() => certificate().endsWith('-----END CERTIFICATE-----'), 20_000);
+  await until(() => certificate().endsWith('-----END CERTIFICATE-----'));
   setDefaultCACertificates([...getCACertificates(), certificate()]);
   const url = `https://localhost:${https}`;
   // Any answer means that Caddy runs, even if no server behind it is ready.
-  await until(async () => (await fetch(url).catch(() => null)) !== null, 20_000);
+  await until(async () => (await fetch(url).catch(() => null)) !== null);
   return {
     url,
     log: () => log,

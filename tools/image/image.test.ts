@@ -88,7 +88,7 @@ async function whenReady(container: Container, url: string): Promise<void> {
     assert.equal(container.process.exitCode, null, container.output());
     const response = await fetch(`${url}/readyz`).catch(() => null);
     return response?.ok === true;
-  }, 60_000);
+  });
 }
 
 /** Stops a container as `docker stop` does. */

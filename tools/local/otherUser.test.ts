@@ -124,7 +124,7 @@ test('what root has built runs as another user, who may write to DATA_DIR alone:
       ({ ok }) => ok,
       () => false,
     );
-  }, 20_000);
+  });
   assert.doesNotMatch(output, /EACCES|EROFS|EPERM/);
   assert.equal(existsSync(join(tree, 'data')), false);
 });

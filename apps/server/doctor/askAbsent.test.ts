@@ -68,6 +68,6 @@ test('doctor and the server’s log name what joins, orders and codes refer to a
   );
   t.after(() => started.kill());
   const told = () => started.log().map(({ msg }) => msg);
-  await until(async () => PRODUCTS.every((sentence) => told().includes(sentence)), 10_000);
+  await until(async () => PRODUCTS.every((sentence) => told().includes(sentence)));
   assert.ok(told().includes(PROGRAMME));
 });

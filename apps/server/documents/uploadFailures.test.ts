@@ -63,9 +63,9 @@ test('a connection cut in the middle leaves nothing behind', async () => {
     socket.write(
       `${head}--x\r\ncontent-disposition: form-data; name="file"; filename="t.pdf"\r\ncontent-type: application/pdf\r\n\r\n${'x'.repeat(200_000)}`,
     );
-    await until(() => stored().some((name) => name.endsWith('.part')), 5_000);
+    await until(() => stored().some((name) => name.endsWith('.part')));
     socket.destroy();
-    await until(() => !stored().some((name) => name.endsWith('.part')), 5_000);
+    await until(() => !stored().some((name) => name.endsWith('.part')));
   });
 });
 

@@ -99,7 +99,7 @@ test('a look that is answered late does not replace what a later one saw', async
     return { ...seen, status: 'processing' as const };
   });
   const late = lookAtPayment(server.deps, intent.id, 'recorded');
-  await until(() => asked === 1, 5_000);
+  await until(() => asked === 1);
   await sql`update payment set looked_at = now() - interval '2 seconds' where intent_id = ${intent.id}`.execute(
     database,
   );
@@ -119,10 +119,7 @@ test('who comes back from paying right after somebody looked learns that it is p
   const { uuid, intent } = await begunJoin(client);
   assert.equal((await client.call('getCheckoutDetails', { params: { uuid } })).status, 200);
   await payByCard(server, intent.id);
-  const began = performance.now();
   assert.equal((await reportPayment(client, uuid, intent)).data.status, 'succeeded');
-  const ms = performance.now() - began;
-  assert.ok(ms < 5_000, `${ms} ms`);
   assert.equal(await looks(intent.id), 2);
 });
 

@@ -418,7 +418,7 @@ const steps: Record<string, Step> = {
           // Right after a payment the server tries to create the customer. Makes this first try fail.
           if (path === '/v1/customers') await meet(kinds['a key that was rolled']!, method, path);
           const { uuid, intentId } = await paidJoin(server, client);
-          if (path === '/v1/customers') await until(async () => (await failuresOf(uuid)) === 1, 10_000);
+          if (path === '/v1/customers') await until(async () => (await failuresOf(uuid)) === 1);
           await server.stripeFault(null);
           const body = { paymentIntent: intentId };
           return () => client.call('createUpgradeCharge', { params: { uuid }, body }) as never;

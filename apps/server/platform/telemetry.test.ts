@@ -86,7 +86,7 @@ test("a request, its calls to Stripe and its log lines are one trace, with Strip
   // Background work calls both providers: polling lists Stripe's events, and the join is sent to HubSpot.
   const called = (what: string) =>
     sending.log().some(({ operation, provider }) => operation === what || provider === what);
-  await until(() => called('GET /v1/events') && called('hubspot'), 30_000);
+  await until(() => called('GET /v1/events') && called('hubspot'));
   assert.equal(await sending.stop(), 0);
   assert.match(sending.output(), /LOADED @opentelemetry\/sdk-trace/);
 

@@ -31,7 +31,7 @@ for (const [what, write] of [
       .selectFrom('payment')
       .select('customer_id')
       .where('intent_id', '=', intentId);
-    await until(async () => (await customer.executeTakeFirstOrThrow()).customer_id !== '', 10_000);
+    await until(async () => (await customer.executeTakeFirstOrThrow()).customer_id !== '');
     const { late } = await server.deps.database.transaction().execute(async (trx) => {
       await trx.selectFrom('join_session').select('uuid').where('uuid', '=', uuid).forNoKeyUpdate().execute();
       const late = write({ uuid, intentId, refund: body.id });

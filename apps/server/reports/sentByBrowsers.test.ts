@@ -16,8 +16,6 @@ import { reportingChromium } from '../../../tools/local/chromium.ts';
 import { findProgram } from '../../../tools/local/findProgram.ts';
 import { blockedKinds } from './reports.ts';
 
-/** The timeout (ms). Browsers may delay reports by a minute, to send several at once. */
-const PATIENCE_MS = 60_000;
 const openssl = findProgram('openssl');
 const firefox = firefoxProgram();
 const reporting = reportingChromium();
@@ -108,7 +106,7 @@ for (const [name, open, isThere, places] of [
         'https://scripts.example (script-src-elem, checkout)',
         'inline (script-src-elem, checkout)',
       ];
-      await until(async () => (await kinds()).length >= expected.length, PATIENCE_MS).catch(() => {});
+      await until(async () => (await kinds()).length >= expected.length).catch(() => {});
       assert.deepEqual(await kinds(), expected, origins.answered.join('\n'));
       const notices = await server.deps.database.selectFrom('staff_notice').select('kind').execute();
       assert.equal(notices.length, expected.length);

@@ -51,7 +51,7 @@ test('the card that paid is given to a customer while the offer is read, and buy
   const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026', {
     personalEmail: 'jo@example.com',
   });
-  await until(async () => (await keptCustomer(uuid)) !== '', 10_000);
+  await until(async () => (await keptCustomer(uuid)) !== '');
   const [customer, ...more] = await customersOf(uuid);
   assert.deepEqual(
     [customer!.name, customer!.email, customer!.id, more],
@@ -72,7 +72,7 @@ test('who came by a link is a customer by the name and the email of their contac
     server.deps.database,
   );
   const { uuid } = await payOrder(server, client, data.joinSessionUuid);
-  await until(async () => (await keptCustomer(uuid)) !== '', 10_000);
+  await until(async () => (await keptCustomer(uuid)) !== '');
   const [customer] = await customersOf(uuid);
   assert.deepEqual([customer?.name, customer?.email], ['Sam Okafor', 'sam@example.com']);
 });
@@ -80,7 +80,7 @@ test('who came by a link is a customer by the name and the email of their contac
 test('a card that is not kept is given to nobody', async () => {
   const client = server.client();
   const { uuid } = await paidJoin(server, client, 'LINCOLN2026');
-  await until(async () => (await keptCustomer(uuid)) !== '', 10_000);
+  await until(async () => (await keptCustomer(uuid)) !== '');
   await sql`update payment set saves_card = false, customer_id = '' where session_uuid = ${uuid}`.execute(
     server.deps.database,
   );
@@ -118,7 +118,7 @@ for (const [name, fault] of [
 test('a server that is killed before it wrote down the customer finds the same one', async () => {
   const client = server.client();
   const { uuid, intentId } = await paidJoin(server, client);
-  await until(async () => (await keptCustomer(uuid)) !== '', 10_000);
+  await until(async () => (await keptCustomer(uuid)) !== '');
   await sql`update payment set customer_id = '' where session_uuid = ${uuid}`.execute(server.deps.database);
   assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
   assert.equal((await customersOf(uuid)).length, 1);
@@ -133,7 +133,7 @@ test('a bank that declines to have its card kept leaves another card to pay by',
   const other = await charge(client, uuid, intentId, false);
   // Three requests create a customer: one in each of the two calls, and one in the background work after the payment. The bank
   // must decline all three.
-  await until(async () => (await customerRequests(uuid)) === 3, 10_000);
+  await until(async () => (await customerRequests(uuid)) === 3);
   await end();
   const upgrade = other.data.clientSecret!.split('_secret_')[0]!;
   assert.equal((await payByCard(server, upgrade, 'pm_card_mastercard')).status, 200);

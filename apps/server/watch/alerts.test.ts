@@ -274,7 +274,7 @@ const causes: Cause[] = [
           ({ labels, value }) => labels.task === 'send links' && labels.result === 'failed' && value > 0,
         );
       const stop = startSendingLinks({ ...server.deps, database: nowhere() });
-      await until(failed, 10_000);
+      await until(failed);
       await stop();
       return metrics.scrape();
     },
@@ -289,7 +289,7 @@ const causes: Cause[] = [
           ({ labels, value }) => labels.task === 'retention' && labels.result === 'failed' && value > 0,
         );
       const stop = startForgetting({ ...server.deps, database: nowhere() });
-      await until(failed, 10_000);
+      await until(failed);
       await stop();
       return metrics.scrape();
     },

@@ -45,7 +45,7 @@ test('requests, joins, payments and calls to providers are counted as they happe
       growth(before, after, requests, 'route="none"') === 1 &&
       growth(before, after, 'induct_payments_total', 'outcome="declined"') === 1
     );
-  }, 5_000);
+  });
 
   const route = 'route="/api/public/join-session/:uuid/begin-payment"';
   assert.equal(growth(before, after, requests, route, 'method="POST"', 'status="200"'), 2);

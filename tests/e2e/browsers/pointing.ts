@@ -1,5 +1,4 @@
 import { until } from '../../harness/until.ts';
-import { PATIENCE_MS } from './hands.ts';
 
 /**
  * A browser driven by WebDriver BiDi. The functions that are passed to it run in the page, so they may use only their arguments and
@@ -66,7 +65,7 @@ export function pointAndType(browser: BidiBrowser) {
       // The script fails while the browser is loading the next page.
       found = await browser.look(middleOf, kind, name).catch(() => null);
       return found !== null;
-    }, PATIENCE_MS).catch(() => {
+    }).catch(() => {
       throw new Error(`There is no ${kind} "${name}" in ${browser.name}.`);
     });
     return found!;
@@ -98,7 +97,7 @@ export function pointAndType(browser: BidiBrowser) {
         const corner = await browser.look(cornerOf, title).catch(() => null);
         found = inside && corner && { x: inside.x + corner.x, y: inside.y + corner.y };
         return found !== null;
-      }, PATIENCE_MS).catch(() => {
+      }).catch(() => {
         throw new Error(`There is no field "${label}" in the frame "${title}" in ${browser.name}.`);
       });
       await pressAt(found!);

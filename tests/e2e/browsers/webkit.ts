@@ -45,7 +45,7 @@ export async function startWebKit(program: string, screen: string, defer: Defer)
   endAfter(service, defer);
   const url = `http://127.0.0.1:${port}`;
   const isUp = async () => (await fetch(`${url}/status`).catch(() => null))?.ok === true;
-  await until(isUp, PATIENCE_MS);
+  await until(isUp);
   const driver = await new Builder()
     .usingServer(url)
     .withCapabilities(new Capabilities({ browserName: 'MiniBrowser' }))

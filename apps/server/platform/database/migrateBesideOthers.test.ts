@@ -41,7 +41,6 @@ async function waitingFor(t: TestContext, next: string) {
             [event],
           )
         ).rowCount === 1,
-      10_000,
     );
   return { url: made.url, folder, client, admin, run, told, waitsFor };
 }
@@ -65,7 +64,7 @@ test('while somebody reads a table for long, a migration of it waits, and everyb
   const migrated = run();
   migrated.catch(() => {});
   try {
-    await Promise.race([until(() => told.length === 2, 20_000), calls, migrated]);
+    await Promise.race([until(() => told.length === 2), calls, migrated]);
     const { rows } = await reader.query('select pg_backend_pid() as pid');
     for (const sentence of told)
       assert.match(
@@ -100,7 +99,7 @@ test('a migration of several tables waits for all of them together no longer tha
   await first.query('commit');
   try {
     await called;
-    await until(() => told.length > 0, 5_000);
+    await until(() => told.length > 0);
   } finally {
     await second.query('commit');
   }

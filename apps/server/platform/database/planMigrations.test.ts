@@ -92,14 +92,14 @@ test('the log of a server, and the command, say for whom a migration waits', asy
     if (by === 'server') {
       const started = launchServerProcess(withSettings(server, { DATABASE_URL: url, LOG_LEVEL: 'warn' }));
       t.after(() => started.kill());
-      await until(() => started.log().some(({ msg }) => sentence.test(String(msg))), 30_000);
+      await until(() => started.log().some(({ msg }) => sentence.test(String(msg))));
       await client.query('commit');
       await started.listening;
       assert.equal(await started.stop(), 0);
     } else {
       const ended = operator(url, 'migrate');
-      await until(waiting, 30_000);
-      await until(async () => !(await waiting()), 30_000);
+      await until(waiting);
+      await until(async () => !(await waiting()));
       await client.query('commit');
       const { output, code } = await ended;
       assert.deepEqual([code, sentence.test(output)], [0, true], output);

@@ -17,9 +17,6 @@ import { connect, type Database } from './client.ts';
 import { connectToPrimary } from './primary.ts';
 import { DatabaseUnavailable } from './unavailable.ts';
 
-/** The timeout of each `until`: far longer than needed, even on a busy machine. */
-const PATIENCE_MS = 60_000;
-
 let pair: Pair;
 let server: TestServer;
 /** The name of the test's database, and a DATABASE_URL with both hosts, of which the standby comes first. */
@@ -107,20 +104,18 @@ test('a connection to a host that takes no writes any more is given up', async (
   const [pid] = [await pidOf(alone), await pidOf(several)];
 
   await setReadOnly('on');
-  await until(async () => (await isReadOnly(alone)) && (await isReadOnly(several)), PATIENCE_MS);
+  await until(async () => (await isReadOnly(alone)) && (await isReadOnly(several)));
   await assert.rejects(write(alone), DatabaseUnavailable);
   await assert.rejects(write(several), DatabaseUnavailable);
   assert.notEqual(await pidOf(alone), pid);
   await assert.rejects(pidOf(several), /no host takes writes/);
 
   await setReadOnly('off');
-  await until(
-    () =>
-      pidOf(several).then(
-        () => true,
-        () => false,
-      ),
-    PATIENCE_MS,
+  await until(() =>
+    pidOf(several).then(
+      () => true,
+      () => false,
+    ),
   );
   await write(several);
 });
@@ -132,7 +127,7 @@ test('a new connection to a host that has stopped to take writes is not used', a
   await several.connection().execute(async (first) => {
     await portAsked(first);
     await setReadOnly('on');
-    await until(() => isReadOnly(first), PATIENCE_MS);
+    await until(() => isReadOnly(first));
     await assert.rejects(portAsked(several), /^Error: it takes no writes/);
   });
 });
@@ -159,7 +154,7 @@ test('when the primary dies and the standby is promoted, a server goes on with t
   );
 
   await pair.promote();
-  await until(async () => (await welcome()).status === 200, PATIENCE_MS);
+  await until(async () => (await welcome()).status === 200);
   await paidJoin(server, browser(running.url));
   assert.equal((await operator()).code, 0);
   const promoted = { url: atSeveral(name, pair.standby) };

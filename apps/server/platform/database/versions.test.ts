@@ -68,7 +68,7 @@ async function wholeJoin(urls: readonly string[], afterwards = urls): Promise<vo
   const paid = await payOrder(stage, joiner, uuid);
   turn = afterwards;
   // The previous version can charge an upgrade only to a Stripe Customer, so this waits until the join has a Customer.
-  await until(async () => (await customerOf(uuid)) !== '', 30_000);
+  await until(async () => (await customerOf(uuid)) !== '');
   const offer = await joiner.call('getUpgradeDetails', { params });
   assert.equal(offer.data.isEligibleForUpgrade, true);
   const upgraded = await joiner.call('createUpgradeCharge', {

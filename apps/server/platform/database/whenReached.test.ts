@@ -28,7 +28,7 @@ test('a server that starts without its database answers 503 meanwhile, and serve
   await database.end('SIGINT');
   const server = launchServerProcess(withSettings(arranged, { PORT: String(port), LOG_LEVEL: 'info' }));
   t.after(() => server.kill());
-  await until(async () => (await statusOf(`${url}/healthz`)) === 200, 30_000);
+  await until(async () => (await statusOf(`${url}/healthz`)) === 200);
 
   const readiness = await fetch(`${url}/readyz`);
   assert.deepEqual(
@@ -56,13 +56,13 @@ test('a server that starts without its database answers 503 meanwhile, and serve
   assert.match(html, /Collegiate Honor Society/);
   const [, shown] = /Reference: ([0-9a-f]{8})</.exec(html) ?? [];
   assert.ok(page.headers.get('x-request-id')!.startsWith(shown!));
-  await until(() => server.log().some(({ reqId }) => String(reqId).startsWith(shown!)), 30_000);
+  await until(() => server.log().some(({ reqId }) => String(reqId).startsWith(shown!)));
 
   await database.begin();
   assert.equal(await server.listening, url);
   assert.equal(await statusOf(`${url}/readyz`), 200);
   assert.equal((await fetch(`${url}/api/public/site`)).status, 200);
-  await until(() => server.log().some(({ msg }) => msg === 'listening'), 30_000);
+  await until(() => server.log().some(({ msg }) => msg === 'listening'));
   const told = server.log().filter(({ msg }) => /^the database/.test(String(msg)));
   assert.deepEqual(
     told.map(({ msg }) => msg),
@@ -89,7 +89,7 @@ test('a server that waits for its database stops when it is told to', async () =
   const { arranged } = database;
   const nowhere = `postgres://induct@127.0.0.1:${await freePort()}/induct`;
   const server = launchServerProcess(withSettings(arranged, { DATABASE_URL: nowhere, LOG_LEVEL: 'warn' }));
-  await until(() => server.log().length > 0, 30_000);
+  await until(() => server.log().length > 0);
   assert.equal(await server.stop(), 0);
 });
 
@@ -137,9 +137,9 @@ test('a connection that breaks while it migrates only begins the wait', async (t
   const server = launchServerProcess(withSettings(arranged, { LOG_LEVEL: 'warn' }));
   t.after(() => server.kill());
   const waiting = "select from pg_locks where not granted and relation = 'migration'::regclass";
-  await until(async () => (await holder.query(waiting)).rowCount === 1, 30_000);
+  await until(async () => (await holder.query(waiting)).rowCount === 1);
   await database.end('SIGQUIT');
-  await until(() => server.log().some(({ msg }) => msg === 'the database is waited for'), 30_000);
+  await until(() => server.log().some(({ msg }) => msg === 'the database is waited for'));
   await database.begin();
   assert.equal(await statusOf(`${await server.listening}/readyz`), 200);
 });

@@ -78,7 +78,7 @@ test('a call that comes on a kept connection after the server began to close is 
   const { socket, text } = await open();
   assert.match(await askOn(socket), /^HTTP\/1\.1 200 OK[\s\S]*connection: keep-alive/i);
   const closed = app.close();
-  await until(() => !app.server.listening, 5_000);
+  await until(() => !app.server.listening);
   await assert.rejects(open, /ECONNREFUSED/);
   const head = await askOn(socket);
   assert.match(head, /^HTTP\/1\.1 200 OK/);
@@ -120,7 +120,7 @@ test('a connection that was quiet for long is let go no sooner than others, sinc
   await askOn(socket);
   await pause(1_100);
   const closed = app.close();
-  await until(() => !app.server.listening, 5_000);
+  await until(() => !app.server.listening);
   // Waits until the server has looked for idle connections twice (it does so every 50 ms).
   await pause(100);
   assert.match(await Promise.race([askOn(socket), text]), /connection: close/i);
@@ -132,7 +132,7 @@ test('a call that came while the process could not read is answered, however qui
   const { socket, text } = await open();
   await askOn(socket);
   const closed = app.close();
-  await until(() => !app.server.listening, 5_000);
+  await until(() => !app.server.listening);
   // Makes the timer of the closing server run before Node reads the call below: after `setImmediate`, expired timers run before
   // sockets are polled.
   await setImmediate();
