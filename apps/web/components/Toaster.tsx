@@ -60,7 +60,7 @@ function Toasts({ onMounted }: { onMounted: (show: Show) => void }) {
               <Toast.Title className={styles.title} />
               <Toast.Description className={styles.description} />
               {toast.data?.reference && (
-                <p className={styles.description}>Reference: {toast.data.reference}</p>
+                <p className={styles.description}>{`Reference: ${toast.data.reference}`}</p>
               )}
             </div>
             {/* Overrides the library's default, which hides the button from screen readers while the toast has neither focus
