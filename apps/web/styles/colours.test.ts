@@ -24,3 +24,21 @@ test('colours are mixed in tokens.css alone, and each has one that is not mixed 
   assert.ok(mixed.length >= 4, `${mixed.length} mixed colours`);
   assert.deepEqual(namesIn(fallback ?? '', /^var\(--/), mixed);
 });
+
+// On a touch screen, `:hover` holds after a tap until something else is tapped.
+test('what a pointer is on is shown only where the device hovers', () => {
+  for (const sheet of globSync('{app,components,screens,styles}/**/*.css', { cwd: web })) {
+    const css = readFileSync(join(web, sheet), 'utf8');
+    const outside = css.replace(/@media \(hover: hover\) \{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}/g, '');
+    assert.ok(!outside.includes(':hover'), sheet);
+  }
+});
+
+test('errors have a colour of their own and not the society’s', () => {
+  const ui = readFileSync(join(web, 'components/ui.module.css'), 'utf8');
+  for (const selector of ['.input[aria-invalid="true"]', '.error', '.alert', '.summary', '.summary a']) {
+    const [rule] = (ui.split(`\n${selector} {`)[1] ?? '').split('}');
+    assert.match(rule!, /var\(--danger\)/, selector);
+    assert.doesNotMatch(rule!, /var\(--red/, selector);
+  }
+});
