@@ -35,10 +35,14 @@ test('what a pointer is on is shown only where the device hovers', () => {
 });
 
 test('errors have a colour of their own and not the society’s', () => {
-  const ui = readFileSync(join(web, 'components/ui.module.css'), 'utf8');
-  for (const selector of ['.input[aria-invalid="true"]', '.error', '.alert', '.summary', '.summary a']) {
-    const [rule] = (ui.split(`\n${selector} {`)[1] ?? '').split('}');
-    assert.match(rule!, /var\(--danger\)/, selector);
-    assert.doesNotMatch(rule!, /var\(--red/, selector);
-  }
+  const rules = globSync('{app,components,screens,styles}/**/*.css', { cwd: web }).flatMap((sheet) => [
+    ...readFileSync(join(web, sheet), 'utf8').matchAll(/([^{}]+)\{([^{}]*)\}/g),
+  ]);
+  const ofErrors = rules.filter(([, selector]) => /aria-invalid|error|\.alert|\.summary\b/i.test(selector!));
+  const coloured = ofErrors.filter(([, , rule]) => /var\(--danger\)/.test(rule!));
+  assert.ok(coloured.length >= 6, `${coloured.length} rules`);
+  assert.deepEqual(
+    ofErrors.filter(([, , rule]) => /var\(--red/.test(rule!)).map(([, selector]) => selector!.trim()),
+    [],
+  );
 });
