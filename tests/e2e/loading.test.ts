@@ -64,7 +64,7 @@ test('Get Started is drawn before any script runs, and downloads nothing of a la
   await expect(heading(plain, 'Get Started')).toBeVisible();
   await expect(button(plain, 'I have an Invite Code')).toBeVisible();
   const [told, title] = await Promise.all([
-    plain.getByText('Joining needs JavaScript').boundingBox(),
+    plain.locator('noscript').boundingBox(),
     heading(plain, 'Get Started').boundingBox(),
   ]);
   expect(told!.y).toBeLessThan(title!.y);

@@ -226,12 +226,6 @@ test('nothing is offered on a first visit, or for a join that is gone; a member 
   const { uuid } = await paidJoin(page);
   const store = (value: string) =>
     page.evaluate((stored) => localStorage.setItem('joinSessionUuid', stored), value);
-  await store('00000000-0000-4000-8000-000000000000');
-  const answered = page.waitForResponse(/open-join/);
-  await page.reload();
-  expect(await (await answered).json()).toMatchObject({ data: { join: null } });
-  await page.waitForLoadState('networkidle');
-  await expect(page.getByText('Welcome back')).toHaveCount(0);
   await store(uuid);
   await page.reload();
   const offer = page.getByRole('region', { name: 'Your membership' });
@@ -240,6 +234,12 @@ test('nothing is offered on a first visit, or for a join that is gone; a member 
   await offer.getByRole('button', { name: 'Go to your welcome page' }).click();
   await expect(heading(page, 'Congratulations')).toBeVisible();
   await expect(page.getByText(/They go to jordan\..*@example\.com\./)).toBeVisible();
+  await store('00000000-0000-4000-8000-000000000000');
+  const answered = page.waitForResponse(/open-join/);
+  await page.goto('/');
+  expect(await (await answered).json()).toMatchObject({ data: { join: null } });
+  await page.waitForLoadState('networkidle');
+  await expect(page.getByText('Welcome back')).toHaveCount(0);
 });
 
 test('the same personal code continues the join of this browser, with address, year and donation', async ({
