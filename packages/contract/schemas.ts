@@ -63,9 +63,9 @@ export const failure = z.object({
   goOn: z.string().optional(),
   /**
    * The reason of the failure, if the page reacts to it. `perhaps_paid`: this browser has perhaps paid for this joiner before, so
-   * the page asks whether a second payment is intended.
+   * the page asks whether a second payment is intended. `already_member`: the invitation's person has nothing to buy.
    */
-  code: z.enum(['perhaps_paid']).optional(),
+  code: z.enum(['perhaps_paid', 'already_member']).optional(),
   requestId: z.string().optional(),
   /** The beginning of the request's id, short enough to be read out on the phone. Present only for failures of ours (5xx). */
   reference: z.string().optional(),
@@ -157,6 +157,8 @@ const checkoutDetails = z.object({
   donationOptions: z.array(z.object({ id: productId, uuid, amount: z.number() })),
   recommendedProducts: z.array(product),
   billingEmail: z.string(),
+  /** A sentence about a name that the certificate cannot show; null if it can. Absent in answers of the previous version. */
+  nameProblem: nullableText.nullish(),
   /** The known parts of the billing address; null for an unknown part. */
   billing: z.object({
     name: nullableText,
@@ -271,6 +273,8 @@ export const schemas = {
       status: z.enum(['success', 'failed']),
       message: z.string(),
       contactId: contactId.nullable(),
+      /** Whether a failed code is that of a member. Absent in answers of the previous version. */
+      isMember: z.boolean().nullish(),
     }),
   },
   initiateJoin: {
@@ -299,11 +303,14 @@ export const schemas = {
   },
   /**
    * The page where an unpaid join continues, and the joiner's first name. `join` is null for a paid or unknown join. `firstName` is
-   * null unless the browser holds the join.
+   * null unless the browser holds the join. `paid` is there only for a paid join, and only for the browser that holds it.
    */
   getOpenJoin: {
     params: sessionParams,
-    data: z.object({ join: z.object({ firstName: nullableText, goOn: z.string() }).nullable() }),
+    data: z.object({
+      join: z.object({ firstName: nullableText, goOn: z.string() }).nullable(),
+      paid: z.object({ firstName: nullableText }).nullish(),
+    }),
   },
   getContact: {
     params: sessionParams,
@@ -514,6 +521,8 @@ export const schemas = {
       /** The sentence about staff's rejection of the transcript; null after a new upload. */
       rejection: nullableText,
       programme: z.string(),
+      /** The email to which letters go. Null for browsers that do not hold the join. Absent in answers of the previous version. */
+      email: nullableText.nullish(),
       /**
        * The joiner's email, if no mail server would take it. `writtenTo`: another email of the joiner, to which letters go; null if
        * there is none. Null for browsers that do not hold the join. Absent in answers of the previous version.

@@ -19,11 +19,26 @@ test('colours are mixed as the style sheet mixes them', () => {
 
 test('the fixed colours are those of the style sheet', () => {
   const tokens = readFileSync(join(import.meta.dirname, '../../apps/web/styles/tokens.css'), 'utf8');
-  const names = { paper: 'paper', paperTint: 'paper-tint', inkSoft: 'ink-soft', green: 'green' } as const;
+  const names = {
+    paper: 'paper',
+    paperTint: 'paper-tint',
+    inkSoft: 'ink-soft',
+    green: 'green',
+    danger: 'danger',
+    dangerWash: 'danger-wash',
+  } as const;
   for (const [key, name] of Object.entries(names))
     assert.ok(tokens.includes(`--${name}: ${pageColours[key as keyof typeof names]};`), name);
   assert.match(tokens, /--red-wash: color-mix\(in srgb, var\(--red\) 6%, #fff\)/);
   assert.match(tokens, /--gold-wash: color-mix\(in srgb, var\(--gold\) 13%, #fffefa\)/);
+});
+
+test('the fixed colours can be read on the page, and errors on their tint', () => {
+  const { white, paper, paperTint, dangerWash, ...texts } = pageColours;
+  for (const text of Object.values(texts))
+    for (const ground of [white, paper, paperTint])
+      assert.ok(contrast(text, ground) >= 4.5, `${text} on ${ground}`);
+  assert.ok(contrast(texts.danger, dangerWash) >= 4.5);
 });
 
 for (const [what, colours, colour] of [

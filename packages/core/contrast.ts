@@ -40,6 +40,8 @@ export const pageColours = {
   paperTint: '#faf6ea',
   inkSoft: '#5d544d',
   green: '#1c6a45',
+  danger: '#b3261e',
+  dangerWash: '#fcf1f0',
 } as const;
 
 /**
@@ -51,7 +53,7 @@ export function contrastFaults({ gold, red }: { gold: string; red: string }): {
   colour: 'gold' | 'red';
   text: string;
 }[] {
-  const { white, paper, paperTint, inkSoft, green } = pageColours;
+  const { white, paper, paperTint, inkSoft, green, danger } = pageColours;
   const goldWash = mix(gold, 13, '#fffefa');
   const redWash = mix(red, 6, white);
   const least = (colours: string[], others: string[]) =>
@@ -59,7 +61,7 @@ export function contrastFaults({ gold, red }: { gold: string; red: string }): {
   const needs = (ratio: number) =>
     `would have a contrast of ${ratio.toFixed(2)} to 1, and needs ${TEXT_CONTRAST} to 1 (WCAG AA)`;
   const onRed = least([red], [white, paper, paperTint, redWash]);
-  const onGold = least([red, inkSoft, green], [goldWash]);
+  const onGold = least([red, inkSoft, green, danger], [goldWash]);
   if (onRed < TEXT_CONTRAST)
     return [{ colour: 'red', text: `is too light: buttons and links in it ${needs(onRed)}` }];
   if (onGold < TEXT_CONTRAST)

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import {
   displayPrice,
+  donationError,
   fromDollars,
   fromPrice,
   parseDonation,
@@ -72,6 +73,22 @@ const donations: [string | number, number | null][] = [
 for (const [typed, cents] of donations)
   test(`a typed donation of ${JSON.stringify(typed)} is ${cents === null ? 'none' : `${cents} cents`}`, () => {
     assert.equal(parseDonation(typed, 1_000_000), cents);
+  });
+
+const RANGE = 'Please enter an amount from $0.50 to $10,000.00.';
+const FORM = 'Please enter an amount in dollars, such as 25 or 25.50.';
+for (const [sentence, all] of [
+  [
+    FORM,
+    ['', 'ten', '.5', '5.', '25.999', '1.234', '20,50', '1,00', '1e3', '2 5', '25$', '--5', '٢٥', Number.NaN],
+  ],
+  [RANGE, ['0', '0.49', '-5', '-$5', -5, '10000.01', '10,000.01', '12345678901', '12345678901.50', 0]],
+] as const)
+  test(`a donation that is refused is told about its ${sentence === FORM ? 'form' : 'range'}: ${all.join(' ')}`, () => {
+    for (const typed of all) {
+      assert.equal(parseDonation(typed, 1_000_000), null);
+      assert.equal(donationError(typed, 1_000_000), sentence, String(typed));
+    }
   });
 
 test('a donation is never below the minimum or above the maximum, whatever is typed', () => {

@@ -50,6 +50,18 @@ export function parseDonation(amount: string | number, maximumCents: number): nu
   return cents !== null && cents >= LEAST_DONATION_CENTS && cents <= maximumCents ? cents : null;
 }
 
+/** Returns the sentence for an amount that {@link parseDonation} refuses: about its form or, if that is right, about its range. */
+export function donationError(amount: string | number, maximumCents: number): string {
+  // Below zero and beyond nine digits an amount is none, but what is wrong is how much it is.
+  const size = String(amount)
+    .trim()
+    .replace(/^-\s*/, '')
+    .replace(/\d{10,}/, '999999999');
+  return parseDollars(size) === null
+    ? 'Please enter an amount in dollars, such as 25 or 25.50.'
+    : `Please enter an amount from ${displayPrice(LEAST_DONATION_CENTS)} to ${displayPrice(maximumCents)}.`;
+}
+
 /**
  * Parses an amount in dollars, as a person types it: "45", "45.00", "$45", "1,024.50". Returns cents; null if it is none, or has
  * more than two decimals.

@@ -13,11 +13,11 @@ import {
 const context = {
   currentYear: 2026,
   country: (name: string) =>
-    name === 'United States'
-      ? { hasSubdivisions: true }
-      : name === 'Atlantis'
-        ? { hasSubdivisions: false }
-        : undefined,
+    ({
+      'United States': { hasSubdivisions: true, subdivisions: ['Texas', 'Massachusetts'] },
+      Germany: { hasSubdivisions: true, subdivisions: null },
+      Atlantis: { hasSubdivisions: false, subdivisions: [] },
+    })[name],
   asksGuardianConsent: false,
 };
 
@@ -38,18 +38,19 @@ const sentences: [StudentDetailsField, string | boolean, string][] = [
   ['country', '', 'Country is required.'],
   ['country', 'Nowhere', 'Country is required.'],
   ['state', '', 'State/Province is required.'],
+  ['state', 'Tejas', 'State/Province must be one of the chosen country.'],
+  ['state', 'Ontario', 'State/Province must be one of the chosen country.'],
   ['personalEmail', '', 'Personal email is required.'],
   ['personalEmail', 'jordan', 'Invalid email address.'],
   ['personalEmail', 'jordan@example', 'Invalid email address.'],
   ['personalEmail', 'jor dan@example.com', 'Invalid email address.'],
-  ['schoolEmail', 'nope', 'Invalid email address.'],
+  ['schoolEmail', 'nope', 'Invalid school email address.'],
   ['agreeToPolicies', false, 'You must agree to the policies.'],
   ['highSchoolName', '', 'High School Name is required.'],
   ['highSchoolGraduationYear', '', 'Graduation Year is required.'],
   ['highSchoolGraduationYear', '2025', 'Graduation Year is required.'],
   ['highSchoolGpa', '', 'High School GPA is required.'],
   ['highSchoolGpa', '4.1', 'High School GPA is required.'],
-  ['city', 'x'.repeat(201), 'Must be 200 characters or fewer.'],
 ];
 for (const [field, value, sentence] of sentences)
   test(`${field} = ${JSON.stringify(value).slice(0, 24)} says: ${sentence}`, () => {
@@ -71,8 +72,33 @@ test('the consent of a guardian is asked for only where the programme asks', () 
   assert.deepEqual(studentDetailsErrors(details({ hasGuardianConsent: true }), context), {});
 });
 
-test('a state is not asked for where the country has no subdivisions', () => {
-  assert.deepEqual(studentDetailsErrors(details({ country: 'Atlantis', state: '' }), context), {});
+test('a state is not asked for, and any is taken, where the country has no subdivisions', () => {
+  for (const state of ['', 'Poseidonis'])
+    assert.deepEqual(studentDetailsErrors(details({ country: 'Atlantis', state }), context), {});
+});
+
+test('any state is taken of a country whose subdivisions are not known here', () => {
+  assert.deepEqual(studentDetailsErrors(details({ country: 'Germany', state: 'Bayern' }), context), {});
+});
+
+test('no sentence about one field is that of another, so that the summary of errors can be understood', () => {
+  for (const value of ['', 'x'.repeat(201), 'no such thing']) {
+    const all = Object.fromEntries(
+      Object.entries(details()).map(([field, given]) => [field, typeof given === 'boolean' ? false : value]),
+    ) as unknown as SubmittedDetails;
+    const said = Object.values(studentDetailsErrors({ ...all, country: 'United States' }, context));
+    assert.ok(said.length > 0 && new Set(said).size === said.length, said.join(' '));
+  }
+});
+
+test('a text that is too long is told with the name of its field', () => {
+  assert.deepEqual(
+    studentDetailsErrors(details({ city: 'x'.repeat(201), middleName: 'x'.repeat(201) }), context),
+    {
+      middleName: 'Middle name must be 200 characters or fewer.',
+      city: 'City must be 200 characters or fewer.',
+    },
+  );
 });
 
 test('errors come in the order of the screen', () => {

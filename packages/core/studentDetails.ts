@@ -43,35 +43,46 @@ export const noDetails = {
   agreeToPolicies: false,
 } as StudentDetails;
 
+/** A country as the rules need it. */
+export interface CountryRule {
+  hasSubdivisions: boolean;
+  /** The names of its subdivisions; null if they are not known here, which accepts every state. */
+  subdivisions: readonly string[] | null;
+}
+
 /**
- * The facts that the rules need besides the details: the current year, whether a country (by full name) exists and has
- * subdivisions, and whether the programme asks for guardian consent.
+ * The facts that the rules need besides the details: the current year, a country by its full name (undefined if it does not exist),
+ * and whether the programme asks for guardian consent.
  */
 export interface StudentDetailsContext {
   currentYear: number;
-  country(name: string): { hasSubdivisions: boolean } | undefined;
+  country(name: string): CountryRule | undefined;
   asksGuardianConsent: boolean;
 }
 
 /** The maximum length of every field, in characters. */
 export const FIELD_MAX_LENGTH = 200;
-const FIELD_TOO_LONG = `Must be ${FIELD_MAX_LENGTH} characters or fewer.`;
 export const INVALID_EMAIL = 'Invalid email address.';
+const INVALID_SCHOOL_EMAIL = 'Invalid school email address.';
 
-/** The required fields, each with the sentence for an empty one (specification, section 5). */
-const required: Partial<Record<StudentDetailsField, string>> = {
-  firstName: 'First name is required.',
-  lastName: 'Last name is required.',
-  address1: 'Address Line 1 is required.',
-  city: 'City is required.',
-  zipcode: 'Zipcode is required.',
-  country: 'Country is required.',
-  personalEmail: 'Personal email is required.',
-  highSchoolName: 'High School Name is required.',
-  highSchoolGraduationYear: 'Graduation Year is required.',
-  highSchoolGpa: 'High School GPA is required.',
+/** The fields' names in sentences (specification, section 5). */
+const names: Record<(typeof textFields)[number], string> = {
+  firstName: 'First name',
+  middleName: 'Middle name',
+  lastName: 'Last name',
+  personalEmail: 'Personal email',
+  schoolEmail: 'School email',
+  country: 'Country',
+  address1: 'Address Line 1',
+  address2: 'Address Line 2',
+  city: 'City',
+  state: 'State/Province',
+  zipcode: 'Zipcode',
+  highSchoolName: 'High School Name',
+  highSchoolGraduationYear: 'Graduation Year',
+  highSchoolGpa: 'High School GPA',
 };
-const STATE_REQUIRED = 'State/Province is required.';
+const optional: readonly StudentDetailsField[] = ['middleName', 'schoolEmail', 'address2'];
 const POLICIES_REQUIRED = 'You must agree to the policies.';
 
 /** The current year and the next nine (specification, section 2). */
@@ -123,24 +134,33 @@ function fieldError(
   if (field === 'hasGuardianConsent')
     return details.hasGuardianConsent || !context.asksGuardianConsent ? undefined : GUARDIAN_CONSENT_REQUIRED;
   const value = details[field];
-  if (value === '' && required[field]) return required[field];
-  if (value.length > FIELD_MAX_LENGTH) return FIELD_TOO_LONG;
+  const required = `${names[field]} is required.`;
+  if (value.length > FIELD_MAX_LENGTH)
+    return `${names[field]} must be ${FIELD_MAX_LENGTH} characters or fewer.`;
+  if (field === 'state') return stateError(value, details.country, context);
+  if (value === '') return optional.includes(field) ? undefined : required;
   switch (field) {
-    case 'state':
-      return value === '' && context.country(details.country)?.hasSubdivisions ? STATE_REQUIRED : undefined;
     case 'country':
-      return context.country(value) ? undefined : required.country;
+      return context.country(value) ? undefined : required;
     case 'personalEmail':
       return isEmail(value) ? undefined : INVALID_EMAIL;
     case 'schoolEmail':
-      return value === '' || isEmail(value) ? undefined : INVALID_EMAIL;
+      return isEmail(value) ? undefined : INVALID_SCHOOL_EMAIL;
     case 'highSchoolGraduationYear':
-      return graduationYears(context.currentYear).includes(value)
-        ? undefined
-        : required.highSchoolGraduationYear;
+      return graduationYears(context.currentYear).includes(value) ? undefined : required;
     case 'highSchoolGpa':
-      return gpaValues.includes(value) ? undefined : required.highSchoolGpa;
+      return gpaValues.includes(value) ? undefined : required;
     default:
       return undefined;
   }
+}
+
+/** The state is required, and has to be among those of the country, only where the country has any (specification, section 5). */
+function stateError(state: string, country: string, context: StudentDetailsContext): string | undefined {
+  const { hasSubdivisions = false, subdivisions = null } = context.country(country) ?? {};
+  if (!hasSubdivisions) return undefined;
+  if (state === '') return `${names.state} is required.`;
+  return subdivisions === null || subdivisions.includes(state)
+    ? undefined
+    : `${names.state} must be one of the chosen country.`;
 }

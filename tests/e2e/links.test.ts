@@ -220,6 +220,15 @@ test('a contact who is already a member is told so and not charged', async ({ pa
   await button(page, 'Submit').click();
   await expect(page.getByRole('alert')).toContainText(/already/i);
   await expect(page).toHaveURL('/registration/get-started');
+  await expect(page.getByRole('main').getByRole('link', { name: '(555) 010-0144' })).toBeVisible();
+  await expect(button(page, 'nominate yourself')).toHaveCount(0);
+});
+
+test('a member who comes by a link is not told to begin with a code', async ({ page, complaints }) => {
+  complaints.expectFailedRequests();
+  await page.goto('/registration/105/init');
+  await expect(page.getByRole('alert')).toContainText(/already a member/);
+  await expect(page.getByRole('main').getByRole('link')).toHaveCount(0);
 });
 
 for (const [code, sentence] of [

@@ -63,6 +63,11 @@ test('Get Started is drawn before any script runs, and downloads nothing of a la
   await plain.goto('/registration/get-started');
   await expect(heading(plain, 'Get Started')).toBeVisible();
   await expect(button(plain, 'I have an Invite Code')).toBeVisible();
+  const [told, title] = await Promise.all([
+    plain.locator('noscript').boundingBox(),
+    heading(plain, 'Get Started').boundingBox(),
+  ]);
+  expect(told!.y).toBeLessThan(title!.y);
   await withoutScripts.close();
 });
 

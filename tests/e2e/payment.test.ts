@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test';
 import { PAYMENT_UNDER_WAY } from '../../packages/core/joinSession.ts';
-import { orderingJoin, route, selfNomination } from './arrange.ts';
+import { orderingJoin, refuse, route, selfNomination } from './arrange.ts';
 import { expect, test, theInduct } from './fixtures.ts';
 import {
   bankQuestion,
@@ -167,7 +167,7 @@ test('a donation added after the card was typed keeps the card, the client secre
   await button(page, 'Donate $25').click();
   await expect(total(page)).toHaveText('$90.00');
   await page.getByLabel('Custom amount').fill('12.34');
-  await button(page, 'Add donation').click();
+  await button(page, 'Also add donation').click();
   await expect(total(page)).toHaveText('$102.34');
   await expect(page.getByLabel('Custom amount')).toHaveValue('');
   await button(page, 'Add Lapel Pin').click();
@@ -197,6 +197,42 @@ test('a chosen donation is taken back by a second press @phone', async ({ page }
   await expect(preset).toHaveAttribute('aria-pressed', 'false');
   await expect(preset).toBeFocused();
   await expect(page.getByText('Total Due Today: $65.00')).toBeAttached();
+});
+
+test('donations add up, which the block says, and each can be removed there @phone-only', async ({
+  page,
+}) => {
+  await orderingJoin(page);
+  await page.goto(CHECKOUT);
+  const block = page.getByRole('region', { name: 'Add a donation' });
+  await button(page, 'Donate $10').click();
+  await button(page, 'Also add $50').click();
+  await expect(block.getByText('Your donations: $60.00')).toBeVisible();
+  await page.getByLabel('Custom amount').fill('7.50');
+  await button(page, 'Also add donation').click();
+  await expect(block.getByText('Your donations: $67.50')).toBeVisible();
+  await expect(page.getByText('Total: $132.50 USD')).toBeVisible();
+  for (const amount of ['$10.00', '$7.50', '$50.00']) {
+    await block.getByRole('button', { name: `Remove ${amount}`, exact: true }).click();
+    await expect(block.getByRole('button', { name: `Remove ${amount}`, exact: true })).toHaveCount(0);
+    expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('H2');
+  }
+  await expect(block.getByText('Your donations')).toHaveCount(0);
+  await expect(button(page, 'Donate $50')).toHaveAttribute('aria-pressed', 'false');
+  await expect(page.getByText('Total: $65.00 USD')).toBeVisible();
+  await expect(page.getByText(/^Receipt to jordan\..*@example\.com$/)).toBeVisible();
+});
+
+test('a failed donation is told below all the amounts @phone', async ({ page, complaints }) => {
+  complaints.expectFailedRequests();
+  await orderingJoin(page);
+  await page.goto(CHECKOUT);
+  await refuse(page, 'setSessionProduct', 500, 'Not now.');
+  await button(page, 'Donate $10').click();
+  const told = page.getByRole('region', { name: 'Add a donation' }).getByRole('alert');
+  await expect(told).toHaveText('Not now.');
+  const [last, alert] = await Promise.all([button(page, 'Donate $50').boundingBox(), told.boundingBox()]);
+  expect(alert!.y).toBeGreaterThan(last!.y + last!.height);
 });
 
 test('a total that changed in another tab is shown first, and charged only when Buy Now is pressed again', async ({

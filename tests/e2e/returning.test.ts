@@ -212,23 +212,32 @@ test('the offer can be closed, and says no name to a browser without the cookie'
   await expect(offer).toHaveCount(0);
 });
 
-test('nothing is offered on a first visit, for a paid join, or for one that is gone', async ({ page }) => {
+test('nothing is offered on a first visit, or for a join that is gone; a member is offered the welcome page', async ({
+  page,
+}) => {
   const asked: string[] = [];
   page.on('request', (request) => void (request.url().includes('/open-join') && asked.push(request.url())));
   await page.goto('/');
   await expect(heading(page, 'Get Started')).toBeVisible();
   await page.waitForLoadState('networkidle');
   expect(asked).toEqual([]);
-  const offer = page.getByRole('region', { name: 'Continue your join' });
   const { uuid } = await paidJoin(page);
-  for (const stored of [uuid, '00000000-0000-4000-8000-000000000000']) {
-    await page.evaluate((value) => localStorage.setItem('joinSessionUuid', value), stored);
-    const answered = page.waitForResponse(/open-join/);
-    await page.reload();
-    expect(await (await answered).json()).toMatchObject({ data: { join: null } });
-    await page.waitForLoadState('networkidle');
-    await expect(offer).toHaveCount(0);
-  }
+  const store = (value: string) =>
+    page.evaluate((stored) => localStorage.setItem('joinSessionUuid', stored), value);
+  await store(uuid);
+  await page.reload();
+  const offer = page.getByRole('region', { name: 'Your membership' });
+  await expect(offer).toContainText('Welcome back, Jordan.');
+  await expectAccessible(page);
+  await offer.getByRole('button', { name: 'Go to your welcome page' }).click();
+  await expect(heading(page, 'Congratulations')).toBeVisible();
+  await expect(page.getByText(/They go to jordan\..*@example\.com\./)).toBeVisible();
+  await store('00000000-0000-4000-8000-000000000000');
+  const answered = page.waitForResponse(/open-join/);
+  await page.goto('/');
+  expect(await (await answered).json()).toMatchObject({ data: { join: null } });
+  await page.waitForLoadState('networkidle');
+  await expect(page.getByText('Welcome back')).toHaveCount(0);
 });
 
 test('the same personal code continues the join of this browser, with address, year and donation', async ({

@@ -356,7 +356,7 @@ test('a membership without a session says No active join session.', async ({ pag
   const said = alert(page);
   await expect(said).toHaveText('No active join session.');
   await expect(said).toHaveCSS('text-align', 'center');
-  await expect(said).toHaveCSS('color', 'rgb(158, 27, 50)');
+  await expect(said).toHaveCSS('color', 'rgb(179, 38, 30)');
 });
 
 test('a payment return that fails, or misses its parameters, says that nothing is charged twice, and leads back', async ({

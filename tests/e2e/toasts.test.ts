@@ -91,6 +91,30 @@ test('a toast goes after five seconds while a card is typed, too', async ({ page
   await expect(toasts(page)).toHaveCount(0);
 });
 
+test('wherever a phone is scrolled to, a toast covers no total @phone-only', async ({ page }) => {
+  await orderingJoin(page);
+  await page.goto('/registration/checkout');
+  await expect(button(page, 'Buy Now')).toBeEnabled();
+  await refuse(page, 'setSessionProduct', 500, SAID);
+  await button(page, 'Donate $25').click();
+  await expect(toasts(page)).toBeVisible();
+  await toasts(page).hover();
+  for (const top of [0, 30, 400, 1200, 1900]) {
+    await page.evaluate((y) => window.scrollTo(0, y), top);
+    await expect
+      .poll(() =>
+        page.evaluate(() => {
+          const box = (element: Element) => element.getBoundingClientRect();
+          const toast = box(document.querySelector('[role=dialog]')!);
+          return [...document.querySelectorAll('[data-total]')].filter(
+            (total) => box(total).width > 0 && box(total).top < toast.bottom && box(total).bottom > toast.top,
+          ).length;
+        }),
+      )
+      .toBe(0);
+  }
+});
+
 test('F6 brings the focus to the toasts, Escape closes one and brings the focus back', async ({ page }) => {
   await failWith(page, 'First.');
   await page.keyboard.press('F6');

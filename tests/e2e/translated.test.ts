@@ -30,7 +30,28 @@ test('whose browser translates the page can correct, choose, give, be declined, 
   await button(page, 'Save').click();
   await expect(page.getByText('First name is required.').first()).toBeVisible();
   await page.getByLabel('First name').fill('Jordan');
+  const country = page.getByLabel('Country');
+  const state = page.getByLabel('State/Province');
+  for (const [name, first] of [
+    ['Canada', 'Quebec'],
+    ['Germany', 'Bayern'],
+    ['United States', 'New York'],
+  ] as const) {
+    await country.selectOption(name);
+    await state.selectOption(first);
+    await expect(country).toHaveValue(name);
+    await expect(state).toHaveValue(first);
+    await expect(state.locator('option:checked')).toHaveText(`[${first}]`);
+  }
+  const sent = page.waitForRequest('**/submit-student-details');
   await save(page);
+  expect((await sent).postDataJSON()).toMatchObject({
+    firstName: 'Jordan',
+    country: 'United States',
+    state: 'New York',
+    highSchoolGraduationYear: expect.stringMatching(/^\d{4}$/),
+    highSchoolGpa: expect.stringMatching(/^\d\.\d$/),
+  });
   await chooseMembership(page, 'Membership with Honor Cord');
   await button(page, 'Donate $25').click();
   await expect(page.getByText('$114.00', { exact: true }).first()).toBeVisible();
@@ -48,6 +69,11 @@ test('whose browser translates the page can correct, choose, give, be declined, 
   await expect(page.getByRole('region', { name: 'Uploaded files' })).toContainText('transcript.pdf');
   await page.getByRole('link', { name: 'Continue', exact: true }).click();
   await expect(heading(page, 'Congratulations')).toBeVisible();
+  await page.getByText('Copy the press release as text').click();
+  await page.getByRole('button', { name: 'Copy text' }).click();
+  await page.getByText('Copy the press release as text').click();
+  await page.getByText('Copy the press release as text').click();
+  await expect(page.getByLabel('Text of the press release')).toBeVisible();
   await page.getByRole('switch', { name: 'Let others verify my membership' }).click();
   await expect(page.getByText('Your number is answered like one that does not exist')).toBeVisible();
 });

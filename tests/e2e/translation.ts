@@ -1,9 +1,9 @@
 import type { BrowserContext } from '@playwright/test';
 
 /**
- * Changes every page as a browser's translation does, but keeps the words. Replaces each text node by an element with the same
- * text, first when the page has loaded, then whenever a text is added or changes. React keeps its references to the replaced
- * nodes.
+ * Changes every page as a browser's translation does. Replaces each text node by an element with the same text, first when the page
+ * has loaded, then whenever a text is added or changes. React keeps its references to the replaced nodes. The words stay, so that
+ * tests find them, except in options, whose words must not reach the server.
  */
 export async function translatePages(context: BrowserContext): Promise<void> {
   await context.addInitScript(() => {
@@ -12,8 +12,7 @@ export async function translatePages(context: BrowserContext): Promise<void> {
         document.body,
         NodeFilter.SHOW_TEXT,
         ({ parentElement, textContent }) =>
-          textContent?.trim() &&
-          !parentElement!.closest('font, script, style, noscript, option, textarea, title')
+          textContent?.trim() && !parentElement!.closest('font, script, style, noscript, textarea, title')
             ? NodeFilter.FILTER_ACCEPT
             : NodeFilter.FILTER_REJECT,
       );
@@ -21,7 +20,7 @@ export async function translatePages(context: BrowserContext): Promise<void> {
       while (texts.nextNode()) found.push(texts.currentNode as Text);
       for (const text of found) {
         const font = document.createElement('font');
-        font.textContent = text.data;
+        font.textContent = text.parentElement?.matches('option') ? `[${text.data}]` : text.data;
         text.replaceWith(font);
       }
     };

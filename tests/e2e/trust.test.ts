@@ -113,13 +113,18 @@ test('a membership that was refunded is told so, without congratulations, emails
 test('the welcome page prints as a receipt: who was paid, by whom, what, and nothing to press', async ({
   page,
 }) => {
-  const { intent } = await paidJoin(page);
+  const { uuid, intent } = await paidJoin(page);
+  await call(page, 'createUpgradeCharge', { uuid }, { paymentIntent: intent, amount: 4500 });
   await page.goto('/registration/congratulations');
   await expect(heading(page, 'Congratulations')).toBeVisible();
+  for (const format of ['Letter', 'A4']) {
+    const pdf = (await page.pdf({ format })).toString('latin1');
+    expect(pdf.match(/\/Type\s*\/Page\b/g), format).toHaveLength(1);
+  }
   await page.emulateMedia({ media: 'print' });
   const receipt = page.getByRole('region', { name: 'Your receipt' });
   await expect(receipt).toContainText(
-    'Collegiate Honor Society received from Jordan Rivera, for Membership:',
+    'Collegiate Honor Society received from Jordan Rivera, for Membership and Distinguished Member upgrade:',
   );
   await expect(receipt).toContainText('Paid with Visa ending 4242');
   await expect(receipt.getByText('$65.00')).toHaveCount(2);
@@ -127,6 +132,7 @@ test('the welcome page prints as a receipt: who was paid, by whom, what, and not
   await expect(page.getByRole('button')).toHaveCount(0);
   await expect(page.getByText('Shop Now')).toBeHidden();
   await expect(page.getByText('What comes next')).toBeHidden();
+  await expect(page.getByText('Congratulations')).toBeHidden();
   await expect(
     page.getByRole('contentinfo').getByText('help@society.example', { exact: true }),
   ).toBeVisible();

@@ -66,6 +66,47 @@ export function textTroubles(page: Page): Promise<string[]> {
   });
 }
 
+/**
+ * Finds words that are broken in their middle, of at most 18 letters: longer ones, such as a reference of Stripe's, may have to be.
+ * Parts of an address are none.
+ */
+export function brokenWords(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const found: string[] = [];
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+      const element = node.parentElement!;
+      if (!element.checkVisibility() || element.closest('option, script, style, noscript, textarea'))
+        continue;
+      if (getComputedStyle(element).clipPath !== 'none') continue;
+      for (const { 0: word, index } of node.textContent!.matchAll(
+        /(?<![@.\w])[\p{L}\d$]{2,18}(?![@\w]|\.\w)/gu,
+      )) {
+        const range = document.createRange();
+        range.setStart(node, index);
+        range.setEnd(node, index + word.length);
+        const lines = [...range.getClientRects()].filter(({ width }) => width > 0);
+        if (new Set(lines.map(({ top }) => Math.round(top))).size > 1) found.push(word);
+      }
+    }
+    return found;
+  });
+}
+
+/** Finds text fields and dropdowns that have no room for four letters. */
+export function crampedFields(page: Page): Promise<string[]> {
+  return page.evaluate(() =>
+    [...document.querySelectorAll<HTMLElement>('input:not([type=checkbox], [type=file]), select, textarea')]
+      .filter((field) => field.checkVisibility())
+      .filter((field) => {
+        const { paddingLeft, paddingRight, fontSize } = getComputedStyle(field);
+        const room = field.clientWidth - Number.parseFloat(paddingLeft) - Number.parseFloat(paddingRight);
+        return room < 4 * Number.parseFloat(fontSize);
+      })
+      .map(({ id, clientWidth }) => `${id}: ${clientWidth} px`),
+  );
+}
+
 interface Colours {
   /** Returns the contrast ratio of two CSS colours. */
   contrast(one: string, other: string): number;

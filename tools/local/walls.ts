@@ -9,7 +9,7 @@ import { posix } from 'node:path';
 export const arrows: Readonly<Record<string, readonly string[]>> = {
   backup: ['platform', 'privacy', 'providers', 'settlement'],
   certificate: ['platform', 'session', 'society'],
-  checkout: ['contacts', 'join', 'links', 'payments', 'platform', 'session', 'society'],
+  checkout: ['certificate', 'contacts', 'join', 'links', 'payments', 'platform', 'session', 'society'],
   contacts: ['notices', 'platform', 'providers', 'session'],
   doctor: ['letters', 'platform', 'providers', 'society'],
   documents: ['contacts', 'letters', 'notices', 'platform', 'providers', 'refunds', 'session'],

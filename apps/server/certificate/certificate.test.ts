@@ -10,6 +10,7 @@ import { ALREADY_PAID, PAYMENT_FIRST } from '#core/joinSession.ts';
 import { parseMemberNumber } from '#core/memberNumber.ts';
 import { changeSociety } from '../../../tests/harness/changeSociety.ts';
 import { lacks, textOf } from '../../../tests/harness/pdfTools.ts';
+import { undergraduate } from '../../../tests/harness/refunds.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { orderingJoin, paidJoin, payOrder } from '../../../tests/harness/steps.ts';
 import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
@@ -152,6 +153,13 @@ test('the date is that of the place of the society', { skip: lacks('pdftotext') 
   });
   changeSociety(t, server, (source) => source.replace('timeZone: America/Chicago', 'timeZone: UTC'));
   assert.equal(await date(), 'November 24, 2026');
+});
+
+test('a press release of an undergraduate names no high school: nobody asked where they study', async () => {
+  const { client, uuid } = await undergraduate(server);
+  const { text } = (await client.call('getPressRelease', { params: { uuid } })).data;
+  assert.match(text, /– Jordan Rivera has been admitted to Honor Collegians/);
+  assert.doesNotMatch(text, /High School|student at/);
 });
 
 test('a press release has what was given, as a file and as text', { skip: lacks('pdftotext') }, async () => {

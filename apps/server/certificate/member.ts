@@ -153,13 +153,15 @@ export function pressReleaseOf(
   const fill = (text: string) => fillIn(text, society, member.programme);
   const given = (text: string | null) => (text !== null && isPrintable(text) ? text : null);
   const { why, quote, about } = society.pressRelease;
+  // Student Details asks for the high school alone, and of an undergraduate that is not where they study.
+  const { name: programme, isTOLA } = society.programme(member.programme);
   return writeRelease(
     {
       name: member.name,
-      school: given(member.school),
+      school: isTOLA ? given(member.school) : null,
       city: given(member.city),
       state: given(member.state),
-      programme: society.programme(member.programme).name,
+      programme,
       distinction: member.distinction,
       since: dateOf(society, member.paidAt),
       verifyUrl: member.isVerifiable ? verifyUrl(deps, member) : null,

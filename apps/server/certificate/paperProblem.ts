@@ -35,14 +35,36 @@ async function nameProblem(
   deps: Deps,
   { uuid, name }: { uuid: string; name: string },
 ): Promise<string | null> {
-  const missing = await unprintable(deps, name);
-  if (missing.length === 0) return null;
-  const letters = `${missing.slice(0, MOST_NAMED).join(' ')}${missing.length > MOST_NAMED ? ' …' : ''}`;
+  const letters = await missingLetters(deps, name);
+  if (letters === null) return null;
   const message = `The certificate of join ${uuid} cannot be printed: its typeface has no ${letters}. Make it by hand, or ask the member how the name is written in Latin, Greek or Cyrillic letters: npm run operator -- certificate ${uuid} --name "NAME" FILE.pdf`;
   await sql`
     insert into staff_notice (kind, session_uuid, message) select ${KIND}, ${uuid}, ${message}
     where not exists (select from staff_notice where kind = ${KIND} and session_uuid = ${uuid})`.execute(
     deps.database,
   );
-  return `Our certificates are printed in Latin, Greek and Cyrillic letters, and your name has others (${letters}). We have been told, and will write to you; or write to ${deps.society.society.supportEmail} how your name should stand.`;
+  return `${cannotPrint(letters)} We have been told, and will write to you; or write to ${deps.society.society.supportEmail} how your name should stand.`;
+}
+
+/** Returns a sentence for a joiner whose name no certificate could show, to be read before paying; null if it could be shown. */
+export async function nameProblemAhead(deps: Deps, name: string): Promise<string | null> {
+  const letters = await missingLetters(deps, name).catch((error: unknown) => {
+    // Nobody must be kept from paying because papers cannot be made just now.
+    deps.log.warn({ err: error }, 'could not look whether a name can be printed');
+    return null;
+  });
+  return (
+    letters &&
+    `${cannotPrint(letters)} You can pay all the same: write to ${deps.society.society.supportEmail} how your name should stand.`
+  );
+}
+
+async function missingLetters(deps: Deps, name: string): Promise<string | null> {
+  const missing = await unprintable(deps, name);
+  if (missing.length === 0) return null;
+  return `${missing.slice(0, MOST_NAMED).join(' ')}${missing.length > MOST_NAMED ? ' …' : ''}`;
+}
+
+function cannotPrint(letters: string): string {
+  return `Our certificates are printed in Latin, Greek and Cyrillic letters, and your name has others (${letters}).`;
 }

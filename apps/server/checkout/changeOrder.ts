@@ -1,10 +1,9 @@
 import { sql } from 'kysely';
 import type { ParsedBody, Product } from '#contract/schemas.ts';
 import type { Holding } from '#core/holding.ts';
-import { displayPrice, parseDonation } from '#core/money.ts';
+import { donationError, parseDonation } from '#core/money.ts';
 import { lineUuid, MOST_REVISIONS, type OpenLine, readLineUuid } from '#core/orderLine.ts';
 import { isMembershipType, type ProductType } from '#core/product.ts';
-import { LEAST_DONATION_CENTS } from '#core/specified.ts';
 import type { Deps } from '../deps.ts';
 import { whileFrozen } from '../payments/settlePaying.ts';
 import { LINE_NOT_FOUND, Refusal } from '../platform/http/refusal.ts';
@@ -45,7 +44,7 @@ export async function setCustomDonation(
   const maximum = deps.society.donations.maximumCents;
   const cents = parseDonation(amount, maximum);
   if (cents === null) {
-    const message = `Please enter an amount from ${displayPrice(LEAST_DONATION_CENTS)} to ${displayPrice(maximum)}, with at most two decimals.`;
+    const message = donationError(amount, maximum);
     throw new Refusal(400, message, { errors: { amount: message } });
   }
   return addLine(

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
 import { lineUuid, MOST_REVISIONS } from '#core/orderLine.ts';
+import type { StudentDetails } from '#core/studentDetails.ts';
 import {
   beginPayment,
   details,
@@ -53,6 +54,26 @@ test('checkout shows the order, the presets, what is recommended, and what is kn
     country: 'US',
   });
   assert.equal(data.isCheckoutOnly, false);
+});
+
+test('whose name no certificate can show is told before paying, and who cannot be looked up may pay', async (t) => {
+  const client = server.client();
+  const uuid = await startJoin(client, 'LINCOLN2026');
+  const problem = async (name: Partial<StudentDetails>) => {
+    await client.call('submitDetails', { params: { uuid }, body: details(name) });
+    await client.call('setMembership', { params: { uuid }, body: { membershipId: 1 } });
+    return (await client.call('getCheckoutDetails', { params: { uuid } })).data.nameProblem;
+  };
+  for (const lastName of ['Núñez-O’Brien', 'Łuczak', 'Nguyễn', 'Παπαδοπούλου', 'Иванова'])
+    assert.equal(await problem({ lastName }), null, lastName);
+  for (const [name, letters] of [
+    [{ lastName: '李' }, '李'],
+    [{ firstName: 'Jordan 🎓' }, '🎓'],
+    [{ middleName: 'किरण' }, 'क'],
+  ] as const)
+    assert.match((await problem(name))!, new RegExp(`your name has others \\(.*${letters}`));
+  t.mock.method(server.deps.printer, 'print', () => Promise.reject(new Error('no thread')));
+  assert.equal(await problem({ lastName: '李' }), null);
 });
 
 test('a payer from a country where cards are not billed gets no address of it, one from Canada gets theirs', async () => {
@@ -128,7 +149,7 @@ for (const amount of [0, -5, 0.49, 1.234, 10_000.01, '', 'abc', '1e3'])
     const uuid = await orderingJoin(client, 'LINCOLN2026');
     const { status, errors } = await client.call('setCustomDonation', { params: { uuid }, body: { amount } });
     assert.equal(status, 400);
-    assert.match(errors?.amount ?? '', /from \$0\.50 to \$10,000\.00/);
+    assert.match(errors?.amount ?? '', /from \$0\.50 to \$10,000\.00|dollars, such as 25/);
     assert.deepEqual(await orderLines(client, uuid), [['membership', '65.00']]);
   });
 

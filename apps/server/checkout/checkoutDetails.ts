@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Data } from '#contract/schemas.ts';
+import { cleanText } from '#core/cleanText.ts';
 import type { Holding } from '#core/holding.ts';
 import { shortPrice, toDollars } from '#core/money.ts';
 import { lineUuid, type OpenLine } from '#core/orderLine.ts';
@@ -8,6 +9,7 @@ import { isMembershipType } from '#core/product.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import { findCountry } from '#reference/countries.ts';
 import { findSubdivision } from '#reference/lookup.ts';
+import { nameProblemAhead } from '../certificate/paperProblem.ts';
 import type { Deps } from '../deps.ts';
 import { merge } from '../join/getContact.ts';
 import { lookedAtJustNow } from '../payments/lookAtPayment.ts';
@@ -16,7 +18,7 @@ import type { ContactProfile } from '../platform/database/types.ts';
 import { guardianConsentOf } from '../session/guardianConsent.ts';
 import { isOpenTo } from '../session/holding.ts';
 import { membershipFee } from '../session/members.ts';
-import { payerEmails, receiptEmail } from '../session/person.ts';
+import { fullName, payerEmails, receiptEmail } from '../session/person.ts';
 import { refusalFor } from '../session/standing.ts';
 import { stateAllows } from '../session/states.ts';
 import { eligibilityOf, fillIn } from '../society/texts.ts';
@@ -59,6 +61,7 @@ export async function checkoutDetails(
       .filter(({ recommended }) => recommended)
       .map((product) => toWireProduct(product)),
     billingEmail: receiptEmail(session.emails) ?? '',
+    nameProblem: await nameProblemAhead(deps, cleanText(session.full_name ?? '')),
     billing: {
       name: [known.firstName, known.lastName].filter(Boolean).join(' ') || null,
       line1: billable ? known.address : null,
@@ -98,12 +101,13 @@ export async function checkoutDetails(
       details: StudentDetails | null;
       profile: ContactProfile | null;
       emails: (string | null)[];
+      full_name: string | null;
       lines: OpenLine[];
       membership_fee: number | null;
     }>`
       select state = 'paying' and not exists (
           select from payment where session_uuid = session.uuid and kind = 'join' and status = 'open' and ${lookedAtJustNow}) as is_to_be_settled,
-        programme, is_checkout_only, has_agreed_to_policies, guardian_consent is not null as has_guardian_consent, revision, details, contact.profile, ${payerEmails} as emails, lines,
+        programme, is_checkout_only, has_agreed_to_policies, guardian_consent is not null as has_guardian_consent, revision, details, contact.profile, ${payerEmails} as emails, ${fullName} as full_name, lines,
         ${membershipFee} as membership_fee
       from join_session session left join contact on contact.id = contact_id
       where session.uuid = ${uuid} and ${stateAllows('readCheckout')} and ${isOpenTo(holding)}`.execute(

@@ -36,7 +36,7 @@ test('who is a member already is told so, and their contact is not named', async
   const { data } = await check('HONOR105');
   assert.equal(data.status, 'failed');
   assert.match(data.message, /already a member/);
-  assert.equal(data.contactId, null);
+  assert.deepEqual([data.contactId, data.isMember], [null, true]);
 });
 
 test('a code that breaks the rule is 400 with the sentence of the rule', async () => {

@@ -23,6 +23,8 @@ export interface Eligibility {
   message: string;
   /** The contact of a personal code; null for a school's code, and if `status` is `failed`. */
   contactId: string | null;
+  /** True if the code is that of a member. */
+  isMember?: boolean;
 }
 
 /**
@@ -88,7 +90,7 @@ export async function checkEligibility(
     const { address } = given;
     if (await askAboutMember(deps, { contactId: found.contact_id, address })) found = await find();
   }
-  if (found.is_member) return { status: 'failed', message: ALREADY_MEMBER, contactId: null };
+  if (found.is_member) return { status: 'failed', message: ALREADY_MEMBER, contactId: null, isMember: true };
   return { status: 'success', message: 'Your invitation was found.', contactId: found.contact_id };
 
   async function find(): Promise<FoundCode> {

@@ -41,6 +41,28 @@ test('a country that the list does not have is refused at its field', async () =
   }
 });
 
+test('a state is taken if the country has it, in any spelling of its name, and refused at its field otherwise', async () => {
+  const client = server.client();
+  const uuid = await startJoin(client, 'LINCOLN2026');
+  for (const [country, state, saved] of [
+    ['United States', 'Nueva York', null],
+    ['United States', 'Ontario', null],
+    ['United States', '', null],
+    ['Canada', 'Texas', null],
+    ['Germany', 'Bavaria', null],
+    ['United States', 'N.Y.', 'New York'],
+    ['Canada', 'Québec', 'Quebec'],
+    ['Germany', 'bayern', 'Bayern'],
+  ] as const) {
+    const body = details({ country, state });
+    const { status, errors } = await client.call('submitDetails', { params: { uuid }, body });
+    assert.deepEqual([status, Object.keys(errors ?? {})], saved ? [200, []] : [400, ['state']], state);
+    if (!saved) continue;
+    const { data } = await client.call('getContact', { params: { uuid } });
+    assert.deepEqual([data.country, data.state], [country, saved]);
+  }
+});
+
 test('around New Year, the graduation years are taken that the joiner’s own day offers', async () => {
   const client = server.client();
   const uuid = await startJoin(client, 'LINCOLN2026');
@@ -236,8 +258,11 @@ test('an open join tells where it goes on to who knows its id, and the first nam
   await client.call('setMembership', { params: { uuid }, body: { membershipId: 1 } });
   assert.deepEqual(await openJoin(), { firstName: 'Jordan', goOn: '/registration/checkout' });
   const { uuid: paid } = await paidJoin(server, client);
-  for (const other of [paid, unknown])
-    assert.deepEqual((await client.call('getOpenJoin', { params: { uuid: other } })).data, { join: null });
+  const asked = async (of: string, as = client) =>
+    (await as.call('getOpenJoin', { params: { uuid: of } })).data;
+  assert.deepEqual(await asked(unknown), { join: null });
+  assert.deepEqual(await asked(paid), { join: null, paid: { firstName: 'Jordan' } });
+  assert.deepEqual(await asked(paid, server.client()), { join: null });
 });
 
 test('who invited a joiner and why is told in a sentence: a school, somebody unnamed, or nobody', async () => {

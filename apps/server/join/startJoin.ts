@@ -18,7 +18,7 @@ import { TOO_MANY } from '../platform/http/limits.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { askAboutMember } from '../session/askAboutMember.ts';
 import { isAmong } from '../session/holding.ts';
-import { ALREADY_MEMBER, isMemberByMirrorAlone, isMemberNow, presentId } from '../session/members.ts';
+import { alreadyMember, isMemberByMirrorAlone, isMemberNow, presentId } from '../session/members.ts';
 import { stateAllows } from '../session/states.ts';
 import type { Society } from '../society/society.ts';
 
@@ -232,7 +232,7 @@ async function startOrRefuse(
     found = await find();
   }
   if (!found?.is_invited) throw new Refusal(404, ELIGIBILITY_FAILED);
-  throw found.is_member ? new Refusal(409, ALREADY_MEMBER) : tooMany(deps);
+  throw found.is_member ? alreadyMember() : tooMany(deps);
 }
 
 function joinsUnderLimit(

@@ -1,8 +1,15 @@
 import { sql } from 'kysely';
 import type { Holding } from '#core/holding.ts';
 import { DETAILS_NOT_ACCEPTED } from '#core/sentences.ts';
-import { graduationYears, type SubmittedDetails, studentDetailsErrors } from '#core/studentDetails.ts';
+import {
+  type CountryRule,
+  graduationYears,
+  type StudentDetails,
+  type SubmittedDetails,
+  studentDetailsErrors,
+} from '#core/studentDetails.ts';
 import { findCountry } from '#reference/countries.ts';
+import { findSubdivision } from '#reference/lookup.ts';
 import { attemptsAnew } from '../contacts/tellHubspot.ts';
 import type { Deps } from '../deps.ts';
 import { insertReminders } from '../letters/remind.ts';
@@ -37,7 +44,8 @@ export async function submitDetails(
   holding: Holding,
   given: SubmittedDetails & { isTOLA?: boolean },
 ): Promise<void> {
-  const { isTOLA: _, hasGuardianConsent, ...details } = given;
+  const { isTOLA: _, hasGuardianConsent, ...sent } = given;
+  const details = { ...sent, state: stateOf(sent) };
   const guardianConsent = await guardianConsentAsked(deps, uuid);
   const currentYear = yearOfPage(deps.now(), details.highSchoolGraduationYear);
   const errors = studentDetailsErrors(
@@ -74,7 +82,15 @@ async function guardianConsentAsked({ database, society }: Deps, uuid: string): 
   return rows[0] ? guardianConsentOf(society, rows[0].programme) : null;
 }
 
-function country(name: string): { hasSubdivisions: boolean } | undefined {
+/** Returns the name of a state that was typed, since a page that could not load its country's list has only a text field. */
+function stateOf({ country: name, state }: StudentDetails): string {
+  const country = findCountry(name);
+  return (country && findSubdivision(country, state)?.name) ?? state;
+}
+
+function country(name: string): CountryRule | undefined {
   const found = findCountry(name);
-  return found?.name === name ? { hasSubdivisions: found.subdivisions.length > 0 } : undefined;
+  if (found?.name !== name) return undefined;
+  const subdivisions = found.subdivisions.map((subdivision) => subdivision.name);
+  return { hasSubdivisions: subdivisions.length > 0, subdivisions };
 }

@@ -4,8 +4,7 @@ import { toPrice } from '#core/money.ts';
 import type { OpenLine } from '#core/orderLine.ts';
 import { isMembershipType } from '#core/product.ts';
 import type { Deps } from '../deps.ts';
-import { Refusal } from '../platform/http/refusal.ts';
-import { ALREADY_MEMBER, isJoinerMember } from '../session/members.ts';
+import { alreadyMember, isJoinerMember } from '../session/members.ts';
 import { refusalFor } from '../session/standing.ts';
 import { stateAllows } from '../session/states.ts';
 import type { Society } from '../society/society.ts';
@@ -22,7 +21,7 @@ export async function membershipDetails(deps: Deps, uuid: string): Promise<Data<
   );
   const session = rows[0];
   if (!session) throw await refusalFor(deps, 'readMemberships', uuid);
-  if (session.is_member) throw new Refusal(409, ALREADY_MEMBER);
+  if (session.is_member) throw alreadyMember();
   const chosen = session.lines.find(({ type }) => isMembershipType(type));
   const { memberships, ...screen } = screenOf(deps.society, session.programme);
   return {

@@ -5,7 +5,7 @@ import { MOST_REVISIONS, type OpenLine } from '#core/orderLine.ts';
 import type { Deps } from '../deps.ts';
 import { whileFrozen } from '../payments/settlePaying.ts';
 import { Refusal } from '../platform/http/refusal.ts';
-import { ALREADY_MEMBER, isJoinerMember } from '../session/members.ts';
+import { alreadyMember, isJoinerMember } from '../session/members.ts';
 import { hasLine, lineOf, nextLine, priceIsNow } from '../session/orderLines.ts';
 import { refusalFor } from '../session/standing.ts';
 import { stateAllows, transitions } from '../session/states.ts';
@@ -58,7 +58,7 @@ export async function setMembership(
     from join_session where uuid = ${uuid} and ${stateAllows('setMembership')}`.execute(deps.database);
   const [session] = rows;
   if (session && !session.programme_fits) throw new Refusal(404, NOT_ON_OFFER);
-  if (session?.is_member) throw new Refusal(409, ALREADY_MEMBER);
+  if (session?.is_member) throw alreadyMember();
   const changed = isAsShown ? {} : { otherwise: priceIsNow(product, priceCents) };
   throw await refusalFor(deps, 'setMembership', uuid, changed);
 }

@@ -6,6 +6,8 @@ import { hasLine } from './orderLines.ts';
 /** The sentence for a member who comes with an invite code or a signed link, and is not charged a second time. */
 export const ALREADY_MEMBER =
   'This invitation belongs to someone who is already a member, so there is nothing to pay. Please contact us if you think this is a mistake.';
+/** The refusal of a membership to somebody who is a member. */
+export const alreadyMember = () => new Refusal(409, ALREADY_MEMBER, { code: 'already_member' });
 /** The refusal of an upgrade to somebody who is not a member. */
 const UPGRADE_FOR_MEMBERS =
   'This upgrade is for members only, and we do not know you as a member. Please join first, or contact us if you think this is a mistake.';
@@ -188,7 +190,7 @@ function refusalOf(
 }
 
 export function refusedSale(refusal: SaleRefusal): Refusal {
-  return new Refusal(409, refusal === 'held already' ? ALREADY_MEMBER : UPGRADE_FOR_MEMBERS);
+  return refusal === 'held already' ? alreadyMember() : new Refusal(409, UPGRADE_FOR_MEMBERS);
 }
 
 /**

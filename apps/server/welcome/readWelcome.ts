@@ -62,6 +62,7 @@ export async function readWelcome(deps: Deps, uuid: string, holding: Holding): P
       isMembership && !isOver && (programme.transcriptRequired || isAsked) && !standing.hasTranscript,
     rejection: rejection?.message ?? null,
     programme: programme.name,
+    email: isItsBrowser ? receiptEmail(rows[0]!.emails) : null,
     unwritable: isItsBrowser ? unwritableOf(rows[0]!.emails) : null,
     papers: isItsBrowser && rows[0] ? await papersOf(deps, uuid, rows[0]) : null,
     refunded: (await duplicatesOf(deps, { uuid })).map(({ kind, why, amount, isReturned, isWithStaff }) => ({

@@ -110,7 +110,7 @@ test('who keeps an upgrade of a membership that was refunded owes no transcript'
 test('who only knows the id of a join sees neither its name nor its receipt', async () => {
   const { uuid } = await paidJoin(server, server.client());
   const { data } = await server.client().call('getWelcome', { params: { uuid } });
-  assert.deepEqual([data.firstName, data.receipt], [null, null]);
+  assert.deepEqual([data.firstName, data.receipt, data.email], [null, null, null]);
 });
 
 test('an email that no mail server takes is named to its member, with the one that is written to instead', async () => {
@@ -123,6 +123,8 @@ test('an email that no mail server takes is named to its member, with the one th
     writtenTo: 'jordan.rivera@example.com',
   });
   assert.equal(await unwritable(server.client(), uuid), null);
+  const { email } = (await client.call('getWelcome', { params: { uuid } })).data;
+  assert.equal(email, 'jordan.rivera@example.com', 'where letters go');
   await sql`update payment set receipt_email = null where session_uuid = ${uuid}`.execute(
     server.deps.database,
   );

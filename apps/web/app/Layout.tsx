@@ -120,7 +120,7 @@ function Footer() {
 /** The reference of the last failure, which the joiner can quote to support. */
 function Reference() {
   const reference = useLastReference();
-  return reference && <p className={styles.reference}>Reference of the last problem: {reference}</p>;
+  return reference && <p className={styles.reference}>{`Reference of the last problem: ${reference}`}</p>;
 }
 
 /** Questions and answers. The answers are rendered only while the element is open. */

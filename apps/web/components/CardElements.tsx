@@ -88,7 +88,7 @@ function appearance(): Appearance {
     theme: 'stripe',
     variables: {
       colorPrimary: token('--red'),
-      colorDanger: token('--red'),
+      colorDanger: token('--danger'),
       colorText: token('--ink'),
       colorTextSecondary: token('--ink-soft'),
       colorBackground: token('--white'),

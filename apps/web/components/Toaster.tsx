@@ -1,5 +1,5 @@
 import { Toast } from '@base-ui/react/toast';
-import { StrictMode, useEffect } from 'react';
+import { type RefObject, StrictMode, useEffect, useLayoutEffect, useRef } from 'react';
 import { createRoot } from 'react-dom/client';
 import { TOAST_MS } from '#core/specified.ts';
 import type { ToastMessage } from '../lib/toasts.ts';
@@ -48,8 +48,10 @@ function Toasts({ onMounted }: { onMounted: (show: Show) => void }) {
     window.addEventListener('blur', blurred);
     return () => window.removeEventListener('blur', blurred);
   }, []);
+  const viewport = useRef<HTMLDivElement>(null);
+  useClearOfTotals(viewport, toasts.length);
   return (
-    <Toast.Viewport className={styles.viewport}>
+    <Toast.Viewport ref={viewport} className={styles.viewport}>
       {toasts.map((toast) => (
         <Toast.Root key={toast.id} toast={toast} swipeDirection={['right', 'up']} className={styles.toast}>
           <Toast.Content className={styles.content}>
@@ -60,7 +62,7 @@ function Toasts({ onMounted }: { onMounted: (show: Show) => void }) {
               <Toast.Title className={styles.title} />
               <Toast.Description className={styles.description} />
               {toast.data?.reference && (
-                <p className={styles.description}>Reference: {toast.data.reference}</p>
+                <p className={styles.description}>{`Reference: ${toast.data.reference}`}</p>
               )}
             </div>
             {/* Overrides the library's default, which hides the button from screen readers while the toast has neither focus
@@ -73,4 +75,39 @@ function Toasts({ onMounted }: { onMounted: (show: Show) => void }) {
       ))}
     </Toast.Viewport>
   );
+}
+
+/** The space (px) between the toasts and what is above them. */
+const GAP = 16;
+
+/**
+ * Keeps the toasts from covering a total (`data-total`), which they may be about: moves them below each total that is in their way.
+ * The totals move when the page scrolls.
+ */
+function useClearOfTotals(viewport: RefObject<HTMLElement | null>, count: number): void {
+  useLayoutEffect(() => {
+    const box = viewport.current;
+    if (!box || count === 0) return;
+    const place = () => {
+      const { left, right, height } = box.getBoundingClientRect();
+      const totals = [...document.querySelectorAll('[data-total]')]
+        .map((total) => total.getBoundingClientRect())
+        .filter((total) => total.width > 0 && total.left < right && total.right > left)
+        .sort((one, other) => one.top - other.top);
+      let top = GAP;
+      for (const total of totals)
+        if (total.bottom > top && total.top < top + height) top = total.bottom + GAP;
+      box.style.top = `${top}px`;
+    };
+    place();
+    const size = new ResizeObserver(place);
+    size.observe(box);
+    const listening = new AbortController();
+    for (const event of ['scroll', 'resize'])
+      window.addEventListener(event, place, { passive: true, signal: listening.signal });
+    return () => {
+      size.disconnect();
+      listening.abort();
+    };
+  }, [viewport, count]);
 }

@@ -184,6 +184,7 @@ export interface LoadFailure {
   /** Whether the joiner must start over, because the session cannot continue. For example, the server does not know the session. */
   isLost: boolean;
   retryMs: RetryMs;
+  code?: Failure['code'];
 }
 
 /**
@@ -196,7 +197,8 @@ export async function outcomeOf<T>(loading: Promise<T>, fallback: string): Promi
   } catch (error) {
     if (error instanceof ApiError && error.status === 409 && error.goOn) throw replace(error.goOn);
     const isLost = error instanceof ApiError && error.status === 404;
-    return { message: messageOf(error, fallback), isLost, retryMs: retryMsOf(error) };
+    const code = error instanceof ApiError ? error.code : undefined;
+    return { message: messageOf(error, fallback), isLost, retryMs: retryMsOf(error), code };
   }
 }
 

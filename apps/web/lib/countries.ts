@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react';
+import type { CountryRule } from '#core/studentDetails.ts';
 import { countryFinder, type Subdivision } from '#reference/lookup.ts';
 import type { BundledCountries } from '../build/countries.ts';
 
@@ -19,13 +20,12 @@ export function countryOfOption(option: string): string {
 export const findCountry = countryFinder(countries);
 type Country = (typeof countries)[number];
 
-/**
- * Tells the validation in packages/core whether a country has subdivisions. `name` is the full name. Returns undefined for an
- * unknown country.
- */
-export function countryRule(name: string): { hasSubdivisions: boolean } | undefined {
+/** Returns what the validation in packages/core needs of a country. `name` is the full name; undefined for an unknown country. */
+export function countryRule(name: string): CountryRule | undefined {
   const country = findCountry(name);
-  return country?.name === name ? { hasSubdivisions: country.subdivisions?.length !== 0 } : undefined;
+  if (country?.name !== name) return undefined;
+  const subdivisions = known(country)?.map((subdivision) => subdivision.name) ?? null;
+  return { hasSubdivisions: subdivisions?.length !== 0, subdivisions };
 }
 
 const fetched = new Map<string, readonly Subdivision[]>();
@@ -54,13 +54,16 @@ export async function subdivisionsOf(country: Country): Promise<readonly Subdivi
 
 /**
  * Returns a country's subdivisions; 'loading' while they are fetched, null if fetching them failed, an empty array without a
- * country.
+ * country. After a failure they are fetched again when `attempt` increases.
  */
-export function useSubdivisions(country: Country | undefined): readonly Subdivision[] | 'loading' | null {
+export function useSubdivisions(
+  country: Country | undefined,
+  attempt: number,
+): readonly Subdivision[] | 'loading' | null {
   const [missing, setMissing] = useState<Country | null>(null);
   const [, setArrived] = useState<Country | null>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each attempt fetches again
   useEffect(() => {
-    setMissing(null);
     if (!country || known(country)) return;
     let current = true;
     void subdivisionsOf(country).then((subdivisions) => {
@@ -69,7 +72,7 @@ export function useSubdivisions(country: Country | undefined): readonly Subdivis
     return () => {
       current = false;
     };
-  }, [country]);
+  }, [country, attempt]);
   if (!country) return [];
   return known(country) ?? (missing === country ? null : 'loading');
 }

@@ -24,3 +24,25 @@ test('colours are mixed in tokens.css alone, and each has one that is not mixed 
   assert.ok(mixed.length >= 4, `${mixed.length} mixed colours`);
   assert.deepEqual(namesIn(fallback ?? '', /^var\(--/), mixed);
 });
+
+// On a touch screen, `:hover` holds after a tap until something else is tapped.
+test('what a pointer is on is shown only where the device hovers', () => {
+  for (const sheet of globSync('{app,components,screens,styles}/**/*.css', { cwd: web })) {
+    const css = readFileSync(join(web, sheet), 'utf8');
+    const outside = css.replace(/@media \(hover: hover\) \{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}/g, '');
+    assert.ok(!outside.includes(':hover'), sheet);
+  }
+});
+
+test('errors have a colour of their own and not the society’s', () => {
+  const rules = globSync('{app,components,screens,styles}/**/*.css', { cwd: web }).flatMap((sheet) => [
+    ...readFileSync(join(web, sheet), 'utf8').matchAll(/([^{}]+)\{([^{}]*)\}/g),
+  ]);
+  const ofErrors = rules.filter(([, selector]) => /aria-invalid|error|\.alert|\.summary\b/i.test(selector!));
+  const coloured = ofErrors.filter(([, , rule]) => /var\(--danger\)/.test(rule!));
+  assert.ok(coloured.length >= 6, `${coloured.length} rules`);
+  assert.deepEqual(
+    ofErrors.filter(([, , rule]) => /var\(--red/.test(rule!)).map(([, selector]) => selector!.trim()),
+    [],
+  );
+});

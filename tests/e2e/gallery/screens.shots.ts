@@ -241,7 +241,7 @@ test('checkout', async ({ page }) => {
   await shoot(page, screen, 'filled, summary open');
   await button(page, 'Hide order summary').click();
   await page.getByLabel('Custom amount').fill('ten');
-  await button(page, 'Add donation').click();
+  await button(page, 'Also add donation').click();
   await button(page, 'Buy Now').click();
   await expect(cardForm(page).getByText('Your card number is incomplete.')).toBeVisible();
   await shoot(page, screen, 'errors');
@@ -295,7 +295,7 @@ test('an order that changed in another tab, and one that is changing', async ({ 
   await expect(page.getByRole('main').getByText(/order has changed/i)).toBeVisible();
   await shoot(page, screen, 'changed in another tab');
   await refuse(page, 'setSessionProduct', 500);
-  await button(page, 'Donate $50').click();
+  await button(page, 'Also add $50').click();
   await expect(page.getByText('Failed to set donation amount').first()).toBeVisible();
   await shoot(page, screen, 'gift refused');
 });

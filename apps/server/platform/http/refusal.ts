@@ -1,3 +1,5 @@
+import type { Failure } from '#contract/schemas.ts';
+
 /** An expected failure of a call, with its HTTP status and sentence. */
 export class Refusal extends Error {
   readonly status: number;
@@ -6,7 +8,7 @@ export class Refusal extends Error {
   /** The screen on which the joiner can continue, if the session's state does not allow the call. */
   readonly goOn: string | undefined;
   /** A code for the page's own logic: `Failure['code']` of the contract. */
-  readonly code: 'perhaps_paid' | undefined;
+  readonly code: Failure['code'];
   /** The Retry-After header (s), for 429 and 503. */
   readonly retryAfter: number | undefined;
 
@@ -16,7 +18,7 @@ export class Refusal extends Error {
     more: {
       errors?: Record<string, string>;
       goOn?: string | undefined;
-      code?: 'perhaps_paid';
+      code?: NonNullable<Failure['code']>;
       retryAfter?: number;
     } = {},
   ) {

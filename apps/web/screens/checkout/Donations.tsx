@@ -1,9 +1,16 @@
-import { useEffect, useState } from 'react';
-import { displayPrice, fromDollars, parseDonation, shortPrice, toDollars } from '#core/money.ts';
-import { LEAST_DONATION_CENTS } from '#core/specified.ts';
+import { useEffect, useRef, useState } from 'react';
+import {
+  displayPrice,
+  donationError,
+  fromDollars,
+  parseDonation,
+  shortPrice,
+  toDollars,
+} from '#core/money.ts';
 import { Button } from '../../components/Button.tsx';
 import { TextField } from '../../components/Field.tsx';
 import { Icon } from '../../components/icons.tsx';
+import ui from '../../components/ui.module.css';
 import { drop, keep, recall } from '../../lib/session.ts';
 import { useSite } from '../../lib/site.ts';
 import { ChangeError } from './ChangeError.tsx';
@@ -13,12 +20,23 @@ import styles from './styles.module.css';
 
 type Option = CheckoutDetails['donationOptions'][number];
 
-/** The preset donation amounts, and a field for a custom amount. */
+/** The preset donation amounts, a field for a custom amount, and what is given. Donations add up. */
 export function Donations({ options, donations }: { options: Option[]; donations: OrderProduct[] }) {
   const { checkout } = useSite();
+  const heading = useRef<HTMLHeadingElement>(null);
+  const count = donations.length;
+  const lastCount = useRef(count);
+  // A pressed Remove disappears with its donation. The focus then moves to the heading, unless the order summary has taken it.
+  useEffect(() => {
+    if (count < lastCount.current && document.activeElement === document.body)
+      heading.current?.focus({ preventScroll: true });
+    lastCount.current = count;
+  }, [count]);
   return (
     <section className={styles.block} aria-labelledby="donations">
-      <h2 id="donations">Add a donation</h2>
+      <h2 id="donations" ref={heading} tabIndex={-1}>
+        Add a donation
+      </h2>
       <p className={styles.intro}>{checkout.donationIntro}</p>
       <div
         className={styles.presets}
@@ -29,44 +47,102 @@ export function Donations({ options, donations }: { options: Option[]; donations
             key={option.uuid}
             option={option}
             line={donations.find(({ uuid }) => uuid === option.uuid)}
+            isMore={count > 0}
           />
         ))}
       </div>
-      <CustomDonation />
+      {options.map(({ uuid }) => (
+        <PresetError key={uuid} uuid={uuid} />
+      ))}
+      <CustomDonation isMore={count > 0} />
+      {count > 0 && <Given donations={donations} />}
     </section>
   );
 }
 
-/** A preset amount. `line` is the order's line with this donation; pressing the button again removes that line. */
-function Preset({ option, line }: { option: Option; line: OrderProduct | undefined }) {
-  const { busy, change, error } = useOrderChange(`donation-${option.uuid}`);
+const presetKey = (uuid: string) => `donation-${uuid}`;
+
+/**
+ * A preset amount. `line` is the order's line with this donation; pressing the button again removes that line. `isMore`: something
+ * is given already, to which this amount would be added.
+ */
+function Preset({
+  option,
+  line,
+  isMore,
+}: {
+  option: Option;
+  line: OrderProduct | undefined;
+  isMore: boolean;
+}) {
+  const { busy, change } = useOrderChange(presetKey(option.uuid));
   const amount = fromDollars(option.amount);
   const price = shortPrice(amount);
+  const isAlso = isMore && !line;
   return (
-    <>
-      <button
-        type="button"
-        className={styles.preset}
-        aria-label={`Donate ${price}`}
-        aria-pressed={line !== undefined}
-        aria-busy={busy || undefined}
-        onClick={() =>
-          change(
-            line
-              ? { kind: 'removeDonation', sessionProductUuid: line.sessionProductUuid ?? '' }
-              : { kind: 'addDonation', body: { productUuid: option.uuid, amount } },
-          )
-        }
-      >
-        {line && <Icon name="tick" size={16} />}
-        <span>{price}</span>
-      </button>
-      <ChangeError error={error} />
-    </>
+    <button
+      type="button"
+      className={styles.preset}
+      aria-label={isAlso ? `Also add ${price}` : `Donate ${price}`}
+      aria-pressed={line !== undefined}
+      aria-busy={busy || undefined}
+      onClick={() =>
+        change(
+          line
+            ? { kind: 'removeDonation', sessionProductUuid: line.sessionProductUuid ?? '' }
+            : { kind: 'addDonation', body: { productUuid: option.uuid, amount } },
+        )
+      }
+    >
+      {line && <Icon name="tick" size={16} />}
+      {isAlso && <span className={styles.also}>Also add</span>}
+      <span>{price}</span>
+    </button>
   );
 }
 
-function CustomDonation() {
+/** The error of a preset amount, below all of them. */
+function PresetError({ uuid }: { uuid: string }) {
+  return <ChangeError error={useOrderChange(presetKey(uuid)).error} />;
+}
+
+/** The donations in the order, custom ones among them, each with a button to remove it. */
+function Given({ donations }: { donations: OrderProduct[] }) {
+  const sum = donations.reduce((cents, { priceCents }) => cents + priceCents, 0);
+  return (
+    <div className={styles.given}>
+      <p>{`Your donations: ${displayPrice(sum)}`}</p>
+      <ul>
+        {donations.map((line) => (
+          <GivenLine key={line.sessionProductUuid} line={line} />
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function GivenLine({ line: { sessionProductUuid, priceCents } }: { line: OrderProduct }) {
+  const uuid = sessionProductUuid ?? '';
+  const { busy, change, error } = useOrderChange(`given-${uuid}`);
+  const price = displayPrice(priceCents);
+  return (
+    <li>
+      <span>{price}</span>
+      <button
+        type="button"
+        className={ui.plain}
+        aria-label={`Remove ${price}`}
+        aria-busy={busy || undefined}
+        onClick={() => change({ kind: 'removeDonation', sessionProductUuid: uuid })}
+      >
+        {busy ? 'Removing…' : 'Remove'}
+      </button>
+      <ChangeError error={error} />
+    </li>
+  );
+}
+
+function CustomDonation({ isMore }: { isMore: boolean }) {
   const { checkout } = useSite();
   const maximumCents = fromDollars(checkout.maximumDonation);
   const [typed, setTyped] = useState(() => recall<string>('joinDonation') ?? '');
@@ -107,15 +183,11 @@ function CustomDonation() {
           }}
           error={
             // An alert, since the focus is in the field already if Enter was pressed there.
-            isInvalid && (
-              <span role="alert">
-                {`Please enter an amount from ${displayPrice(LEAST_DONATION_CENTS)} to ${displayPrice(maximumCents)}.`}
-              </span>
-            )
+            isInvalid && <span role="alert">{donationError(typed, maximumCents)}</span>
           }
         />
         <Button type="submit" variant="second" busy={busy && 'Adding…'}>
-          Add donation
+          {isMore ? 'Also add donation' : 'Add donation'}
         </Button>
       </form>
       <ChangeError error={isInvalid ? null : error} />

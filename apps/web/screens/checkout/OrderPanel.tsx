@@ -66,7 +66,7 @@ export function OrderPanel({
           <span>{open ? 'Hide order summary' : 'Show order summary'}</span>
           <Icon name="chevron" size={18} />
         </button>
-        <p className={styles.barTotal}>
+        <p className={styles.barTotal} data-total>
           <span>{total}</span> <span className={styles.currency}>USD</span>
         </p>
       </div>
@@ -106,7 +106,7 @@ export function OrderPanel({
             </div>
             <div className={styles.total}>
               <dt>Total Due Today</dt>
-              <dd>
+              <dd data-total>
                 <span>{total}</span> <span className={styles.currency}>USD</span>
               </dd>
             </div>

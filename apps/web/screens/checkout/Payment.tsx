@@ -1,7 +1,8 @@
 import { AddressElement, PaymentElement, useElements, useStripe } from '@stripe/react-stripe-js';
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { useNavigate, useRevalidator } from 'react-router';
+import { Link, useNavigate, useRevalidator } from 'react-router';
 import { PAYMENT_UNDER_WAY } from '#core/joinSession.ts';
+import { displayPrice } from '#core/money.ts';
 import { screens } from '#core/navigation.ts';
 import {
   CARDS_ACCEPTED,
@@ -33,6 +34,7 @@ type Missing = Partial<Record<'agreeToPolicies' | 'hasGuardianConsent', string>>
 interface Props {
   details: CheckoutDetails;
   intent: PaymentIntent;
+  totalCents: number;
   orderIsChanging: boolean;
   /** Whether a payment is being made; false again if it has failed. */
   processing: boolean;
@@ -56,6 +58,7 @@ export function Payment(props: Props) {
 function CardForm({
   details,
   intent,
+  totalCents,
   orderIsChanging,
   processing,
   setProcessing,
@@ -280,6 +283,21 @@ function CardForm({
             required
           />
         )}
+        {details.nameProblem && (
+          <Note>
+            <span>{details.nameProblem}</span>
+            {!details.isCheckoutOnly && (
+              <span>
+                {' '}
+                Or <Link to={screens.studentDetails}>change it in Student Details</Link>.
+              </span>
+            )}
+          </Note>
+        )}
+        <div className={styles.due}>
+          <p data-total>{`Total: ${displayPrice(totalCents)} USD`}</p>
+          {details.billingEmail && <p>{`Receipt to ${details.billingEmail}`}</p>}
+        </div>
         <Button
           type="submit"
           full

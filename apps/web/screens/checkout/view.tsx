@@ -74,6 +74,7 @@ function Screen({ checkout, error }: { checkout: Checkout; error: string | null 
           <Payment
             details={details}
             intent={intent}
+            totalCents={order.totalDueTodayCents}
             orderIsChanging={state !== 'idle' || fetchers.some((fetcher) => fetcher.state !== 'idle')}
             processing={processing}
             setProcessing={setProcessing}

@@ -98,8 +98,7 @@ function ReleaseText({ uuid }: { uuid: string }) {
             Copy text
           </Button>
           <p className={outcome === 'failed' ? ui.hint : 'sr'} role="status">
-            {outcome === 'copied' && 'Copied'}
-            {outcome === 'failed' && copyByHand('text')}
+            {outcome === 'copied' ? 'Copied' : outcome === 'failed' && copyByHand('text')}
           </p>
         </>
       )}

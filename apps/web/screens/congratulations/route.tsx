@@ -134,7 +134,10 @@ function Member({ welcome, failure }: Loaded) {
       {welcome?.papers && <Papers papers={welcome.papers} />}
       <section className={`${styles.section} ${styles.screenOnly}`} aria-labelledby="emails">
         <h2 id="emails">What comes next</h2>
-        <p className={styles.intro}>{congratulations.lead}</p>
+        <p className={styles.intro}>
+          <span>{congratulations.lead}</span>
+          {welcome?.email && !welcome.unwritable && <span>{` They go to ${welcome.email}.`}</span>}
+        </p>
         {welcome?.unwritable && (
           <div className={ui.stack}>
             <Unwritable {...welcome.unwritable} />

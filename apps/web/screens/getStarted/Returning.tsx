@@ -14,11 +14,14 @@ import { lazyScreens } from '../lazyScreens.tsx';
 import styles from './Returning.module.css';
 
 type OpenJoin = NonNullable<Data<'getOpenJoin'>['join']>;
-type Offer = { kind: 'undo' } | ({ kind: 'continue' } & OpenJoin);
+type Offer =
+  | { kind: 'undo' }
+  | ({ kind: 'continue' } & OpenJoin)
+  | { kind: 'welcome'; firstName: string | null };
 
 /**
- * Offers to continue the stored join if it is unpaid, or to undo Start Over. The offer overlays the page, so that nothing moves
- * when it appears.
+ * Offers to continue the stored join if it is unpaid, its welcome page if it is paid, or to undo Start Over. The offer overlays the
+ * page, so that nothing moves when it appears.
  */
 export function Returning() {
   const navigate = useNavigate();
@@ -35,10 +38,11 @@ export function Returning() {
     if (!uuid) return;
     const { signal, abort } = abortable();
     call('getOpenJoin', { params: { uuid }, quiet: true, signal }).then(
-      ({ join }) => {
-        if (!join) return;
-        setOffer({ kind: 'continue', ...join });
-        prefetch(lazyScreens[screenOf(join).key].load);
+      ({ join, paid }) => {
+        if (join) setOffer({ kind: 'continue', ...join });
+        else if (paid) setOffer({ kind: 'welcome', ...paid });
+        else return;
+        prefetch(lazyScreens[join ? screenOf(join).key : 'congratulations'].load);
       },
       // If the call fails, nothing is offered. The joiner can still use the form.
       () => {},
@@ -47,20 +51,18 @@ export function Returning() {
   }, []);
 
   if (!offer) return null;
-  const isUndo = offer.kind === 'undo';
+  const { label, words, press } = wordingOf(offer);
   return (
-    <section className={styles.offer} aria-label={isUndo ? 'You started over' : 'Continue your join'}>
-      <p role="status">
-        {isUndo ? 'You started over. What you had entered is gone in a minute.' : wordsFor(offer)}
-      </p>
+    <section className={styles.offer} aria-label={label}>
+      <p role="status">{words}</p>
       <Button
         onClick={() => {
-          const path = isUndo ? undoStartOver() : offer.goOn;
+          const path = pathOf(offer);
           if (path === null) setOffer(null);
           else void navigate(path);
         }}
       >
-        {isUndo ? 'Undo' : 'Continue your join'}
+        {press}
       </Button>
       <button type="button" className={ui.close} aria-label="Close" onClick={() => setOffer(null)}>
         <Icon name="close" size={16} />
@@ -85,10 +87,32 @@ function screenOf({ goOn }: OpenJoin) {
   return { key: keys[index]!, number: index + 1, name: progressSteps[index]!.name };
 }
 
-function wordsFor(join: OpenJoin): string {
-  const { number, name } = screenOf(join);
-  const greeting = join.firstName ? `Welcome back, ${join.firstName}.` : 'Welcome back.';
-  return `${greeting} You were at step ${number} of ${progressSteps.length}, ${name}.`;
+function pathOf(offer: Offer): string | null {
+  if (offer.kind === 'undo') return undoStartOver();
+  return offer.kind === 'welcome' ? screens.congratulations : offer.goOn;
+}
+
+/** Returns the name of an offer, its sentence, and the text of its button. */
+function wordingOf(offer: Offer): { label: string; words: string; press: string } {
+  if (offer.kind === 'undo')
+    return {
+      label: 'You started over',
+      words: 'You started over. What you had entered is gone in a minute.',
+      press: 'Undo',
+    };
+  const greeting = offer.firstName ? `Welcome back, ${offer.firstName}.` : 'Welcome back.';
+  if (offer.kind === 'welcome')
+    return {
+      label: 'Your membership',
+      words: `${greeting} Your membership and its receipt are on your welcome page.`,
+      press: 'Go to your welcome page',
+    };
+  const { number, name } = screenOf(offer);
+  return {
+    label: 'Continue your join',
+    words: `${greeting} You were at step ${number} of ${progressSteps.length}, ${name}.`,
+    press: 'Continue your join',
+  };
 }
 
 /**

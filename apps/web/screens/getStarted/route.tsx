@@ -14,14 +14,14 @@ import { prefetch } from '../../lib/prefetch.ts';
 import { hasLostReturn, keep, recall, storedSession, undoMs } from '../../lib/session.ts';
 import { phoneLink, useSite } from '../../lib/site.ts';
 import { lazyScreens } from '../lazyScreens.tsx';
-import type { Submission } from './startJoin.ts';
+import type { NotStarted, Submission } from './startJoin.ts';
 import styles from './styles.module.css';
 
 const importStart = () => import(/* webpackChunkName: "start" */ './startJoin.ts');
 
 const prefetchNext = () => prefetch(importStart, lazyScreens.studentDetails.load);
 
-export async function action({ request }: ActionFunctionArgs): Promise<Response | { error: string }> {
+export async function action({ request }: ActionFunctionArgs): Promise<Response | NotStarted> {
   const { startJoin } = await importStart();
   return startJoin((await request.json()) as Submission);
 }
@@ -49,8 +49,8 @@ export function Component() {
   const busy = fetcher.state !== 'idle';
   const codeError = inviteCodeError(inviteCode);
   const ready = mode === 'invite' ? codeError === null : confirmed;
-  const error =
-    !busy && erredMode === mode && fetcher.data && 'error' in fetcher.data ? fetcher.data.error : null;
+  const refusal =
+    !busy && erredMode === mode && fetcher.data && 'error' in fetcher.data ? fetcher.data : null;
 
   function submit() {
     if (!ready || busy) return;
@@ -132,8 +132,10 @@ export function Component() {
           <Button type="submit" full disabled={!ready} busy={busy && 'Submitting...'}>
             Submit
           </Button>
-          {error && <Alert isAnswer>{error}</Alert>}
-          {error && mode === 'invite' && <OtherWays onSelfNominate={() => setMode('self')} />}
+          {refusal && <Alert isAnswer>{refusal.error}</Alert>}
+          {refusal && mode === 'invite' && (
+            <OtherWays onSelfNominate={refusal.isMember ? null : () => setMode('self')} />
+          )}
         </div>
       </form>
       {sendsLetters && (
@@ -174,17 +176,23 @@ function useReturning(): ComponentType | null {
   return Returning;
 }
 
-/** The other ways to join, shown after an invite code was refused. */
-function OtherWays({ onSelfNominate }: { onSelfNominate: () => void }) {
+/** What to do after an invite code was refused. A member, who need not join, is not told to nominate themselves (null). */
+function OtherWays({ onSelfNominate }: { onSelfNominate: (() => void) | null }) {
   const { society } = useSite();
+  const contact = (
+    <>
+      <a href={phoneLink(society.supportPhone)}>{society.supportPhone}</a>, or write to{' '}
+      <a href={`mailto:${society.supportEmail}`}>{society.supportEmail}</a>.
+    </>
+  );
+  if (!onSelfNominate) return <p className={styles.otherWays}>Call {contact}</p>;
   return (
     <p className={styles.otherWays}>
       You do not need a code:{' '}
       <button type="button" className={ui.plain} onClick={onSelfNominate}>
         nominate yourself
       </button>
-      , call <a href={phoneLink(society.supportPhone)}>{society.supportPhone}</a>, or write to{' '}
-      <a href={`mailto:${society.supportEmail}`}>{society.supportEmail}</a>.
+      , call {contact}
     </p>
   );
 }

@@ -2,7 +2,7 @@ import { redirect } from 'react-router';
 import { cleanText } from '#core/cleanText.ts';
 import { screens } from '#core/navigation.ts';
 import { ELIGIBILITY_FAILED, fallback } from '#core/sentences.ts';
-import { call, messageOf } from '../../lib/api.ts';
+import { ApiError, call, messageOf } from '../../lib/api.ts';
 import { hasStartedOver, storeSession } from '../../lib/session.ts';
 
 export type Submission = (
@@ -14,8 +14,14 @@ export type Submission = (
   isTOLA: boolean;
 };
 
+/** Why no join was started. `isMember`: the code is that of a member, who need not join. */
+export interface NotStarted {
+  error: string;
+  isMember: boolean;
+}
+
 /** Starts a join (specification, section 4, eligibility flow). Returns a redirect to the join, or an error message. */
-export async function startJoin(submission: Submission): Promise<Response | { error: string }> {
+export async function startJoin(submission: Submission): Promise<Response | NotStarted> {
   const started =
     submission.mode === 'invite' ? await joinByCode(submission) : await joinBySelfNomination(submission);
   if ('error' in started) return started;
@@ -30,7 +36,8 @@ async function joinByCode({ inviteCode, isTOLA, programme }: Submission & { mode
     fallback.checkEligibility,
   );
   if ('error' in checked) return checked;
-  if (checked.status !== 'success') return { error: checked.message || ELIGIBILITY_FAILED };
+  if (checked.status !== 'success')
+    return { error: checked.message || ELIGIBILITY_FAILED, isMember: checked.isMember ?? false };
   const { contactId } = checked;
   return contactId
     ? attempt(
@@ -55,10 +62,11 @@ function joinBySelfNomination({ hasConfirmedEligibility, isTOLA, programme }: Su
   );
 }
 
-async function attempt<T>(calling: Promise<T>, sentence: string): Promise<T | { error: string }> {
+async function attempt<T>(calling: Promise<T>, sentence: string): Promise<T | NotStarted> {
   try {
     return await calling;
   } catch (error) {
-    return { error: messageOf(error, sentence) };
+    const isMember = error instanceof ApiError && error.code === 'already_member';
+    return { error: messageOf(error, sentence), isMember };
   }
 }

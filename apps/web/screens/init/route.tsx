@@ -30,7 +30,7 @@ export async function loader({ params, request }: LoaderFunctionArgs): Promise<L
 }
 
 export function Component() {
-  const { message, retryMs } = useLoaderData<typeof loader>();
+  const { message, retryMs, code } = useLoaderData<typeof loader>();
   const otherWay = (
     <>
       <p>You can also begin with the invite code that is printed on your invitation.</p>
@@ -50,7 +50,7 @@ export function Component() {
       <PageHeading title={screenTitles.init} />
       <div className={ui.stack}>
         <Alert>{message}</Alert>
-        {otherWay}
+        {code !== 'already_member' && otherWay}
       </div>
     </Card>
   );

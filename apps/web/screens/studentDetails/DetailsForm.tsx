@@ -69,7 +69,7 @@ export function DetailsForm({
   const [values, setValues] = useState(initialValues);
   const [errors, setErrors] = useState<StudentDetailsErrors>({});
   const country = findCountry(values.country);
-  const subdivisions = useSubdivisions(country);
+  const subdivisions = useSubdivisions(country, attention);
   const zipQuestion = postcodeQuestion(cleanText(useSettled(values.zipcode)), values);
   const asksGuardianConsent = guardianConsent !== null;
   const invalidFields = submittedFields.flatMap((field) => {
@@ -287,7 +287,7 @@ export function DetailsForm({
         <TextField
           {...field('highSchoolName')}
           label="High school name"
-          autoComplete="organization"
+          autoComplete="off"
           autoCapitalize="words"
           required
         />

@@ -195,7 +195,7 @@ function Offer({ details, paymentIntent }: { details: Offered; paymentIntent: st
               busy={busy === 'upgrade' && 'Upgrading...'}
               disabled={busy !== null || !isReady}
             >
-              Pay {displayPrice(amount)}
+              {`Pay ${displayPrice(amount)}`}
             </Button>
           ) : (
             <Button
