@@ -1,3 +1,5 @@
+import type { Failure } from '#contract/schemas.ts';
+
 /** An expected failure of a call, with its HTTP status and sentence. */
 export class Refusal extends Error {
   readonly status: number;
@@ -5,8 +7,7 @@ export class Refusal extends Error {
   readonly errors: Record<string, string> | undefined;
   /** The screen on which the joiner can continue, if the session's state does not allow the call. */
   readonly goOn: string | undefined;
-  /** A code for the page's own logic: `Failure['code']` of the contract. */
-  readonly code: 'perhaps_paid' | undefined;
+  readonly code: Failure['code'];
   /** The Retry-After header (s), for 429 and 503. */
   readonly retryAfter: number | undefined;
 
@@ -16,7 +17,7 @@ export class Refusal extends Error {
     more: {
       errors?: Record<string, string>;
       goOn?: string | undefined;
-      code?: 'perhaps_paid';
+      code?: Failure['code'];
       retryAfter?: number;
     } = {},
   ) {
@@ -24,7 +25,7 @@ export class Refusal extends Error {
     this.status = status;
     this.errors = more.errors;
     this.goOn = more.goOn;
-    this.code = more.code;
+    this.code = more.code ?? codeOf(status);
     this.retryAfter = more.retryAfter;
   }
 
@@ -33,6 +34,21 @@ export class Refusal extends Error {
     return this.message;
   }
 }
+
+/** Returns the code of a failure that has none of its own. */
+export function codeOf(status: number): Failure['code'] {
+  return codes[status] ?? (status < 500 ? 'invalid' : 'failed');
+}
+const codes: Record<number, Failure['code']> = {
+  403: 'forbidden',
+  404: 'not_found',
+  408: 'too_slow',
+  409: 'conflict',
+  413: 'too_large',
+  415: 'unsupported',
+  429: 'too_many',
+  503: 'unavailable',
+};
 
 export const SESSION_NOT_FOUND = 'This join session was not found. Please start over.';
 
