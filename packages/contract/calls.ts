@@ -49,6 +49,9 @@ export const calls = {
 
 export type CallName = keyof typeof calls;
 
+/** Where browsers report what they blocked, and pages what broke. It is not a call: the answer is empty. */
+export const REPORTS_PATH = '/api/browser-reports';
+
 /** The calls in the specification's table. Another server may have these alone. */
 export const specifiedCalls = [
   'checkEligibility',

@@ -38,6 +38,7 @@ test('a join by code goes from its start to the welcome page on the specified an
   page,
   stripeApi,
 }) => {
+  test.slow();
   const { asked, unanswered } = await serveSpecified(page);
   await test.step('Get Started and Student Details', async () => {
     await enterCode(page, 'HONOR101');

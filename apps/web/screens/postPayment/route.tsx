@@ -91,8 +91,8 @@ export function Component() {
         return call('postPayment', { params: { uuid }, body: returned, quiet: true });
       },
       ({ status }) => status !== 'processing',
-      POLL_DELAYS_MS,
-      signal,
+      (tries) => POLL_DELAYS_MS[tries],
+      { signal, page: document },
     ).then(
       // An answer without a status says that the payment has succeeded (specification, section 2).
       async ({ status = 'succeeded', ...settled }) => {

@@ -78,7 +78,7 @@ function ask(
       return call('createUpgradeCharge', { params: { uuid }, body, quiet });
     },
     ({ status }) => status !== 'processing',
-    POLL_DELAYS_MS,
+    (tries) => POLL_DELAYS_MS[tries],
   );
 }
 

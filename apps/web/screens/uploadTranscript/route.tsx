@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { Link, useLoaderData } from 'react-router';
 import type { Data } from '#contract/schemas.ts';
 import { screens } from '#core/navigation.ts';
@@ -43,9 +43,25 @@ export function Component() {
   const { documents, rejection, hasEnded } = known ?? { documents: [], rejection: null, hasEnded: false };
   usePrefetch(lazyScreens.congratulations.load);
   const [uploaded, setUploaded] = useState<UploadedFile[]>(documents);
+  /** How many documents are listed. */
+  const count = useRef(documents.length);
+  const isSending = useRef(false);
   const send: Send = async (file, onProgress, signal) => {
-    await upload('uploadTranscript', { params: { uuid }, file, onProgress, signal });
-    setUploaded((files) => [...files, { name: file.name, size: file.size }]);
+    isSending.current = true;
+    try {
+      await upload('uploadTranscript', { params: { uuid }, file, onProgress, signal });
+      count.current += 1;
+      setUploaded((files) => [...files, { name: file.name, size: file.size }]);
+    } finally {
+      isSending.current = false;
+    }
+  };
+  /** Lists the documents if the phone has sent one. While this page sends a file, the server may list that file already. */
+  const takeFromPhone = (now: readonly UploadedFile[]) => {
+    if (isSending.current || now.length <= count.current) return false;
+    count.current = now.length;
+    setUploaded([...now]);
+    return true;
   };
   if (lost) return <LoadFailedPage title="Upload Transcript" failure={lost} />;
   const isTaken = !hasEnded && !rejection?.isFinal;
@@ -74,7 +90,7 @@ export function Component() {
           </Link>
         </p>
       )}
-      {isTaken && known && <ContinueOnPhone uuid={uuid} known={uploaded.length} onArrival={setUploaded} />}
+      {isTaken && known && <ContinueOnPhone uuid={uuid} onDocuments={takeFromPhone} />}
       {uploaded.length === 0 && isTaken && (
         <p className={ui.later}>
           Not at hand? Email it to <a href={`mailto:${society.supportEmail}`}>{society.supportEmail}</a>{' '}
