@@ -676,8 +676,7 @@ interface SpecifiedFields {
   uploadResume: 'success' | 'message';
 }
 /**
- * The `data` of an answer as pages may rely on it: of a call in the specification, only the specified fields are certain. Of a
- * membership, the description is ours as well.
+ * The `data` of an answer as pages may rely on it: of a call in the specification, only the specified fields are certain.
  */
 export type Answered<Name extends CallName> = Name extends SpecifiedCall
   ? Pick<Data<Name>, SpecifiedFields[Name] & keyof Data<Name>> & Partial<Data<Name>>

@@ -95,9 +95,11 @@ function Choice({ details }: { details: Details }) {
         ))}
       </ul>
       {/* The key makes each error a new element, which scrolls into view when it appears. */}
-      <p key={error} ref={scrollIntoView} className={ui.centredError} role="alert">
-        {error}
-      </p>
+      {error && (
+        <p key={error} ref={scrollIntoView} className={ui.centredError} role="alert">
+          {error}
+        </p>
+      )}
       {refundNote && (
         <p className={`${ui.refund} ${styles.refund}`}>
           <Icon name="shield" size={18} />
@@ -129,7 +131,7 @@ function MembershipCard({
         </span>
       )}
       <h2>{membership.name}</h2>
-      <p className={styles.description}>{membership.description}</p>
+      {membership.description && <p className={styles.description}>{membership.description}</p>}
       <p className={styles.price}>
         <span>{shortPrice(fromPrice(membership.price))}</span>
         <small>/one-time fee</small>
