@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import { useRevalidator } from 'react-router';
 import type { LoadFailure } from '../lib/api.ts';
 import { Alert } from './Alert.tsx';
+import cardStyles from './Card.module.css';
 import { Card } from './Card.tsx';
 import { PageHeading } from './PageHeading.tsx';
 import { StartOver } from './StartOver.tsx';
@@ -24,9 +25,9 @@ export function LoadFailed({
 }) {
   const { revalidate, state } = useRevalidator();
   return (
-    <div className={isCentred ? `${ui.stack} ${ui.centred}` : ui.stack}>
+    <div className={isCentred ? cardStyles.centred : ui.stack}>
       {isCentred ? (
-        <p className={ui.centredError} role="alert">
+        <p className={ui.fault} role="alert">
           {message}
         </p>
       ) : (

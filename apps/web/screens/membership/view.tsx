@@ -96,7 +96,7 @@ function Choice({ details }: { details: Details }) {
       </ul>
       {/* The key makes each error a new element, which scrolls into view when it appears. */}
       {error && (
-        <p key={error} ref={scrollIntoView} className={ui.centredError} role="alert">
+        <p key={error} ref={scrollIntoView} className={ui.fault} role="alert">
           {error}
         </p>
       )}

@@ -145,7 +145,7 @@ export function Component() {
         </div>
       ) : (
         <div className={cardStyles.loader}>
-          <div className={cardStyles.waiting} role="status" data-waiting>
+          <div className={cardStyles.centred} role="status" data-waiting>
             <span className={cardStyles.spinner} />
             <p>
               {isSlow
